@@ -64,7 +64,7 @@ async function startServer() {
 async function openAlone() {
   clusters += 1;
   const store = await openFileStore(join(directory, `store-${clusters}`));
-  return [await openAdmin({ snapshot, gateway, store, onError })];
+  return [await openAdmin({ snapshot, gateway, store, observe: { onError } })];
 }
 
 async function openNodes(size, port) {
@@ -72,7 +72,7 @@ async function openNodes(size, port) {
   const place = { hosts: [{ host: '127.0.0.1', port }], database: 'postgres', user: 'postgres' };
   const opening = Array.from({ length: size }, async (_, number) => {
     const store = await openPostgresStore({ ...place, cluster: `bench-${clusters}` });
-    return openFleet({ node: `node-${number}`, snapshot, gateway, store, onError });
+    return openFleet({ node: `node-${number}`, snapshot, gateway, store, observe: { onError } });
   });
   return Promise.all(opening);
 }

@@ -13,7 +13,7 @@ import {
   createPbkdf2Hasher,
   createSnapshot,
 } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 const seconds = Number(process.argv[2] ?? 60);
 const newcomers = 10;
@@ -29,9 +29,9 @@ async function serve() {
   const admin = createAdmin({
     snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }], users }),
     gateway: { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },
-    authenticate: createBasicAuthentication(),
+    access: { authenticate: createBasicAuthentication() },
   });
-  const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+  const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   process.send(server.address().port);
   process.once('disconnect', () => process.exit());

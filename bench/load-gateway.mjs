@@ -4,7 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { createAdmin, createSnapshot } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { openAdminServer } from '../examples/dist/gateway/admin-server.js';
 import { closeAll } from '../examples/dist/gateway/closing.js';
@@ -44,8 +44,8 @@ answerCalls(
 
 async function openInterface(snapshot, gateway) {
   const server = await openAdminServer({ host: '127.0.0.1', port: 0 }, closers);
-  const admin = createAdmin({ snapshot, gateway, veto, onError: console.error });
-  server.serve(createHandler(admin, { onError: console.error }));
+  const admin = createAdmin({ snapshot, gateway, veto, observe: { onError: console.error } });
+  server.serve(createNodeHandler(admin, { onError: console.error }));
   return { admin, origin: server.origin };
 }
 

@@ -30,7 +30,7 @@ async function compare(title, hasher, older) {
     snapshot: createSnapshot({ users }),
     gateway,
     hasher,
-    authenticate: createBasicAuthentication(),
+    access: { authenticate: createBasicAuthentication() },
   });
   const times = { 'unknown user': [], 'wrong password': [], 'wrong password, older cost': [] };
   const names = {

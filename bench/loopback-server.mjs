@@ -47,15 +47,15 @@ const shown = {
 
 /** Each kind listens, and gives its port. */
 const kinds = {
-  node: () => listen(createServer(nodeAdapter.createHandler(admin))),
+  node: () => listen(createServer(nodeAdapter.createNodeHandler(admin))),
   'bare node:http': () => listen(createServer(constantAnswer())),
   hono: () => serveHono((app) => app.all('*', ownFetch())),
   'hono alone': () => serveHono((app) => app.get('/services/:name', (context) => context.json(shown))),
-  express: () => listen(createServer(express().use(nodeAdapter.createHandler(admin)))),
+  express: () => listen(createServer(express().use(nodeAdapter.createNodeHandler(admin)))),
   'express alone': () => listen(createServer(plainExpress())),
   fastify: () => {
     const app = fastify();
-    const handle = nodeAdapter.createHandler(admin);
+    const handle = nodeAdapter.createNodeHandler(admin);
     app.addHook('onRequest', (request, reply, done) => handle(request.raw, reply.raw, done));
     app.get('/', () => 'my own page');
     return listenFastify(app);
@@ -78,7 +78,7 @@ function constantAnswer() {
 }
 
 function ownFetch() {
-  const handle = fetchAdapter.createHandler(admin);
+  const handle = fetchAdapter.createFetchHandler(admin);
   return (context) => handle(context.req.raw);
 }
 

@@ -161,7 +161,7 @@ async function openCopy(path, round) {
     // The document that is given is not the one that the journal leads to.
     if (error.name !== 'DifferingDocumentError') throw error;
   };
-  const admin = await openAdmin({ snapshot, gateway, store: reading, onError });
+  const admin = await openAdmin({ snapshot, gateway, store: reading, observe: { onError } });
   if (admin.snapshot.services.find('service-0').settings.max_connection < 40_000)
     throw new Error('not restored');
   await admin.close();

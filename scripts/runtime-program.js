@@ -13,10 +13,10 @@ import { MessageChannel } from 'node:worker_threads';
 
 import { createAdmin, createSnapshot, openAdmin, stopService } from 'gateway-admin-core';
 import { createClient, sendTo, sendWithFetch } from 'gateway-admin-core/client';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { openFileStore } from 'gateway-admin-core/file-store';
 import { connect, serve } from 'gateway-admin-core/message-port';
-import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { createScryptHasher } from 'gateway-admin-core/scrypt';
 
 const { Bun, Deno } = globalThis;

@@ -74,7 +74,7 @@ class World {
   async open(keeps) {
     const hasher = { hash: () => Promise.resolve('hash'), verify: () => Promise.resolve(false) };
     const onError = (error) => this.#faults.push(String(error));
-    const options = { snapshot, gateway: this.#gateway, hasher, onError };
+    const options = { snapshot, gateway: this.#gateway, hasher, observe: { onError } };
     this.#admin = keeps ? await openAdmin({ ...options, store: this.#store() }) : createAdmin(options);
     this.#readers = { upToDate: this.#follow(), behind: this.#admin.events(), asleep: this.#admin.events() };
     this.#gateway.welcome(this.#admin);

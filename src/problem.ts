@@ -5,12 +5,6 @@
  * a new code is a minor change, a renamed or removed code is a major change.
  */
 
-/** Status and title of one problem code. */
-interface ProblemRow {
-  readonly status: number;
-  readonly title: string;
-}
-
 /**
  * Every problem code with its HTTP status and its title.
  *
@@ -18,7 +12,7 @@ interface ProblemRow {
  *
  * @public
  */
-export const problemTable = {
+export const problemTable = tableOf({
   'body-missing': { status: 400, title: 'The request needs a body' },
   'body-encoding-invalid': { status: 400, title: 'The body is not UTF-8' },
   'body-not-json': { status: 400, title: 'The body is not JSON' },
@@ -85,9 +79,27 @@ export const problemTable = {
   'not-ready': { status: 503, title: 'The gateway is not ready' },
   closed: { status: 503, title: 'The administration interface is closed' },
   'outcome-unknown': { status: 504, title: 'The outcome is not known yet' },
-} as const satisfies Record<string, ProblemRow>;
+});
 
-for (const each of [problemTable, ...Object.values(problemTable)]) Object.freeze(each);
+/**
+ * The status and the title of a problem code.
+ *
+ * @public
+ */
+export interface ProblemRow {
+  /** HTTP status code. */
+  readonly status: number;
+  /** Short text for the kind of problem; the same for every occurrence. */
+  readonly title: string;
+}
+
+/** Freezes the rows. The type has the codes, without the texts. */
+function tableOf<Rows extends Record<string, ProblemRow>>(
+  rows: Rows,
+): { readonly [Code in keyof Rows]: ProblemRow } {
+  for (const row of Object.values(rows)) Object.freeze(row);
+  return Object.freeze(rows);
+}
 
 /**
  * A stable slug that names a kind of problem, such as `service-not-found`.
@@ -137,7 +149,7 @@ export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCod
   readonly detail: string;
   /** Stable slug for programs; see {@link ProblemCode} and {@link HostProblemCode}. */
   readonly code: Code;
-  /** The single faults, at most {@link maxListedFaults} of them. Left out when the problem has no single places. */
+  /** The single faults, at most 20 of them. Left out when the problem has no single places. */
   readonly errors?: readonly Fault[];
   /** Id of the command in flight, for `command-in-progress`, `command-not-abandonable` and `outcome-unknown`. */
   readonly command?: string;
@@ -163,7 +175,7 @@ export const maxListedFaults = 20;
  *
  * @param code - the kind of problem; decides status and title
  * @param text - a sentence for a person: the cause, the place, the reason and the next step; cut after 2,048 characters
- * @param errors - the single faults; faults after the first {@link maxListedFaults} are left out
+ * @param errors - the single faults; faults after the first 20 are left out
  * @returns a frozen problem
  * @throws TypeError if there is no such code; {@link hostProblem} makes a problem with a code of the host
  *
@@ -197,7 +209,7 @@ export const longestTexts = { title: 255, detail: 2048, faultPointer: 512, fault
 
 function headOf<Code extends ProblemCode | HostProblemCode>(
   code: Code,
-  { status, title }: ProblemRow,
+  { status, title }: Pick<Problem, 'status' | 'title'>,
   text: string,
 ): Problem<Code> {
   const type = `urn:problem-type:gateway-admin:${code}`;

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
-  EffectRefused,
+  EffectRefusedError,
   isUpdateInPlace,
   type Admin,
   type Effect,
@@ -87,7 +87,7 @@ export class Gateway implements GatewayPort {
 
   async apply(effect: Effect): Promise<void> {
     const reason = unsupportedIn(effect);
-    if (reason !== undefined) throw new EffectRefused(reason);
+    if (reason !== undefined) throw new EffectRefusedError(reason);
     switch (effect.type) {
       case 'service.start':
         return this.#listeners.get(effect.service)?.open();
@@ -119,7 +119,7 @@ export class Gateway implements GatewayPort {
       case 'filter.update':
         break; // These settings are read from the snapshot when they are needed.
       default:
-        throw new EffectRefused(`This gateway cannot do ${(effect satisfies never as Effect).type}.`);
+        throw new EffectRefusedError(`This gateway cannot do ${(effect satisfies never as Effect).type}.`);
     }
   }
 

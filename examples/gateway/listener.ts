@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-import { EffectRefused, type Listener } from 'gateway-admin-core';
+import { EffectRefusedError, type Listener } from 'gateway-admin-core';
 
 import { placeOf } from './place.ts';
 
@@ -16,7 +16,7 @@ export function createListeners(declared: readonly Listener[], onClient: (client
     for (const server of servers.splice(0)) server.close();
     isOpen = false;
   };
-  /** Opens all listeners or none; rejects with {@link EffectRefused} if a listener cannot open. */
+  /** Opens all listeners or none; rejects with {@link EffectRefusedError} if a listener cannot open. */
   const open = async (): Promise<void> => {
     if (isOpen) return;
     try {
@@ -35,7 +35,7 @@ async function listen(listener: Listener, onClient: (client: Socket) => void): P
   try {
     await once(server.listen(placeOf(listener)), 'listening');
   } catch (error) {
-    throw new EffectRefused(`The listener "${listener.name}" cannot open: ${(error as Error).message}.`);
+    throw new EffectRefusedError(`The listener "${listener.name}" cannot open: ${(error as Error).message}.`);
   }
   // For example too many open files: one client is lost, but the listener continues.
   return server.on('error', console.error);

@@ -9,7 +9,7 @@ import { createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
 import { openAdmin, patchServer } from 'gateway-admin-core';
 import type { Admin, AdminOptions, GatewayDocument } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { openAdminServer } from './admin-server.ts';
 import { closeAll, type Closers } from './closing.ts';
 import { greet, showEvents, step } from './console.ts';
@@ -70,8 +70,8 @@ async function run({ document: path, store, quiet, allowedHosts, ...place }: Arg
     const databases = given === undefined ? await step('Starting two PostgreSQL servers', quiet, start) : [];
     const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
     const gateway = new Gateway();
-    const options = { snapshot, gateway, veto, allowedHosts, onError: createTeller(given) };
-    const admin = await openInterface(options, store);
+    const observe = { onError: createTeller(given) };
+    const admin = await openInterface({ snapshot, gateway, veto, access: { allowedHosts }, observe }, store);
     closers.push(() => admin.close());
     // The databases are new at each start, but a store has the ports of the earlier databases.
     for (const [index, { pid, port }] of databases.entries()) {
@@ -83,7 +83,7 @@ async function run({ document: path, store, quiet, allowedHosts, ...place }: Arg
     closers.push(() => gateway.close());
     await gateway.open(admin);
     signal.throwIfAborted();
-    server.serve(createHandler(admin, { onError: console.error }));
+    server.serve(createNodeHandler(admin, { onError: console.error }));
     greet(admin.snapshot, server.origin, quiet);
     if (!quiet) void showEvents(admin);
     await once(signal, 'abort');
@@ -110,7 +110,8 @@ function createTeller(given: GatewayDocument | undefined): (error: unknown) => v
 
 /** Opens the interface, with the store of a directory if given. Once there is an admin user, a log-in is required. */
 async function openInterface(given: AdminOptions, directory?: string): Promise<Admin> {
-  const options = { ...given, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) };
+  const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
+  const options = { ...given, access: { ...given.access, authenticate } };
   if (directory === undefined) return createAdmin(options);
   return openAdmin({ ...options, store: await openFileStore(directory) });
 }

@@ -11,7 +11,7 @@ import {
   type GatewayDocument,
 } from 'gateway-admin-core';
 import { openFleet } from 'gateway-admin-core/fleet';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 
 import { openAdminServer, type Place } from './admin-server.ts';
@@ -75,16 +75,17 @@ async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
       snapshot: createSnapshot(document),
       gateway,
       veto,
-      allowedHosts,
-      authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
-      onError: (error) =>
-        console.error(`${node}:`, error instanceof DifferingDocumentError ? error.message : error),
+      access: { allowedHosts, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) },
+      observe: {
+        onError: (error) =>
+          console.error(`${node}:`, error instanceof DifferingDocumentError ? error.message : error),
+      },
     });
     closers.push(() => admin.close());
     closers.push(() => gateway.close());
     await gateway.open(admin);
     signal.throwIfAborted();
-    server.serve(createHandler(admin, { onError: console.error }));
+    server.serve(createNodeHandler(admin, { onError: console.error }));
     const { origin, port } = server;
     tell({ origin, port, places: [...admin.snapshot.services].flatMap(placesOf) });
     if (!quiet) void showEvents(admin, node);

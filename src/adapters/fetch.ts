@@ -7,7 +7,7 @@ import { bodyTaken } from './given-body.ts';
 import { assertArguments, createSink, mountAt, notFound, senderOf } from './mount.ts';
 
 /**
- * Options of `createHandler` for `fetch`.
+ * Options of `createFetchHandler` for `fetch`.
  *
  * @public
  */
@@ -52,21 +52,21 @@ const optionNames = [
  * @example
  * ```ts
  * import { createAdmin, createSnapshot } from 'gateway-admin-core';
- * import { createHandler } from 'gateway-admin-core/fetch';
+ * import { createFetchHandler } from 'gateway-admin-core/fetch';
  *
  * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
  * const admin = createAdmin({ snapshot: createSnapshot({}), gateway });
- * const fetch = createHandler(admin, { basePath: '/admin' });
+ * const fetch = createFetchHandler(admin, { basePath: '/admin' });
  * (await fetch(new Request('http://localhost/admin/services'))).status; // => 200
  * ```
  *
  * @public
  */
-export function createHandler(
+export function createFetchHandler(
   admin: Admin,
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
-  assertArguments(admin, options, { name: 'createHandler', optionNames });
+  assertArguments(admin, options, { name: 'createFetchHandler', optionNames });
   const { next = () => toResponse(notFound), onError } = options;
   const tell = createSink(onError);
   const targetOf = mountAt(options);

@@ -11,7 +11,7 @@ import { givenBody } from './given-body.ts';
 import { assertArguments, createSink, mountAt, notFound, senderOf, type Hooks } from './mount.ts';
 
 /**
- * Options of `createHandler` for `node:http`.
+ * Options of `createNodeHandler` for `node:http`.
  *
  * @public
  */
@@ -60,21 +60,21 @@ const optionNames = [
  * ```ts
  * import { createServer } from 'node:http';
  * import { createAdmin, createSnapshot } from 'gateway-admin-core';
- * import { createHandler } from 'gateway-admin-core/node';
+ * import { createNodeHandler } from 'gateway-admin-core/node';
  *
  * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
  * const admin = createAdmin({ snapshot: createSnapshot({}), gateway });
- * const server = createServer(createHandler(admin));
+ * const server = createServer(createNodeHandler(admin));
  * server.listening; // => false
  * ```
  *
  * @public
  */
-export function createHandler(
+export function createNodeHandler(
   admin: Admin,
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
-  assertArguments(admin, options, { name: 'createHandler', optionNames });
+  assertArguments(admin, options, { name: 'createNodeHandler', optionNames });
   const { onError, principalOf, peerOf = ({ socket }: IncomingMessage) => socket.remoteAddress } = options;
   const hooks: Hooks<IncomingMessage> = {
     peerOf,

@@ -59,7 +59,7 @@ async function clockOf(client: Client): Promise<(at: number) => string> {
   const { time_zone: zone = 'UTC' } = valueOf(
     await client.interface.get(),
   ) as Partial<InterfaceRepresentation>;
-  const { createTimeFormat } = await import('../index.ts');
+  const { createTimeFormat } = await import('../core/time.ts');
   const { iso8601 } = createTimeFormat(zone);
   return (at) => timeText(iso8601(at));
 }

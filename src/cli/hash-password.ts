@@ -1,7 +1,7 @@
 /**
  * `hash-password`: hashes a password for the `users` of a gateway document.
  */
-import { createAdmin, createFirstUser, createPbkdf2Hasher, createSnapshot, type Hasher } from '../index.ts';
+import { createAdmin, createPbkdf2Hasher, createSnapshot, type Hasher } from '../index.ts';
 import { createScryptHasher } from '../ports/scrypt-hasher.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { readNewPassword } from './password-input.ts';
@@ -16,7 +16,7 @@ export async function printHash({ has, valueOf, surroundings, output }: Call): P
 async function hashOf(password: string, hasher: Hasher): Promise<string> {
   const gateway = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
   await using admin = createAdmin({ snapshot: createSnapshot({}), gateway, hasher });
-  const execution = await createFirstUser(admin, { name: 'nobody', password });
+  const execution = await admin.createFirstUser({ name: 'nobody', password });
   const [user] = admin.snapshot.users;
   if (user !== undefined) return user.passwordHash;
   const fault = 'problem' in execution ? execution.problem.errors?.[0] : undefined;

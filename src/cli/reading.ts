@@ -2,7 +2,7 @@
  * `list` and `show`: what the interface shows, as tables.
  */
 import type { Client, EndpointId } from '../client/index.ts';
-import type { FleetLagRepresentation, FleetNodeRepresentation } from '../index.ts';
+import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
 import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';

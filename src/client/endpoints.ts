@@ -6,7 +6,6 @@ import type {
   CommandRepresentation,
   ConnectionRepresentation,
   FilterRepresentation,
-  FleetNodeRepresentation,
   InstanceRepresentation,
   InterfaceRepresentation,
   ListenerRepresentation,
@@ -18,9 +17,10 @@ import type {
   ServiceRepresentation,
   SessionRepresentation,
   TaskRepresentation,
-  Threads,
   UserRepresentation,
 } from '../index.ts';
+import type { FleetNodeRepresentation } from '../resources/fleet.ts';
+import type { Threads } from '../resources/gateway.ts';
 
 /**
  * An endpoint that reads one resource.

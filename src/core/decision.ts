@@ -62,7 +62,7 @@ export interface FleetPlace {
  *
  * @public
  */
-export type EventOf<T extends string> = T extends string ? EventBase & { readonly type: T } : never;
+export type EventHead<T extends string> = T extends string ? EventBase & { readonly type: T } : never;
 
 /**
  * The members of every effect. An effect says what the host must do, as plain JSON.
@@ -81,7 +81,7 @@ export interface EffectBase {
  *
  * @public
  */
-export type EffectOf<T extends string> = T extends string ? EffectBase & { readonly type: T } : never;
+export type EffectHead<T extends string> = T extends string ? EffectBase & { readonly type: T } : never;
 
 /**
  * The transition was accepted; `next` is the snapshot after the change.

@@ -23,19 +23,7 @@ export type Lifecycle<State extends string, Input extends string> = {
  * @param table - the next state for each state and each input
  * @returns the same table, deep-frozen
  *
- * @example
- * ```ts
- * import { canTransition, defineLifecycle, nextState } from 'gateway-admin-core';
- *
- * const door = defineLifecycle({
- *   open: { push: 'open', pull: 'shut' },
- *   shut: { push: 'open', pull: 'shut' },
- * });
- * nextState(door, 'shut', 'push'); // => 'open'
- * canTransition(door, 'open', 'push'); // => false
- * ```
- *
- * @public
+ * @internal
  */
 export function defineLifecycle<State extends string, Input extends string>(
   table: Lifecycle<State, Input>,

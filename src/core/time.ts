@@ -33,20 +33,9 @@ export interface TimeFormat {
  * @returns the formatter; its functions throw a RangeError for a number that is no instant, such as `NaN`
  * @throws RangeError when the zone is unknown
  *
- * @example
- * ```ts
- * import { createTimeFormat } from 'gateway-admin-core';
- *
- * const time = createTimeFormat('Europe/Helsinki');
- *
- * time.iso8601(1472464351000); // => "2016-08-29T12:52:31+03:00"
- * time.rfc5322(1472675366000); // => "Wed, 31 Aug 2016 23:29:26 +0300"
- * time.asctime(1473419557000); // => "Fri Sep  9 14:12:37 2016"
- * ```
- *
  * @see Gateway Administration REST Interface, "Resources and their fields"; docs/spec-choices.md 10.
  *
- * @public
+ * @internal
  */
 export function createTimeFormat(zone: string): TimeFormat {
   const offsetAt = createOffsets(zone);

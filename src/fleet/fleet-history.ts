@@ -9,7 +9,7 @@ import { parseRecord, type SharedRecord } from './shared-history.ts';
 /**
  * What one call of a node has added to the log of the fleet.
  *
- * @public
+ * @beta
  */
 export interface FleetStep {
   /** The place in the log behind the step: `after`, to go on there. */
@@ -21,7 +21,7 @@ export interface FleetStep {
 /**
  * A record of the log of the fleet. A command that asks a gateway has an `intent` before its `settlement`.
  *
- * @public
+ * @beta
  */
 export interface FleetRecord {
   /**
@@ -45,7 +45,7 @@ export interface FleetRecord {
  * The item that a reader of the history gets in place of missing steps: the place was compacted away, or the store was set
  * back.
  *
- * @public
+ * @beta
  */
 export interface FleetGap {
   /** Tells a gap from a step. */
@@ -57,7 +57,7 @@ export interface FleetGap {
 /**
  * The options of `Fleet.history`.
  *
- * @public
+ * @beta
  */
 export interface FleetHistoryOptions {
   /** A position of this fleet, from any node; the end of the log if left out. */

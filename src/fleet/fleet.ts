@@ -2,7 +2,7 @@
  * The interface of a node of a fleet, and its options.
  */
 import type { SharedStore } from '../ports/port.ts';
-import type { Admin, ExecuteOptions, OpenAdminOptions } from '../runtime/admin.ts';
+import type { Admin, AdminOptions, ExecuteOptions } from '../runtime/admin.ts';
 import type { Execution } from '../runtime/command/execution.ts';
 import type { FleetOutcome } from '../runtime/fleet-view.ts';
 import type { Transition } from '../resources/index.ts';
@@ -13,9 +13,9 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 /**
  * The options of `openFleet`.
  *
- * @public
+ * @beta
  */
-export interface OpenFleetOptions extends Omit<OpenAdminOptions, 'store'> {
+export interface OpenFleetOptions extends AdminOptions {
   /** The log that the nodes share. The node owns this store, and disposes of it at `close`. */
   readonly store: SharedStore;
   /**
@@ -30,7 +30,7 @@ export interface OpenFleetOptions extends Omit<OpenAdminOptions, 'store'> {
 /**
  * The fleet, as this node sees it.
  *
- * @public
+ * @beta
  */
 export interface Fleet {
   /** What the fleet has: the configuration that every node follows, whether this gateway has followed yet or not. */
@@ -57,7 +57,7 @@ export interface Fleet {
 /**
  * The options of a command to a node of a fleet.
  *
- * @public
+ * @beta
  */
 export interface FleetExecuteOptions extends ExecuteOptions {
   /** `fleet`: waits until the other living nodes have followed. By default the command waits for this node alone. */
@@ -69,7 +69,7 @@ export interface FleetExecuteOptions extends ExecuteOptions {
 /**
  * A running administration interface of a node.
  *
- * @public
+ * @beta
  */
 export interface FleetAdmin extends Admin {
   /** The fleet, as this node sees it. */

@@ -5,7 +5,12 @@ export { openFleet } from './open-fleet.ts';
 export type { Fleet, FleetAdmin, FleetExecuteOptions, OpenFleetOptions } from './fleet.ts';
 export type { FleetGap, FleetHistoryOptions, FleetRecord, FleetStep } from './fleet-history.ts';
 export type { FleetOutcome } from '../runtime/fleet-view.ts';
-export type { FleetLag, FleetNode } from '../resources/fleet.ts';
+export type {
+  FleetLag,
+  FleetLagRepresentation,
+  FleetNode,
+  FleetNodeRepresentation,
+} from '../resources/fleet.ts';
 export {
   createSharedMemory,
   type SharedMemory,

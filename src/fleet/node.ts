@@ -409,7 +409,6 @@ export class RunningNode {
       closing.abort();
       return (closed ??= this.#close(close));
     };
-    // The same object: a first user can be created only with the object that was assembled.
     return Object.assign(admin, {
       fleet: this.#fleet(),
       execute: (async (transition, how = {}) => {

@@ -25,7 +25,7 @@ import { level } from './shared-history.ts';
  * @returns the running interface of this node, with the fleet
  * @throws Error if another process runs under the name of this node, and everything that `openAdmin` throws
  *
- * @public
+ * @beta
  */
 export async function openFleet(options: OpenFleetOptions): Promise<FleetAdmin> {
   return openNode(options, [level, level]);

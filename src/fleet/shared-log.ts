@@ -4,7 +4,7 @@
  */
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
-import { isConflict, StoreLost } from '../ports/port-error.ts';
+import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
 import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 import type { Refusal } from '../runtime/command/execution.ts';
@@ -353,7 +353,7 @@ export class SharedLog implements Log {
     const { position, ...stored } = await ask('load', () => store.load());
     // A record without a state before it could be read by nobody.
     if (isEmpty(stored))
-      throw new StoreLost(
+      throw new StoreLostError(
         'The shared store is empty: its content was deleted. Restore a backup, or restart the nodes, and the first ' +
           'one begins the fleet again with its own configuration.',
       );

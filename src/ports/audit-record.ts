@@ -11,14 +11,14 @@ import type { HostProblemCode, ProblemCode } from '../problem.ts';
  *
  * @see docs/embedding.md, "Keep audit records".
  *
- * @public
+ * @beta
  */
 export type AuditRecord = WriteRecord | FailedLogInRecord | DroppedRecord;
 
 /**
  * The members of every audit record.
  *
- * @public
+ * @beta
  */
 export interface AuditRecordBase {
   /** `<life>.<number>`: no other record of any run of the interface has the same id. Numbers go up by one. */
@@ -32,7 +32,7 @@ export interface AuditRecordBase {
  *
  * A command whose outcome was `unknown` leaves a second record with the same `command` when the outcome is known.
  *
- * @public
+ * @beta
  */
 export interface WriteRecord extends AuditRecordBase {
   /** Says that something was to be changed. */
@@ -81,7 +81,7 @@ export interface WriteRecord extends AuditRecordBase {
 /**
  * The endpoint of an attempt.
  *
- * @public
+ * @beta
  */
 export interface AuditedRoute {
   /** Stable name of the endpoint, such as `services.patch`. */
@@ -96,12 +96,12 @@ export interface AuditedRoute {
  * The record of failed log-ins: requests with wrong credentials, and commands without credentials. The names that were
  * tried are not recorded, because people type passwords into the field for the name.
  *
- * @public
+ * @beta
  */
 export interface FailedLogInRecord extends AuditRecordBase {
   /** Says that log-ins failed. */
   readonly kind: 'failed-log-in';
-  /** Where the requests came from, as in {@link WriteRecord}. */
+  /** Where the requests came from, as in a record of the kind `write`. */
   readonly peer?: string;
   /** The number of failed log-ins that this record stands for. A peer gets at most one record a second. */
   readonly count: number;
@@ -113,7 +113,7 @@ export interface FailedLogInRecord extends AuditRecordBase {
  * The record of records that did not reach the sink, because the sink did not keep records for too long. Records of what
  * was done are dropped last, and never if the sink is required.
  *
- * @public
+ * @beta
  */
 export interface DroppedRecord extends AuditRecordBase {
   /** Says that records were dropped. */
@@ -126,7 +126,7 @@ export interface DroppedRecord extends AuditRecordBase {
  * The item that a reader of audit records gets in place of missing records. The reader was too slow, or resumed after a
  * record that is no longer kept.
  *
- * @public
+ * @beta
  */
 export interface AuditGap {
   /** Tells a gap from a record. */
@@ -140,7 +140,7 @@ export interface AuditGap {
 /**
  * An attempt at an endpoint of the host, for its audit record.
  *
- * @public
+ * @beta
  */
 export interface HostAttempt {
   /** The request, for the method, the path and the peer. */

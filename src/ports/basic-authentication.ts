@@ -16,7 +16,7 @@ export interface BasicAuthenticationOptions {
   readonly realm?: string;
   /**
    * Whether everybody may administer the gateway as long as there is no admin user. Default `false`: then the first user
-   * must be in the document, or be created with {@link createFirstUser}.
+   * must be in the document, or be created with {@link Admin.createFirstUser}.
    */
   readonly openUntilFirstUser?: boolean;
 }
@@ -29,8 +29,7 @@ export interface BasicAuthenticationOptions {
  * the same answer after the same work. When too many log-ins wait, the next log-in is throttled; no user is ever locked
  * out. A log-in that was verified is remembered for five minutes, until the user is deleted or gets another password.
  *
- * @param options - the realm, and whether a log-in is needed before there is a user; see
- *   {@link BasicAuthenticationOptions}
+ * @param options - the realm, and whether a log-in is needed before there is a user
  * @returns the function that authenticates a request. The name of the principal is the declared name of the user
  * @throws TypeError for an unknown option, and if `openUntilFirstUser` is not true or false
  * @throws RangeError when the realm is not printable ASCII
@@ -43,7 +42,7 @@ export interface BasicAuthenticationOptions {
  * const admin = createAdmin({
  *   snapshot: createSnapshot({ users: [{ name: 'ada', passwordHash: await hasher.hash('engine') }] }),
  *   gateway: { apply: async () => {}, inspect: async () => 'in-place' },
- *   authenticate: createBasicAuthentication(),
+ *   access: { authenticate: createBasicAuthentication() },
  * });
  *
  * const statusOf = async (headers: Record<string, string>) => {

@@ -22,7 +22,7 @@ export interface Pbkdf2HasherOptions {
  * are worked off, so that such a verification takes as long as any other. A hash of another form, or with rounds out of
  * range, matches no password; its verification takes as long as that of a wrong password.
  *
- * @param options - the rounds; see {@link Pbkdf2HasherOptions}
+ * @param options - the rounds
  * @returns the hasher
  * @throws RangeError when the rounds are not a whole number from 1 to 10,000,000
  *

@@ -1,6 +1,7 @@
 /**
  * Errors with which a port rejects.
  */
+import { AdminError, hasCode } from '../error.ts';
 
 /**
  * The error with which a host refuses an effect: the host has done nothing.
@@ -10,18 +11,18 @@
  *
  * @example
  * ```ts
- * import { EffectRefused } from 'gateway-admin-core';
+ * import { EffectRefusedError } from 'gateway-admin-core';
  *
- * new EffectRefused('The port 5432 is in use.').name; // => 'EffectRefused'
+ * new EffectRefusedError('The port 5432 is in use.').name; // => 'EffectRefusedError'
  * ```
  *
  * @public
  */
-export class EffectRefused extends Error {
+export class EffectRefusedError extends AdminError {
   /** @param reason - why the host refuses, in a sentence for an operator */
   constructor(reason: string) {
-    super(reason);
-    this.name = 'EffectRefused';
+    super('effect-refused', reason);
+    this.name = 'EffectRefusedError';
   }
 }
 
@@ -42,13 +43,14 @@ export class EffectRefused extends Error {
  *
  * @public
  */
-export class StoreConflictError extends Error {
+export class StoreConflictError extends AdminError {
   /**
    * @param expected - the end of the store, as the caller expected it
    * @param actual - the actual end of the store
    */
   constructor(expected: string, actual: string) {
     super(
+      'store-conflict',
       `The store ends at ${JSON.stringify(actual)}, not at ${JSON.stringify(expected)}: another writer has written ` +
         'to the store. Open the store again to load the present content.',
     );
@@ -64,40 +66,37 @@ export class StoreConflictError extends Error {
  *
  * @example
  * ```ts
- * import { StoreLost } from 'gateway-admin-core';
+ * import { StoreLostError } from 'gateway-admin-core';
  *
- * new StoreLost('The table was restored from a backup. Restart the gateway.').name; // => 'StoreLost'
+ * new StoreLostError('The table was restored from a backup. Restart the gateway.').name; // => 'StoreLostError'
  * ```
  *
  * @public
  */
-export class StoreLost extends Error {
+export class StoreLostError extends AdminError {
   /** @param reason - what happened, where, and what to do, in sentences for an operator */
   constructor(reason: string) {
-    super(reason);
-    this.name = 'StoreLost';
+    super('store-lost', reason);
+    this.name = 'StoreLostError';
   }
 }
 
 /**
- * Whether an error of a store means that the store is lost for good. The name is compared, because the store may have loaded
- * another copy of this library. An error that throws while it is read is temporary.
+ * Whether an error of a store means that the store is lost for good. The code is compared, because the store may have loaded
+ * another copy of this library.
  *
  * @internal
  */
 export function isStoreLost(error: unknown): boolean {
-  return isNamed(error, 'StoreLost') || isConflict(error);
+  return hasCode(error, 'store-lost') || isConflict(error);
 }
 
-/** Whether an error of a store means that somebody else has written to it. @internal */
+/** Whether an error of a store means that another writer has written to the store. @internal */
 export function isConflict(error: unknown): boolean {
-  return isNamed(error, 'StoreConflictError');
+  return hasCode(error, 'store-conflict');
 }
 
-function isNamed(error: unknown, name: string): boolean {
-  try {
-    return error instanceof Error && error.name === name;
-  } catch {
-    return false;
-  }
+/** Whether a rejection is the refusal of an effect. @internal */
+export function isEffectRefusal(error: unknown): error is Error {
+  return hasCode(error, 'effect-refused');
 }

@@ -33,7 +33,7 @@ export interface GatewayPort {
   /**
    * Applies an effect.
    *
-   * Resolve when the effect is applied. Reject with {@link EffectRefused} when nothing was done. Any other rejection,
+   * Resolve when the effect is applied. Reject with {@link EffectRefusedError} when nothing was done. Any other rejection,
    * or no answer before the deadline, means that the outcome is unknown; the library then calls `inspect`. If the
    * effect was applied in part, complete or undo that part before the promise settles.
    */
@@ -179,7 +179,7 @@ export interface StoredHistory {
  * repeated call must store the content once, and resolve to the position after it. The store recognises a repeated call
  * by its position and its content. Between a failed call and its repetition, the library calls only the disposal.
  *
- * Reject with {@link StoreLost} if no later call can succeed. Then the library refuses commands until a restart.
+ * Reject with {@link StoreLostError} if no later call can succeed. Then the library refuses commands until a restart.
  *
  * @public
  */

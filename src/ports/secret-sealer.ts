@@ -22,7 +22,7 @@ export interface SecretSealerOptions {
  * A sealed text is `v1.<nonce>.<ciphertext>` in base64url and reveals the length of the secret. Without a key, only
  * this object can open its texts, and `durable` is false. One key seals up to 2^32 secrets.
  *
- * @param options - the key; see {@link SecretSealerOptions}. The key is copied
+ * @param options - the key, which is copied
  * @returns the sealer. `open` rejects with an Error if the text was sealed with another key, was changed, or is no
  *   sealed text; the message contains no secret
  * @throws RangeError when the key does not have 32 bytes

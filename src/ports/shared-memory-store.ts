@@ -10,7 +10,7 @@ import { StoreConflictError } from './port-error.ts';
 /**
  * The options of `createSharedMemory`.
  *
- * @public
+ * @beta
  */
 export interface SharedMemoryOptions {
   /** Called for each hint that `changed` would give. If the function answers `true`, the hint is lost. */
@@ -20,7 +20,7 @@ export interface SharedMemoryOptions {
 /**
  * The content that several stores share, in memory.
  *
- * @public
+ * @beta
  */
 export interface SharedMemory {
   /** Opens a store on the content. Each node opens a store of its own. */
@@ -57,7 +57,7 @@ export interface SharedMemory {
  * steps !== 'gone' && steps[0]?.position === end; // => true
  * ```
  *
- * @public
+ * @beta
  */
 export function createSharedMemory(options: SharedMemoryOptions = {}): SharedMemory {
   assertMembers(options, ['losesHint'], 'option of createSharedMemory');

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 
-import type { EventOf } from '../core/decision.ts';
+import type { EventHead } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -64,7 +64,7 @@ export interface CommandTable {
  *
  * @internal
  */
-export type CommandEvent = EventOf<'command.failed'> & {
+export type CommandEvent = EventHead<'command.failed'> & {
   /** Why the command failed, for a person. */
   readonly reason: string;
 };

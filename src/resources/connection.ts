@@ -12,8 +12,8 @@ import {
   refused,
   unchanged,
   type Context,
-  type EffectOf,
-  type EventOf,
+  type EffectHead,
+  type EventHead,
   type EventTable,
 } from '../core/decision.ts';
 import { defineFields } from '../core/field.ts';
@@ -142,10 +142,10 @@ export type ConnectionReport =
  * @internal
  */
 export type ConnectionEvent =
-  | (EventOf<'connection.opened'> & ConnectionIdentity & NewConnection)
-  | (EventOf<'connection.updated'> & ConnectionIdentity & Pick<Connection, 'role' | 'state' | 'statistics'>)
-  | (EventOf<'connection.closed'> & ConnectionIdentity)
-  | (EventOf<'connections.closed'> & {
+  | (EventHead<'connection.opened'> & ConnectionIdentity & NewConnection)
+  | (EventHead<'connection.updated'> & ConnectionIdentity & Pick<Connection, 'role' | 'state' | 'statistics'>)
+  | (EventHead<'connection.closed'> & ConnectionIdentity)
+  | (EventHead<'connections.closed'> & {
       /** Key of the name of the server. A connection that is on another server by now stays open. */
       readonly server: string;
       readonly connections: readonly ConnectionIdentity[];
@@ -157,7 +157,7 @@ export type ConnectionEvent =
  *
  * @internal
  */
-export type ConnectionEffect = EffectOf<'connections.close'> & {
+export type ConnectionEffect = EffectHead<'connections.close'> & {
   /** Key of the name of the server. */
   readonly server: string;
   /** At most 1,000 connections. */

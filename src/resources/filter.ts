@@ -327,7 +327,7 @@ function changeFaults(
  * @param name - name of the filter, compared by {@link nameKey}
  * @param operations - the operations, on the fields of {@link FilterSettings}. Adding `/parameters/<p>/value` creates a
  *   missing parameter, and `/parameters/<p>` accepts a text as the value of the parameter. The value of a secret
- *   parameter is `{ sealed }`; see {@link Sealed}
+ *   parameter is `{ sealed }` with the text of a {@link SecretSealer}
  * @param context - the time and the caller
  * @returns the decision, with one `filter.updated` and one `filter.update`
  *

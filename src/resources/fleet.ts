@@ -17,7 +17,7 @@ import { actionRoute, listingOf, listRoute } from './shared/route.ts';
 /**
  * A node of a fleet, as another node knows it.
  *
- * @public
+ * @beta
  */
 export interface FleetNode {
   /** The name of the node. */
@@ -44,7 +44,7 @@ export interface FleetNode {
 /**
  * A resource at which the gateway of a node is not what the fleet has.
  *
- * @public
+ * @beta
  */
 export interface FleetLag {
   /** Link of the resource. */
@@ -60,7 +60,7 @@ export interface FleetLag {
 /**
  * A node of a fleet in a response.
  *
- * @public
+ * @beta
  */
 export interface FleetNodeRepresentation extends Omit<FleetNode, 'behind'> {
   /** Where its gateway is not what the fleet has. */
@@ -70,7 +70,7 @@ export interface FleetNodeRepresentation extends Omit<FleetNode, 'behind'> {
 /**
  * A resource at which the gateway of a node is not what the fleet has, in a response.
  *
- * @public
+ * @beta
  */
 export interface FleetLagRepresentation extends Omit<FleetLag, 'since'> {
   /** Since when, such as `2016-08-29T12:52:31+03:00`, by the clock of that node. */

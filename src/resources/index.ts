@@ -91,6 +91,20 @@ export type Effect =
   ServiceEffect | ServerEffect | MonitorEffect | LogEffect | SessionEffect | ConnectionEffect | FilterEffect;
 
 /**
+ * The event of a type, such as `EventOf<'service.stopped'>`.
+ *
+ * @public
+ */
+export type EventOf<Type extends AdminEvent['type']> = Extract<AdminEvent, { readonly type: Type }>;
+
+/**
+ * The effect of a type, such as `EffectOf<'service.stop'>`.
+ *
+ * @public
+ */
+export type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Type }>;
+
+/**
  * Every report that the host can send: plain JSON, distinguished by `type`. docs/ports.md has a row for each type.
  *
  * @public

@@ -10,8 +10,8 @@ import {
   accepted,
   eventHead,
   type Context,
-  type EffectOf,
-  type EventOf,
+  type EffectHead,
+  type EventHead,
   type EventTable,
 } from '../core/decision.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -63,10 +63,10 @@ export interface LogsRepresentation {
 }
 
 /** The event of the logs: they were flushed. `at` is the time of the confirmation by the host. @internal */
-export type LogEvent = EventOf<'logs.flushed'>;
+export type LogEvent = EventHead<'logs.flushed'>;
 
 /** The effect on the logs: the host must write pending messages to disk and reopen the log files. @internal */
-export type LogEffect = EffectOf<'logs.flush'>;
+export type LogEffect = EffectHead<'logs.flush'>;
 
 const fields = defineFields<{
   representation: LogsRepresentation;

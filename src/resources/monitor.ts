@@ -215,7 +215,7 @@ export function stopMonitor(snapshot: Snapshot, name: string, context: Context):
  * @param snapshot - the snapshot to decide on
  * @param name - name of the monitor, compared by {@link nameKey}
  * @param operations - the operations, on the fields of {@link MonitorSettings}. The value of a secret parameter is
- *   `{ sealed }`; see {@link Sealed}
+ *   `{ sealed }` with the text of a {@link SecretSealer}
  * @param context - the time and the caller
  * @returns the decision, with one `monitor.updated` and one `monitor.update`
  *

@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Context, EventOf, EventTable } from '../core/decision.ts';
+import type { Context, EventHead, EventTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
@@ -115,7 +115,7 @@ export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'p
 
 /** The events of a server: the host reported a status, or the settings were changed. @internal */
 export type ServerEvent =
-  | (About<'server'> & EventOf<'server.reported'> & { readonly status: readonly ServerStatusWord[] })
+  | (About<'server'> & EventHead<'server.reported'> & { readonly status: readonly ServerStatusWord[] })
   | UpdateEvent<'server', ServerSettings>;
 
 /** The effect on a server: the host must change its settings. @internal */
@@ -312,7 +312,7 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
  * @param snapshot - the snapshot to decide on
  * @param name - name of the server, compared by {@link nameKey}
  * @param operations - the operations, on the fields of {@link ServerSettings}. The value of a secret parameter is
- *   `{ sealed }`; see {@link Sealed}
+ *   `{ sealed }` with the text of a {@link SecretSealer}
  * @param context - the time and the caller
  * @returns the decision, with one `server.updated` and one `server.update`
  *

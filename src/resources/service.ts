@@ -308,7 +308,7 @@ export function stopService(snapshot: Snapshot, name: string, context: Context):
  * @param snapshot - the snapshot to decide on
  * @param name - name of the service, compared by {@link nameKey}
  * @param operations - the operations, on the fields of {@link ServiceSettings}. The value of `/password`, and of a
- *   secret router option, is `{ sealed }`; see {@link Sealed}
+ *   secret router option, is `{ sealed }` with the text of a {@link SecretSealer}
  * @param context - the time and the caller
  * @returns the decision, with one `service.updated` and one `service.update`
  *

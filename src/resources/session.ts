@@ -12,8 +12,8 @@ import {
   refused,
   unchanged,
   type Context,
-  type EffectOf,
-  type EventOf,
+  type EffectHead,
+  type EventHead,
   type EventTable,
 } from '../core/decision.ts';
 import { defineFields } from '../core/field.ts';
@@ -130,10 +130,10 @@ export type SessionReport =
  * @internal
  */
 export type SessionEvent =
-  | (EventOf<'session.opened'> & NewSession)
-  | (EventOf<'session.updated'> & SessionIdentity & Pick<Session, 'state' | 'user' | 'idle'>)
-  | (EventOf<'session.closed'> & SessionIdentity)
-  | (EventOf<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] });
+  | (EventHead<'session.opened'> & NewSession)
+  | (EventHead<'session.updated'> & SessionIdentity & Pick<Session, 'state' | 'user' | 'idle'>)
+  | (EventHead<'session.closed'> & SessionIdentity)
+  | (EventHead<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] });
 
 /**
  * The effect on sessions: the host must close client connections with all their backend connections. A session counts
@@ -141,7 +141,7 @@ export type SessionEvent =
  *
  * @internal
  */
-export type SessionEffect = EffectOf<'sessions.close'> & {
+export type SessionEffect = EffectHead<'sessions.close'> & {
   /** At most 1,000 sessions. */
   readonly sessions: readonly SessionIdentity[];
 };

@@ -13,7 +13,7 @@ import {
   refused,
   unchanged,
   type Context,
-  type EventOf,
+  type EventHead,
   type EventTable,
 } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
@@ -81,9 +81,9 @@ export interface NewUser {
 /** The events of admin users. @internal */
 export type UserEvent = About<'user'> &
   (
-    | (EventOf<'user.created'> & NewUser)
-    | (EventOf<'user.updated' | 'user.rehashed'> & Pick<NewUser, 'passwordHash'>)
-    | EventOf<'user.deleted'>
+    | (EventHead<'user.created'> & NewUser)
+    | (EventHead<'user.updated' | 'user.rehashed'> & Pick<NewUser, 'passwordHash'>)
+    | EventHead<'user.deleted'>
   );
 
 /** Longest name of an admin user. @internal */

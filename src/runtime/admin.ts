@@ -1,15 +1,7 @@
 /**
  * The public types of a running administration interface: its options and its methods.
  */
-import type {
-  Authenticate,
-  Clock,
-  ConfigurationStore,
-  GatewayPort,
-  Hasher,
-  Logger,
-  SecretSealer,
-} from '../ports/port.ts';
+import type { Authenticate, Clock, GatewayPort, Hasher, Logger, SecretSealer } from '../ports/port.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
 import type { Role } from '../http/route.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.ts';
@@ -28,12 +20,16 @@ import type { Plan } from './handler/plan.ts';
 import type { Veto } from './command/veto.ts';
 
 /**
- * The options of {@link createAdmin}. Only `snapshot` and `gateway` are required.
+ * The options of {@link createAdmin} and {@link openAdmin}. Only `snapshot` and `gateway` are required.
  *
  * @public
  */
 export interface AdminOptions {
-  /** The initial state; see {@link createSnapshot}. */
+  /**
+   * The initial state; see {@link createSnapshot}. If a store is not empty, the stored configuration is used instead, and
+   * `onError` gets a {@link DifferingDocumentError} if the two differ. The instance, threads, tasks, modules and log targets
+   * belong to the process, and always come from this snapshot. With a store, sessions never come from this snapshot.
+   */
   readonly snapshot: Snapshot;
   /** The real gateway. */
   readonly gateway: GatewayPort;
@@ -53,73 +49,63 @@ export interface AdminOptions {
    */
   readonly secretParameters?: readonly string[];
   /**
-   * Finds the caller of a request. By default no request needs a log-in. If the option is given, the last admin user
-   * cannot be deleted.
-   */
-  readonly authenticate?: Authenticate;
-  /** Decides whether a caller may use an endpoint. By default every caller may use every endpoint. */
-  readonly authorize?: Authorize;
-  /**
    * The host's own rule: sees every accepted decision before anything is done, in `execute`, `handle`, `plan` and dry runs
    * alike, and refuses with a problem. By default every accepted decision is carried out.
    */
   readonly veto?: Veto;
-  /**
-   * Origins of web pages that may read and send commands, such as `https://console.example`: browsers get the headers of CORS.
-   * A page of the interface's own origin always may. Also needed behind a proxy that changes the header `Host`. None by
-   * default.
-   */
-  readonly allowedOrigins?: readonly string[];
-  /**
-   * Names in the header `Host` under which the interface may be reached while nobody has to log in, such as
-   * `gateway.example` or `gateway.example:8989`. IP addresses, `localhost` and `*.localhost` are always allowed.
-   * None by default.
-   */
-  readonly allowedHosts?: readonly string[];
-  /**
-   * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
-   * `undefined` if there is none. The function is synchronous. If it throws, or returns anything else, the request is refused
-   * with 500 `internal`.
-   */
-  readonly passwordPolicy?: (password: string) => string | undefined;
-  /** Keeps the audit records outside the process. By default the records are kept for readers of {@link Admin.audit} only. */
-  readonly audit?: AuditOptions;
+  /** Who may do what, and from where. By default every caller on this machine may use every endpoint. */
+  readonly access?: {
+    /**
+     * Finds the caller of a request. By default no request needs a log-in. If the option is given, the last admin user
+     * cannot be deleted.
+     */
+    readonly authenticate?: Authenticate;
+    /** Decides whether a caller may use an endpoint. By default every caller may use every endpoint. */
+    readonly authorize?: Authorize;
+    /**
+     * Origins of web pages that may read and send commands, such as `https://console.example`: browsers get the headers of
+     * CORS. A page of the interface's own origin always may. Also needed behind a proxy that changes the header `Host`.
+     * None by default.
+     */
+    readonly allowedOrigins?: readonly string[];
+    /**
+     * Names in the header `Host` under which the interface may be reached while nobody has to log in, such as
+     * `gateway.example` or `gateway.example:8989`. IP addresses, `localhost` and `*.localhost` are always allowed.
+     * None by default.
+     */
+    readonly allowedHosts?: readonly string[];
+    /**
+     * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
+     * `undefined` if there is none. The function is synchronous. If it throws, or returns anything else, the request is
+     * refused with 500 `internal`.
+     */
+    readonly passwordPolicy?: (password: string) => string | undefined;
+  };
+  /** What the program gets to see of the work of the interface. */
+  readonly observe?: {
+    /**
+     * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
+     * gateway port and of other functions of the host, a {@link ReportError} for each malformed report, a
+     * {@link DifferingDocumentError} if the store has another configuration than the given snapshot, failures of the store,
+     * and unexpected errors. Failures of the clock, of telemetry and of `isOpen` come once for each function. By default,
+     * and without a `logger`, the console gets the first error of each kind.
+     */
+    readonly onError?: (error: unknown) => void;
+    /**
+     * Gets a line for each command, for each request that fails by a fault of the host, and for each error of `onError`.
+     * Fits `pino()`. Silent by default.
+     */
+    readonly logger?: Logger;
+    /**
+     * Gets every measurement: durations of requests, commands, effects and calls of the store, counts and queue lengths.
+     * Called at once, so the function must be fast. If it throws, nothing else changes. By default nothing is measured.
+     */
+    readonly onMeasurement?: (measurement: Measurement) => void;
+    /** Keeps the audit records outside the process. By default readers of {@link Admin.audit} alone get the records. */
+    readonly audit?: AuditOptions;
+  };
   /** The limits that differ from {@link defaultLimits}. */
   readonly limits?: Partial<Limits>;
-  /**
-   * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
-   * gateway port and of other functions of the host, a {@link ReportError} for each malformed report, a
-   * {@link DifferingDocumentError} if the store has another configuration than the given snapshot, failures of the store,
-   * and unexpected errors. Failures of the clock, of telemetry and of `isOpen` are told once for each function. By default,
-   * and without a `logger`, the console gets the first error of each kind.
-   */
-  readonly onError?: (error: unknown) => void;
-  /**
-   * Gets a line for each command, for each request that fails by a fault of the host, and for each error of `onError`. Fits
-   * `pino()`. Silent by default.
-   */
-  readonly logger?: Logger;
-  /**
-   * Gets every measurement: durations of requests, commands, effects and calls of the store, counts and queue lengths. Called
-   * at once, so the function must be fast. If it throws, nothing else changes. By default nothing is measured.
-   */
-  readonly onMeasurement?: (measurement: Measurement) => void;
-}
-
-/**
- * The options of {@link openAdmin}. `store` is required, too.
- *
- * @public
- */
-export interface OpenAdminOptions extends AdminOptions {
-  /**
-   * The initial state of an empty store. If the store is not empty, the stored configuration is used instead, and
-   * `onError` gets a {@link DifferingDocumentError} if the two differ. The instance, threads, tasks, modules and log
-   * targets belong to the process, and are always taken from this snapshot. Sessions are never taken from this snapshot.
-   */
-  readonly snapshot: Snapshot;
-  /** Stores the configuration and the admin users. The interface owns the store, and disposes of it at `close`. */
-  readonly store: ConfigurationStore;
 }
 
 /**
@@ -186,6 +172,30 @@ export interface Admin {
    * @throws the error that the transition throws, or the RangeError or TypeError of {@link Admin.execute}
    */
   plan(transition: Transition, options?: Omit<ExecuteOptions, 'signal'>): Plan;
+  /**
+   * Creates the first admin user. The password, in plain text, is checked and hashed as by `PUT /users`.
+   *
+   * Refused with `user-exists` if there is a user, also if that user was created a moment before. Refused with
+   * `password-unacceptable` or `validation-failed` if the password or the name is not acceptable.
+   *
+   * @throws TypeError if the user is not an object
+   *
+   * @example
+   * ```ts
+   * import { createAdmin, createBasicAuthentication, createSnapshot } from 'gateway-admin-core';
+   *
+   * const admin = createAdmin({
+   *   snapshot: createSnapshot({}),
+   *   gateway: { apply: async () => {}, inspect: async () => 'in-place' },
+   *   access: { authenticate: createBasicAuthentication() },
+   * });
+   * (await admin.createFirstUser({ name: 'ada', password: 'correct horse' })).outcome; // => 'accepted'
+   * (await admin.createFirstUser({ name: 'eve', password: 'battery staple' })).outcome; // => 'refused'
+   * ```
+   *
+   * @see docs/first-user.md; docs/spec-choices.md 32.
+   */
+  createFirstUser(user: { readonly name: string; readonly password: string }): Promise<Execution>;
   /** The commands in flight, in the order of their turns. */
   commands(): readonly CommandInFlight[];
   /**

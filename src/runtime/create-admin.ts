@@ -2,6 +2,7 @@
  * `createAdmin` and `openAdmin`: check the options, and connect the parts of a running interface.
  */
 import type { Context } from '../core/decision.ts';
+import type { SecretPorts } from '../core/secret.ts';
 import type { Version } from '../core/version.ts';
 import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
@@ -14,7 +15,7 @@ import type { BoundResourceRoute, BoundRoute } from '../resources/shared/route.t
 import { declareSecretParameters } from '../snapshot/document.ts';
 import { isSecretIn } from '../snapshot/secret-parameter.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Admin, AdminOptions, ExecuteOptions, OpenAdminOptions } from './admin.ts';
+import type { Admin, AdminOptions, ExecuteOptions } from './admin.ts';
 import {
   assertCommand,
   assertCommandId,
@@ -32,7 +33,7 @@ import { EventLog } from './read/event-log.ts';
 import type { Refusal } from './command/execution.ts';
 import { guardTelemetry } from './host/guarded-telemetry.ts';
 import type { FleetView } from './fleet-view.ts';
-import { shareSecrets } from './first-user.ts';
+import { firstUserCreation } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
 import { createGuard } from './handler/guard.ts';
 import { createRequestHandler, type HandlerOptions } from './handler/handler.ts';
@@ -44,7 +45,7 @@ import { noJournal, openJournal, type Journal } from './journal/journal.ts';
 import { beginLife, drawLife } from './journal/life.ts';
 import { callerLinks, OwnLog } from './journal/log.ts';
 import { defaultLimits } from './limits.ts';
-import { completeOptions, toldOf, type CompleteOptions } from './options.ts';
+import { completeOptions, watchersOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
 import { PendingAnswers } from './pending-answers.ts';
 import { createMode, createSelf, type Mode, type SelfOptions } from './handler/self.ts';
@@ -87,7 +88,8 @@ export function createAdmin(options: AdminOptions): Admin {
 }
 
 /**
- * Runs the administration interface of a gateway, with a store for the configuration and the admin users.
+ * Runs the administration interface of a gateway, with a store for the configuration and the admin users. The interface
+ * owns the store, and disposes of it at `close`.
  *
  * If the store has content, its configuration is used, and not the configuration of the given snapshot. If the two
  * differ, `onError` gets a {@link DifferingDocumentError}; {@link adoptDocument} takes the given one over.
@@ -111,19 +113,21 @@ export function createAdmin(options: AdminOptions): Admin {
  * const store = createMemoryStore();
  * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
- * const onError = (error: unknown) => console.error(error);
- * const before = await openAdmin({ snapshot, gateway, store, onError });
+ * const observe = { onError: (error: unknown) => console.error(error) };
+ * const before = await openAdmin({ snapshot, gateway, store, observe });
  * await before.execute((state, context) => stopService(state, 'Sales', context));
  * await before.close();
  *
- * const after = await openAdmin({ snapshot, gateway, store, onError }); // told: the document has "started"
+ * const after = await openAdmin({ snapshot, gateway, store, observe }); // onError: the document has "started"
  * after.snapshot.services.find('sales')?.state; // => 'stopped'
  * await after.close();
  * ```
  *
  * @public
  */
-export async function openAdmin(options: OpenAdminOptions): Promise<Admin> {
+export async function openAdmin(
+  options: AdminOptions & { readonly store: ConfigurationStore },
+): Promise<Admin> {
   try {
     // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
     assertOpenOptions(options);
@@ -189,13 +193,16 @@ export async function callInTime<T>(
  * Disposes of the store and of the audit sink after a failed start. A second failure must not hide the first one, and any
  * option can be the reason for the first one.
  */
-export async function letGo(options: Partial<OpenAdminOptions> | null | undefined): Promise<void> {
-  const { store, audit, clock: given, limits, logger, onError: hook } = options ?? {};
-  const { clock, onError } = toldOf({
-    ...(typeof given?.sleep === 'function' ? { clock: given } : {}),
+export async function letGo(
+  options: Partial<AdminOptions & { readonly store: ConfigurationStore }> | null | undefined,
+): Promise<void> {
+  const { store, observe, clock: given, limits } = options ?? {};
+  const { audit, logger, onError: hook } = observe ?? {};
+  const watchers = {
     ...(logger === undefined ? {} : { logger }),
     ...(typeof hook === 'function' ? { onError: hook } : {}),
-  });
+  };
+  const { clock, onError } = watchersOf(watchers, typeof given?.sleep === 'function' ? given : undefined);
   const { storeDeadlineMs } = limits ?? {};
   const deadlineMs = Number.isSafeInteger(storeDeadlineMs) ? storeDeadlineMs : undefined;
   for (const port of [store, audit?.sink]) {
@@ -257,13 +264,13 @@ export function assemble(
     await journal.close();
     options.instruments.closed(writer.snapshot);
   });
-  const admin = adminOf(options, { writer, log, audit, mode, handle, guard, close, pending });
   const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
-  shareSecrets(admin, {
+  const secrets = {
     ...options.secrets,
     isSecretParameter: isSecretIn(snapshot),
-    hash: (password) => passwords.hash(share, password),
-  });
+    hash: (password: string) => passwords.hash(share, password),
+  };
+  const admin = adminOf(options, { writer, log, audit, mode, handle, guard, close, pending, secrets });
   return { admin, writer, closing };
 }
 
@@ -277,12 +284,20 @@ interface Parts {
   readonly guard: Admin['guard'];
   readonly close: () => Promise<void>;
   readonly pending: PendingAnswers;
+  /** Checks and hashes passwords that the host sets. */
+  readonly secrets: SecretPorts;
 }
 
 function adminOf(
   { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, guard, close, pending }: Parts,
+  { writer, log, audit, mode, handle, guard, close, pending, secrets }: Parts,
 ): Admin {
+  const execute: Admin['execute'] = async (transition, how = {}) => {
+    assertCommand(transition, how);
+    const { signal, ...rest } = how;
+    const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
+    return pending.track(audit.execute(request, (command) => writer.execute(command)));
+  };
   return {
     get snapshot() {
       return writer.snapshot;
@@ -296,17 +311,14 @@ function adminOf(
       mode.set(readOnly);
     },
     handle: (request) => pending.track(handle(request)),
-    execute: async (transition, how = {}) => {
-      assertCommand(transition, how);
-      const { signal, ...rest } = how;
-      const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
-      return pending.track(audit.execute(request, (command) => writer.execute(command)));
-    },
+    execute,
     plan(transition, how = {}) {
       assertCommand(transition, how);
       const { snapshot } = writer;
       return toPlan(writer.preview(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
     },
+    createFirstUser: async (user) =>
+      execute(await firstUserCreation(user, writer.snapshot, secrets), { actor: user.name }),
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);

@@ -7,57 +7,23 @@ import { assertObject, type Json } from '../json/value.ts';
 import { problem } from '../problem.ts';
 import type { Transition } from '../resources/index.ts';
 import { userCreation } from '../resources/user.ts';
-import type { Admin } from './admin.ts';
-import type { Execution } from './command/execution.ts';
-
-/** The interfaces of this library, with the operations on secrets that no other program gets. */
-const secretsOf = new WeakMap<object, SecretPorts>();
-
-/** Lets {@link createFirstUser} hash passwords as an interface does. @internal */
-export function shareSecrets(admin: Admin, secrets: SecretPorts): void {
-  secretsOf.set(admin, secrets);
-}
+import type { Snapshot } from '../snapshot/snapshot.ts';
 
 /**
- * Creates the first admin user. The password is checked and hashed as by `PUT /users`.
+ * Makes the transition that creates the first admin user. The password is checked and hashed as by `PUT /users`.
  *
- * Refused with `user-exists` if there is a user, also if that user was created a moment before. Refused with
- * `password-unacceptable` or `validation-failed` if the password or the name is not acceptable.
- *
- * @param admin - the running interface
- * @param user - the name and the password, in plain text
- * @returns what became of the command; see {@link Admin.execute}
- * @throws TypeError if the interface does not come from {@link createAdmin} or {@link openAdmin}
- *
- * @example
- * ```ts
- * import { createAdmin, createBasicAuthentication, createFirstUser, createSnapshot } from 'gateway-admin-core';
- *
- * const admin = createAdmin({
- *   snapshot: createSnapshot({}),
- *   gateway: { apply: async () => {}, inspect: async () => 'in-place' },
- *   authenticate: createBasicAuthentication(),
- * });
- * (await createFirstUser(admin, { name: 'ada', password: 'correct horse' })).outcome; // => 'accepted'
- * (await createFirstUser(admin, { name: 'eve', password: 'battery staple' })).outcome; // => 'refused'
- * ```
- *
- * @see docs/first-user.md; docs/spec-choices.md 32.
- *
- * @public
+ * @throws TypeError if the user is not an object
+ * @internal
  */
-export async function createFirstUser(
-  admin: Admin,
+export async function firstUserCreation(
   user: { readonly name: string; readonly password: string },
-): Promise<Execution> {
-  const secrets = secretsOf.get(admin);
-  if (secrets === undefined)
-    throw new TypeError('createFirstUser needs the interface that createAdmin or openAdmin has given');
+  snapshot: Snapshot,
+  secrets: SecretPorts,
+): Promise<Transition> {
   assertObject(user, 'user');
   const { name, password } = user;
   // Before the hashing, which takes long.
-  const creation = admin.snapshot.users.size > 0 ? refuse : await transitionOf({ name, password }, secrets);
-  return admin.execute(creation, { actor: name });
+  return snapshot.users.size > 0 ? refuse : transitionOf({ name, password }, secrets);
 }
 
 async function transitionOf(user: Json, secrets: SecretPorts): Promise<Transition> {

@@ -28,7 +28,7 @@ export interface SettleOptions {
 /**
  * How far a node has come with a change that another node, or this one, has made.
  *
- * @public
+ * @beta
  */
 export interface FleetOutcome {
   /** The name of the node. */

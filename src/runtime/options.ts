@@ -62,8 +62,9 @@ type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, '
  * @internal
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
-  const { snapshot, gateway, authenticate, authorize, veto, timeZone = 'UTC' } = options;
-  const { instruments, clock, onError, onDifferences } = toldOf(options);
+  const { snapshot, gateway, access = {}, observe = {}, veto, timeZone = 'UTC' } = options;
+  const { authenticate, authorize } = access;
+  const { instruments, clock, onError, onDifferences } = watchersOf(observe, options.clock);
   const limits = limitsFrom(options.limits);
   return {
     snapshot,
@@ -77,9 +78,9 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     times: createTimeFormat(timeZone),
     hasher: options.hasher ?? createPbkdf2Hasher(),
     secrets: secretPortsOf(options, { clock, deadlineMs: limits.hashDeadlineMs }),
-    origins: originsFrom(options),
+    origins: originsFrom(access),
     limits,
-    audit: options.audit,
+    audit: observe.audit,
     instruments,
     onError,
     onDifferences,
@@ -90,18 +91,12 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
  * Connects `onError`, the logger and the measurements. An error goes to all three. With a logger and without `onError`, the
  * console gets only the errors of the logger itself.
  *
- * @param options - options that need not have been checked
  * @internal
  */
-export function toldOf({
-  clock: given = systemClock,
-  logger,
-  onError: hook,
-  onMeasurement,
-}: Pick<GivenOptions, 'clock' | 'logger' | 'onError' | 'onMeasurement'>): Pick<
-  CompleteOptions,
-  'clock' | 'instruments' | 'onError' | 'onDifferences'
-> {
+export function watchersOf(
+  { logger, onError: hook, onMeasurement }: NonNullable<AdminOptions['observe']>,
+  given: Clock = systemClock,
+): Pick<CompleteOptions, 'clock' | 'instruments' | 'onError' | 'onDifferences'> {
   const sink = createErrorSink(hook);
   const onError = (error: unknown): void => {
     instruments.error(error);
@@ -126,7 +121,7 @@ export function toldOf({
 }
 
 function secretPortsOf(
-  { sealer = createSecretSealer(), passwordPolicy, store }: GivenOptions,
+  { sealer = createSecretSealer(), access: { passwordPolicy } = {}, store }: GivenOptions,
   deadline: HostDeadline,
 ): Ports {
   const storable = store?.durable !== true || sealer.durable;

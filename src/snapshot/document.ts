@@ -4,6 +4,7 @@
  * A document uses the names and links of the interface. Every time is an ISO 8601 instant with an offset. A document is
  * loaded as a whole, or refused with every fault.
  */
+import { AdminError } from '../error.ts';
 import * as z from 'zod/mini';
 
 import { IndexedCollection, type Entity } from '../core/collection.ts';
@@ -90,14 +91,14 @@ export interface GatewayDocument {
  *
  * @public
  */
-export class InvalidDocumentError extends Error {
+export class InvalidDocumentError extends AdminError {
   /** Every fault, with its pointer into the document. */
   readonly faults: readonly Fault[];
 
   /** @param faults - every fault; the message lists the first 20 */
   constructor(faults: readonly Fault[]) {
     const count = `${String(faults.length)} fault${faults.length === 1 ? '' : 's'}`;
-    super([`The gateway document has ${count}:`, ...listFaults(faults)].join('\n  '));
+    super('document-invalid', [`The gateway document has ${count}:`, ...listFaults(faults)].join('\n  '));
     this.name = 'InvalidDocumentError';
     this.faults = faults;
   }

@@ -10,7 +10,7 @@ import type { Clock } from '../index.ts';
  * Await each move before the next move. Between two wake-ups, the clock waits until the code under test is idle: until
  * the code has not used the clock for a number of turns. `VirtualClockOptions` defines a turn.
  *
- * @public
+ * @beta
  */
 export interface VirtualClock extends Clock {
   /** The number of milliseconds that have passed since the clock was created. */
@@ -50,7 +50,7 @@ export interface VirtualClock extends Clock {
 /**
  * How a virtual clock finds out that the code under test is idle.
  *
- * @public
+ * @beta
  */
 export interface VirtualClockOptions {
   /**
@@ -116,7 +116,7 @@ const turnOf = {
  * clock.now(); // => 300
  * ```
  *
- * @public
+ * @beta
  */
 export function createVirtualClock(
   start: number = usualStart,

@@ -7,12 +7,12 @@ export async function expectRejection(method: string, call: Promise<unknown>): P
   if (given !== undefined) throw new Error(`${method} must reject, but resolved to ${given}`);
 }
 
-/** Compares the name of the error, because a store may use another copy of this library. */
+/** Compares the code of the error, because a store may use another copy of this library. */
 export async function expectConflict(method: string, call: Promise<unknown>): Promise<void> {
   const fault = await call.then(
     (given) => `resolved to ${describe(given)}`,
     (error: unknown) =>
-      error instanceof Error && error.name === 'StoreConflictError'
+      error instanceof Error && 'code' in error && error.code === 'store-conflict'
         ? undefined
         : `rejected with ${String(error)}`,
   );

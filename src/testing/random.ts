@@ -5,7 +5,7 @@
 /**
  * A sequence of pseudo-random numbers, determined by a seed.
  *
- * @public
+ * @beta
  */
 export interface Random {
   /** The next number: a multiple of 2^-32, at least 0 and less than 1. */
@@ -43,7 +43,7 @@ export interface Random {
  * one.chance(0); // => false
  * ```
  *
- * @public
+ * @beta
  */
 export function createRandom(seed: number): Random {
   if (!Number.isSafeInteger(seed))

@@ -9,7 +9,7 @@ import { storeAudits, type StoreAudit, type StorePlace } from './store-audit.ts'
 /**
  * The place where the nodes of one fleet keep their content, such as the tables of a database.
  *
- * @public
+ * @beta
  */
 export interface SharedStorePlace extends StorePlace {
   /** Opens a store at this place, as one more node does. Several stores may be open at once. */
@@ -47,7 +47,7 @@ export interface SharedStorePlace extends StorePlace {
  * for (const audit of audits) await audit.run();
  * ```
  *
- * @public
+ * @beta
  */
 export function sharedStoreAudits(createPlace: () => Promise<SharedStorePlace>): readonly StoreAudit[] {
   const ofSharing = table.map(([id, name, check]) => ({
@@ -312,7 +312,7 @@ async function appendEach(
         log.push(record);
         isKept = true;
       } catch (error) {
-        if (!(error instanceof Error && error.name === 'StoreConflictError')) throw error;
+        if (!(error instanceof Error && 'code' in error && error.code === 'store-conflict')) throw error;
         await follow();
       }
     }

@@ -8,7 +8,7 @@ import { describe, expectConflict, expectRejection, expectSame } from './expecta
 /**
  * The place where the store under audit keeps its content, such as a directory, a table or an object.
  *
- * @public
+ * @beta
  */
 export interface StorePlace {
   /**
@@ -27,7 +27,7 @@ export interface StorePlace {
 /**
  * One requirement for a store.
  *
- * @public
+ * @beta
  */
 export interface StoreAudit {
   /** The id of the audit. An id never changes. */
@@ -59,7 +59,7 @@ export interface StoreAudit {
  * for (const audit of audits) await audit.run();
  * ```
  *
- * @public
+ * @beta
  */
 export function storeAudits(createPlace: () => Promise<StorePlace>): readonly StoreAudit[] {
   if (typeof createPlace !== 'function') throw new TypeError('createPlace must be a function');

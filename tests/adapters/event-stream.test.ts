@@ -4,9 +4,9 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { flushLogs, systemClock, type Admin, type Limits } from 'gateway-admin-core';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { connect as connectPort, serve } from 'gateway-admin-core/message-port';
-import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { placeOf } from '../support/event-reader.ts';
 import { nothing, readPieces, type OpenStream } from '../support/event-stream.ts';

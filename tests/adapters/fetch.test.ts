@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AdminRequest } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/fetch';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
 
 import { crowdedSnapshot } from '../support/document.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -19,7 +19,7 @@ describe('an interface behind fetch', () => {
     });
     const headers = { 'content-type': 'application/json-patch+json' };
     const init = { method: 'PATCH', headers, body, duplex: 'half' } as RequestInit;
-    const response = await createHandler(admin)(new Request(`${origin}/services/My-Service`, init));
+    const response = await createFetchHandler(admin)(new Request(`${origin}/services/My-Service`, init));
     expect([response.status, await response.json()]).toMatchObject([200, { max_connection: 7 }]);
   });
 
@@ -29,7 +29,7 @@ describe('an interface behind fetch', () => {
     const headers = { 'content-type': 'application/json-patch+json' };
     const request = new Request(`${origin}/services/My-Service`, { method: 'PATCH', headers, body: '[]' });
     await request.text();
-    const response = await createHandler(admin)(request);
+    const response = await createFetchHandler(admin)(request);
     expect([response.status, await response.json()]).toMatchObject([500, { code: 'internal' }]);
     expect(errors.map(String)).toEqual([expect.stringContaining('before body parsers')]);
   });
@@ -41,17 +41,17 @@ describe('an interface behind fetch', () => {
     const next = (): never => {
       throw failure;
     };
-    const handler = createHandler(admin, { next, onError: (error) => told.push(error) });
+    const handler = createFetchHandler(admin, { next, onError: (error) => told.push(error) });
     const response = await handler(new Request(`${origin}/elsewhere`));
     expect([response.status, await response.text()]).toEqual([500, '']);
     expect([told, errors]).toEqual([[failure], []]);
-    expect((await createHandler(admin, { next })(new Request(`${origin}/elsewhere`))).status).toBe(500);
+    expect((await createFetchHandler(admin, { next })(new Request(`${origin}/elsewhere`))).status).toBe(500);
   });
 
   it('stops producing a list when the client stops reading', async () => {
     const { admin } = runAdmin({ snapshot: crowdedSnapshot(2345) });
     let ended = false;
-    const handler = createHandler({
+    const handler = createFetchHandler({
       ...admin,
       handle: async (request) => {
         const handled = await admin.handle(request);
@@ -76,7 +76,7 @@ describe('an interface behind fetch', () => {
 
   it('answers 401 if principalOf returns nobody', async () => {
     const { admin } = runAdmin();
-    const handler = createHandler(admin, {
+    const handler = createFetchHandler(admin, {
       principalOf: ({ headers }) => (headers.has('x-name') ? { name: 'ada' } : undefined),
     });
     expect((await handler(new Request(`${origin}/services`))).status).toBe(401);
@@ -90,13 +90,13 @@ describe('an interface behind fetch', () => {
       peers.push(peer);
       return Promise.resolve({ name: 'ada' });
     };
-    const { admin } = runAdmin({ authenticate });
+    const { admin } = runAdmin({ access: { authenticate } });
     const peerOf = ({ headers }: Request) => headers.get('x-real-ip') ?? undefined;
-    await createHandler(admin, { peerOf })(
+    await createFetchHandler(admin, { peerOf })(
       new Request(`${origin}/services`, { headers: { 'x-real-ip': '192.0.2.1' } }),
     );
-    await createHandler(admin, { peerOf })(new Request(`${origin}/services`));
-    await createHandler(admin)(new Request(`${origin}/services`));
+    await createFetchHandler(admin, { peerOf })(new Request(`${origin}/services`));
+    await createFetchHandler(admin)(new Request(`${origin}/services`));
     expect(peers).toEqual(['192.0.2.1', undefined, undefined]);
   });
 });

@@ -13,8 +13,8 @@ import compression from 'compression';
 import express from 'express';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createSnapshot, type Admin } from 'gateway-admin-core';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
-import { createHandler } from 'gateway-admin-core/node';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { Hono, type HonoRequest } from 'hono';
 import { compress } from 'hono/compress';
 import { cloneRawRequest } from 'hono/request';
@@ -167,7 +167,7 @@ describe.each([
 });
 
 describe('the other line of the block for Express', () => {
-  const otherLine = /^(app\.use\(createHandler.*\n)\/\/ (app\.use\('\/admin', .*)$/m;
+  const otherLine = /^(app\.use\(createNodeHandler.*\n)\/\/ (app\.use\('\/admin', .*)$/m;
 
   it('mounts the interface too', async () => {
     expect(blocksOf('Express 5')[0]?.code).toMatch(otherLine);
@@ -186,7 +186,7 @@ describe('the interface under a path of Express', () => {
   it.each(['/admin', '/'])('is where it was mounted, with the base path %s', async (basePath) => {
     const { admin } = runAdmin();
     const app = express();
-    app.use('/admin', createHandler(admin, { basePath }));
+    app.use('/admin', createNodeHandler(admin, { basePath }));
     const send = await listen(app);
     expect((await send('/admin/services')).status).toBe(200);
     expect((await send('/admin?fields=ready')).status).toBe(200);
@@ -228,7 +228,7 @@ const behindParsers: Readonly<Record<string, (admin: Admin) => Promise<Fetch>>> 
 function behindExpress(admin: Admin, parser: express.RequestHandler): Promise<Fetch> {
   const app = express();
   app.use(parser);
-  app.use(createHandler(admin, { basePath: '/admin' }));
+  app.use(createNodeHandler(admin, { basePath: '/admin' }));
   return listen(app);
 }
 
@@ -238,7 +238,7 @@ function behindFastify(admin: Admin, parseAs?: 'buffer'): Promise<Fetch> {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs }, (_request, body, done) => done(null, body));
   }
-  const handle = createHandler(admin, { basePath: '/admin' });
+  const handle = createNodeHandler(admin, { basePath: '/admin' });
   app.all('/admin/*', (request, reply) => {
     reply.hijack();
     handle(Object.assign(request.raw, { body: request.body }), reply.raw);
@@ -249,7 +249,7 @@ function behindFastify(admin: Admin, parseAs?: 'buffer'): Promise<Fetch> {
 /** Koa with a parser that reads the whole body, and may keep the text. */
 function behindKoa(admin: Admin, keep: (context: Koa.Context, text: string) => void): Promise<Fetch> {
   const app = new Koa();
-  const handle = createHandler(admin, { basePath: '/admin' });
+  const handle = createNodeHandler(admin, { basePath: '/admin' });
   app.use(async (context, next) => {
     let text = '';
     for await (const part of context.req) text += String(part);
@@ -375,7 +375,7 @@ describe.each<[string, (admin: Admin) => Promise<Fetch>]>([
     (admin) => {
       const app = express();
       app.use(compression({ threshold: 0 }));
-      app.use(createHandler(admin, { basePath: '/admin' }));
+      app.use(createNodeHandler(admin, { basePath: '/admin' }));
       return listen(app);
     },
   ],

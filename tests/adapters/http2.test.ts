@@ -11,7 +11,7 @@ import {
 import { connect as connectSocket, createServer as createRelay, type AddressInfo } from 'node:net';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
 import { openedSessions } from '../support/opened-session.ts';
@@ -63,7 +63,7 @@ describe('an interface behind HTTP/2', () => {
       gateway: sampleGateway(),
       limits: { maxEventReaders: 1, maxBodyBytes: 10_000 },
     });
-    const handler = createHandler(running.admin, { onError: (error) => told.push(error) });
+    const handler = createNodeHandler(running.admin, { onError: (error) => told.push(error) });
     server = createServer((request, response) => {
       const writeHead = response.writeHead.bind(response);
       Object.assign(response, {

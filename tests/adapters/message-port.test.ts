@@ -236,9 +236,11 @@ describe('an interface behind a message port', () => {
   it('asks the hooks who sends a request, and from where; the client cannot say so itself', async () => {
     const callers: unknown[] = [];
     const { admin } = runAdmin({
-      authorize: (principal) => {
-        callers.push(principal);
-        return true;
+      access: {
+        authorize: (principal) => {
+          callers.push(principal);
+          return true;
+        },
       },
     });
     const { send, told } = open(admin, {

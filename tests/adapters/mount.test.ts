@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
-import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { runAdmin } from '../support/running-admin.ts';
 import { transports, type Transport } from '../support/transport.ts';

@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Admin, AdminRequest } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
 import { openedSessions } from '../support/opened-session.ts';
@@ -18,7 +18,7 @@ describe('an interface behind node', () => {
 
   beforeEach(async () => {
     running = runAdmin({ gateway });
-    server = createServer(createHandler(running.admin));
+    server = createServer(createNodeHandler(running.admin));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     ({ port } = server.address() as AddressInfo);
   });
@@ -64,7 +64,7 @@ describe('an interface behind node', () => {
     'keeps its answer for a client that sends the body first: %s %s with %s',
     async (method, path, type, status) => {
       const { admin } = runAdmin({ limits: { maxBodyBytes: 100_000 } });
-      server.removeAllListeners('request').on('request', createHandler(admin));
+      server.removeAllListeners('request').on('request', createNodeHandler(admin));
       const socket = connect(port, '127.0.0.1').setEncoding('utf8').pause();
       const [length, part] = [400_000, ' '.repeat(20_000)];
       socket.write(
@@ -83,7 +83,7 @@ describe('an interface behind node', () => {
 
   it('closes the connection of a body without an end', async () => {
     const { admin, gateway } = runAdmin();
-    server.removeAllListeners('request').on('request', createHandler(admin));
+    server.removeAllListeners('request').on('request', createNodeHandler(admin));
     const socket = connect(port, '127.0.0.1').resume();
     socket.on('error', () => undefined);
     socket.write(
@@ -101,9 +101,9 @@ describe('an interface behind node', () => {
       peers.push(peer);
       return Promise.resolve({ name: 'ada' });
     };
-    const { admin } = runAdmin({ authenticate });
+    const { admin } = runAdmin({ access: { authenticate } });
     const peerOf = ({ headers }: IncomingMessage) => String(headers['x-real-ip']);
-    for (const handler of [createHandler(admin), createHandler(admin, { peerOf })]) {
+    for (const handler of [createNodeHandler(admin), createNodeHandler(admin, { peerOf })]) {
       server.removeAllListeners('request').on('request', handler);
       await fetch(`http://127.0.0.1:${String(port)}/services`, { headers: { 'x-real-ip': '192.0.2.1' } });
     }
@@ -112,7 +112,7 @@ describe('an interface behind node', () => {
 
   // Promise: body-parser
   it('says to onError that a body parser has read the body before', async () => {
-    const handler = createHandler(running.admin);
+    const handler = createNodeHandler(running.admin);
     const parsing = createServer((request, response) => {
       request.resume().once('end', () => {
         handler(request, response);
@@ -137,7 +137,7 @@ describe('an interface behind node', () => {
   it('answers 500 for an error in the third argument, and tells onError of the adapter', async () => {
     const told: unknown[] = [];
     const failure = new Error('no such page');
-    const handler = createHandler(running.admin, { onError: (error) => told.push(error) });
+    const handler = createNodeHandler(running.admin, { onError: (error) => told.push(error) });
     server.removeAllListeners('request').on('request', (request, response) => {
       handler(request, response, () => {
         throw failure;
@@ -161,7 +161,7 @@ describe('an interface behind node', () => {
       handle: () =>
         Promise.resolve({ matched: true, response: { status: 200, headers: {}, body: pieces() } }),
     };
-    const handler = createHandler(admin, { onError: (error) => told.push(error) });
+    const handler = createNodeHandler(admin, { onError: (error) => told.push(error) });
     server.removeAllListeners('request').on('request', handler);
     const response = await fetch(`http://127.0.0.1:${String(port)}/services`);
     await expect(response.text()).rejects.toThrow('terminated');
@@ -198,14 +198,16 @@ describe('pipelined requests', () => {
   async function pipeline(count: number, target: string, most = 9): Promise<Pipeline> {
     const [started, held]: [string[], (() => void)[]] = [[], []];
     const running = runAdmin({
-      authenticate: async (request) => {
-        started.push(request.target);
-        await new Promise<void>((resolve) => held.push(resolve));
-        return { name: 'ada' };
+      access: {
+        authenticate: async (request) => {
+          started.push(request.target);
+          await new Promise<void>((resolve) => held.push(resolve));
+          return { name: 'ada' };
+        },
       },
     });
     running.admin.report(openedSessions(20_000));
-    const server = createServer(createHandler(running.admin));
+    const server = createServer(createNodeHandler(running.admin));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
     const lines = Array.from(
@@ -267,7 +269,7 @@ describe('pipelined requests', () => {
     const running = runAdmin({});
     running.admin.report(openedSessions(20_000));
     let started = 0;
-    const listener = createHandler({
+    const listener = createNodeHandler({
       ...running.admin,
       handle: (request) => {
         started += 1;
@@ -308,7 +310,7 @@ describe('pipelined requests', () => {
     ],
   ])('are not begun after the answer that closes the connection: %s', async (_what, first) => {
     const { admin, gateway } = runAdmin();
-    const server = createServer(createHandler(admin));
+    const server = createServer(createNodeHandler(admin));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
     let text = '';

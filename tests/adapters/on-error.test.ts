@@ -5,9 +5,9 @@ import { MessageChannel } from 'node:worker_threads';
 
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AdminRequest } from 'gateway-admin-core';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { connect, serve } from 'gateway-admin-core/message-port';
-import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { runAdmin } from '../support/running-admin.ts';
 

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createBasicAuthentication, createSnapshot, type Admin, type AdminRequest } from 'gateway-admin-core';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
-import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { inShort, readAudit } from '../support/audit-reader.ts';
 import { sampleDocument } from '../support/document.ts';
@@ -60,7 +60,7 @@ describe.each([
   async function guarded() {
     const users = [{ name: 'ada', passwordHash: await quickHasher.hash('engine') }];
     const snapshot = createSnapshot({ ...sampleDocument, users });
-    return runAdmin({ snapshot, hasher: quickHasher, authenticate: createBasicAuthentication() });
+    return runAdmin({ snapshot, hasher: quickHasher, access: { authenticate: createBasicAuthentication() } });
   }
   const right: Lines[number] = ['Authorization', credentials('ada', 'engine')];
   const wrong: Lines[number] = ['Authorization', credentials('ada', 'difference')];
@@ -95,7 +95,7 @@ describe.each([
       ['Cookie', 'session=s1'],
       ['Cookie', 'theme=dark'],
     ];
-    expect(await send(runAdmin({ authenticate }).admin, 'GET', '/services', lines)).toBe('200');
+    expect(await send(runAdmin({ access: { authenticate } }).admin, 'GET', '/services', lines)).toBe('200');
     expect(cookies).toEqual(['session=s1; theme=dark']);
   });
 
@@ -118,7 +118,7 @@ describe('a credential with a comma', () => {
     'Digest username="a \\" , b c", realm="x"',
     'AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host;date, Signature=c',
   ])('is one: %s', async (authorization) => {
-    const { admin } = runAdmin({ authenticate: () => Promise.resolve({ name: 'ada' }) });
+    const { admin } = runAdmin({ access: { authenticate: () => Promise.resolve({ name: 'ada' }) } });
     expect(await sendFetch(admin, 'GET', '/services', [['Authorization', authorization]])).toBe('200');
   });
 });
@@ -144,7 +144,7 @@ describe('a request of a program with header names in capitals', () => {
 
   it('keeps its principal', async () => {
     const request = { method: 'PUT', target: stop, headers: { Accept: '*/*' } };
-    const { admin } = runAdmin({ authorize: (principal) => principal?.name === 'ada' });
+    const { admin } = runAdmin({ access: { authorize: (principal) => principal?.name === 'ada' } });
     expect(await statusOf(request, admin)).toBe(403);
     expect(await statusOf({ ...request, principal: { name: 'ada' } }, admin)).toBe(204);
   });
@@ -159,9 +159,11 @@ describe('a request of a program with header names in capitals', () => {
   it('is read so by authenticate, and keeps the members of a class', async () => {
     const requests: AdminRequest[] = [];
     const { admin } = runAdmin({
-      authenticate: (request) => {
-        requests.push(request);
-        return Promise.resolve({ name: 'ada' });
+      access: {
+        authenticate: (request) => {
+          requests.push(request);
+          return Promise.resolve({ name: 'ada' });
+        },
       },
     });
     class Write {
@@ -193,7 +195,7 @@ describe('a request of a rebound page without a header Host', () => {
     expect((await fetch(new Request('http://evil.example/services'))).status).toBe(403);
     expect(appliedTo(gateway)).toEqual([]);
     expect((await fetch(at('localhost', { method: 'PUT' }))).status).toBe(204);
-    const known = createFetchHandler(runAdmin({ allowedHosts: ['evil.example'] }).admin);
+    const known = createFetchHandler(runAdmin({ access: { allowedHosts: ['evil.example'] } }).admin);
     expect((await known(at('evil.example', { method: 'PUT', headers: page }))).status).toBe(204);
   });
 

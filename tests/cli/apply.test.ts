@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import {
   createSecretSealer,
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   patchService,
   type GatewayDocument,
   type Operation,
@@ -315,7 +315,7 @@ describe('gateway-admin apply', () => {
   it('stops at the first change that is refused, and says how many were made', async () => {
     const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });
     const { ask } = await serving(sampleDocument, { gateway });
-    gateway.will('done', new EffectRefused('not today'));
+    gateway.will('done', new EffectRefusedError('not today'));
     const monitors = [
       { name: 'Idle Monitor', module: 'pgmon' },
       { name: 'Failed Monitor', module: 'pgmon', state: 'stopped' },
@@ -333,7 +333,10 @@ describe('gateway-admin apply', () => {
   ])('ends with the exit code of the change that fails in the middle: %s', async (_why, told, exitCode) => {
     const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });
     let isAllowed = true;
-    const { ask, clock, admin } = await serving(sampleDocument, { gateway, authorize: () => isAllowed });
+    const { ask, clock, admin } = await serving(sampleDocument, {
+      gateway,
+      access: { authorize: () => isAllowed },
+    });
     gateway
       .will(
         (_effect, _context, perform) => {

@@ -9,9 +9,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/gl
 import {
   createAdmin,
   createBasicAuthentication,
-  createFirstUser,
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   type AdminOptions,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
@@ -29,9 +28,7 @@ const newDirectory = temporaryDirectories();
 let running: Running;
 let url = '';
 
-async function start(
-  options: Pick<Partial<AdminOptions>, 'snapshot' | 'authenticate' | 'authorize'> = {},
-): Promise<void> {
+async function start(options: Pick<Partial<AdminOptions>, 'snapshot' | 'access'> = {}): Promise<void> {
   running = runAdmin(options);
   url = await serve(running.admin);
 }
@@ -47,7 +44,7 @@ function ask(args: readonly string[], circumstances?: Circumstances): Promise<Re
 
 describe('a change by gateway-admin', () => {
   it('ends with a status of its own if the gateway refuses in the middle', async () => {
-    running.gateway.will('done', new EffectRefused('Busy'));
+    running.gateway.will('done', new EffectRefusedError('Busy'));
     running.admin.report(openedSessions(1500));
     const { code, err } = await ask(['close', 'sessions', 'my-service', '--yes']);
     expect([code, err]).toEqual([7, expect.stringContaining('1 of 2 parts were done')]);
@@ -386,8 +383,8 @@ describe('gateway-admin user', () => {
       writeFileSync(file, `${password}\n`, { mode: 0o600 });
       return file;
     };
-    await start({ snapshot: createSnapshot({}), authenticate: createBasicAuthentication() });
-    await createFirstUser(running.admin, { name: 'ada', password: 'engine' });
+    await start({ snapshot: createSnapshot({}), access: { authenticate: createBasicAuthentication() } });
+    await running.admin.createFirstUser({ name: 'ada', password: 'engine' });
     const ada = ['--user', 'ada', '--password-file', fileWith('engine')];
     const bob = ['--user', 'bob', '--password-file'];
     const told = await ask(['user', 'add', 'bob', '--new-password-file', fileWith('first'), ...ada]);
@@ -448,13 +445,13 @@ async function closedUrl(): Promise<string> {
 
 describe('the exit code of gateway-admin', () => {
   it('is 5 for a user who is not known or may not do this', async () => {
-    await start({ authenticate: () => Promise.resolve(undefined) });
+    await start({ access: { authenticate: () => Promise.resolve(undefined) } });
     const unknown = await ask(['list', 'services']);
     expect([unknown.code, unknown.err]).toEqual([
       5,
       expect.stringContaining('(unauthenticated) Try: --user NAME'),
     ]);
-    await start({ authorize: (_principal, { role }) => role === 'reader' });
+    await start({ access: { authorize: (_principal, { role }) => role === 'reader' } });
     expect(await ask(['list', 'services'])).toMatchObject({ code: 0 });
     expect(await ask(['stop', 'service', 'my-service'])).toMatchObject({ code: 5, out: '' });
   });

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 
 import type { Admin } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import type { Surroundings } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/run.ts';
@@ -70,7 +70,7 @@ export function servers(after: (close: () => Promise<void>) => void): (admin: Ad
     for (const close of closing.splice(0).reverse()) await close();
   });
   return async (admin) => {
-    const server = createServer(createHandler(admin, { basePath: '/admin' })).listen(0, '127.0.0.1');
+    const server = createServer(createNodeHandler(admin, { basePath: '/admin' })).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     closing.push(
       () => admin.close(),

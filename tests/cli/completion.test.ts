@@ -91,7 +91,7 @@ describe('gateway-admin complete', () => {
   });
 
   it('offers nothing, and asks for no password, if the interface wants a log-in', async () => {
-    url = await serve(runAdmin({ authenticate: createBasicAuthentication() }).admin);
+    url = await serve(runAdmin({ access: { authenticate: createBasicAuthentication() } }).admin);
     expect(await wordsAfter('stop', 'service', '')).toEqual([]);
     const env = { GATEWAY_ADMIN_URL: url, GATEWAY_ADMIN_USER: 'ada' };
     expect(await command(['complete', '--', 'stop', 'service', ''], { env, isTerminal: true })).toMatchObject(

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { stopService, type Admin } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { selfSigned } from '../support/certificate.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -56,7 +56,7 @@ async function open(server: Server, port = 0): Promise<string> {
 }
 
 const overTls = (admin: Admin, options: ServerOptions = {}): Promise<string> =>
-  open(createTlsServer({ cert, key, ...options }, createHandler(admin)));
+  open(createTlsServer({ cert, key, ...options }, createNodeHandler(admin)));
 
 const list = (url: string, ...options: readonly string[]): Promise<Result> =>
   command(['list', 'services', '--url', url, ...options]);
@@ -71,7 +71,7 @@ async function complaintOf(url: string, ...options: readonly string[]): Promise<
 describe('gateway-admin', () => {
   it('reaches a port that fetch refuses', async () => {
     for (const port of [10_080, 6000, 6566, 6669]) {
-      const address = await open(createServer(createHandler(run())), port).catch(() => undefined);
+      const address = await open(createServer(createNodeHandler(run())), port).catch(() => undefined);
       if (address === undefined) continue;
       await expect(fetch(`http://${address}`)).rejects.toThrow('fetch failed');
       expect(await list(`http://${address}`)).toMatchObject({ code: 0, err: '' });
@@ -114,7 +114,7 @@ describe('gateway-admin', () => {
   });
 
   it('says that a server does not speak TLS', async () => {
-    const address = await open(createServer(createHandler(run())));
+    const address = await open(createServer(createNodeHandler(run())));
     expect(await complaintOf(`https://${address}`)).toMatch(
       /What answers at 127.0.0.1:\d+ does not speak TLS: .* give the address with http:\/\/\.\n/,
     );
@@ -163,7 +163,7 @@ describe('gateway-admin and a server that is silent', () => {
     const { admin, gateway } = runAdmin();
     closing.push(() => admin.close());
     const opened: string[] = [];
-    const handler = createHandler(admin);
+    const handler = createNodeHandler(admin);
     const url = `http://${await open(
       createServer((request, response) => {
         opened.push(request.url ?? '');
@@ -227,7 +227,7 @@ describe('gateway-admin and a file that every user can read', () => {
   };
 
   it('warns of a password of the user, and of a new one', async () => {
-    const url = `http://${await open(createServer(createHandler(run())))}`;
+    const url = `http://${await open(createServer(createNodeHandler(run())))}`;
     const [password, next] = [shared('password', 'engine'), shared('next', 'builder')];
     const login = ['--user', 'ada', '--password-file', password];
     expect(await list(url, ...login)).toMatchObject({ code: 0, err: warning(password) });

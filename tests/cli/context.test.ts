@@ -18,7 +18,7 @@ import { join, resolve } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSnapshot } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { runAdmin } from '../support/running-admin.ts';
 import { command, type Result } from './command-line.ts';
@@ -44,7 +44,7 @@ async function serve(service: string): Promise<{ readonly url: string; readonly 
   const snapshot = createSnapshot({ services: [{ name: service, router: 'readconnroute' }] });
   const { admin } = runAdmin({ snapshot });
   const seen: string[] = [];
-  const handler = createHandler(admin);
+  const handler = createNodeHandler(admin);
   const server = createServer((request, response) => {
     const [, code = ''] = request.headers.authorization?.split(' ') ?? [];
     seen.push(Buffer.from(code, 'base64').toString());

@@ -13,7 +13,7 @@ import {
   type Operation,
   type PublishedEvent,
 } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
@@ -182,7 +182,7 @@ describe('gateway-admin watch on a terminal', () => {
 
 describe('gateway-admin watch, while the interface is away,', () => {
   it('says so, and lists again when the interface is back', async () => {
-    const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+    const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     url = `http://127.0.0.1:${String(port)}`;

@@ -11,7 +11,7 @@ import {
   type Client,
   type Send,
 } from 'gateway-admin-core/client';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { runAdmin } from '../support/running-admin.ts';
 
@@ -45,7 +45,7 @@ function run(): Admin {
 }
 
 async function serve(admin: Admin): Promise<string> {
-  const server = createServer(createHandler(admin, { basePath: '/admin' })).listen(0, '127.0.0.1');
+  const server = createServer(createNodeHandler(admin, { basePath: '/admin' })).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   closing.push(() => new Promise((resolve) => server.close(resolve).closeAllConnections()));
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/admin`;

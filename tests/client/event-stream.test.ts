@@ -12,7 +12,7 @@ import {
   type Send,
 } from 'gateway-admin-core/client';
 import { connect, serve } from 'gateway-admin-core/message-port';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { otherLife, placeOf } from '../support/event-reader.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -29,7 +29,7 @@ function run(): Admin {
 }
 
 async function overFetch(admin: Admin): Promise<Send> {
-  const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+  const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   closing.push(() => server.close().closeAllConnections());
   return sendWithFetch(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
@@ -81,7 +81,7 @@ describe.each([
 
 it('client.events connects again when the connection breaks, and gives each event once', async () => {
   const admin = run();
-  const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+  const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   closing.push(() => server.close().closeAllConnections());
   const client = createClient(

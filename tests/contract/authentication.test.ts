@@ -43,8 +43,10 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     const running = runAdmin({
       snapshot: createSnapshot({ ...sampleDocument, users }, { epoch: 'sample' }),
       hasher,
-      authenticate: createBasicAuthentication(),
-      ...(authorize === undefined ? {} : { authorize }),
+      access: {
+        authenticate: createBasicAuthentication(),
+        ...(authorize === undefined ? {} : { authorize }),
+      },
     });
     const open = await transports[name](running.admin);
     transport = open;
@@ -161,7 +163,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
     };
     const { admin } = runAdmin({
       hasher: counting,
-      passwordPolicy: (password) => (password.length < 4 ? 'must be longer' : undefined),
+      access: { passwordPolicy: (password) => (password.length < 4 ? 'must be longer' : undefined) },
     });
     const open = await transports[name](admin);
     transport = open;

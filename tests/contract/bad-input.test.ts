@@ -19,8 +19,8 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 import { applyPatch } from 'gateway-admin-core/json';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
-import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { otherLife } from '../support/event-reader.ts';

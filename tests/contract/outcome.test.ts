@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
-  EffectRefused,
+  EffectRefusedError,
   problemTable,
   stopService,
   type ProblemCode,
@@ -34,7 +34,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('a refusal of the host is 409 with its reason', async () => {
     const { send, admin } = await open({
-      gateway: sampleGateway().will(new EffectRefused('The port is in use.')),
+      gateway: sampleGateway().will(new EffectRefusedError('The port is in use.')),
     });
     const { snapshot } = admin;
     const answer = await send('PUT', stop);

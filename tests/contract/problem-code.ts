@@ -3,7 +3,7 @@
  */
 import {
   createUser,
-  EffectRefused,
+  EffectRefusedError,
   flushLogs,
   sequence,
   stopMonitor,
@@ -92,7 +92,7 @@ const subject =
 const nobody = subject('77777');
 const logIn = (found: 'throttled' | 'overloaded' | undefined): Row => {
   const authenticate = (): Promise<typeof found> => Promise.resolve(found);
-  return () => ({ headers: { authorization: 'Basic x' }, options: { authenticate } });
+  return () => ({ headers: { authorization: 'Basic x' }, options: { access: { authenticate } } });
 };
 
 /** A hasher that answers at once: time that passes is no reason to refuse a password. */
@@ -224,7 +224,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   unauthenticated: logIn(undefined),
   'login-throttled': logIn('throttled'),
   overloaded: logIn('overloaded'),
-  forbidden: () => ({ options: { authorize: () => false } }),
+  forbidden: () => ({ options: { access: { authorize: () => false } } }),
   'read-only': () => ({
     before: ({ admin }) => {
       admin.readOnly = true;
@@ -233,8 +233,10 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'origin-refused': () => ({ headers: { host: 'gateway.example' } }),
   internal: () => ({
     options: {
-      authorize: () => {
-        throw new Error('The rule is broken');
+      access: {
+        authorize: () => {
+          throw new Error('The rule is broken');
+        },
       },
     },
   }),
@@ -250,7 +252,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'user-exists': body('{"name":"ada","password":"x"}'),
   'last-user': () => ({
     headers: { authorization: 'x' },
-    options: { authenticate: () => Promise.resolve({ name: 'root' }) },
+    options: { access: { authenticate: () => Promise.resolve({ name: 'root' }) } },
     async before({ admin }) {
       const principal = { name: 'root' };
       await admin.handle({ method: 'DELETE', target: '/users/ada', headers: {}, principal });
@@ -258,10 +260,10 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   }),
   'precondition-failed': () => ({ headers: { 'if-match': '"other"' } }),
   'effect-refused': () => ({
-    options: { gateway: sampleGateway().will(new EffectRefused('The gateway is busy.')) },
+    options: { gateway: sampleGateway().will(new EffectRefusedError('The gateway is busy.')) },
   }),
   'partly-done': (endpoint) => ({
-    options: { gateway: sampleGateway().will('done', new EffectRefused('The gateway is busy.')) },
+    options: { gateway: sampleGateway().will('done', new EffectRefusedError('The gateway is busy.')) },
     before: ({ admin }) => {
       admin.report(openedSessions(1500, endpoint.path.startsWith('/servers') ? 'db-serv-1' : undefined));
     },
@@ -279,7 +281,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'audit-unavailable': () => {
     const sink = new FailingSink();
     return {
-      options: { audit: { sink, required: true } },
+      options: { observe: { audit: { sink, required: true } } },
       async before({ admin, clock }) {
         sink.fail(sinkFailures['rejects, and nothing is kept']);
         const flushed = admin.execute(flushLogs);
@@ -315,7 +317,7 @@ export const fleetProvocations: Readonly<
   Partial<Record<ProblemCode, (world: Pair, send: Send) => Promise<Handled>>>
 > = {
   async 'node-behind'({ clock, own, other }, send) {
-    own.gateway.otherwise({ apply: new EffectRefused('There is no room.') });
+    own.gateway.otherwise({ apply: new EffectRefusedError('There is no room.') });
     await send(other);
     await clock.advance(5000);
     const handled = send(own);

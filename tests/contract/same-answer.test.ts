@@ -15,9 +15,9 @@ import {
   type AdminResponse,
 } from 'gateway-admin-core';
 import { createClient, sendTo, sendWithFetch, type Client, type Send } from 'gateway-admin-core/client';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { connect, serve } from 'gateway-admin-core/message-port';
-import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
 import { runWithEndedNode } from '../fleet/node.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  EffectRefused,
+  EffectRefusedError,
   createAdmin,
   createBasicAuthentication,
   createMemoryStore,
@@ -12,7 +12,7 @@ import {
   patchService,
   redactSecrets,
   type Admin,
-  type Effect,
+  type EffectOf,
   type PublishedEvent,
 } from 'gateway-admin-core';
 import { undoOf, type ShownEvent } from 'gateway-admin-core/client';
@@ -196,7 +196,7 @@ describe.each(transportNames)('through %s', (name) => {
 
   it('a refusal by the host of a command with a secret contains no secret', async () => {
     const { admin } = runAdmin({
-      gateway: sampleGateway().will(new EffectRefused('The backend does not take it.')),
+      gateway: sampleGateway().will(new EffectRefusedError('The backend does not take it.')),
     });
     const transport = await transports[name](admin);
     const answer = await transport.send('PATCH', service, {
@@ -235,7 +235,7 @@ describe('the host', () => {
     const { admin, gateway } = runAdmin({ sealer });
     const transport = await transports.core(admin);
     await transport.send('PATCH', service, { headers: json, body: setSecrets });
-    const [effect] = gateway.applied as readonly Extract<Effect, { readonly type: 'service.update' }>[];
+    const [effect] = gateway.applied as readonly EffectOf<'service.update'>[];
     for (const sealed of sealedIn(effect?.after)) expect(await sealer.open(sealed)).toBe(password);
     expect(effect?.operations).toMatchObject(secrets.map(({ sealedAs = '' }) => ({ path: `/${sealedAs}` })));
   });
@@ -262,7 +262,7 @@ describe('a password of a new user', () => {
   it('works at log-in in any Unicode normal form', async () => {
     const hasher = createPbkdf2Hasher({ rounds: 1 });
     const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
-    const { admin } = runAdmin({ hasher, authenticate, snapshot: createSnapshot({}) });
+    const { admin } = runAdmin({ hasher, access: { authenticate }, snapshot: createSnapshot({}) });
     const transport = await transports.core(admin);
     const decomposed = password.normalize('NFD');
     await transport.send('PUT', '/users', {

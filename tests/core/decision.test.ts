@@ -13,9 +13,9 @@ import {
   unchanged,
   type Changes,
   type Context,
-  type EffectOf,
+  type EffectHead,
   type EffectTable,
-  type EventOf,
+  type EventHead,
   type EventTable,
   type TransitionOf,
 } from '../../src/core/decision.ts';
@@ -33,8 +33,8 @@ interface Tank {
 interface OfLitres {
   readonly litres: number;
 }
-type TankEvent = (EventOf<'filled' | 'leaked'> & OfLitres) | EventOf<'drained'>;
-type TankEffect = (EffectOf<'fill' | 'pump'> & OfLitres) | EffectOf<'drain'>;
+type TankEvent = (EventHead<'filled' | 'leaked'> & OfLitres) | EventHead<'drained'>;
+type TankEffect = (EffectHead<'fill' | 'pump'> & OfLitres) | EffectHead<'drain'>;
 type TankStep = TransitionOf<Tank, TankEvent, TankEffect>;
 
 const events: EventTable<Tank, TankEvent> = {

@@ -1,12 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  canTransition,
-  defineLifecycle,
-  lifecycle as shared,
-  nextState,
-  type Lifecycle,
-} from 'gateway-admin-core';
+import { canTransition, lifecycle as shared, nextState } from 'gateway-admin-core';
 
+import { defineLifecycle, type Lifecycle } from '../../src/core/lifecycle.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 
 type Startable = Lifecycle<

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as z from 'zod/mini';
 
-import type { EventOf, EventTable } from '../../src/core/decision.ts';
+import type { EventHead, EventTable } from '../../src/core/decision.ts';
 import { foldReports, type ReportTable } from '../../src/core/report.ts';
 
 /** A toy: a house whose lamps are seen to be on or off. */
@@ -15,7 +15,7 @@ interface Seen {
   readonly lamp: string;
   readonly on: boolean;
 }
-type LampEvent = EventOf<'lamp.seen'> & Omit<Seen, 'type'>;
+type LampEvent = EventHead<'lamp.seen'> & Omit<Seen, 'type'>;
 
 const events: EventTable<House, LampEvent> = {
   'lamp.seen': {

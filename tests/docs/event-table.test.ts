@@ -48,7 +48,7 @@ async function oneOfEach(): Promise<ReadonlyMap<string, AdminEvent>> {
 
 /** The events of a command. */
 async function commanded(endpoint: Endpoint): Promise<readonly AdminEvent[]> {
-  const { admin } = runAdmin({ authenticate: () => Promise.resolve({ name: 'ada' }) });
+  const { admin } = runAdmin({ access: { authenticate: () => Promise.resolve({ name: 'ada' }) } });
   const reader = admin.events();
   const { send } = await transports.core(admin);
   await send(endpoint.method, targetOf(endpoint), sentWith(endpoint));

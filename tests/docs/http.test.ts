@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import { routes, type Admin } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { runFor } from '../contract/problem-code.ts';
 import { read } from '../support/project.ts';
@@ -25,7 +25,7 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 /** Runs a command of the page against an interface, and gives the answer as the page writes answers. */
 async function run(command: string, { stream }: Example, admin: Admin): Promise<string> {
-  const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+  const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const line = command.replace(address, `http://127.0.0.1:${String(port)}`);

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { stopService, type Admin, type ProblemCode } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { boundRoutes } from '../../src/resources/index.ts';
 import type { BoundRoute } from '../../src/resources/shared/route.ts';
@@ -207,7 +207,7 @@ async function answerTo(example: Example): Promise<Answer> {
 }
 
 async function streamOf(admin: Admin, { target }: Example): Promise<Answer> {
-  const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+  const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const leave = new AbortController();
   try {

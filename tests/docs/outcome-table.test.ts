@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  EffectRefused,
-  StoreLost,
+  EffectRefusedError,
+  StoreLostError,
   closeServiceSessions,
   flushLogs,
   problemTable,
   sequence,
   stopMonitor,
   stopService,
-  teardownBatch,
   type Transition,
 } from 'gateway-admin-core';
 import { hold, type ApplyWay, type HeldCall, type ScriptedGateway } from 'gateway-admin-core/testing';
 
+import { teardownBatch } from '../../src/resources/shared/teardown.ts';
 import { read } from '../support/project.ts';
 import {
   freshGateway,
@@ -32,9 +32,9 @@ type Failure = Parameters<Breakable['breakWith']>[0];
 const stopTarget = '/service/Sales/stop';
 const startTarget = '/service/Sales/start';
 const blind = new Error('I cannot see.');
-const refuseHeld = (held: HeldCall): void => held.fail(new EffectRefused('Busy.'));
+const refuseHeld = (held: HeldCall): void => held.fail(new EffectRefusedError('Busy.'));
 const lose = (): Promise<never> => Promise.reject(new Error('The disk is full'));
-const taken = (): Promise<never> => Promise.reject(new StoreLost('The table is gone.'));
+const taken = (): Promise<never> => Promise.reject(new StoreLostError('The table is gone.'));
 
 /** Says yes, and then no. What it gives is no promise: of one the language itself would ignore the second answer. */
 const answerTwice: ApplyWay = (_effect, _context, perform) => {
@@ -42,7 +42,7 @@ const answerTwice: ApplyWay = (_effect, _context, perform) => {
   const thenable: Pick<PromiseLike<void>, 'then'> = {
     then(fulfilled, rejected) {
       const first = Promise.resolve(fulfilled?.());
-      rejected?.(new EffectRefused('It has changed its mind.'));
+      rejected?.(new EffectRefusedError('It has changed its mind.'));
       return first as Promise<never>;
     },
   };
@@ -172,7 +172,7 @@ async function executeBoth({ admin }: Stage, transition = stopBoth): Promise<rea
 /** Two effects, of which the second is refused; the gateway goes on as it was told. */
 function both(...thenWill: readonly ApplyWay[]): Scenario {
   const gateway = freshGateway()
-    .will('done', new EffectRefused('Busy.'), ...thenWill)
+    .will('done', new EffectRefusedError('Busy.'), ...thenWill)
     .otherwise({ inspect: 'not-in-place' });
   return { gateway, run: waitFor(executeBoth) };
 }
@@ -255,8 +255,8 @@ function reportedLate(): Scenario {
 
 const scenarios: Readonly<Record<string, () => Scenario>> = {
   'applies the change: `apply` resolves': () => called(freshGateway()),
-  'refuses: `apply` rejects with `EffectRefused`': () =>
-    called(freshGateway().will(new EffectRefused('Busy.'))),
+  'refuses: `apply` rejects with `EffectRefusedError`': () =>
+    called(freshGateway().will(new EffectRefusedError('Busy.'))),
   'fails, and `inspect` answers `in-place`': () =>
     called(freshGateway().will('throwAtOnce').willSee('in-place')),
   'fails, and `inspect` answers `not-in-place`': () =>
@@ -297,7 +297,7 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
     failing([stopTarget, startTarget]),
   'has failed, and is started': () => failing([startTarget], { before: 'fails' }),
   'has failed, and the gateway refuses to start the service': () =>
-    failing([startTarget], { before: 'fails', will: [new EffectRefused('Busy.')] }),
+    failing([startTarget], { before: 'fails', will: [new EffectRefusedError('Busy.')] }),
 
   'before the intent is stored': () => deadAt(1, 'lost'),
   'after the intent is stored, and before the settlement is stored': () => deadAt(2, 'lost'),
@@ -322,7 +322,7 @@ const scenarios: Readonly<Record<string, () => Scenario>> = {
   'at a change without effects (a user is created), and is lost': () => failsForUser(taken),
 
   'is undone': () => both('done'),
-  'is not undone: the gateway refuses the undo': () => both(new EffectRefused('Never.')),
+  'is not undone: the gateway refuses the undo': () => both(new EffectRefusedError('Never.')),
   'may be undone: the gateway does not answer': () => both('silentBefore'),
   'is undone, and this is known after the 504': () => bothLate((held) => held.done()),
   'is not undone, and this is known after the 504': () => bothLate(refuseHeld),

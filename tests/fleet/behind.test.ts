@@ -2,7 +2,7 @@
  * A node that is behind: the operator learns of it, and can let the node try again. What a node shows of the others.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { EffectRefused, type Measurement } from 'gateway-admin-core';
+import { EffectRefusedError, type Measurement } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { inShort, readAudit } from '../support/audit-reader.ts';
@@ -25,9 +25,11 @@ beforeEach(async () => {
   world = createWorld();
   one = await world.open('one', leaseMs);
   two = await world.open('two', leaseMs, {
-    logger: taken.logger,
-    onMeasurement: ({ name, value }: Measurement) => {
-      if (name === 'gateway_admin_fleet_behind') behind.push(value);
+    observe: {
+      logger: taken.logger,
+      onMeasurement: ({ name, value }: Measurement) => {
+        if (name === 'gateway_admin_fleet_behind') behind.push(value);
+      },
     },
   });
   await world.clock.advance(100);
@@ -52,7 +54,7 @@ async function retry({ admin }: Pick<Running, 'admin'>, query = ''): Promise<str
 
 describe('a gateway that does not follow', () => {
   it.each([
-    ['refuses', new EffectRefused('No room.'), 'The gateway refused: No room.', 100],
+    ['refuses', new EffectRefusedError('No room.'), 'The gateway refused: No room.', 100],
     ['does not say', hold().apply, 'The gateway did not say in time', 25_000],
   ])('and %s goes to onError once, with what to do, and to the log again when it follows', async (...row) => {
     const [, answer, reason, ms] = row;
@@ -80,7 +82,7 @@ describe('a gateway that does not follow', () => {
   });
 
   it('is told anew for each resource, and after the node has followed', async () => {
-    const refusal = new EffectRefused('No room.');
+    const refusal = new EffectRefusedError('No room.');
     two.gateway.otherwise({ apply: refusal });
     await one.admin.execute(limit(7));
     await one.admin.execute(port(7007));
@@ -111,7 +113,7 @@ describe('a gateway that does not follow', () => {
   });
 
   it('is measured: the number of resources, when it changes', async () => {
-    two.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    two.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await one.admin.execute(limit(7));
     await world.clock.advance(100);
     await one.admin.execute(port(7007));
@@ -134,7 +136,7 @@ describe('POST /fleet/behind/retry', () => {
       },
     ],
   ])('asks the gateway at once, for %s', async (_who, ask) => {
-    two.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    two.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await one.admin.execute(limit(7));
     await world.clock.advance(130_000);
     const before = asked();

@@ -5,11 +5,10 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createBasicAuthentication,
-  createFirstUser,
   createSecretSealer,
   deleteUser,
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   stopService,
   toDocument,
   type AdminRequest,
@@ -184,7 +183,7 @@ describe('one tag, one content', () => {
     };
     await note(a);
     // The gateway follows the stop, refuses the settings, and refuses to start again.
-    b.gateway.otherwise({ apply: new EffectRefused('No.') });
+    b.gateway.otherwise({ apply: new EffectRefusedError('No.') });
     b.gateway.will('done');
     await a.admin.execute((state, context) => stopService(state, 'My Service', context));
     await note(a);
@@ -287,9 +286,9 @@ describe('a caller', () => {
 
   /** A fleet in which ada and eve can log in at both nodes. */
   async function openWithUsers() {
-    const pair = await openPair({ authenticate, snapshot: withoutUsers });
+    const pair = await openPair({ access: { authenticate }, snapshot: withoutUsers });
     const { world, a } = pair;
-    expect(await createFirstUser(a.admin, { name: 'joan', password })).toMatchObject({ outcome: 'accepted' });
+    expect(await a.admin.createFirstUser({ name: 'joan', password })).toMatchObject({ outcome: 'accepted' });
     const body = (name: string): string => JSON.stringify({ name, password });
     expect(await outcome(a, 'PUT', '/users', { headers: as('joan'), body: body('eve') })).toBe('204');
     await world.clock.advance(1500);
@@ -339,9 +338,9 @@ describe('a caller', () => {
 
   it.each(acts)('without a log-in %s nowhere once there is a user at another node', async (...act) => {
     const [, method, target, body] = act;
-    const pair = await openPair({ authenticate, snapshot: withoutUsers });
+    const pair = await openPair({ access: { authenticate }, snapshot: withoutUsers });
     const { a, b } = pair;
-    expect(await createFirstUser(a.admin, { name: 'ada', password })).toMatchObject({ outcome: 'accepted' });
+    expect(await a.admin.createFirstUser({ name: 'ada', password })).toMatchObject({ outcome: 'accepted' });
     expect(await outcome(b, method, target, { headers: json, body })).toBe('401 unauthenticated');
     await closing(pair);
   });
@@ -666,7 +665,7 @@ describe('a node that differs from the others', () => {
     'another hasher': { hasher: hasherOf('other'), told: 'in a form that the hasher' },
   };
   const common = {
-    authenticate: createBasicAuthentication(),
+    access: { authenticate: createBasicAuthentication() },
     hasher: hasherOf('common'),
     sealer: sealerOf('common'),
     snapshot: createSnapshot({ ...toDocument(snapshot), users: [] }),

@@ -2,7 +2,7 @@
  * The tables of docs/fleet.md: each row is run, and each run has a row.
  */
 import { describe, expect, it } from '@jest/globals';
-import { deleteUser, EffectRefused, type AdminResponse, type Json } from 'gateway-admin-core';
+import { deleteUser, EffectRefusedError, type AdminResponse, type Json } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, levelRecord, restoreShared } from '../../src/fleet/shared-history.ts';
@@ -112,7 +112,7 @@ const answers: Readonly<Record<string, Run>> = {
     expect(limits(pair)).toEqual([8, 8]);
   },
   '409 `effect-refused`': async (pair) => {
-    pair.a.gateway.will(new EffectRefused('No room.'));
+    pair.a.gateway.will(new EffectRefusedError('No room.'));
     expect(await limit(pair.a, 7)).toBe('409 effect-refused');
     await pair.world.clock.advance(2000);
     expect(limits(pair)).toEqual([100, 100]);
@@ -130,7 +130,7 @@ const answers: Readonly<Record<string, Run>> = {
     expect(limits(pair)).toEqual([7, 7]);
   },
   '409 `node-behind`': async (pair) => {
-    pair.b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    pair.b.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await limit(pair.a, 7);
     await pair.world.clock.advance(100);
     const waiting = limit(pair.b, 8);
@@ -210,7 +210,7 @@ const failures: Readonly<Record<string, Run>> = {
   },
   'the gateway of another node refuses a change': async (pair) => {
     const { b, world } = pair;
-    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    b.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await limit(pair.a, 7);
     await world.clock.advance(500);
     expect(behindAt(b)).toEqual(['effect-refused']);
@@ -224,7 +224,7 @@ const failures: Readonly<Record<string, Run>> = {
     await world.clock.advance(100);
     expect(behindAt(b)).toEqual([]);
     expect(limits(pair)).toEqual([8, 8]);
-    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    b.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await limit(pair.a, 9);
     await world.clock.advance(130_000);
     b.gateway.otherwise({ apply: 'done' });
@@ -233,7 +233,7 @@ const failures: Readonly<Record<string, Run>> = {
   },
   'a gateway that has refused would now follow': async (pair) => {
     const { a, b, world } = pair;
-    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    b.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await limit(a, 7);
     await world.clock.advance(130_000);
     expect(b.errors.map(String)).toEqual([expect.stringContaining(service)]);
@@ -265,7 +265,7 @@ const failures: Readonly<Record<string, Run>> = {
   },
   'a change is taken back before a gateway follows': async (pair) => {
     const { a, b, world } = pair;
-    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    b.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await limit(a, 7);
     await world.clock.advance(500);
     const asked = b.gateway.applied.length;

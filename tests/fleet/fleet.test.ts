@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
   createUser,
-  EffectRefused,
+  EffectRefusedError,
   hostProblem,
   patchServer,
   flushLogs,
@@ -195,7 +195,9 @@ describe('a node that follows', () => {
     const a = await world.open('a', 10_000, { veto });
     const b = await world.open('b', 10_000, {
       veto,
-      audit: { required: true, sink: { ...failing, [Symbol.asyncDispose]: () => Promise.resolve() } },
+      observe: {
+        audit: { required: true, sink: { ...failing, [Symbol.asyncDispose]: () => Promise.resolve() } },
+      },
     });
     const unkept = b.admin.execute(stop, { actor: 'ada' });
     await world.clock.advance(60_000);
@@ -216,7 +218,7 @@ describe('a node that follows', () => {
     const world = createWorld();
     const held = hold();
     const [a, b] = [await world.open('a'), await world.open('b')];
-    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    b.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await a.admin.execute(limit(7));
     await world.clock.advance(2000);
     b.gateway.will(held.apply);
@@ -360,7 +362,7 @@ describe('a node', () => {
   it('says where its gateway does not follow, and why, and waits with commands there', async () => {
     const world = createWorld();
     const [a, b] = [await world.open('a'), await world.open('b')];
-    b.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    b.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await a.admin.execute(limit(7));
     await world.clock.advance(3000);
     const [behind] = b.admin.fleet.nodes()[0]?.behind ?? [];

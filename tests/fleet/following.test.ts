@@ -2,7 +2,7 @@
  * How a client learns how far the other nodes have come.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createFirstUser, createUser, EffectRefused, stopService } from 'gateway-admin-core';
+import { createUser, EffectRefusedError, stopService } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { limit } from '../support/transition.ts';
@@ -93,7 +93,7 @@ describe('a client that prefers to wait', () => {
   });
 
   it('learns which node could not follow, and does not wait longer than it prefers', async () => {
-    other.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    other.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     const refused = await send('/service/My-Service/stop', 'wait=5');
     expect(refused.status).toBe(204);
     expect(refused.headers).toMatchObject({ 'fleet-applied': 'one', 'fleet-behind': 'other' });
@@ -173,7 +173,7 @@ describe('execute', () => {
   });
 
   it('says where and why a node could not follow', async () => {
-    other.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    other.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     const patching = one.admin.execute(limit(7), { settle: 'fleet' });
     await world.clock.advance(10_000);
     const [, last] = (await patching).nodes ?? [];
@@ -256,7 +256,7 @@ describe('execute', () => {
   });
 
   it('does not wait after a refusal', async () => {
-    one.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    one.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     const { outcome, nodes } = await one.admin.execute(limit(7), { settle: 'fleet' });
     expect([outcome, nodes]).toEqual(['refused', undefined]);
   });
@@ -287,7 +287,7 @@ describe('GET /fleet', () => {
 
 describe('the first user', () => {
   it('of a fleet is created once', async () => {
-    const execution = await createFirstUser(one.admin, { name: 'eve', password: 'correct horse battery' });
+    const execution = await one.admin.createFirstUser({ name: 'eve', password: 'correct horse battery' });
     expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'user-exists' } });
   });
 });

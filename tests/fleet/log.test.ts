@@ -6,9 +6,9 @@ import {
   createSecretSealer,
   createSnapshot,
   deleteUser,
-  EffectRefused,
+  EffectRefusedError,
   stopService,
-  StoreLost,
+  StoreLostError,
   type Json,
   type Transition,
 } from 'gateway-admin-core';
@@ -70,7 +70,7 @@ describe('the history of a fleet', () => {
     const world = createWorld();
     const one = await world.open('one');
     const start = one.admin.fleet.position;
-    one.gateway.otherwise({ apply: new EffectRefused('No room.') });
+    one.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
     await one.admin.execute(limit(7));
     await world.clock.settle();
     const [intent, settlement] = await historyOf(one, start);
@@ -424,7 +424,7 @@ describe('a lost store', () => {
     let calls = 0;
     const counted = <T>(call: () => Promise<T>): Promise<T> => {
       calls += 1;
-      return isLost ? Promise.reject(new StoreLost('Gone')) : call();
+      return isLost ? Promise.reject(new StoreLostError('Gone')) : call();
     };
     const one = await world.open('one', 10_000, {
       wrap: (store) =>
@@ -459,7 +459,7 @@ describe('forget', () => {
       wrap: (store) =>
         altered(store, {
           append: (records, where) =>
-            isLost ? Promise.reject(new StoreLost('Gone')) : store.append(records, where),
+            isLost ? Promise.reject(new StoreLostError('Gone')) : store.append(records, where),
         }),
     });
     const other = await world.open('other');
@@ -666,7 +666,7 @@ describe('a store that is reached through the gateway itself', () => {
       gateway: { apply: async () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },
       store: Object.assign(store, { addresses: [{ host, port }] }),
       node: 'one',
-      onError: (error) => errors.push(error),
+      observe: { onError: (error) => errors.push(error) },
     });
     expect(
       errors.filter((error) => String(error).includes('is reached through the listener "Sales In"')),

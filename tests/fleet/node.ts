@@ -4,7 +4,7 @@
 import {
   createPbkdf2Hasher,
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   patchService,
   type AdminOptions,
   type Clock,
@@ -53,11 +53,9 @@ interface NodeOptions {
   readonly hasher?: Hasher;
   readonly secretParameters?: readonly string[];
   readonly veto?: Veto;
-  readonly audit?: NonNullable<AdminOptions['audit']>;
   readonly limits?: NonNullable<AdminOptions['limits']>;
-  readonly authenticate?: NonNullable<AdminOptions['authenticate']>;
-  readonly logger?: NonNullable<AdminOptions['logger']>;
-  readonly onMeasurement?: NonNullable<AdminOptions['onMeasurement']>;
+  readonly access?: NonNullable<AdminOptions['access']>;
+  readonly observe?: NonNullable<AdminOptions['observe']>;
   readonly wrap?: (store: SharedStore) => SharedStore;
   /** In place of the clock of the world. */
   readonly clock?: Clock;
@@ -92,7 +90,7 @@ export function createWorld({
     async open(
       node,
       leaseMs = 10_000,
-      { wrap: own = (store: SharedStore) => store, levels = [level, level] as const, ...rest } = {},
+      { wrap: own = (store: SharedStore) => store, levels = [level, level] as const, observe, ...rest } = {},
     ) {
       const gateway = createScriptedGateway({ snapshot, clock });
       const errors: unknown[] = [];
@@ -106,7 +104,7 @@ export function createWorld({
         store: cuttable(own(wrap(memory.open())), line),
         timeZone: sampleZone,
         hasher: createPbkdf2Hasher({ rounds: 1 }),
-        onError: (error: unknown) => errors.push(error),
+        observe: { onError: (error: unknown) => errors.push(error), ...observe },
         ...rest,
       };
       const admin = watch(await openNode(options, levels));
@@ -134,7 +132,7 @@ export async function openSampleFleet(): Promise<Readonly<Record<'berlin' | 'par
   const names = new Map<string, string>();
   const world = createWorld({ wrap: (store) => renamed(store, names) });
   const [berlin, paris] = [await world.open('berlin'), await world.open('paris')];
-  paris.gateway.otherwise({ apply: new EffectRefused('The port is taken.') });
+  paris.gateway.otherwise({ apply: new EffectRefusedError('The port is taken.') });
   await berlin.admin.execute((snapshot, context) =>
     patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context),
   );

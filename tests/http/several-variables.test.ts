@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createSnapshot, type Listener, type PathParameters, type Snapshot } from 'gateway-admin-core';
+import { createSnapshot, type Listener, type Snapshot } from 'gateway-admin-core';
 
+import type { PathParameters } from '../../src/http/route.ts';
 import { nameKey } from '../../src/core/name.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { fail, ok, type Result } from '../../src/problem.ts';

@@ -21,13 +21,16 @@ interface Row {
   readonly types?: readonly string[];
 }
 
+/** Problems and errors, which import nothing. */
+const bottom = ['problem.ts', 'error.ts'];
+
 const shapes = ['zod/mini', 'immer'];
-const kindMay = ['core/*', 'http/*', 'json/*', 'problem.ts', 'snapshot/*', 'resources/shared/*', ...shapes];
+const kindMay = ['core/*', 'http/*', 'json/*', ...bottom, 'snapshot/*', 'resources/shared/*', ...shapes];
 const beneathRuntime = [
   'core/*',
   'http/*',
   'json/*',
-  'problem.ts',
+  ...bottom,
   'snapshot/*',
   'resources/*',
   'resources/shared/*',
@@ -39,22 +42,23 @@ const testingMay = ['index.ts', 'json/index.ts', 'core/member.ts', 'testing/*', 
 
 const rows: readonly Row[] = [
   { from: 'problem.ts', values: [] },
-  { from: 'json/diff.ts', values: ['json/*', 'problem.ts', 'rfc6902'] },
-  { from: 'json/*', values: ['json/*', 'problem.ts'] },
+  { from: 'error.ts', values: [] },
+  { from: 'json/diff.ts', values: ['json/*', ...bottom, 'rfc6902'] },
+  { from: 'json/*', values: ['json/*', ...bottom] },
   {
     from: 'core/time.ts',
-    values: ['core/*', 'json/*', 'problem.ts', 'date-fns', 'date-fns/*', '@date-fns/utc/date/mini'],
+    values: ['core/*', 'json/*', ...bottom, 'date-fns', 'date-fns/*', '@date-fns/utc/date/mini'],
   },
-  { from: 'core/*', values: ['core/*', 'json/*', 'problem.ts', ...shapes] },
-  { from: 'http/*', values: ['http/*', 'core/*', 'json/*', 'problem.ts'], types: ['zod/mini'] },
+  { from: 'core/*', values: ['core/*', 'json/*', ...bottom, ...shapes] },
+  { from: 'http/*', values: ['http/*', 'core/*', 'json/*', ...bottom], types: ['zod/mini'] },
   {
     from: 'snapshot/document.ts',
-    values: ['core/*', 'json/*', 'problem.ts', 'snapshot/*', 'resources/index.ts', ...shapes],
+    values: ['core/*', 'json/*', ...bottom, 'snapshot/*', 'resources/index.ts', ...shapes],
     types: ['resources/*', 'resources/*/*'],
   },
   {
     from: 'snapshot/*',
-    values: ['core/*', 'json/*', 'problem.ts', 'snapshot/*', ...shapes],
+    values: ['core/*', 'json/*', ...bottom, 'snapshot/*', ...shapes],
     types: ['resources/*', 'resources/*/*'],
   },
   {
@@ -99,7 +103,7 @@ const rows: readonly Row[] = [
     ],
     types: ['ports/port.ts', 'ports/audit-record.ts'],
   },
-  { from: 'ports/file/*', values: ['ports/file/*', 'ports/port-error.ts', 'node:*', 'node:*/*'] },
+  { from: 'ports/file/*', values: ['ports/file/*', 'ports/port-error.ts', 'error.ts', 'node:*', 'node:*/*'] },
   {
     from: 'ports/file-store/*',
     values: [
@@ -107,6 +111,7 @@ const rows: readonly Row[] = [
       'ports/port-error.ts',
       'ports/file/*',
       'ports/file-store/*',
+      'error.ts',
       'core/*',
       'json/*',
       'node:*',
@@ -129,7 +134,7 @@ const rows: readonly Row[] = [
     values: ['ports/port.ts', 'core/member.ts', 'json/value.ts'],
     types: ['snapshot/*'],
   },
-  { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', 'problem.ts'], types: ['http/*'] },
+  { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', ...bottom], types: ['http/*'] },
   {
     from: 'adapters/mount.ts',
     values: [
@@ -159,13 +164,15 @@ const rows: readonly Row[] = [
       'client/index.ts',
       'openapi/index.ts',
       'core/member.ts',
+      'core/time.ts',
       'cli/*',
       'ports/scrypt-hasher.ts',
       'node:*',
       'node:*/*',
     ],
+    types: ['resources/fleet.ts'],
   },
-  { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts'] },
+  { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts', 'resources/*'] },
   {
     from: 'openapi/*',
     values: ['../openapi.json', 'core/member.ts', 'json/value.ts'],

@@ -67,7 +67,7 @@ describe('a program with many readers or commands', () => {
       const admin = createAdmin({
         snapshot: createSnapshot({ services }),
         gateway: { apply: fail, inspect: fail },
-        onError() {},
+        observe: { onError() {} },
       });
       const executions = services.map(({ name }) =>
         admin.execute((snapshot, context) => stopService(snapshot, name, context)));
@@ -101,7 +101,7 @@ describe('a program with nothing else alive', () => {
     ['apply and inspect', '{ apply: never, inspect: never }', 'unknown'],
   ])('gets the answer of a command whose call of %s never ends', async (_calls, gateway, outcome) => {
     const ended = await run(`
-      const admin = createAdmin({ snapshot, limits, gateway: ${gateway}, onError() {} });
+      const admin = createAdmin({ snapshot, limits, gateway: ${gateway}, observe: { onError() {} } });
       print((await admin.execute(stop)).outcome);
       await admin.close();
       print('closed');
@@ -111,7 +111,7 @@ describe('a program with nothing else alive', () => {
 
   it('can close the interface while a call of the host never ends', async () => {
     const ended = await run(`
-      const admin = createAdmin({ snapshot, limits, gateway: { apply: never, inspect: never }, onError() {} });
+      const admin = createAdmin({ snapshot, limits, gateway: { apply: never, inspect: never }, observe: { onError() {} } });
       const execution = admin.execute(stop);
       await admin.close();
       print((await execution).outcome);
@@ -125,7 +125,7 @@ describe('a program with nothing else alive', () => {
       const ended = await run(`
         const store = createMemoryStore();
         const hangs = { ...store, ${name === 'append' ? name : '[Symbol.asyncDispose]'}: never };
-        const admin = await openAdmin({ snapshot, limits, gateway, store: hangs, onError() {} });
+        const admin = await openAdmin({ snapshot, limits, gateway, store: hangs, observe: { onError() {} } });
         print((await admin.execute(stop)).outcome);
         await admin.close();
         print('closed');
@@ -151,9 +151,9 @@ describe('a program with nothing else alive', () => {
   it('ends when its server is closed after the client of a stream of events has left', async () => {
     const ended = await run(`
       const { createServer } = await import('node:http');
-      const { createHandler } = await import(${JSON.stringify(pathToFileURL(`${root}dist/adapters/node.js`).href)});
+      const { createNodeHandler } = await import(${JSON.stringify(pathToFileURL(`${root}dist/adapters/node.js`).href)});
       const admin = createAdmin({ snapshot, gateway });
-      const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+      const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
       const control = new AbortController();
       const { signal } = control;
@@ -169,7 +169,7 @@ describe('a program with nothing else alive', () => {
   it('can reject to open a store that does not answer', async () => {
     const ended = await run(`
       const store = { ...createMemoryStore(), compact: never };
-      await openAdmin({ snapshot, limits, gateway, store, onError() {} }).catch(({ message }) => print(message));
+      await openAdmin({ snapshot, limits, gateway, store, observe: { onError() {} } }).catch(({ message }) => print(message));
     `);
     expect(ended).toEqual({
       code: 0,
@@ -181,7 +181,7 @@ describe('a program with nothing else alive', () => {
   it('ends although the outcome of a command is still unknown', async () => {
     const ended = await run(`
       const fail = () => Promise.reject(new Error('no connection'));
-      const admin = createAdmin({ snapshot, gateway: { apply: fail, inspect: fail }, onError() {} });
+      const admin = createAdmin({ snapshot, gateway: { apply: fail, inspect: fail }, observe: { onError() {} } });
       print((await admin.execute(stop)).outcome);
     `);
     expect(ended).toEqual({ code: 0, stdout: 'unknown', stderr: '' });
@@ -201,7 +201,7 @@ describe('a program with two copies of the library', () => {
   it('runs an interface of each copy, and knows a refusal of the other copy', async () => {
     const ended = await run(`
       const other = await import(${JSON.stringify(await copyPackage())});
-      const refuse = () => Promise.reject(new other.EffectRefused('The other copy refuses.'));
+      const refuse = () => Promise.reject(new other.EffectRefusedError('The other copy refuses.'));
       const admins = [
         createAdmin({ snapshot, gateway: { ...gateway, apply: refuse } }),
         other.createAdmin({ snapshot: other.createSnapshot({ services: [{ name: 'Sales', router: 'r' }] }), gateway }),

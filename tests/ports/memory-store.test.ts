@@ -156,9 +156,9 @@ describe('the audits of conflicts', () => {
     },
   );
 
-  const foreign = Object.assign(new Error('No.'), { name: 'StoreConflictError' });
+  const foreign = Object.assign(new Error('No.'), { code: 'store-conflict' });
   it.each(auditsOfRejecting(foreign).map((audit) => [audit.id, audit] as const))(
-    'know it by its name when it comes from another copy of the library: %s',
+    'know it by its code when it comes from another copy of the library: %s',
     async (_id, audit) => {
       await expect(audit.run()).resolves.toBeUndefined();
     },

@@ -211,7 +211,7 @@ describe('a secret parameter, wherever a patch has it', () => {
           sealer: createSecretSealer(),
           secretParameters: names,
           // The console gets what no client gets.
-          onError: undefined as never,
+          observe: { onError: undefined as never },
         });
         const audited = readAudit(admin);
         const reader = admin.events();

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createAdmin, type Admin } from 'gateway-admin-core';
 import { createClient, sendWithFetch } from 'gateway-admin-core/client';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { sampleSnapshot } from '../support/document.ts';
 import { openedSessions } from '../support/opened-session.ts';
@@ -101,7 +101,7 @@ async function startNginx(adminPort: number): Promise<string> {
 beforeAll(async () => {
   const limits = { heartbeatMs: readTimeoutMs / 4 };
   admin = createAdmin({ snapshot: sampleSnapshot(), gateway: sampleGateway(), limits });
-  server = createServer(createHandler(admin, { basePath: '/gateway' }));
+  server = createServer(createNodeHandler(admin, { basePath: '/gateway' }));
   server.on('connection', () => (connections += 1));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   origin = await startNginx((server.address() as AddressInfo).port);

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import {
   patchFilter,
   patchMonitor,
-  type FilterParameter,
   type Operation,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
+import type { FilterParameter } from '../../src/resources/filter.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
 

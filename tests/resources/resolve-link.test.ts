@@ -1,14 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import {
-  createSnapshot,
-  linkTo,
-  nameKey,
-  resolveLink,
-  type LinkedResource,
-  type Snapshot,
-} from 'gateway-admin-core';
+import { createSnapshot, linkTo, nameKey, resolveLink, type Snapshot } from 'gateway-admin-core';
 
+import type { LinkedResource } from '../../src/resources/shared/look-up.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
 

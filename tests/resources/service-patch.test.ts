@@ -1,13 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  createTimeFormat,
-  patchService,
-  toDocument,
-  type Operation,
-  type Snapshot,
-  type Transition,
-} from 'gateway-admin-core';
+import { patchService, toDocument, type Operation, type Snapshot, type Transition } from 'gateway-admin-core';
 
+import { createTimeFormat } from '../../src/core/time.ts';
 import { planted, sampleSnapshot, sampleZone } from '../support/document.ts';
 import { expectAccepted, expectRefused, expectUnchanged, someTime } from '../support/expect-decision.ts';
 

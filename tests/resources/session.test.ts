@@ -7,12 +7,12 @@ import {
   applyReports,
   sequence,
   stopService,
-  teardownBatch,
   type HostReport,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
+import { teardownBatch } from '../../src/resources/shared/teardown.ts';
 import { sessionsOf } from '../../src/snapshot/snapshot.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectNext, expectRefused, expectUnchanged } from '../support/expect-decision.ts';

@@ -8,12 +8,12 @@ import {
   deleteUser,
   toDocument,
   type Json,
-  type NewUser,
   type Result,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
+import type { NewUser } from '../../src/resources/user.ts';
 import { fail, ok } from '../../src/problem.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { isAction } from '../../src/resources/shared/route.ts';

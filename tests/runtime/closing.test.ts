@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createBasicAuthentication,
   createMemoryStore,
-  EffectRefused,
+  EffectRefusedError,
   patchService,
   sequence,
   stopMonitor,
@@ -57,7 +57,7 @@ describe('close', () => {
     const execution = admin.execute(stop);
     await held.begun;
     const closing = admin.close();
-    held.fail(new EffectRefused('No.'));
+    held.fail(new EffectRefusedError('No.'));
     expect(await execution).toMatchObject({ problem: { code: 'effect-refused' } });
     await closing;
     expect(admin.snapshot.revision).toBe(0);
@@ -144,7 +144,7 @@ interface Waiting {
   /** Gets the function that waits. */
   readonly options: (
     wait: () => Promise<void>,
-  ) => Pick<AdminOptions, 'audit' | 'authenticate' | 'hasher' | 'sealer'>;
+  ) => Pick<AdminOptions, 'access' | 'observe' | 'hasher' | 'sealer'>;
   readonly ask: (admin: Admin) => Promise<unknown>;
   /** The answer if the test lets it go on. */
   readonly answer: unknown;
@@ -169,7 +169,9 @@ const readOnly = '[{"op":"replace","path":"/read_only","value":true}]';
 const basic = { headers: { authorization: `Basic ${btoa('ada:secret')}` } };
 
 /** A sink that must keep every record, and keeps none before a test lets it. */
-const lateSink: Waiting['options'] = (wait) => ({ audit: { required: true, sink: { append: wait } } });
+const lateSink: Waiting['options'] = (wait) => ({
+  observe: { audit: { required: true, sink: { append: wait } } },
+});
 
 /** The same with a sink that rejects before that. */
 const failingSink: Waiting['options'] = (wait) => {
@@ -178,7 +180,7 @@ const failingSink: Waiting['options'] = (wait) => {
     void wait().then(() => (fails = false));
     return fails ? Promise.reject(new Error('The disk is full')) : Promise.resolve();
   };
-  return { audit: { required: true, sink: { append } } };
+  return { observe: { audit: { required: true, sink: { append } } } };
 };
 
 const waitings: Readonly<Record<string, Waiting>> = {
@@ -207,14 +209,14 @@ const waitings: Readonly<Record<string, Waiting>> = {
   },
   'the check of a password': {
     options: (wait) => ({
-      authenticate: createBasicAuthentication(),
+      access: { authenticate: createBasicAuthentication() },
       hasher: { hash: () => Promise.resolve('a hash'), verify: () => wait().then(() => true) },
     }),
     ask: asking(basic),
     answer: [503, 'closed'],
   },
   'a log-in of the host': {
-    options: (wait) => ({ authenticate: () => wait().then(() => ({ name: 'ada' })) }),
+    options: (wait) => ({ access: { authenticate: () => wait().then(() => ({ name: 'ada' })) } }),
     ask: asking({}),
     answer: [503, 'closed'],
   },
@@ -289,11 +291,11 @@ describe('a command whose outcome is unknown when the interface closes', () => {
     ['two effects before the effect of unknown outcome', [done, done, new Error('the wire broke')]],
     [
       'an effect that was not undone yet, while the undo of another is unknown',
-      [done, done, new EffectRefused('No.'), new Error('the wire broke')],
+      [done, done, new EffectRefusedError('No.'), new Error('the wire broke')],
     ],
     [
       'an effect whose undo the host refused, while the undo of another is unknown',
-      [done, done, new EffectRefused('No.'), new EffectRefused('No.'), new Error('the wire broke')],
+      [done, done, new EffectRefusedError('No.'), new EffectRefusedError('No.'), new Error('the wire broke')],
     ],
   ] as const)(
     'publishes nothing of the command, and leaves it to the next life: %s',

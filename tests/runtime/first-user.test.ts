@@ -1,15 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  createBasicAuthentication,
-  createFirstUser,
-  createMemoryStore,
-  createSnapshot,
-  type Admin,
-} from 'gateway-admin-core';
+import { createBasicAuthentication, createMemoryStore, createSnapshot, type Admin } from 'gateway-admin-core';
 
 import { openRunning, runAdmin } from '../support/running-admin.ts';
 
-const empty = { snapshot: createSnapshot({}), authenticate: createBasicAuthentication() };
+const empty = { snapshot: createSnapshot({}), access: { authenticate: createBasicAuthentication() } };
 const ada = { name: 'ada', password: 'engine' };
 
 /** The status of a request, with a log-in or without one. */
@@ -19,12 +13,12 @@ async function statusOf(admin: Admin, logIn?: string): Promise<number> {
   return handled.matched ? handled.response.status : 0;
 }
 
-describe('createFirstUser', () => {
+describe('admin.createFirstUser', () => {
   // Promise: first-user
   it('creates a user who can log in', async () => {
     const { admin } = runAdmin(empty);
     expect(await statusOf(admin, 'ada:engine')).toBe(401);
-    const execution = await createFirstUser(admin, ada);
+    const execution = await admin.createFirstUser(ada);
     expect(execution).toMatchObject({
       outcome: 'accepted',
       events: [{ type: 'user.created', actor: 'ada' }],
@@ -36,7 +30,7 @@ describe('createFirstUser', () => {
   it('creates one user, if two programs call it at the same time', async () => {
     const { admin } = runAdmin(empty);
     const eve = { name: 'eve', password: 'apple' };
-    const executions = await Promise.all([createFirstUser(admin, ada), createFirstUser(admin, eve)]);
+    const executions = await Promise.all([admin.createFirstUser(ada), admin.createFirstUser(eve)]);
     expect(executions.map(({ outcome }) => outcome).toSorted()).toEqual(['accepted', 'refused']);
     expect([...admin.snapshot.users]).toHaveLength(1);
   });
@@ -48,8 +42,8 @@ describe('createFirstUser', () => {
       verify: () => Promise.resolve(false),
     };
     const { admin } = runAdmin({ ...empty, hasher });
-    await createFirstUser(admin, ada);
-    const second = await createFirstUser(admin, { name: 'eve', password: 'apple' });
+    await admin.createFirstUser(ada);
+    const second = await admin.createFirstUser({ name: 'eve', password: 'apple' });
     expect(second).toMatchObject({ outcome: 'refused', problem: { code: 'user-exists', status: 409 } });
     expect(hashed).toBe(1);
   });
@@ -71,8 +65,8 @@ describe('createFirstUser', () => {
     ['a name with a space', { name: 'ada l', password: 'engine' }, '/name', 'validation-failed'],
   ])('refuses %s', async (_what, user, pointer, code) => {
     const passwordPolicy = (password: string) => (password === 'ada' ? 'must not be the name' : undefined);
-    const { admin } = runAdmin({ ...empty, passwordPolicy });
-    const execution = await createFirstUser(admin, user);
+    const { admin } = runAdmin({ ...empty, access: { ...empty.access, passwordPolicy } });
+    const execution = await admin.createFirstUser(user);
     expect(execution).toMatchObject({
       outcome: 'refused',
       problem: { status: 422, errors: [{ pointer, code }] },
@@ -83,18 +77,11 @@ describe('createFirstUser', () => {
   it('keeps the user in the store', async () => {
     const store = createMemoryStore();
     const first = await openRunning(store, empty);
-    await createFirstUser(first.admin, ada);
+    await first.admin.createFirstUser(ada);
     await first.admin.close();
     const second = await openRunning(store, empty);
     expect(await statusOf(second.admin, 'ada:engine')).toBe(200);
     await second.admin.close();
-  });
-
-  it('takes no interface of somebody else', async () => {
-    const { admin } = runAdmin(empty);
-    await expect(createFirstUser({ ...admin }, ada)).rejects.toThrow(
-      /^createFirstUser needs the interface that createAdmin or openAdmin has given$/,
-    );
   });
 });
 
@@ -102,7 +89,7 @@ describe('an interface that is open until there is a user', () => {
   // Promise: open-until-first-user
   it('asks for a log-in from the moment at which the first user exists', async () => {
     const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
-    const { admin } = runAdmin({ ...empty, authenticate });
+    const { admin } = runAdmin({ ...empty, access: { authenticate } });
     expect(await statusOf(admin)).toBe(200);
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify(ada);
@@ -113,9 +100,9 @@ describe('an interface that is open until there is a user', () => {
 
   it('refuses a request that was on the way when the first user was created', async () => {
     const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
-    const { admin } = runAdmin({ ...empty, authenticate });
+    const { admin } = runAdmin({ ...empty, access: { authenticate } });
     const body = async () => {
-      await createFirstUser(admin, ada);
+      await admin.createFirstUser(ada);
       return new TextEncoder().encode(JSON.stringify({ name: 'eve', password: 'apple' }));
     };
     const headers = { 'content-type': 'application/json' };
@@ -134,13 +121,16 @@ describe('the first user of an interface without a log-in', () => {
       await admin.handle({ ...create, body: JSON.stringify({ name, password: 'engine' }) });
     expect([...admin.snapshot.users]).toHaveLength(2);
     expect(errors.map(String)).toEqual([
-      'Error: There is a user now, but nobody has to log in: give createAdmin the option authenticate',
+      'Error: There is a user now, but nobody has to log in: give createAdmin the option access.authenticate',
     ]);
   });
 
   it('is nothing to tell if the host knows the caller, or asks for a log-in', async () => {
     const [open, host] = [
-      runAdmin({ ...empty, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) }),
+      runAdmin({
+        ...empty,
+        access: { authenticate: createBasicAuthentication({ openUntilFirstUser: true }) },
+      }),
       runAdmin({ snapshot: createSnapshot({}) }),
     ];
     const body = JSON.stringify(ada);

@@ -7,13 +7,12 @@ import {
   createSnapshot,
   createUser,
   DifferingDocumentError,
-  EffectRefused,
+  EffectRefusedError,
   hostProblem,
   patchServer,
   patchService,
   stopMonitor,
   stopService,
-  type AdoptOptions,
   type ConfigurationStore,
   type GatewayDocument,
   type Snapshot,
@@ -21,6 +20,7 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 
+import type { AdoptOptions } from '../../src/resources/shared/adoption.ts';
 import { configuration } from '../support/configuration.ts';
 import { planted, sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { appliedTo, openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
@@ -187,7 +187,7 @@ describe('a running interface that adopts a document', () => {
   it('changes nothing if the gateway refuses one change: the others are undone', async () => {
     const { admin, gateway } = await openRunning(await storeAfter(stop, stopWatch, limit));
     const before = admin.snapshot;
-    gateway.will('done', 'done', new EffectRefused('No probes now.'));
+    gateway.will('done', 'done', new EffectRefusedError('No probes now.'));
     expect(await admin.execute(adopting())).toMatchObject({
       outcome: 'refused',
       problem: { code: 'effect-refused', detail: 'The gateway refused: No probes now. Nothing was changed.' },

@@ -10,7 +10,7 @@ import {
   closeServiceSessions,
   createAdmin,
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   startService,
   stopService,
   toDocument,
@@ -69,7 +69,7 @@ class World {
       gateway,
       clock,
       limits: { effectDeadlineMs: deadlineMs },
-      onError: () => undefined,
+      observe: { onError: () => undefined },
     });
   }
 
@@ -200,7 +200,7 @@ class World {
   #refuse(call: Call): () => void {
     return () => {
       this.#call = undefined;
-      call.reject(new EffectRefused('No.'));
+      call.reject(new EffectRefusedError('No.'));
     };
   }
 

@@ -3,7 +3,7 @@
  */
 import {
   StoreConflictError,
-  StoreLost,
+  StoreLostError,
   type ConfigurationStore,
   type Json,
   type StoredHistory,
@@ -33,7 +33,7 @@ type Write = () => readonly Change[];
 /** What one process has of the disk. */
 interface Handle {
   /** Why the process can use the disk no more. */
-  lost?: StoreLost;
+  lost?: StoreLostError;
 }
 
 /**
@@ -87,7 +87,7 @@ export class Disk {
 
   /** The process that writes can write no more: the store says so, or another program has written there the same content. */
   lose(how: 'taken' | 'rewritten'): void {
-    if (how === 'taken') this.#handle.lost = new StoreLost('Another program has taken the disk.');
+    if (how === 'taken') this.#handle.lost = new StoreLostError('Another program has taken the disk.');
     else this.#content = { ...this.#content, generation: this.#content.generation + 1 };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createSnapshot, EffectRefused, startService, type Admin } from 'gateway-admin-core';
+import { createSnapshot, EffectRefusedError, startService, type Admin } from 'gateway-admin-core';
 import {
   createRandom,
   createScriptedGateway,
@@ -17,7 +17,7 @@ const before = ['stopped', 'failed'] as const;
 const starts: Readonly<Record<string, { readonly way: ApplyWay; readonly fails?: true }>> = {
   'runs afterwards': { way: 'done' },
   'has failed when the gateway says that it is started': { way: 'done', fails: true },
-  'is refused its port': { way: new EffectRefused('The port is in use.') },
+  'is refused its port': { way: new EffectRefusedError('The port is in use.') },
   'runs, and the gateway says nothing': { way: 'silentAfter' },
   'fails, and the gateway says nothing': { way: 'silentAfter', fails: true },
   'runs, and the gateway breaks off': { way: 'failAfter' },

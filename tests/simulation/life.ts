@@ -25,7 +25,7 @@ import type { Attested } from './trail.ts';
 import { untruthsIn, type Answered } from './truth.ts';
 
 /** The errors with which a store is lost. */
-const isLoss = /^(?:StoreLost|StoreConflictError)$/;
+const isLoss = /^(?:StoreLostError|StoreConflictError)$/;
 
 /** The most effects that a command has, unless it closes many sessions one by one. */
 const mostEffects = 8;
@@ -42,8 +42,10 @@ export async function beginLife(surroundings: Surroundings): Promise<Life | unde
     store: mortal.store,
     clock: mortal.clock,
     ...(sealer === undefined ? {} : { sealer }),
-    ...(mortal.audit === undefined ? {} : { audit: mortal.audit }),
-    onError: (error) => errors.push(error),
+    observe: {
+      onError: (error) => errors.push(error),
+      ...(mortal.audit === undefined ? {} : { audit: mortal.audit }),
+    },
   }).then(
     (admin) => new Life(admin, mortal, errors),
     () => undefined,

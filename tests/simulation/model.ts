@@ -81,8 +81,12 @@ export class Model {
 
   /** The client was told that it is not known, or nothing at all. */
   mayHaveHappened(changes: readonly Change[]): void {
-    for (const [field, value] of changes.flatMap((change) => Object.entries(change)))
+    this.#answers += 1;
+    for (const [field, value] of changes.flatMap((change) => Object.entries(change))) {
       this.#of(field).add(value);
+      // It may have happened after a command that was asked for before, and is answered later.
+      this.#lastOf.set(field, this.#answers);
+    }
   }
 
   /** The client has abandoned it: the next start may find that it has happened, whatever has followed. */

@@ -4,7 +4,7 @@
  */
 import {
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   type Admin,
   type Effect,
   type GatewayDocument,
@@ -217,7 +217,7 @@ class World {
   #tardy(): ApplyWay {
     const { random } = this.#hazards;
     const [isDone, isEarly, delay] = [random.chance(0.6), random.chance(0.5), random.below(4000)];
-    const error = random.pick([new EffectRefused('It is too late.'), new Error('It is too late.')]);
+    const error = random.pick([new EffectRefusedError('It is too late.'), new Error('It is too late.')]);
     return async (_effect, _context, perform) => {
       if (this.#isHealed) {
         perform();

@@ -1,7 +1,9 @@
 /**
  * A reader of audit records that writes down what it gets.
  */
-import type { Admin, AuditGap, AuditRecord } from 'gateway-admin-core';
+import type { Admin, AuditRecord } from 'gateway-admin-core';
+
+import type { AuditGap } from '../../src/ports/audit-record.ts';
 
 /** The records from now on. They are in the list once the code under test is idle. */
 export function readAudit(admin: Admin): readonly AuditRecord[] {

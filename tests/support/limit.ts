@@ -106,5 +106,9 @@ export function lengthOf(text: string | undefined): number {
 export function runHost(options: Pick<AdminOptions, 'gateway' | 'snapshot'> & Partial<AdminOptions>) {
   const clock = sampleClock();
   const errors: unknown[] = [];
-  return { clock, errors, admin: createAdmin({ clock, onError: (error) => errors.push(error), ...options }) };
+  return {
+    clock,
+    errors,
+    admin: createAdmin({ clock, observe: { onError: (error) => errors.push(error) }, ...options }),
+  };
 }

@@ -3,7 +3,7 @@
  * `tests/fleet/` begins with {@link openOneNode}, and then imports other test files.
  */
 import { expect } from '@jest/globals';
-import type { Admin, ConfigurationStore, Json, OpenAdminOptions } from 'gateway-admin-core';
+import type { Admin, ConfigurationStore, Json, openAdmin } from 'gateway-admin-core';
 import { openFleet, type LogStep, type SharedStore } from 'gateway-admin-core/fleet';
 
 import { openWith } from './running-admin.ts';
@@ -22,7 +22,7 @@ export function openOneNode(except: ReadonlySet<string>): ReadonlySet<string> {
   return met;
 }
 
-function openNode({ store, ...options }: OpenAdminOptions): Promise<Admin> {
+function openNode({ store, ...options }: Parameters<typeof openAdmin>[0]): Promise<Admin> {
   return openFleet({ ...options, node: 'only', store: new OwnSharedStore(store) });
 }
 

@@ -1,9 +1,10 @@
 /**
  * Problem details as they come over a transport: whether they are well formed.
  */
-import { maxListedFaults, problemTable } from 'gateway-admin-core';
+import { problemTable } from 'gateway-admin-core';
 import { parsePointer } from 'gateway-admin-core/json';
 
+import { maxListedFaults } from '../../src/problem.ts';
 import type { Answer } from './transport.ts';
 
 /** The codes of problems about a command in flight. */

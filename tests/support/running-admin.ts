@@ -8,7 +8,6 @@ import {
   type Admin,
   type AdminOptions,
   type ConfigurationStore,
-  type OpenAdminOptions,
 } from 'gateway-admin-core';
 import {
   createScriptedGateway,
@@ -63,7 +62,7 @@ export async function openRunning(store: ConfigurationStore, options: RunOptions
 }
 
 /** How {@link openRunning} opens an interface: with `openAdmin`, or with something that must do the same. */
-type Open = (options: OpenAdminOptions, openOwn: typeof openAdmin) => Promise<Admin>;
+type Open = (options: Parameters<typeof openAdmin>[0], openOwn: typeof openAdmin) => Promise<Admin>;
 
 let open: Open = (options, openOwn) => openOwn(options);
 
@@ -76,6 +75,7 @@ function parts({
   clock = sampleClock(),
   snapshot = sampleSnapshot(),
   gateway = createScriptedGateway({ snapshot, clock }),
+  observe,
   ...rest
 }: RunOptions): Omit<Running, 'admin'> & { readonly admin: AdminOptions } {
   const errors: unknown[] = [];
@@ -85,9 +85,12 @@ function parts({
     clock,
     timeZone: sampleZone,
     hasher: createPbkdf2Hasher({ rounds: 1 }),
-    onError: (error: unknown) => {
-      lookAt('an error', error);
-      errors.push(error);
+    observe: {
+      onError: (error: unknown) => {
+        lookAt('an error', error);
+        errors.push(error);
+      },
+      ...observe,
     },
     ...rest,
   };

@@ -1,8 +1,9 @@
 /**
  * What a route sees besides the snapshot, without an interface that runs.
  */
-import { createTimeFormat, type InterfaceRepresentation } from 'gateway-admin-core';
+import type { InterfaceRepresentation } from 'gateway-admin-core';
 
+import { createTimeFormat } from '../../src/core/time.ts';
 import type { CommandInFlight } from '../../src/resources/command.ts';
 import type { FleetNode } from '../../src/resources/fleet.ts';
 import type { Surroundings } from '../../src/resources/shared/rendering.ts';

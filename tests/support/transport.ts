@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 
 import type { Admin, AdminResponse } from 'gateway-admin-core';
-import { createHandler as createFetchHandler } from 'gateway-admin-core/fetch';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { connect, serve } from 'gateway-admin-core/message-port';
-import { createHandler as createNodeHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 /** What came back. */
 export interface Answer {

@@ -11,7 +11,7 @@ import { delimiter, join } from 'node:path';
 
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createSnapshot } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { runAdmin } from '../support/running-admin.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
@@ -159,7 +159,7 @@ async function visit(
   });
   closing.push(() => admin.close());
   const seen: Seen[] = [];
-  const handler = createHandler(admin);
+  const handler = createNodeHandler(admin);
   port = await listen(
     createServer((request, response) => {
       response.once('close', () => {
@@ -234,9 +234,11 @@ describe('a page of another origin, in a real browser', () => {
   it('reads and changes the gateway if its origin is allowed, and logs in by itself', async () => {
     if (browser === undefined) return sayThatThereIsNone();
     const { attempts, seen, changed } = await visit(browser, consolePage, (origin) => ({
-      allowedOrigins: [origin],
-      authenticate: ({ headers: { authorization } }) =>
-        Promise.resolve(authorization === 'Token t1' ? { name: 'ada' } : undefined),
+      access: {
+        allowedOrigins: [origin],
+        authenticate: ({ headers: { authorization } }) =>
+          Promise.resolve(authorization === 'Token t1' ? { name: 'ada' } : undefined),
+      },
     }));
     expect(attempts).toEqual({
       'without a log-in': '401 unauthenticated',

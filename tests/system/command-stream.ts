@@ -1,9 +1,10 @@
 /**
  * Clients that change a gateway over HTTP without a pause, until it is gone.
  */
-import { createPbkdf2Hasher, type GatewayDocument, type ServiceDocument } from 'gateway-admin-core';
+import { createPbkdf2Hasher, type GatewayDocument } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import type { ServiceDocument } from '../../src/resources/service.ts';
 import type { RunningGateway } from './running-gateway.ts';
 import type { Fields, Told } from './told.ts';
 

@@ -11,10 +11,10 @@ import {
   type Effect,
   type GatewayDocument,
   type Service,
-  type ServiceDocument,
 } from 'gateway-admin-core';
 import { gatewayAudits, type AuditClient, type GatewayAudit } from 'gateway-admin-core/testing';
 
+import type { ServiceDocument } from '../../src/resources/service.ts';
 import { startingDocument } from '../../examples/gateway/document.ts';
 import { Gateway } from '../../examples/gateway/gateway.ts';
 import { connectSocket, startup } from './socket-client.ts';

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GatewayDocument, ServiceDocument } from 'gateway-admin-core';
+import type { GatewayDocument } from 'gateway-admin-core';
 
+import type { ServiceDocument } from '../../src/resources/service.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import {
@@ -163,7 +164,10 @@ describe('the example gateway on a document', () => {
     expect(await readUnder('gateway:8989', `${admin}/services`)).toEqual([200, '[]']);
     expect(await readUnder('gateway.example', `${admin}/services`)).toEqual([200, '[]']);
     const [status, text] = await readUnder('other.example', `${admin}/services`);
-    expect([status, text]).toEqual([403, expect.stringContaining('add it to the option allowedHosts')]);
+    expect([status, text]).toEqual([
+      403,
+      expect.stringContaining('add it to the option access.allowedHosts'),
+    ]);
   });
 
   it('runs it with servers and listeners on sockets, without ports', async () => {

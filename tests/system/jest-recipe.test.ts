@@ -55,11 +55,11 @@ const withRequire = `
 const { createSnapshot, stopService } = require('gateway-admin-core');
 const { applyPatch } = require('gateway-admin-core/json');
 const { openFileStore } = require('gateway-admin-core/file-store');
-const { createHandler } = require('gateway-admin-core/node');
+const { createNodeHandler } = require('gateway-admin-core/node');
 test('the package is there', () => {
   const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'cli' }] });
   expect(stopService(snapshot, 'Sales', { now: 0 }).outcome).toBe('accepted');
-  expect([applyPatch, openFileStore, createHandler].map((each) => typeof each)).toEqual(['function', 'function', 'function']);
+  expect([applyPatch, openFileStore, createNodeHandler].map((each) => typeof each)).toEqual(['function', 'function', 'function']);
 });`;
 
 // Promise: jest-recipe

@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type {
-  ConnectionRepresentation,
-  ConnectionStatistics,
-  GatewayDocument,
-  ServiceDocument,
-} from 'gateway-admin-core';
+import type { ConnectionRepresentation, GatewayDocument } from 'gateway-admin-core';
 
+import type { ConnectionStatistics } from '../../src/snapshot/session-table.ts';
+import type { ServiceDocument } from '../../src/resources/service.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import { endGateways, startOn, until, type RunningGateway } from './running-gateway.ts';

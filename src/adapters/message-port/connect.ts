@@ -31,7 +31,7 @@ import { ended, listen, membersOf, type Port, type Question, type Reply } from '
  * port2.close();
  * ```
  *
- * @public
+ * @beta
  */
 export function connect(port: Port): Send {
   const calls = new Map<number, Call>();

@@ -10,7 +10,7 @@ import type { AdminRequest, AdminResponse } from '../../index.ts';
  * One side of a connection between threads: a `MessagePort`, a `Worker`, the `parentPort` of Node, or the global scope of a
  * worker in a browser.
  *
- * @public
+ * @beta
  */
 export type Port = {
   /** Sends a message to the other side. */

@@ -8,7 +8,7 @@ import { ended, listen, membersOf, type Port, type Reply } from './port.ts';
 /**
  * Options of `serve`.
  *
- * @public
+ * @beta
  */
 export interface ServeOptions {
   /**
@@ -57,7 +57,7 @@ const optionNames = ['principalOf', 'peerOf', 'onError'] as const satisfies read
  * port2.close();
  * ```
  *
- * @public
+ * @beta
  */
 export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOptions = {}): () => void {
   assertArguments(admin, options, { name: 'serve', optionNames });

@@ -11,7 +11,7 @@ import { OwnDirectory } from '../file/directory.ts';
 import { isSameFile, statusAt } from '../file/identity.ts';
 import { nodeFiles, type NodeFiles } from '../file/node-files.ts';
 import type { AuditSink } from '../port.ts';
-import { StoreLost } from '../port-error.ts';
+import { StoreLostError } from '../port-error.ts';
 import {
   createFile,
   numbersIn,
@@ -26,7 +26,7 @@ export { StoreLockedError } from '../file/lock.ts';
 /**
  * The options of `openAuditFile`.
  *
- * @public
+ * @beta
  */
 export interface AuditFileOptions {
   /**
@@ -49,7 +49,7 @@ export interface AuditFileOptions {
 /**
  * An audit sink that keeps the records in files.
  *
- * @public
+ * @beta
  */
 export interface AuditFile extends AuditSink {
   /** What a crash had left when the directory was opened, and what was done, in sentences. Left out if there was nothing. */
@@ -59,7 +59,7 @@ export interface AuditFile extends AuditSink {
    * records are kept, and the next call tries again.
    *
    * @param records - the records
-   * @returns rejects with `StoreLost`, and so does every later call, if another program has removed, replaced or changed
+   * @returns rejects with `StoreLostError`, and so does every later call, if another program has removed, replaced or changed
    *   the newest file, the lock or the directory. If a program has renamed the newest file, the records go to a new file
    */
   append(records: readonly AuditRecord[]): Promise<void>;
@@ -101,7 +101,7 @@ export interface AuditFile extends AuditSink {
  * await rm(directory, { recursive: true });
  * ```
  *
- * @public
+ * @beta
  */
 export function openAuditFile(directory: string, options?: AuditFileOptions): Promise<AuditFile>;
 // The third parameter is for tests with a failing file system.
@@ -166,7 +166,7 @@ class JsonLines implements AuditFile {
       if (end > 0 && end + lines.length > this.#limits.maxBytes) await this.#rotate();
       await this.#write(lines);
     } catch (cause) {
-      if (cause instanceof StoreLost) throw cause;
+      if (cause instanceof StoreLostError) throw cause;
       // If this fails too, the next call or the next opening cuts the rest.
       await this.#cutRest().catch(ignore);
       throw new Error(

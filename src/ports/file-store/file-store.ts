@@ -22,7 +22,7 @@ import { notCreated, OwnDirectory, type FileAtRest, type OwnFile } from '../file
 import { assertOwnFile, statusAt } from '../file/identity.ts';
 import { nodeFiles, type NodeFiles } from '../file/node-files.ts';
 import type { ConfigurationStore, StoredHistory } from '../port.ts';
-import { StoreConflictError, StoreLost } from '../port-error.ts';
+import { StoreConflictError, StoreLostError } from '../port-error.ts';
 import {
   DamagedStoreError,
   assertFormat,
@@ -65,7 +65,7 @@ export interface FileStoreOptions {
  * the disk has not confirmed. The lock ends with the process at the latest, and does not keep the process alive.
  *
  * Before and after each write, the store looks whether directory, journal, snapshot and lock are still its own. If another
- * program has removed, replaced or cut one of them, or opened one to other users, the call rejects with `StoreLost`, and so
+ * program has removed, replaced or cut one of them, or opened one to other users, the call rejects with `StoreLostError`, and so
  * does every later call.
  *
  * `load` removes an unfinished frame at the end of the journal, as a crash leaves it, and reports that in `repaired`.
@@ -212,7 +212,7 @@ class FileStore implements ConfigurationStore {
     return positionOf(journal);
   }
 
-  /** Looks whether everything is as this process has left it. @throws StoreLost if another program has changed something */
+  /** Looks whether everything is as this process has left it. @throws StoreLostError if another program has changed something */
   #look(journal: Journal, end: number): void {
     this.#directory.assertLength(journal, end);
     this.#directory.assertAtRest(join(this.#directory.path, snapshotName), this.#snapshots);
@@ -238,7 +238,7 @@ class FileStore implements ConfigurationStore {
       this.#failed = undefined;
       return positionOf(next);
     } catch (cause) {
-      if (cause instanceof StoreLost) throw cause;
+      if (cause instanceof StoreLostError) throw cause;
       throw new Error(
         `Writing to the store in ${this.#directory.path} failed: ${(cause as Error).message}. ` +
           'Nothing of this call is confirmed. The store can be used again once the same call succeeds.',

@@ -18,6 +18,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 
+import { AdminError } from '../../error.ts';
 import type { Json } from '../../json/value.ts';
 import { readBytes } from '../file/bytes.ts';
 
@@ -34,7 +35,7 @@ import { readBytes } from '../file/bytes.ts';
  *
  * @public
  */
-export class DamagedStoreError extends Error {
+export class DamagedStoreError extends AdminError {
   /** Absolute path of the damaged file. */
   readonly path: string;
   /** Offset of the damage in the file, in bytes. */
@@ -47,6 +48,7 @@ export class DamagedStoreError extends Error {
    */
   constructor(path: string, offset: number, damage: string) {
     super(
+      'store-damaged',
       `${path} is damaged at byte ${String(offset)}: ${damage}. Nothing was changed. Restore the whole directory ` +
         'from a backup, or move the directory away to start again with the configuration that the program is given.',
     );

@@ -6,7 +6,7 @@ import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-import { StoreLost } from '../port-error.ts';
+import { StoreLostError } from '../port-error.ts';
 import { assertOwnDirectory, isSameFile, openingOf, statusAt, type Identity } from './identity.ts';
 import { lockDirectory, type Lock } from './lock.ts';
 import type { NodeFiles } from './node-files.ts';
@@ -35,7 +35,7 @@ export class OwnDirectory {
   readonly #handle: FileHandle;
   readonly #identity: Identity;
   readonly #lock: Lock;
-  #lost: StoreLost | undefined;
+  #lost: StoreLostError | undefined;
   /** Settles when no call is in flight; never rejects. */
   #idle: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
@@ -108,7 +108,7 @@ export class OwnDirectory {
   /**
    * Checks that directory and lock are still those that this process has opened, and closed to other users.
    *
-   * @throws StoreLost if another program has removed, replaced or opened one of them
+   * @throws StoreLostError if another program has removed, replaced or opened one of them
    */
   assertOwn(): void {
     this.#statusOf({ path: this.path, identity: this.#identity });
@@ -120,7 +120,7 @@ export class OwnDirectory {
   /**
    * Checks the same of directory, lock and file, and gives the length of the file.
    *
-   * @throws StoreLost if another program has removed, replaced or opened one of them
+   * @throws StoreLostError if another program has removed, replaced or opened one of them
    */
   lengthOf({ path, identity }: OwnFile): number {
     this.assertOwn();
@@ -130,7 +130,7 @@ export class OwnDirectory {
   /**
    * Checks the same, and that the file ends where this process has stopped writing.
    *
-   * @throws StoreLost if another program has removed, replaced, opened or changed one of them
+   * @throws StoreLostError if another program has removed, replaced, opened or changed one of them
    */
   assertLength(file: OwnFile, expected: number): void {
     this.#assertLength(file.path, this.lengthOf(file), expected);
@@ -141,7 +141,7 @@ export class OwnDirectory {
    *
    * @param path - absolute path of the file
    * @param expected - the files that can be there; `undefined` for none
-   * @throws StoreLost if another program has removed, replaced, opened or changed the file
+   * @throws StoreLostError if another program has removed, replaced, opened or changed the file
    */
   assertAtRest(path: string, expected: readonly (FileAtRest | undefined)[]): void {
     const status = statusAt(path, this.files);
@@ -185,8 +185,8 @@ export class OwnDirectory {
   }
 
   /** @param change - what another program did, as a clause without a full stop */
-  #lose(change: string): StoreLost {
-    this.#lost = new StoreLost(
+  #lose(change: string): StoreLostError {
+    this.#lost = new StoreLostError(
       `${change} while the directory ${this.path} was open, so another process may use the directory. The last call was ` +
         'not confirmed, and every later call is refused. Find the program that changed the directory, check the content ' +
         'of the directory, and restart this process.',

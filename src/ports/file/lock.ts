@@ -13,6 +13,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { AdminError } from '../../error.ts';
 import { statusAt, type Identity } from './identity.ts';
 import type { NodeFiles } from './node-files.ts';
 
@@ -28,10 +29,11 @@ import type { NodeFiles } from './node-files.ts';
  *
  * @public
  */
-export class StoreLockedError extends Error {
+export class StoreLockedError extends AdminError {
   /** @param directory - the directory that is in use */
   constructor(directory: string) {
     super(
+      'store-locked',
       `Another process, or another part of this process, has the directory ${directory} open. ` +
         (cluster.isWorker ? adviceToWorker : advice),
     );

@@ -12,9 +12,9 @@ import {
   unchanged,
   type Change,
   type Context,
-  type EffectOf,
+  type EffectHead,
   type EffectTable,
-  type EventOf,
+  type EventHead,
   type EventTable,
 } from '../../core/decision.ts';
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
@@ -102,7 +102,7 @@ interface Seen {
 
 /** The events of a lifecycle. @internal */
 export type LifecycleEvent<K extends Startable> = About<K> &
-  (EventOf<`${K}.started` | `${K}.stopped`> | (EventOf<`${K}.reported`> & Seen));
+  (EventHead<`${K}.started` | `${K}.stopped`> | (EventHead<`${K}.reported`> & Seen));
 
 /**
  * The effects of a lifecycle. A start says from which state: a start of a failed service or monitor is not undone,
@@ -111,7 +111,7 @@ export type LifecycleEvent<K extends Startable> = About<K> &
  * @internal
  */
 export type LifecycleEffect<K extends Startable> = About<K> &
-  ((EffectOf<`${K}.start`> & { readonly from: 'stopped' | 'failed' }) | EffectOf<`${K}.stop`>);
+  ((EffectHead<`${K}.start`> & { readonly from: 'stopped' | 'failed' }) | EffectHead<`${K}.stop`>);
 
 /**
  * The report of a lifecycle: whether the service or monitor runs. The host may repeat the report at any time. A report

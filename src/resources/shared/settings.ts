@@ -8,9 +8,9 @@ import {
   unchanged,
   type Change,
   type Context,
-  type EffectOf,
+  type EffectHead,
   type EffectTable,
-  type EventOf,
+  type EventHead,
   type EventTable,
 } from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
@@ -57,10 +57,10 @@ type KindOf<C extends Patchables> = (typeof singular)[C];
 type SettingsOf<C extends Patchables> = Collections[C]['settings'];
 
 /** The event of a change of settings. @internal */
-export type UpdateEvent<K extends string, T> = About<K> & EventOf<`${K}.updated`> & ReversibleUpdate<T>;
+export type UpdateEvent<K extends string, T> = About<K> & EventHead<`${K}.updated`> & ReversibleUpdate<T>;
 
 /** The effect of a change of settings. @internal */
-export type UpdateEffect<K extends string, T> = About<K> & EffectOf<`${K}.update`> & Update<T>;
+export type UpdateEffect<K extends string, T> = About<K> & EffectHead<`${K}.update`> & Update<T>;
 
 type Event<C extends Patchables> = UpdateEvent<KindOf<C>, SettingsOf<C>>;
 type Effect<C extends Patchables> = UpdateEffect<KindOf<C>, SettingsOf<C>>;

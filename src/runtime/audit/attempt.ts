@@ -121,7 +121,7 @@ export class Attempt implements CommandWatch {
     isSecret: (name: string) => boolean,
   ): void {
     this.#told = { outcome, ...(code === undefined ? {} : { code: cut(code, longestName) as typeof code }) };
-    if (resources !== undefined) this.decided(resources);
+    if (resources !== undefined) this.decided(resources.map((link) => cut(link, longestPath)));
     if (change !== undefined) this.#know({ change: toldChange(change, isSecret) });
   }
 
@@ -143,8 +143,7 @@ export class Attempt implements CommandWatch {
 
   decided(resources: readonly string[]): void {
     // A decision that the host has built can contain anything.
-    const links = resources.filter(isText).slice(0, mostResources);
-    this.#know({ resources: links.map((link) => cut(link, longestPath)) });
+    this.#know({ resources: resources.filter(isText).slice(0, mostResources) });
   }
 
   begun({ id }: Command, decision: Acceptance, first: readonly AdminEvent[]): void {

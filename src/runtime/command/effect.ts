@@ -1,7 +1,7 @@
 /**
  * Carries out one effect: asks the host, and finds out the outcome.
  */
-import { EffectRefused } from '../../ports/port-error.ts';
+import { isEffectRefusal } from '../../ports/port-error.ts';
 import type { Clock, EffectContext, GatewayPort } from '../../ports/port.ts';
 import type { Effect } from '../../resources/index.ts';
 import { onAbort } from '../host/abort-listener.ts';
@@ -170,7 +170,7 @@ async function endingOf(
 function wrongAnswer(answer: unknown, place: string): string {
   return (
     `apply resolved to ${answerText(answer)} at ${place}, instead of undefined. A call that resolves counts as done. To refuse ` +
-    'an effect, throw an EffectRefused.'
+    'an effect, throw an EffectRefusedError.'
   );
 }
 
@@ -219,14 +219,11 @@ function reasonOf(cause: unknown): string {
 }
 
 /**
- * Reads the error with which `apply` rejected. The name is compared as well, because the host may have loaded another
- * copy of this library. An error that throws while it is read is unclear.
+ * Reads the error with which `apply` rejected. An error that throws while it is read is unclear.
  */
 function refusalOf(error: unknown): Ending {
   try {
-    const refused =
-      error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused');
-    return refused ? { done: false, reason: refusalText(error.message) } : 'unclear';
+    return isEffectRefusal(error) ? { done: false, reason: refusalText(error.message) } : 'unclear';
   } catch {
     return 'unclear';
   }

@@ -538,7 +538,9 @@ async function conclude(
     (authenticate ?? caller.principal) === undefined
   )
     onError(
-      new Error('There is a user now, but nobody has to log in: give createAdmin the option authenticate'),
+      new Error(
+        'There is a user now, but nobody has to log in: give createAdmin the option access.authenticate',
+      ),
     );
   const { snapshot } = execution;
   const etag = etagOf(snapshot, versionAt(asked, snapshot));

@@ -27,13 +27,13 @@ export function originsFrom({ allowedOrigins = [], allowedHosts = [] }: Partial<
   for (const origin of allowedOrigins) {
     if (urlOf(origin)?.origin !== origin || isPattern(origin))
       throw new RangeError(
-        `The option allowedOrigins has ${quoted(origin)}, which is no origin. An origin is ${sampleOrigin}.`,
+        `The option access.allowedOrigins has ${quoted(origin)}, which is no origin. An origin is ${sampleOrigin}.`,
       );
   }
   for (const host of allowedHosts) {
     if (urlOf(`http://${host}`) === undefined || isPattern(host))
       throw new RangeError(
-        `The option allowedHosts has ${quoted(host)}, which is no host. A host is gateway.example or gateway.example:8989.`,
+        `The option access.allowedHosts has ${quoted(host)}, which is no host. A host is gateway.example or gateway.example:8989.`,
       );
   }
   return Object.freeze({ allowedOrigins: [...allowedOrigins], allowedHosts: [...allowedHosts] });
@@ -159,7 +159,7 @@ function unknownHost(host: string): Problem {
   return problem(
     'origin-refused',
     `The header Host names ${quoted(host)}. Without a log-in, the interface answers only under an IP address and under ` +
-      'localhost. To allow a name, add it to the option allowedHosts.',
+      'localhost. To allow a name, add it to the option access.allowedHosts.',
   );
 }
 
@@ -167,6 +167,6 @@ function foreignOrigin(origin = 'an unknown origin'): Problem {
   return problem(
     'origin-refused',
     `The command comes from a web page of ${quoted(origin)}, which may not send commands. Nothing was changed. To allow ` +
-      'an origin, add it to the option allowedOrigins.',
+      'an origin, add it to the option access.allowedOrigins.',
   );
 }

@@ -39,7 +39,7 @@ const rights: Readonly<Record<Role, readonly Role[]>> = {
 };
 
 /**
- * Creates a rule for the option `authorize` from lists of user names. {@link Route.role} says which role an endpoint
+ * Creates a rule for the option `access.authorize` from lists of user names. {@link Route.role} says which role an endpoint
  * needs.
  *
  * A caller who has not logged in may do nothing, whatever `others` says. Names are compared by their key (see

@@ -10,7 +10,7 @@ import { assertSnapshot } from '../../snapshot/snapshot.ts';
 import { assertSecretParameters } from '../../snapshot/secret-parameter.ts';
 import { assertTransition } from '../../resources/index.ts';
 import type { Telemetry } from '../../resources/shared/rendering.ts';
-import type { ExecuteOptions, OpenAdminOptions } from '../admin.ts';
+import type { AdminOptions, ExecuteOptions } from '../admin.ts';
 import type { AuditOptions } from '../audit/sink-queue.ts';
 import {
   isBoolean,
@@ -33,8 +33,8 @@ const ports = {
   hasher: ['hash', 'verify'],
   sealer: ['seal', 'open'],
   store: ['load', 'append', 'compact', Symbol.asyncDispose],
-  'audit.sink': ['append'],
-  logger: levels,
+  'observe.audit.sink': ['append'],
+  'observe.logger': levels,
 } as const satisfies Record<string, readonly PropertyKey[]>;
 
 /** The functions that a port may have. */
@@ -52,26 +52,30 @@ const openOptions = {
   hasher: true,
   sealer: true,
   secretParameters: true,
-  authenticate: true,
-  authorize: true,
   veto: true,
-  allowedOrigins: true,
-  allowedHosts: true,
-  passwordPolicy: true,
-  audit: true,
+  access: true,
+  observe: true,
   limits: true,
-  onError: true,
-  logger: true,
-  onMeasurement: true,
   store: true,
-} as const satisfies Record<keyof OpenAdminOptions, true>;
+} as const satisfies Record<keyof AdminOptions | 'store', true>;
+
+/** The options of each group. */
+const groups = {
+  access: {
+    authenticate: true,
+    authorize: true,
+    allowedOrigins: true,
+    allowedHosts: true,
+    passwordPolicy: true,
+  },
+  observe: { onError: true, logger: true, onMeasurement: true, audit: true },
+} as const satisfies {
+  readonly [Group in 'access' | 'observe']: Record<keyof Required<AdminOptions>[Group], true>;
+};
 
 const auditOptions = ['sink', 'required'] as const satisfies readonly (keyof AuditOptions)[];
 
 const executeOptions = ['actor', 'ifMatch', 'signal'] as const satisfies readonly (keyof ExecuteOptions)[];
-
-/** The options that are functions. */
-const hooks = ['authenticate', 'authorize', 'passwordPolicy', 'onError', 'onMeasurement', 'veto'] as const;
 
 /**
  * Checks the options of `createAdmin`. Values, such as a limit or a time zone, are checked where they are used.
@@ -87,25 +91,59 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
       'createAdmin keeps nothing, so it has no option store. Call openAdmin, which takes a store',
     );
   for (const [name, option] of Object.entries(options)) assertNoPromise(name, option);
+  for (const [group, members] of Object.entries(groups)) {
+    const misplaced = Object.keys(members).find((name) => Object.hasOwn(options, name));
+    if (misplaced !== undefined)
+      throw new TypeError(
+        `${caller} has no option ${misplaced}: it is a member of ${group}, so write ${group}: { ${misplaced} }`,
+      );
+  }
   assertMembers(options, known, `option of ${caller}`);
   assertSnapshot(options['snapshot']);
   assertPort('gateway', options['gateway']);
   assertTelemetry(options['gateway']['telemetry']);
-  for (const name of ['clock', 'hasher', 'sealer', 'logger'] as const) {
+  for (const name of ['clock', 'hasher', 'sealer'] as const) {
     if (options[name] !== undefined) assertPort(name, options[name]);
   }
   if (options['sealer'] !== undefined) assertDurable('sealer', options['sealer']);
-  for (const name of hooks) {
-    if (!isOptional(options[name], isFunction)) throw new TypeError(`The option ${name} must be a function`);
-  }
+  assertHooks(options, '', ['veto']);
   if (!isOptional(options['timeZone'], isText)) throw new TypeError('The option timeZone must be a string');
-  for (const name of ['allowedOrigins', 'allowedHosts'] as const) {
-    if (!isOptional(options[name], isTexts))
-      throw new TypeError(`The option ${name} must be a list of strings`);
-  }
   assertSecretParameters(options['secretParameters']);
-  if (options['audit'] !== undefined) assertAudit(options['audit']);
+  assertAccess(groupOf(options, 'access'));
+  assertObserve(groupOf(options, 'observe'));
   if (options['limits'] !== undefined) assertLimits(options['limits']);
+}
+
+/** The members of a group; none if the group is left out. */
+function groupOf(options: Members, name: keyof typeof groups): Members {
+  const group = options[name] ?? {};
+  if (!isObject(group)) throw new TypeError(`The option ${name} must be an object`);
+  for (const [member, value] of Object.entries(group)) assertNoPromise(`${name}.${member}`, value);
+  assertMembers(group, Object.keys(groups[name]), `option of ${name}`);
+  return group;
+}
+
+function assertAccess(access: Members): void {
+  assertHooks(access, 'access.', ['authenticate', 'authorize', 'passwordPolicy']);
+  for (const name of ['allowedOrigins', 'allowedHosts'] as const) {
+    if (!isOptional(access[name], isTexts))
+      throw new TypeError(`The option access.${name} must be a list of strings`);
+  }
+}
+
+function assertObserve(observe: Members): void {
+  assertHooks(observe, 'observe.', ['onError', 'onMeasurement']);
+  if (observe['logger'] !== undefined) assertPort('observe.logger', observe['logger']);
+  if (observe['audit'] !== undefined) assertAudit(observe['audit']);
+}
+
+function assertHooks(
+  options: Members,
+  place: '' | `${keyof typeof groups}.`,
+  names: readonly string[],
+): void {
+  const wrong = names.find((name) => !isOptional(options[name], isFunction));
+  if (wrong !== undefined) throw new TypeError(`The option ${place}${wrong} must be a function`);
 }
 
 const readers = ['threads', 'tasks', 'idle', 'statistics'] as const satisfies readonly (keyof Telemetry)[];
@@ -159,12 +197,12 @@ function assertDurable(name: keyof typeof ports, port: unknown): void {
 }
 
 function assertAudit(audit: unknown): void {
-  if (!isObject(audit)) throw new TypeError('The option audit must be an object with a sink');
-  assertMembers(audit, auditOptions, 'option of audit');
-  assertNoPromise('audit.sink', audit['sink']);
-  assertPort('audit.sink', audit['sink']);
+  if (!isObject(audit)) throw new TypeError('The option observe.audit must be an object with a sink');
+  assertMembers(audit, auditOptions, 'option of observe.audit');
+  assertNoPromise('observe.audit.sink', audit['sink']);
+  assertPort('observe.audit.sink', audit['sink']);
   if (!isOptional(audit['required'], isBoolean))
-    throw new TypeError('The option audit.required must be true or false');
+    throw new TypeError('The option observe.audit.required must be true or false');
 }
 
 function assertLimits(limits: unknown): void {

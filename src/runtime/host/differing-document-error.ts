@@ -1,6 +1,7 @@
 /**
  * The error for a gateway document that differs from the configuration in the store.
  */
+import { AdminError } from '../../error.ts';
 import { maxListedFaults } from '../../problem.ts';
 import type { DocumentDifference } from '../../resources/shared/document-difference.ts';
 
@@ -15,14 +16,14 @@ import type { DocumentDifference } from '../../resources/shared/document-differe
  *
  * @public
  */
-export class DifferingDocumentError extends Error {
+export class DifferingDocumentError extends AdminError {
   readonly #differences: readonly DocumentDifference[];
 
   /** @param differences - every difference; the message lists the first 20 */
   constructor(differences: readonly DocumentDifference[]) {
     const places = `${String(differences.length)} place${differences.length === 1 ? '' : 's'}`;
     const head = `The given document differs from the store in ${places}. The configuration in the store is in use.`;
-    super([head, ...linesOf(differences)].join('\n  ') + `\n${remedy}`);
+    super('document-differs', [head, ...linesOf(differences)].join('\n  ') + `\n${remedy}`);
     this.name = 'DifferingDocumentError';
     this.#differences = differences;
   }

@@ -1,6 +1,7 @@
 /**
  * The error for a function of the host that fails, answers wrongly or answers too late.
  */
+import { AdminError } from '../../error.ts';
 import type { Hasher, Logger } from '../../ports/port.ts';
 import type { Effect } from '../../resources/index.ts';
 import type { Telemetry } from '../../resources/shared/rendering.ts';
@@ -38,12 +39,12 @@ export type HostCall =
 /**
  * The error that `onError` gets if a function of the host fails, answers wrongly or answers too late.
  *
- * The error is told whatever the outcome of the command is. A refusal ({@link EffectRefused}) is no error, unless the
+ * The error is told whatever the outcome of the command is. A refusal ({@link EffectRefusedError}) is no error, unless the
  * refusal comes too late. The `cause` is the value that the function threw; without a value, the answer was wrong or late.
  *
  * @public
  */
-export class HostError extends Error {
+export class HostError extends AdminError {
   /** The function of the host. */
   readonly call: HostCall;
   /** Id of the command; left out if the call does not belong to a command. */
@@ -63,7 +64,7 @@ export class HostError extends Error {
       readonly cause?: unknown;
     },
   ) {
-    super(message, 'cause' in details ? { cause: details.cause } : {});
+    super('host-failed', message, 'cause' in details ? { cause: details.cause } : {});
     this.name = 'HostError';
     this.call = details.call;
     if (details.commandId !== undefined) this.commandId = details.commandId;

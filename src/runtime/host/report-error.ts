@@ -1,6 +1,7 @@
 /**
  * The error for faults in reports of the host.
  */
+import { AdminError } from '../../error.ts';
 import { listFaults, type Fault } from '../../problem.ts';
 
 /**
@@ -9,13 +10,16 @@ import { listFaults, type Fault } from '../../problem.ts';
  *
  * @public
  */
-export class ReportError extends Error {
+export class ReportError extends AdminError {
   /** Every fault, with a JSON Pointer into the list of reports. */
   readonly faults: readonly Fault[];
 
   /** @param faults - every fault; the message lists up to 20 of them */
   constructor(faults: readonly Fault[]) {
-    super(`Reports of the host have faults and were ignored: ${listFaults(faults).join('; ')}`);
+    super(
+      'report-invalid',
+      `Reports of the host have faults and were ignored: ${listFaults(faults).join('; ')}`,
+    );
     this.name = 'ReportError';
     this.faults = faults;
   }

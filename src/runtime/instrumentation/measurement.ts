@@ -5,18 +5,6 @@ import { deepFreeze } from '../../json/value.ts';
 import type { HostError } from '../host/host-error.ts';
 import { callGuarded } from './logger.ts';
 
-/** One row of the table: how the values of a measurement are meant. */
-interface MeasurementRow {
-  /**
-   * `counter`: the value is added. `gauge`: the value replaces the last one. `histogram`: the value is one observation.
-   */
-  readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** What is measured, in a sentence. */
-  readonly help: string;
-  /** The names of the labels. Each label has one of a fixed number of values. */
-  readonly labels: readonly string[];
-}
-
 /**
  * Every measurement of the interface, by its name in the style of Prometheus. The unit is in the name.
  *
@@ -25,9 +13,9 @@ interface MeasurementRow {
  *
  * @see docs/observability.md, "What is measured".
  *
- * @public
+ * @beta
  */
-export const measurementTable = {
+export const measurementTable = tableOf({
   gateway_admin_request_duration_seconds: {
     kind: 'histogram',
     help: 'Time from a request to its response',
@@ -76,9 +64,35 @@ export const measurementTable = {
     labels: [],
   },
   gateway_admin_event_readers: { kind: 'gauge', help: 'Open streams of GET /events', labels: [] },
-} as const satisfies Record<string, MeasurementRow>;
+});
 
-deepFreeze(measurementTable);
+/** Freezes the rows. The type has the names, the kinds and the labels, without the texts. */
+function tableOf<
+  const Rows extends Record<
+    string,
+    {
+      /**
+       * `counter`: the value is added. `gauge`: the value replaces the last one. `histogram`: the value is one
+       * observation.
+       */
+      readonly kind: 'counter' | 'gauge' | 'histogram';
+      /** What is measured, in a sentence. */
+      readonly help: string;
+      /** The names of the labels. Each label has one of a fixed number of values. */
+      readonly labels: readonly string[];
+    }
+  >,
+>(
+  rows: Rows,
+): {
+  readonly [Name in keyof Rows]: {
+    readonly kind: Rows[Name]['kind'];
+    readonly help: string;
+    readonly labels: Rows[Name]['labels'];
+  };
+} {
+  return deepFreeze(rows);
+}
 
 type MeasurementName = Measurement['name'];
 
@@ -88,7 +102,7 @@ type LabelsOf<Name extends MeasurementName> = Extract<Measurement, { readonly na
 /**
  * One measurement, distinguished by `name`.
  *
- * @public
+ * @beta
  */
 export type Measurement = {
   readonly [Name in keyof typeof measurementTable]: {

@@ -3,14 +3,13 @@
  */
 import {
   createAdmin,
-  EffectRefused,
   nameKey,
   systemClock,
   type Admin,
   type Effect,
   type GatewayPort,
   type Service,
-  type SessionIdentity,
+  type Session,
   type Snapshot,
 } from '../../index.ts';
 import { settlementOf, type AuditedEffect } from './audited-effect.ts';
@@ -18,14 +17,14 @@ import { settlementOf, type AuditedEffect } from './audited-effect.ts';
 /**
  * A gateway that a host has opened for an audit. If it has `Symbol.asyncDispose`, it is disposed of at the end.
  *
- * @public
+ * @beta
  */
 export type AuditedGateway = GatewayPort & Partial<AsyncDisposable>;
 
 /**
  * A client of an audited gateway.
  *
- * @public
+ * @beta
  */
 export interface AuditClient {
   /** Whether the client still has its connection to the gateway, as the client sees the connection. */
@@ -37,7 +36,7 @@ export interface AuditClient {
 /**
  * The options of `gatewayAudits`.
  *
- * @public
+ * @beta
  */
 export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
   /**
@@ -77,6 +76,9 @@ export interface OpenedGateway {
   /** Obstructs the start of a service; `undefined` if the host cannot. */
   readonly obstruct: ((service: Service) => Promise<() => Promise<void>>) | undefined;
 }
+
+/** What tells a session from every other one. */
+type SessionIdentity = Pick<Session, 'id' | 'connected'>;
 
 /** A client with its session, as the gateway has reported the session. @internal */
 export interface ConnectedClient extends SessionIdentity {
@@ -156,7 +158,6 @@ export async function withGateway<Gateway extends AuditedGateway>(
 /** The interface, which notes the servers whose status is reported. A report that changes nothing makes no event. */
 function watched(admin: Admin, reported: Set<string>): Admin {
   const report = admin.report.bind(admin);
-  // The same object, because other functions of the library know the interface by its identity.
   return Object.assign(admin, {
     report: (reports: Parameters<Admin['report']>[0]) => {
       for (const each of [reports].flat())
@@ -314,9 +315,7 @@ function commandOf({ effect, inverse }: AuditedEffect, asked: Effect): string {
 }
 
 function outcomeOf(error: unknown): 'refused' | 'unclear' {
-  return error instanceof EffectRefused || (error instanceof Error && error.name === 'EffectRefused')
-    ? 'refused'
-    : 'unclear';
+  return error instanceof Error && 'code' in error && error.code === 'effect-refused' ? 'refused' : 'unclear';
 }
 
 /** Lets the interface settle an effect that the port has applied. */

@@ -29,7 +29,7 @@ import { reportLaws } from './report-law.ts';
 /**
  * One requirement for a gateway port.
  *
- * @public
+ * @beta
  */
 export interface GatewayAudit {
   /** The id of the audit: the type of the effect or `reports`, and the requirement. An id never changes. */
@@ -75,7 +75,7 @@ export interface GatewayAudit {
  * for (const audit of audits) await audit.run();
  * ```
  *
- * @public
+ * @beta
  */
 export function gatewayAudits<Gateway extends AuditedGateway>(
   document: GatewayDocument,

@@ -2,9 +2,10 @@
  * Effects on a scripted gateway: how each effect changes the gateway, and when each effect is in place.
  */
 import {
-  EffectRefused,
+  EffectRefusedError,
   isUpdateInPlace,
   type Effect,
+  type EffectOf,
   type MonitorSettings,
   type ServerSettings,
   type ServiceSettings,
@@ -28,7 +29,7 @@ interface EffectRow<F extends Effect> {
   readonly isSo: (this: void, gateway: LiveGateway, effect: F, commandId: string) => boolean;
 }
 
-type EffectRows = { readonly [T in Effect['type']]: EffectRow<Extract<Effect, { readonly type: T }>> };
+type EffectRows = { readonly [T in Effect['type']]: EffectRow<EffectOf<T>> };
 
 const rows: EffectRows = {
   'service.start': starting('services', ({ service }) => service),
@@ -143,13 +144,13 @@ function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedTh
   const unknown = Object.keys(after).find(
     (name) => !(name in thing.settings || Object.hasOwn(optionalSettings, name)),
   );
-  if (unknown !== undefined) throw new EffectRefused(`The gateway has no setting "${unknown}" here.`);
+  if (unknown !== undefined) throw new EffectRefusedError(`The gateway has no setting "${unknown}" here.`);
   return { ...thing, settings: takeChange(thing.settings, before, after) };
 }
 
 function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedThing {
   const thing = things.get(key);
-  if (thing === undefined) throw new EffectRefused(`The gateway has no resource named "${key}".`);
+  if (thing === undefined) throw new EffectRefusedError(`The gateway has no resource named "${key}".`);
   return thing;
 }
 

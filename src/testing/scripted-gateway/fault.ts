@@ -1,17 +1,17 @@
 /**
  * The faults of a scripted gateway: a row for each outcome of a call.
  */
-import { EffectRefused } from '../../index.ts';
+import { EffectRefusedError } from '../../index.ts';
 import type { Random } from '../random.ts';
 
 /**
  * The faults of `apply`, each with its probability from 0 to 1. For each call the faults are drawn in this order, and
  * the first fault that is drawn happens. A delay may be shorter or longer than the timeout of the effect.
  *
- * @public
+ * @beta
  */
 export interface ApplyFaults {
-  /** Nothing is applied, and the call rejects with {@link EffectRefused}. */
+  /** Nothing is applied, and the call rejects with {@link EffectRefusedError}. */
   readonly refuse: number;
   /** Nothing is applied, and the call throws instead of returning a promise. */
   readonly throwAtOnce: number;
@@ -21,7 +21,7 @@ export interface ApplyFaults {
   readonly failAfter: number;
   /** The effect is applied before or after a delay, and the call resolves after the delay. */
   readonly late: number;
-  /** Nothing is applied, and the call rejects with {@link EffectRefused} after a delay. */
+  /** Nothing is applied, and the call rejects with {@link EffectRefusedError} after a delay. */
   readonly lateRefuse: number;
   /**
    * The effect is applied before a delay, after the delay, or never. The call rejects with another error after the
@@ -48,7 +48,7 @@ export interface ApplyFaults {
  * The faults of `inspect`, each with its probability from 0 to 1, drawn in the same way as `ApplyFaults`. After three
  * faults in a row for a command, the next call for that command gets an answer. Every answer is true.
  *
- * @public
+ * @beta
  */
 export interface InspectFaults {
   /** The call throws instead of returning a promise. */
@@ -66,7 +66,7 @@ export interface InspectFaults {
 /**
  * The faults of a scripted gateway. A fault that is left out never happens.
  *
- * @public
+ * @beta
  */
 export interface GatewayFaults {
   /** The faults of `apply`. */
@@ -86,7 +86,7 @@ export interface GatewayFaults {
  * faults.inspect?.silent; // => 0.05
  * ```
  *
- * @public
+ * @beta
  */
 export const everyFault: { readonly apply: ApplyFaults; readonly inspect: InspectFaults } = Object.freeze({
   apply: Object.freeze({
@@ -167,8 +167,8 @@ function fail(): Promise<never> {
   return Promise.reject(new Error('The scripted gateway failed'));
 }
 
-function refusal(): EffectRefused {
-  return new EffectRefused('This is a scripted refusal.');
+function refusal(): EffectRefusedError {
+  return new EffectRefusedError('This is a scripted refusal.');
 }
 
 async function late<T>({ act, wait, random }: Doing<T>): Promise<T> {

@@ -6,7 +6,7 @@ import type { Effect, EffectContext } from '../../index.ts';
 /**
  * A call of `apply` that stays open until a test ends the call.
  *
- * @public
+ * @beta
  */
 export interface HeldCall {
   /** The outcome of the call. Pass this function to `will`. */
@@ -15,7 +15,7 @@ export interface HeldCall {
   readonly begun: Promise<void>;
   /** Ends the call with success: the gateway applies the effect, and the call resolves. */
   done(this: void): void;
-  /** Ends the call with an error: nothing is applied, and the call rejects. An {@link EffectRefused} is a refusal. */
+  /** Ends the call with an error: nothing is applied, and the call rejects. An {@link EffectRefusedError} is a refusal. */
   fail(this: void, error: unknown): void;
 }
 
@@ -43,7 +43,7 @@ export interface HeldCall {
  * [gateway.state.services['sales']?.state, admin.snapshot.revision]; // => ['stopped', 1]
  * ```
  *
- * @public
+ * @beta
  */
 export function hold(): HeldCall {
   let begin = (): void => undefined;

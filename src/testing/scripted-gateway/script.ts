@@ -10,12 +10,12 @@ import type { ApplyFaults, InspectFaults } from './fault.ts';
  *
  * - `done`: the gateway applies the effect, and the call resolves.
  * - A name of `ApplyFaults`: this fault happens.
- * - An error: nothing is applied, and the call rejects with the error. An {@link EffectRefused} is a refusal with its
+ * - An error: nothing is applied, and the call rejects with the error. An {@link EffectRefusedError} is a refusal with its
  *   reason.
  * - A function: the call returns the result of the function. The effect is applied only if the function calls
  *   `perform`.
  *
- * @public
+ * @beta
  */
 export type ApplyWay =
   | 'done'
@@ -32,7 +32,7 @@ export type ApplyWay =
  * - An error: the call rejects with the error.
  * - A function: the call returns the result of the function. `look` gives the true answer.
  *
- * @public
+ * @beta
  */
 export type InspectWay =
   | 'answer'

@@ -32,7 +32,7 @@ import { createTraffic, type GatewayTraffic } from './traffic.ts';
 /**
  * The options of a scripted gateway.
  *
- * @public
+ * @beta
  */
 export interface ScriptedGatewayOptions {
   /** The initial state of the gateway. */
@@ -63,7 +63,7 @@ const optionNames = [
 /**
  * One call of a scripted gateway.
  *
- * @public
+ * @beta
  */
 export interface ScriptedCall {
   /** The method that was called. */
@@ -79,7 +79,7 @@ export interface ScriptedCall {
 /**
  * A gateway for tests, in the process.
  *
- * @public
+ * @beta
  */
 export interface ScriptedGateway extends GatewayPort, GatewayTraffic {
   /** Applies the effect, unless the script or chance gives another outcome. */
@@ -138,15 +138,15 @@ const patience = 3;
  *
  * @example
  * ```ts
- * import { createAdmin, createSnapshot, EffectRefused, stopService } from 'gateway-admin-core';
+ * import { createAdmin, createSnapshot, EffectRefusedError, stopService } from 'gateway-admin-core';
  * import { createScriptedGateway, createVirtualClock } from 'gateway-admin-core/testing';
  *
  * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
  * const clock = createVirtualClock();
  * const gateway = createScriptedGateway({ snapshot, clock });
- * const admin = createAdmin({ snapshot, clock, gateway, onError: () => {} });
+ * const admin = createAdmin({ snapshot, clock, gateway, observe: { onError: () => {} } });
  *
- * gateway.will(new EffectRefused('Clients are connected.'), 'failAfter');
+ * gateway.will(new EffectRefusedError('Clients are connected.'), 'failAfter');
  * const refused = await admin.execute((now, context) => stopService(now, 'Sales', context));
  * refused.outcome === 'refused' && refused.problem.detail; // => 'The gateway refused: Clients are connected. Nothing was changed.'
  * (await admin.execute((now, context) => stopService(now, 'Sales', context))).outcome; // => 'accepted'
@@ -157,7 +157,7 @@ const patience = 3;
  * gateway.differences(snapshot); // => ['/services/sales/state: the gateway has "stopped", the snapshot "started"']
  * ```
  *
- * @public
+ * @beta
  */
 export function createScriptedGateway(options: ScriptedGatewayOptions): ScriptedGateway {
   assertMembers(options, optionNames, 'option of createScriptedGateway');

@@ -8,7 +8,7 @@ import { isMap } from './setting-change.ts';
 /**
  * A service, monitor, server or filter of a scripted gateway.
  *
- * @public
+ * @beta
  */
 export interface ScriptedThing {
   /** The state of a service or monitor; left out for a server or filter. */
@@ -20,7 +20,7 @@ export interface ScriptedThing {
 /**
  * A backend connection of a scripted gateway.
  *
- * @public
+ * @beta
  */
 export interface ScriptedConnection {
   /** Key of the name of the server. */
@@ -34,7 +34,7 @@ export interface ScriptedConnection {
 /**
  * A session of a scripted gateway.
  *
- * @public
+ * @beta
  */
 export interface ScriptedSession {
   /** Key of the name of the service. */
@@ -54,7 +54,7 @@ export interface ScriptedSession {
 /**
  * The state of a scripted gateway, as plain JSON.
  *
- * @public
+ * @beta
  */
 export interface ScriptedState {
   /** The services by key. */

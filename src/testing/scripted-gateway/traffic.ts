@@ -8,7 +8,7 @@ import { isAdministrators, wordsOf, type Collection, type LiveGateway, type Live
  * Changes of a scripted gateway that no command causes. Each method makes a change and returns the reports about the
  * change for `admin.report`. If the change is impossible, the method changes nothing and returns no reports.
  *
- * @public
+ * @beta
  */
 export interface GatewayTraffic {
   /**

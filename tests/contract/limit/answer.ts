@@ -1,8 +1,9 @@
 /**
  * The limits of what answers contain.
  */
-import { EffectRefused, hostProblem, maxListedFaults, problem, type Fault } from 'gateway-admin-core';
+import { EffectRefusedError, hostProblem, problem, type Fault } from 'gateway-admin-core';
 
+import { maxListedFaults } from '../../../src/problem.ts';
 import { longestTexts } from '../../../src/problem.ts';
 import { longestReason as longestFailure } from '../../../src/resources/shared/lifecycle.ts';
 import { longestReason as longestRefusal } from '../../../src/runtime/command/effect.ts';
@@ -67,7 +68,7 @@ async function failure(size: number): Promise<number> {
 
 /** The length of the reason of a refusal. */
 async function refusal(size: number): Promise<number> {
-  const gateway = sampleGateway().will(new EffectRefused(letters(size)));
+  const gateway = sampleGateway().will(new EffectRefusedError(letters(size)));
   const { detail } = await bodyOf<{ readonly detail: string }>(
     runAdmin({ gateway }),
     'PUT',

@@ -71,7 +71,7 @@ async function floods(count: number) {
 function locked() {
   const host = guarded('verify', {
     snapshot: createSnapshot({ users: [{ name: 'ada', passwordHash: 'hash' }] }),
-    authenticate: createBasicAuthentication(),
+    access: { authenticate: createBasicAuthentication() },
   });
   const request = {
     method: 'GET',

@@ -32,7 +32,7 @@ const lateSink = 'the records are handed over again, and `onError` gets an error
 const keepsLate: Trial = async (ms) => {
   const clock = sampleClock();
   const append = (): Promise<void> => clock.sleep(ms);
-  const { admin, errors } = runAdmin({ clock, audit: { sink: { append } } });
+  const { admin, errors } = runAdmin({ clock, observe: { audit: { sink: { append } } } });
   await admin.execute((snapshot, context) => stopService(snapshot, 'My Service', context));
   await clock.advance(defaultLimits.auditDeadlineMs);
   return errors.length === 0 ? accepted : lateSink;

@@ -38,7 +38,7 @@ const logsIn: Trial = async (length) => {
   const { admin } = runAdmin({
     snapshot: await snapshotOf({ ada: 'engine' }),
     hasher: quickHasher,
-    authenticate: createBasicAuthentication(),
+    access: { authenticate: createBasicAuthentication() },
   });
   const [scheme = '', token = ''] = credentials('ada', 'engine').split(' ');
   const authorization = scheme + token.padStart(length - scheme.length);

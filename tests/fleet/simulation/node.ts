@@ -97,8 +97,10 @@ export class Node {
       leaseMs,
       limits: { effectDeadlineMs: 1000, storeDeadlineMs: 2000, maxQueued: 8 },
       hasher: createPbkdf2Hasher({ rounds: 1 }),
-      onError: (error) => {
-        this.#hear(error);
+      observe: {
+        onError: (error) => {
+          this.#hear(error);
+        },
       },
     }).then(
       (admin) => {

@@ -18,7 +18,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
-import { StoreLost, stopService } from 'gateway-admin-core';
+import { StoreLostError, stopService } from 'gateway-admin-core';
 import { StoreLockedError, openAuditFile } from 'gateway-admin-core/audit-file';
 import { openFileStore } from 'gateway-admin-core/file-store';
 
@@ -85,7 +85,7 @@ describe('an audit file', () => {
       return make();
     });
     const { admin } = runAdmin({
-      audit: { sink: await openAuditWith(directory, {}, files), required: true },
+      observe: { audit: { sink: await openAuditWith(directory, {}, files), required: true } },
     });
     const stop = { method: 'PUT', target: '/services/My-Service/stop', headers: {} };
     await Promise.all(Array.from({ length: 100 }, () => admin.handle(stop)));
@@ -313,7 +313,7 @@ describe('an open audit file whose directory another program changes', () => {
     await sink.append([auditRecord(1)]);
     await change(directory);
     const lost: unknown = await sink.append([auditRecord(2)]).catch((error: unknown) => error);
-    expect(lost).toBeInstanceOf(StoreLost);
+    expect(lost).toBeInstanceOf(StoreLostError);
     expect(String(lost)).toMatch(named);
     expect(String(lost)).toMatch(/not confirmed, and every later call is refused.* restart this process\.$/);
     await expect(sink.append([auditRecord(2)])).rejects.toBe(lost);
@@ -333,9 +333,9 @@ describe('an open audit file whose directory another program changes', () => {
       const sink = await openAuditWith(directory, {}, files);
       await sink.append([auditRecord(1)]);
       sabotage = () => change(directory);
-      await expect(sink.append([auditRecord(2)])).rejects.toThrow(StoreLost);
+      await expect(sink.append([auditRecord(2)])).rejects.toThrow(StoreLostError);
       sabotage = undefined;
-      await expect(sink.append([auditRecord(2)])).rejects.toThrow(StoreLost);
+      await expect(sink.append([auditRecord(2)])).rejects.toThrow(StoreLostError);
       await sink[Symbol.asyncDispose]();
     },
   );
@@ -413,7 +413,7 @@ describe('an interface with an audit file on a full disk', () => {
       throw new Error('ENOSPC: no space left on device, write');
     });
     const sink = await openAuditWith(directory, {}, files);
-    const { admin, clock, errors } = runAdmin({ audit: { sink, required: true } });
+    const { admin, clock, errors } = runAdmin({ observe: { audit: { sink, required: true } } });
     const stop = (actor: string) =>
       admin.execute((state, context) => stopService(state, 'My Service', context), { actor });
     await stop('before');

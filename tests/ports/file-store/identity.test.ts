@@ -24,7 +24,7 @@ import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { StoreLost } from 'gateway-admin-core';
+import { StoreLostError } from 'gateway-admin-core';
 import { StoreLockedError, openFileStore } from 'gateway-admin-core/file-store';
 
 import { assertOwnDirectory, assertOwnFile } from '../../../src/ports/file/identity.ts';
@@ -209,8 +209,8 @@ describe('an open store whose snapshot another program changes', () => {
         const lost = await rejectionOf(
           call === 'append' ? store.append(['lost'], where) : store.compact({}, where),
         );
-        expect(lost).toBeInstanceOf(StoreLost);
-        expect((lost as StoreLost).message).toMatch(named);
+        expect(lost).toBeInstanceOf(StoreLostError);
+        expect((lost as StoreLostError).message).toMatch(named);
         await expect(store.append(['later'], where)).rejects.toBe(lost);
         await store[Symbol.asyncDispose]();
       }
@@ -229,7 +229,9 @@ describe('an open store whose snapshot another program changes', () => {
       });
       const { store, position } = await compacted(directory, 'an earlier one', files);
       sabotage = () => change(directory);
-      await expect(store.append(['lost'], { expectedPosition: position })).rejects.toBeInstanceOf(StoreLost);
+      await expect(store.append(['lost'], { expectedPosition: position })).rejects.toBeInstanceOf(
+        StoreLostError,
+      );
       await store[Symbol.asyncDispose]();
     },
   );
@@ -240,7 +242,7 @@ describe('an open store whose snapshot another program changes', () => {
     const { position } = await store.load();
     await writeFile(join(directory, 'snapshot'), 'text', { mode: 0o600 });
     const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
-    expect(lost).toBeInstanceOf(StoreLost);
+    expect(lost).toBeInstanceOf(StoreLostError);
     expect(String(lost)).toContain('snapshot was added while');
     await store[Symbol.asyncDispose]();
   });
@@ -256,7 +258,7 @@ describe('an open store whose snapshot another program changes', () => {
     const { store, position } = await compacted(directory, 'this process', { ...promises, lstatSync: look });
     isGiven = true;
     const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
-    expect(lost).toBeInstanceOf(StoreLost);
+    expect(lost).toBeInstanceOf(StoreLostError);
     expect(String(lost)).toMatch(new RegExp(`${name} was given to the user with the id \\d+ while`));
     await store[Symbol.asyncDispose]();
   });
@@ -280,7 +282,7 @@ describe('an open store whose snapshot another program changes', () => {
         const failed = await rejectionOf(store.compact('next', { expectedPosition: position }));
         done = left > 0;
         left = Infinity;
-        expect(failed).not.toBeInstanceOf(StoreLost);
+        expect(failed).not.toBeInstanceOf(StoreLostError);
         const next = await store.compact('next', { expectedPosition: position });
         await store.append(['kept'], { expectedPosition: next });
         await store[Symbol.asyncDispose]();
@@ -299,8 +301,8 @@ describe('an open store whose directory another program changes', () => {
     const position = await store.append(['kept'], { expectedPosition: first.position });
     await change(directory);
     const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
-    expect(lost).toBeInstanceOf(StoreLost);
-    const { message } = lost as StoreLost;
+    expect(lost).toBeInstanceOf(StoreLostError);
+    const { message } = lost as StoreLostError;
     expect(message).toMatch(named);
     expect(message).toContain(`while the directory ${directory} was open`);
     expect(message).toMatch(
@@ -335,9 +337,11 @@ describe('an open store whose directory another program changes', () => {
     const position = await store.append(['kept'], { expectedPosition: first.position });
     sabotage = () => change(directory);
     const lost = store.append(['lost'], { expectedPosition: position });
-    await expect(lost).rejects.toBeInstanceOf(StoreLost);
+    await expect(lost).rejects.toBeInstanceOf(StoreLostError);
     sabotage = undefined;
-    await expect(store.append(['later'], { expectedPosition: position })).rejects.toBeInstanceOf(StoreLost);
+    await expect(store.append(['later'], { expectedPosition: position })).rejects.toBeInstanceOf(
+      StoreLostError,
+    );
     await store[Symbol.asyncDispose]();
   });
 
@@ -352,7 +356,7 @@ describe('an open store whose directory another program changes', () => {
     disk.fails = false;
     await truncate(join(directory, 'journal-1'), 50);
     const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
-    expect(lost).toBeInstanceOf(StoreLost);
+    expect(lost).toBeInstanceOf(StoreLostError);
     expect(String(lost)).toContain('journal-1 has 50 bytes instead of');
     await store[Symbol.asyncDispose]();
   });
@@ -363,7 +367,7 @@ describe('an open store whose directory another program changes', () => {
     const { position } = await store.load();
     await rename(directory, `${directory}-moved`);
     await mkdir(directory);
-    await expect(store.compact({}, { expectedPosition: position })).rejects.toThrow(StoreLost);
+    await expect(store.compact({}, { expectedPosition: position })).rejects.toThrow(StoreLostError);
     await store[Symbol.asyncDispose]();
     expect(await readdir(directory)).toEqual([]);
   });
@@ -378,7 +382,7 @@ describe('an open store whose directory another program changes', () => {
     await unlink(await lockIn(directory));
     const second = await openFileStore(directory);
     const history = await second.load();
-    await expect(first.append(['lost'], { expectedPosition: position })).rejects.toThrow(StoreLost);
+    await expect(first.append(['lost'], { expectedPosition: position })).rejects.toThrow(StoreLostError);
     await first[Symbol.asyncDispose]();
     await second.append(['of the second'], { expectedPosition: history.position });
     await second[Symbol.asyncDispose]();
@@ -396,7 +400,7 @@ describe('an open store whose directory another program changes', () => {
     const { position } = await store.load();
     broken = true;
     const failed = await rejectionOf(store.append([1], { expectedPosition: position }));
-    expect(failed).not.toBeInstanceOf(StoreLost);
+    expect(failed).not.toBeInstanceOf(StoreLostError);
     expect(String(failed)).toContain('EIO');
     await store[Symbol.asyncDispose]();
   });

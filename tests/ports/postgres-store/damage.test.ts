@@ -128,7 +128,7 @@ describe('a fleet on tables that contradict each other', () => {
     const errors: unknown[] = [];
     const store = await openPostgresStore({ ...server.address, schema: 'gateway' });
     const admin = await openFleet({
-      ...{ store, node: 'one', onError: (error: unknown) => errors.push(error) },
+      ...{ store, node: 'one', observe: { onError: (error: unknown) => errors.push(error) } },
       snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }),
       gateway: { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },
     });

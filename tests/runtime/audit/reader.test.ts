@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { flushLogs, type Admin, type AuditGap, type AuditRecord, type Transition } from 'gateway-admin-core';
+import { flushLogs, type Admin, type AuditRecord, type Transition } from 'gateway-admin-core';
 
+import type { AuditGap } from '../../../src/ports/audit-record.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
 const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  EffectRefused,
+  EffectRefusedError,
   adoptDocument,
   closeServiceSessions,
   createMemoryStore,
@@ -15,14 +15,13 @@ import {
   type AdminEvent,
   type AdminOptions,
   type AdminRequest,
-  type AuditGap,
   type Execution,
   type PublishedEvent,
   type Transition,
-  type WriteRecord,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import type { AuditGap, WriteRecord } from '../../../src/ports/audit-record.ts';
 import { inShort, readAudit } from '../../support/audit-reader.ts';
 import { crowdedSnapshot, sampleDocument } from '../../support/document.ts';
 import { FailingStore } from '../../support/failing-store.ts';
@@ -37,7 +36,7 @@ const limit = [{ op: 'replace', path: '/max_connection', value: 7 }] as const;
 function guarded(options: Partial<AdminOptions> = {}): Running & Audited {
   return audited(
     runAdmin({
-      authorize: (principal, route) => route.method === 'GET' || principal?.name === 'ada',
+      access: { authorize: (principal, route) => route.method === 'GET' || principal?.name === 'ada' },
       ...(options as object),
     }),
   );
@@ -105,7 +104,7 @@ describe('the audit record of a request', () => {
   it('names the code of each refusal, and says how far the request got', async () => {
     const held = hold();
     const running = guarded({
-      gateway: sampleGateway().will(new EffectRefused('Busy.'), held.apply),
+      gateway: sampleGateway().will(new EffectRefusedError('Busy.'), held.apply),
       veto: ({ events }) =>
         events.some(({ type }) => type === 'monitor.stopped')
           ? hostProblem('host-no', { status: 409, title: 'No', detail: 'No.' })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   HostError,
-  StoreLost,
+  StoreLostError,
   createMemoryStore,
   createUser,
   flushLogs,
@@ -50,7 +50,10 @@ interface Audited extends Running {
 
 function withoutReader(required: boolean, options: Partial<AdminOptions> = {}) {
   const sink = new FailingSink();
-  return { sink, ...runAdmin({ ...(options as object), audit: { sink, required } }) };
+  return {
+    sink,
+    ...runAdmin({ ...(options as object), observe: { ...options.observe, audit: { sink, required } } }),
+  };
 }
 
 function audited(required: boolean, options: Partial<AdminOptions> = {}): Audited {
@@ -546,7 +549,7 @@ describe('the end of an interface with a sink', () => {
     ]);
     const kept: AuditRecord[] = [];
     const sink: AuditSink = { append: (records) => Promise.resolve(void kept.push(...records)) };
-    const { admin, errors } = runAdmin({ audit: { sink } });
+    const { admin, errors } = runAdmin({ observe: { audit: { sink } } });
     await admin.execute(stop);
     await admin.close();
     expect([kept.length, errors]).toEqual([1, []]);
@@ -557,9 +560,15 @@ describe('openAdmin with a sink', () => {
   it('disposes of the sink if the start fails', async () => {
     const sink = new FailingSink();
     const store = new FailingStore();
-    store.failWith(new StoreLost('gone'));
+    store.failWith(new StoreLostError('gone'));
     const { admin, gateway, clock } = runAdmin();
-    const opening = openAdmin({ snapshot: admin.snapshot, gateway, clock, store, audit: { sink } });
+    const opening = openAdmin({
+      snapshot: admin.snapshot,
+      gateway,
+      clock,
+      store,
+      observe: { audit: { sink } },
+    });
     await expect(opening).rejects.toThrow('gone');
     expect(sink.disposals).toBe(1);
   });
@@ -573,7 +582,7 @@ describe('openAdmin with a sink', () => {
     await dead.admin.execute(create);
     const sink = new FailingSink();
     const gateway = sampleGateway().willSee('in-place');
-    const { admin } = await openRunning(store, { gateway, audit: { sink, required: true } });
+    const { admin } = await openRunning(store, { gateway, observe: { audit: { sink, required: true } } });
     await admin.close();
     expect(inShort(sink.kept)).toEqual(['ada restart accepted']);
   });

@@ -24,7 +24,7 @@ async function guarded(options: Partial<AdminOptions> = {}) {
   const running = runAdmin({
     snapshot: createSnapshot({ ...sampleDocument, users }),
     hasher,
-    authenticate: createBasicAuthentication(),
+    access: { authenticate: createBasicAuthentication() },
     limits: { maxHashesInFlight: 10, maxHashesQueued: 2000 },
     ...(options as object),
   });
@@ -153,7 +153,9 @@ describe('a command that is refused before its caller is known', () => {
   });
 
   it('is recorded also when the log-in itself fails', async () => {
-    const { send, records } = await guarded({ authenticate: () => Promise.reject(new Error('planted')) });
+    const { send, records } = await guarded({
+      access: { authenticate: () => Promise.reject(new Error('planted')) },
+    });
     await send({ method: 'PUT', target });
     await send({});
     expect(await records()).toMatchObject([
@@ -162,7 +164,7 @@ describe('a command that is refused before its caller is known', () => {
   });
 
   it('counts throttled log-ins as failed ones', async () => {
-    const { send, records } = await guarded({ authenticate: () => Promise.resolve('throttled') });
+    const { send, records } = await guarded({ access: { authenticate: () => Promise.resolve('throttled') } });
     await send({ method: 'PUT', target });
     await send({ peer: 'b' });
     expect(counted(await records())).toEqual(['a failed-log-in 1', 'b failed-log-in 1']);

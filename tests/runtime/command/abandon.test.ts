@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
   createMemoryStore,
-  EffectRefused,
+  EffectRefusedError,
   patchService,
   sequence,
   startMonitor,
@@ -171,7 +171,7 @@ describe('admin.abandon', () => {
       const abandoned = admin.abandon(id);
       await clock.settle();
       if (end === 'done') second.done();
-      else second.fail(new EffectRefused('No.'));
+      else second.fail(new EffectRefusedError('No.'));
       expect((await abandoned).outcome).toBe('accepted');
       await clock.advance(60_000);
       expect(appliedTo(gateway)).toEqual([

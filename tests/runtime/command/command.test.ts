@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
   createUser,
-  EffectRefused,
+  EffectRefusedError,
   patchService,
   sequence,
   startService,
@@ -140,7 +140,7 @@ describe('a refusal of the host', () => {
   // Promise: gateway-refusal
   it('is a 409 with the reason, and changes nothing', async () => {
     const { admin, gateway } = runAdmin({
-      gateway: sampleGateway().will(new EffectRefused('The port 4006 is in use.')),
+      gateway: sampleGateway().will(new EffectRefusedError('The port 4006 is in use.')),
     });
     const before = admin.snapshot;
     const execution = await admin.execute(start('Bare Service'));
@@ -151,8 +151,8 @@ describe('a refusal of the host', () => {
     expect((await admin.execute(start('Bare Service'))).outcome).toBe('accepted');
   });
 
-  it('is recognised by the name of the error when it comes from another copy of the library', async () => {
-    const foreign = Object.assign(new Error('Not now.'), { name: 'EffectRefused' });
+  it('is recognised by the code of the error when it comes from another copy of the library', async () => {
+    const foreign = Object.assign(new Error('Not now.'), { code: 'effect-refused' });
     const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(foreign) });
     expect(codeOf(await admin.execute(stop()))).toBe('effect-refused');
     expect(gateway.inspected.length).toBe(0);
@@ -160,7 +160,7 @@ describe('a refusal of the host', () => {
 
   // Promise: all-or-nothing
   it('undoes the effects before it, the last one first', async () => {
-    const gateway = sampleGateway().will('done', 'done', new EffectRefused('No.'));
+    const gateway = sampleGateway().will('done', 'done', new EffectRefusedError('No.'));
     const { admin } = runAdmin({ gateway });
     const before = admin.snapshot;
     const execution = await admin.execute(sequence(stop(), limit(1), stopMain));
@@ -185,7 +185,11 @@ describe('a refusal of the host', () => {
 
   // Promise: undo-refused
   it('names each effect that the host refuses to undo, and the snapshot shows the effect', async () => {
-    const gateway = sampleGateway().will('done', new EffectRefused('No.'), new EffectRefused('Never.'));
+    const gateway = sampleGateway().will(
+      'done',
+      new EffectRefusedError('No.'),
+      new EffectRefusedError('Never.'),
+    );
     const { admin } = runAdmin({ gateway });
     const execution = await admin.execute(sequence(stop(), stopMain));
     expect(codeOf(execution)).toBe('partly-done');
@@ -198,7 +202,7 @@ describe('a refusal of the host', () => {
 
   it('in the middle of a long teardown leaves closed sessions closed', async () => {
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
-    gateway.will('done', new EffectRefused('Busy.'));
+    gateway.will('done', new EffectRefusedError('Busy.'));
     const execution = await admin.execute(closeAll('Sales'));
     expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'partly-done' } });
     expect(execution.outcome === 'refused' && execution.problem.detail).toBe(
@@ -247,7 +251,7 @@ describe('a long teardown', () => {
   });
 });
 
-describe('a host whose apply fails without EffectRefused', () => {
+describe('a host whose apply fails without EffectRefusedError', () => {
   const rejected = (reason: unknown): Promise<never> =>
     Promise.resolve().then(() => {
       throw reason;
@@ -258,7 +262,7 @@ describe('a host whose apply fails without EffectRefused', () => {
     ['throws at once', throwing],
     ['rejects', () => rejected(new Error('the wire broke'))],
     ['rejects with nothing', () => rejected(undefined)],
-    ['rejects with a text', () => rejected('EffectRefused')],
+    ['rejects with a text', () => rejected('EffectRefusedError')],
   ])('%s: inspect decides whether the effect was applied', async (_what, fail) => {
     const done = runAdmin();
     done.gateway.will((_effect, _context, perform) => {
@@ -305,7 +309,7 @@ function answering(answers: readonly Answer[]): {
 
 describe('the host', () => {
   const yes: Answer = (resolve) => resolve?.();
-  const no: Answer = (_resolve, rejectWith) => rejectWith?.(new EffectRefused('No.'));
+  const no: Answer = (_resolve, rejectWith) => rejectWith?.(new EffectRefusedError('No.'));
   const broken: Answer = (_resolve, rejectWith) => rejectWith?.(new Error('changed its mind'));
 
   // Promise: first-answer
@@ -347,8 +351,8 @@ describe('an effect that the host refuses to undo', () => {
     const gateway = sampleGateway().will(
       'done',
       'done',
-      new EffectRefused('No.'),
-      new EffectRefused('Not back.'),
+      new EffectRefusedError('No.'),
+      new EffectRefusedError('Not back.'),
       'done',
     );
     const { admin } = runAdmin({ gateway });

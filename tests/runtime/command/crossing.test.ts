@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   patchServer,
   patchService,
   sequence,
@@ -72,7 +72,7 @@ describe('a report that crosses a command', () => {
       running.admin.report(gateway.failService('My Service'));
       perform();
       return Promise.resolve();
-    }, new EffectRefused('No.'));
+    }, new EffectRefusedError('No.'));
     expect((await running.admin.execute(sequence(stop, limit))).outcome).toBe('refused');
     expect(gateway.differences(running.admin.snapshot)).toEqual([]);
     expect(stateOf(running, 'my-service')).toBe('started');
@@ -81,7 +81,7 @@ describe('a report that crosses a command', () => {
   it('of a failure after the undo of a stop: the failure is shown', async () => {
     const gateway = sampleGateway();
     const running = runAdmin({ gateway });
-    gateway.will('done', new EffectRefused('No.'), (_effect, _context, perform) => {
+    gateway.will('done', new EffectRefusedError('No.'), (_effect, _context, perform) => {
       perform();
       running.admin.report(gateway.failService('My Service'));
       return Promise.resolve();
@@ -122,7 +122,7 @@ describe('a report that crosses a command', () => {
     const execution = running.admin.execute(start);
     await held.begun;
     store.fail();
-    held.fail(new EffectRefused('No.'));
+    held.fail(new EffectRefusedError('No.'));
     expect((await execution).outcome).toBe('refused');
     const before = running.errors.length;
     running.admin.report(reportOf('Bare Service', 'started'));
@@ -180,7 +180,7 @@ describe('a report that crosses a command', () => {
 
 describe('a start of a failed service', () => {
   it('stands when a later part of its command is refused: the service was wanted before', async () => {
-    const gateway = sampleGateway().will('done', new EffectRefused('No.'));
+    const gateway = sampleGateway().will('done', new EffectRefusedError('No.'));
     const running = runAdmin({ gateway });
     const startFailed: Transition = (snapshot, context) => startService(snapshot, 'Report Service', context);
     const execution = await running.admin.execute(sequence(startFailed, limit));

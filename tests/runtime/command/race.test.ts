@@ -6,7 +6,7 @@ import {
   createAdmin,
   createMemoryStore,
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   openAdmin,
   type Admin,
   type ConfigurationStore,
@@ -48,7 +48,7 @@ type Fact = readonly [name: string, value: unknown];
 function factsOf(effect: Effect): readonly Fact[] {
   if (effect.type === 'service.start') return [[`${effect.service} state`, 'started']];
   if (effect.type === 'service.stop') return [[`${effect.service} state`, 'stopped']];
-  if (effect.type !== 'service.update') throw new EffectRefused(`It cannot do ${effect.type}.`);
+  if (effect.type !== 'service.update') throw new EffectRefusedError(`It cannot do ${effect.type}.`);
   const before = new Map(Object.entries(effect.before));
   const changed = Object.entries(effect.after).filter(([field, value]) => before.get(field) !== value);
   return changed.map(([field, value]) => [`${effect.service} ${field}`, value]);
@@ -78,7 +78,7 @@ class Host implements GatewayPort {
   apply(effect: Effect): Promise<void> {
     return whenever(this.#scheduler, `apply of ${effect.type}`, () => {
       const { value: behaviour = 'does it' } = this.#behaviours.next() as { readonly value?: Behaviour };
-      if (behaviour === 'refuses it') throw new EffectRefused('Not today.');
+      if (behaviour === 'refuses it') throw new EffectRefusedError('Not today.');
       if (behaviour.startsWith('does it')) for (const fact of factsOf(effect)) this.facts.set(...fact);
       if (behaviour === 'does it') return;
       this.#blind = behaviour.endsWith('at first');
@@ -120,7 +120,12 @@ class World {
   }
 
   open(keeps: 'nothing' | 'everything'): Promise<Admin> {
-    const options = { snapshot, gateway: this.host, clock: this.#clock, onError: () => undefined };
+    const options = {
+      snapshot,
+      gateway: this.host,
+      clock: this.#clock,
+      observe: { onError: () => undefined },
+    };
     if (keeps === 'nothing') return Promise.resolve(createAdmin(options));
     return this.run(openAdmin({ ...options, store: scheduled(createMemoryStore(), this.#scheduler) }));
   }

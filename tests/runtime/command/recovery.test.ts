@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
-  EffectRefused,
+  EffectRefusedError,
   flushLogs,
   HostError,
   sequence,
@@ -293,7 +293,7 @@ describe('an open command of an earlier life', () => {
   });
 
   it('keeps the events whose effects the host refuses to undo', async () => {
-    const gateway = sampleGateway().will(new EffectRefused('Not back.'));
+    const gateway = sampleGateway().will(new EffectRefusedError('Not back.'));
     const { admin, events } = await restart(
       { command: sequence(stop, stopWatch), seen: [true, false] },
       gateway,

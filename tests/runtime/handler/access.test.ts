@@ -35,7 +35,7 @@ async function guarded(options: Partial<AdminOptions> = {}): Promise<Running> {
   return runAdmin({
     snapshot: createSnapshot({ ...sampleDocument, users }),
     hasher,
-    authenticate: createBasicAuthentication(),
+    access: { authenticate: createBasicAuthentication() },
     ...(options as object),
   });
 }
@@ -148,7 +148,7 @@ describe('the challenge of a 401', () => {
     return handled.matched && handled.response.headers['www-authenticate'];
   };
   const with401 = (challenge: string) => ({
-    authenticate: Object.assign(() => Promise.resolve(undefined), { challenge }),
+    access: { authenticate: Object.assign(() => Promise.resolve(undefined), { challenge }) },
   });
   const basic = 'Basic realm="gateway admin", charset="UTF-8"';
   // A browser has no dialog for a scheme that it does not know.
@@ -188,7 +188,7 @@ describe('the challenge of a 401', () => {
 
 describe('a log-in that is throttled', () => {
   it('is a 429 that says when to come again', async () => {
-    const running = await guarded({ authenticate: () => Promise.resolve('throttled') });
+    const running = await guarded({ access: { authenticate: () => Promise.resolve('throttled') } });
     const { status, headers } = await send(running, 'GET', '/services');
     expect([status, headers['retry-after']]).toEqual([429, '1']);
   });
@@ -199,7 +199,7 @@ describe('authorize', () => {
     let allowed = true;
     const held = hold();
     const authorize: Authorize = () => allowed;
-    const running = await guarded({ authorize, gateway: sampleGateway().will(held.apply) });
+    const running = await guarded({ access: { authorize }, gateway: sampleGateway().will(held.apply) });
     const first = running.admin.execute(stop);
     await held.begun;
     const response = send(running, 'PUT', '/service/My-Service/start');
@@ -221,7 +221,7 @@ describe('authorize', () => {
         return parameters['name'] !== 'sales-east';
       };
       const snapshot = createSnapshot({ services: [{ name: 'Sales East', router: 'readconnroute' }] });
-      const { admin } = runAdmin({ snapshot, authorize });
+      const { admin } = runAdmin({ snapshot, access: { authorize } });
       const target = `/service/${spelling}/stop`;
       const handled = await admin.handle({ method: 'PUT', target, headers: {} });
       expect(handled.matched && handled.response.status).toBe(403);
@@ -232,9 +232,11 @@ describe('authorize', () => {
   it('is given ids as they are, because an id has one spelling', async () => {
     const asked: unknown[] = [];
     const { admin } = runAdmin({
-      authorize: (_principal, _route, parameters) => {
-        asked.push(parameters);
-        return true;
+      access: {
+        authorize: (_principal, _route, parameters) => {
+          asked.push(parameters);
+          return true;
+        },
       },
     });
     await admin.handle({ method: 'GET', target: '/sessions/9', headers: {} });

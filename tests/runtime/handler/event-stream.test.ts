@@ -414,13 +414,13 @@ describe('the stream of a caller', () => {
   const patchType = { 'content-type': 'application/json-patch+json' };
   const basic = (name: string) => ({ authorization: `Basic ${btoa(`${name}:pw`)}` });
 
-  async function guarded(options: Parameters<typeof runAdmin>[0] = {}): Promise<Running> {
+  async function guarded({ access, ...options }: Parameters<typeof runAdmin>[0] = {}): Promise<Running> {
     const passwordHash = await hasher.hash('pw');
     const users = ['ada', 'grace', 'joan'].map((name) => ({ name, passwordHash }));
     return run({
       snapshot: createSnapshot({ ...sampleDocument, users }),
       hasher,
-      authenticate: createBasicAuthentication(),
+      access: { authenticate: createBasicAuthentication(), ...access },
       ...oneReader,
       ...options,
     });
@@ -498,7 +498,7 @@ describe('the stream of a caller', () => {
     async (_what, isWaiting) => {
       const readers = ['ada'];
       const { admin, clock } = await guarded({
-        authorize: (principal) => readers.includes(principal?.name ?? ''),
+        access: { authorize: (principal) => readers.includes(principal?.name ?? '') },
       });
       const stream = await openStream(admin, { headers: basic('ada') });
       await stream.piece();
@@ -514,9 +514,11 @@ describe('the stream of a caller', () => {
   it('ends, and the host is told, when a rule of the host fails', async () => {
     const failures: Error[] = [];
     const { admin, errors } = await guarded({
-      authorize: () => {
-        for (const failure of failures) throw failure;
-        return true;
+      access: {
+        authorize: () => {
+          for (const failure of failures) throw failure;
+          return true;
+        },
       },
     });
     const stream = await openStream(admin, { headers: basic('ada') });
@@ -530,7 +532,7 @@ describe('the stream of a caller', () => {
     const { admin, clock } = run({
       ...oneReader,
       snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'r' }] }),
-      authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
+      access: { authenticate: createBasicAuthentication({ openUntilFirstUser: true }) },
     });
     const stream = await openStream(admin, { headers: { host: 'localhost' } });
     await stream.piece();
@@ -544,7 +546,7 @@ describe('the stream of a caller', () => {
 
   it('needs the role of a reader', async () => {
     const authorize = createRoles({ readers: ['ada'] });
-    const { admin } = await guarded({ authorize });
+    const { admin } = await guarded({ access: { authorize } });
     expect(codeOf(await openStream(admin, { headers: basic('grace') }))).toBe('forbidden');
     expect(codeOf(await openStream(admin, { headers: basic('ada') }))).toBe('200');
   });

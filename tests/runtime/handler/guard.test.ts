@@ -19,8 +19,7 @@ const people = {
     hash: () => Promise.resolve('x'),
     verify: (text: string) => Promise.resolve(text === 'right'),
   },
-  authenticate: createBasicAuthentication(),
-  authorize: createRoles({ operators: ['ada'] }),
+  access: { authenticate: createBasicAuthentication(), authorize: createRoles({ operators: ['ada'] }) },
 };
 
 function as(password: string, more: Partial<AdminRequest> = {}): AdminRequest {
@@ -83,7 +82,10 @@ describe('the guard of an endpoint of the host', () => {
   });
 
   it('answers the preflight of an allowed origin, and counts no log-in', async () => {
-    const running = runAdmin({ ...people, allowedOrigins: ['https://console.test'] });
+    const running = runAdmin({
+      ...people,
+      access: { ...people.access, allowedOrigins: ['https://console.test'] },
+    });
     const asked = { origin: 'https://console.test', 'access-control-request-method': 'POST' };
     const guarded = await running.admin.guard({ ...post, method: 'OPTIONS', headers: asked }, 'operator');
     expect(guarded).toMatchObject({
@@ -102,7 +104,9 @@ describe('the guard of an endpoint of the host', () => {
   it('tells authorize the path and the role', async () => {
     const asked: unknown[] = [];
     const running = runAdmin({
-      authorize: (_principal, { id, method, path, role }) => asked.push([id, method, path, role]) > 0,
+      access: {
+        authorize: (_principal, { id, method, path, role }) => asked.push([id, method, path, role]) > 0,
+      },
     });
     await decided(running, post, 'operator');
     expect(asked[0]).toEqual(['host', 'POST', '/rotate', 'operator']);
@@ -193,7 +197,7 @@ describe('audit.record', () => {
 
   it('resolves when a required sink has the record', async () => {
     const sink = new FailingSink();
-    const { admin } = runAdmin({ audit: { sink, required: true } });
+    const { admin } = runAdmin({ observe: { audit: { sink, required: true } } });
     await admin.audit.record({ request: post, outcome: 'refused', code: 'host-busy' });
     expect(sink.kept).toMatchObject([{ outcome: 'refused', code: 'host-busy' }]);
   });

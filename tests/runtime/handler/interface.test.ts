@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  StoreLost,
+  StoreLostError,
   createBasicAuthentication,
   createMemoryStore,
   createPbkdf2Hasher,
@@ -65,12 +65,17 @@ function codeOf({ status, body }: Answer): string {
 }
 
 /** An interface whose users are ada and grace. */
-async function guarded(options: Partial<AdminOptions> = {}): Promise<Running> {
+async function guarded({ access, ...options }: Partial<AdminOptions> = {}): Promise<Running> {
   const users = await Promise.all(
     ['ada', 'grace'].map(async (name) => ({ name, passwordHash: await hasher.hash('pw') })),
   );
   const authenticate = createBasicAuthentication();
-  return runAdmin({ snapshot: createSnapshot({ users }), hasher, authenticate, ...(options as object) });
+  return runAdmin({
+    snapshot: createSnapshot({ users }),
+    hasher,
+    access: { authenticate, ...access },
+    ...(options as object),
+  });
 }
 
 const as = (name: string, password = 'pw'): { headers: { authorization: string } } => ({
@@ -128,7 +133,7 @@ describe('GET /', () => {
     store.work();
     await running.clock.advance(60_000);
     expect(await shown(running)).toMatchObject({ ready: true, store: 'ok' });
-    store.failWith(new StoreLost('The directory was removed.'));
+    store.failWith(new StoreLostError('The directory was removed.'));
     await running.admin.execute(stop);
     expect(await shown(running)).toMatchObject({ ready: false, store: 'lost' });
   });
@@ -185,7 +190,7 @@ describe('GET / without a log-in', () => {
   });
 
   it('refuses a caller who may not read', async () => {
-    const running = await guarded({ authorize: createRoles({ readers: ['ada'] }) });
+    const running = await guarded({ access: { authorize: createRoles({ readers: ['ada'] }) } });
     expect(codeOf(await send(running, 'GET', '/', as('grace')))).toBe('403 forbidden');
     expect(codeOf(await send(running, 'GET', '/', { principal: { name: 'x' } }))).toBe('403 forbidden');
     expect((await send(running, 'GET', '/', as('ada'))).status).toBe(200);
@@ -276,7 +281,7 @@ describe('PATCH /', () => {
 
   it('is the right of an administrator', async () => {
     const running = await guarded({
-      authorize: createRoles({ administrators: ['ada'], operators: ['grace'] }),
+      access: { authorize: createRoles({ administrators: ['ada'], operators: ['grace'] }) },
     });
     expect(codeOf(await patch(running, replace(true), as('grace')))).toBe('403 forbidden');
     expect(running.admin.readOnly).toBe(false);

@@ -73,15 +73,17 @@ describe('a command', () => {
 
   it('passes from an origin that the host program allows', async () => {
     const headers = { host, origin: console, 'sec-fetch-site': 'cross-site' };
-    expect(await stop(headers, { allowedOrigins: ['http://other.example', console] })).toBe('204');
-    expect(await stop(headers, { allowedOrigins: ['https://console.example:8443'] })).toBe(
+    expect(await stop(headers, { access: { allowedOrigins: ['http://other.example', console] } })).toBe(
+      '204',
+    );
+    expect(await stop(headers, { access: { allowedOrigins: ['https://console.example:8443'] } })).toBe(
       '403 origin-refused',
     );
   });
 
   it('is refused by its origin before the log-in is checked', async () => {
     const authenticate = (): Promise<never> => Promise.reject(new Error('asked'));
-    expect(await stop({ host, origin: console }, { authenticate })).toBe('403 origin-refused');
+    expect(await stop({ host, origin: console }, { access: { authenticate } })).toBe('403 origin-refused');
   });
 });
 
@@ -108,7 +110,7 @@ describe('a page of another origin', () => {
   async function headersTo(
     [method, target]: readonly [string, string],
     headers: Headers,
-    options: Partial<AdminOptions> = { allowedOrigins },
+    options: Partial<AdminOptions> = { access: { allowedOrigins } },
   ): Promise<readonly [number, Headers]> {
     const { admin } = runAdmin(options as object);
     const request = { method, target, headers: { host, 'sec-fetch-site': 'cross-site', ...headers } };
@@ -141,15 +143,24 @@ describe('a page of another origin', () => {
   it('reads the refusal of its log-in, and an internal error', async () => {
     const get = ['GET', '/services'] as const;
     const headers = { Origin: console };
-    expect(await headersTo(get, headers, { allowedOrigins, authenticate })).toEqual([401, readable]);
+    expect(await headersTo(get, headers, { access: { allowedOrigins, authenticate } })).toEqual([
+      401,
+      readable,
+    ]);
     const failing = { authorize: () => Promise.reject(new Error('planted')) as never };
-    expect(await headersTo(get, headers, { allowedOrigins, ...failing })).toEqual([403, readable]);
+    expect(await headersTo(get, headers, { access: { allowedOrigins, ...failing } })).toEqual([
+      403,
+      readable,
+    ]);
     const throwing = {
       authorize: () => {
         throw new Error('planted');
       },
     };
-    expect(await headersTo(get, headers, { allowedOrigins, ...throwing })).toEqual([500, readable]);
+    expect(await headersTo(get, headers, { access: { allowedOrigins, ...throwing } })).toEqual([
+      500,
+      readable,
+    ]);
   });
 
   // Promise: allowed-origin
@@ -159,7 +170,7 @@ describe('a page of another origin', () => {
       'access-control-request-method': 'PATCH',
       'access-control-request-headers': 'authorization,content-type,if-match',
     };
-    const options = { allowedOrigins, authenticate };
+    const options = { access: { allowedOrigins, authenticate } };
     expect(await headersTo(['OPTIONS', '/services/My-Service'], asking, options)).toEqual([
       204,
       {
@@ -241,7 +252,7 @@ describe('without a log-in', () => {
   });
 
   it('a request to a host that the host program allows passes', async () => {
-    const options = { allowedHosts: ['gateway.example', 'Other.example:8989'] };
+    const options = { access: { allowedHosts: ['gateway.example', 'Other.example:8989'] } };
     for (const name of ['gateway.example', 'GATEWAY.example:1234', 'other.example:8989'])
       expect(await answerTo('GET', '/services', { host: name }, options)).toBe('200');
     expect(await answerTo('GET', '/services', { host: 'other.example:8990' }, options)).toBe(
@@ -253,7 +264,9 @@ describe('without a log-in', () => {
 describe('with a log-in', () => {
   it('a request to any host passes, because a page of a rebound name has no credentials', async () => {
     const authenticate = (): Promise<{ name: string }> => Promise.resolve({ name: 'ada' });
-    expect(await answerTo('GET', '/services', { host: 'gateway.example' }, { authenticate })).toBe('200');
+    expect(
+      await answerTo('GET', '/services', { host: 'gateway.example' }, { access: { authenticate } }),
+    ).toBe('200');
     const { admin } = runAdmin();
     const request = { method: 'GET', target: '/services', headers: { host: 'gateway.example' } };
     expect(await admin.handle({ ...request, principal: { name: 'ada' } })).toMatchObject({
@@ -265,10 +278,10 @@ describe('with a log-in', () => {
     const authenticate = Object.assign((): Promise<undefined> => Promise.resolve(undefined), {
       isOpen: () => true,
     });
-    expect(await answerTo('GET', '/services', { host }, { authenticate })).toBe('200');
-    expect(await answerTo('GET', '/services', { host: 'gateway.example' }, { authenticate })).toBe(
-      '403 origin-refused',
-    );
+    expect(await answerTo('GET', '/services', { host }, { access: { authenticate } })).toBe('200');
+    expect(
+      await answerTo('GET', '/services', { host: 'gateway.example' }, { access: { authenticate } }),
+    ).toBe('403 origin-refused');
   });
 });
 
@@ -276,7 +289,7 @@ describe('the options', () => {
   it.each<[object, string]>([
     [
       { allowedOrigins: ['console.example'] },
-      'The option allowedOrigins has "console.example", which is no origin. An origin is a scheme, a host in lower case and perhaps a port, such as https://console.example.',
+      'The option access.allowedOrigins has "console.example", which is no origin. An origin is a scheme, a host in lower case and perhaps a port, such as https://console.example.',
     ],
     [{ allowedOrigins: ['https://console.example/'] }, 'which is no origin'],
     [{ allowedOrigins: ['HTTPS://console.example'] }, 'which is no origin'],
@@ -284,7 +297,7 @@ describe('the options', () => {
     [{ allowedOrigins: ['null'] }, 'which is no origin'],
     [
       { allowedHosts: ['http://gateway.example'] },
-      'The option allowedHosts has "http://gateway.example", which is no host. A host is gateway.example or gateway.example:8989.',
+      'The option access.allowedHosts has "http://gateway.example", which is no host. A host is gateway.example or gateway.example:8989.',
     ],
     [{ allowedHosts: [''] }, 'which is no host'],
     [{ allowedHosts: ['*'] }, 'allowedHosts has "*", which is no host'],
@@ -293,7 +306,7 @@ describe('the options', () => {
     [{ allowedOrigins: ['https://*.example'] }, 'which is no origin'],
     [{ allowedHosts: ['a b'] }, 'which is no host'],
   ])('are refused: %j', (options, message) => {
-    const given = { snapshot: sampleSnapshot(), gateway: sampleGateway(), ...options };
+    const given = { snapshot: sampleSnapshot(), gateway: sampleGateway(), access: options };
     expect(() => createAdmin(given)).toThrow(RangeError);
     expect(() => createAdmin(given)).toThrow(message);
   });

@@ -78,7 +78,7 @@ describe('an interface that is read-only', () => {
   });
 
   it('says first who may do it at all', async () => {
-    const closed = readOnly({ authorize: createRoles({ administrators: ['ada'] }) });
+    const closed = readOnly({ access: { authorize: createRoles({ administrators: ['ada'] }) } });
     const put = async (principal: AdminRequest['principal']): Promise<string> =>
       answerOf(await send(closed, 'PUT', '/service/My-Service/stop', { principal: principal ?? null }));
     expect([await put(null), await put({ name: 'eve' }), await put({ name: 'ada' })]).toEqual([

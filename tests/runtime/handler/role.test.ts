@@ -8,9 +8,9 @@ import {
   type AdminOptions,
   type Principal,
   type Role,
-  type RolesOptions,
 } from 'gateway-admin-core';
 
+import type { RolesOptions } from '../../../src/runtime/handler/role.ts';
 import { additions, endpoints, targetOf } from '../../contract/endpoint.ts';
 import { codesOf, tablesOf } from '../../docs/table.ts';
 import { sampleDocument } from '../../support/document.ts';
@@ -172,8 +172,7 @@ describe('an interface with roles', () => {
     return runAdmin({
       snapshot: createSnapshot({ ...sampleDocument, users }),
       hasher,
-      authenticate: createBasicAuthentication(),
-      authorize: createRoles(people),
+      access: { authenticate: createBasicAuthentication(), authorize: createRoles(people) },
       ...(options as object),
     });
   }
@@ -215,7 +214,7 @@ describe('an interface with roles', () => {
   });
 
   it('answers 403 to everything while nobody can log in', async () => {
-    const running = runAdmin({ authorize: createRoles({ ...people, others: 'reader' }) });
+    const running = runAdmin({ access: { authorize: createRoles({ ...people, others: 'reader' }) } });
     expect(new Set((await statuses(running, undefined)).values())).toEqual(new Set([403]));
   });
 

@@ -30,28 +30,28 @@ describe('the sentence for', () => {
   it.each<[string, Options, readonly [string, string], More, string]>([
     [
       'a missing log-in',
-      { authenticate: createBasicAuthentication() },
+      { access: { authenticate: createBasicAuthentication() } },
       ['GET', services],
       {},
       'The credentials are missing, wrong or no longer valid. Send valid ones.',
     ],
     [
       'a throttled log-in',
-      { authenticate: () => Promise.resolve('throttled') },
+      { access: { authenticate: () => Promise.resolve('throttled') } },
       ['GET', services],
       {},
       'Too many log-ins at once. Try again in a second.',
     ],
     [
       'a log-in that was not checked in time',
-      { authenticate: () => Promise.resolve('overloaded') },
+      { access: { authenticate: () => Promise.resolve('overloaded') } },
       ['GET', services],
       {},
       'The password was not checked in time. Try again later.',
     ],
     [
       'a caller without the permission',
-      { authorize: () => false },
+      { access: { authorize: () => false } },
       ['GET', services],
       { principal: { name: 'ada' } },
       'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
@@ -118,21 +118,21 @@ describe('the sentence for', () => {
       {},
       stop,
       { headers: foreign },
-      'The command comes from a web page of "https://evil.example", which may not send commands. Nothing was changed. To allow an origin, add it to the option allowedOrigins.',
+      'The command comes from a web page of "https://evil.example", which may not send commands. Nothing was changed. To allow an origin, add it to the option access.allowedOrigins.',
     ],
     [
       'a web page of an unknown origin',
       {},
       stop,
       { headers: { host: '127.0.0.1', 'sec-fetch-site': 'cross-site' } },
-      'The command comes from a web page of "an unknown origin", which may not send commands. Nothing was changed. To allow an origin, add it to the option allowedOrigins.',
+      'The command comes from a web page of "an unknown origin", which may not send commands. Nothing was changed. To allow an origin, add it to the option access.allowedOrigins.',
     ],
     [
       'an unknown host',
       {},
       ['GET', services],
       { headers: { host: 'gateway.example' } },
-      'The header Host names "gateway.example". Without a log-in, the interface answers only under an IP address and under localhost. To allow a name, add it to the option allowedHosts.',
+      'The header Host names "gateway.example". Without a log-in, the interface answers only under an IP address and under localhost. To allow a name, add it to the option access.allowedHosts.',
     ],
     [
       'an old entity tag',
@@ -151,8 +151,10 @@ describe('the sentence for', () => {
     [
       'an error of the host',
       {
-        authorize: () => {
-          throw new Error('planted');
+        access: {
+          authorize: () => {
+            throw new Error('planted');
+          },
         },
       },
       ['GET', services],

@@ -68,8 +68,10 @@ it('never gives the whole to somebody who may read a part', async () => {
   const admin = createAdmin({
     snapshot,
     gateway,
-    authenticate: ({ headers }) =>
-      Promise.resolve(headers['authorization'] === undefined ? undefined : { name: 'ada', role: 'reader' }),
+    access: {
+      authenticate: ({ headers }) =>
+        Promise.resolve(headers['authorization'] === undefined ? undefined : { name: 'ada', role: 'reader' }),
+    },
   });
   const [, whole] = await read(admin, '/', { authorization: 'Basic eDp5' });
   for (const target of ['/', '/?fields=ready', '/?fields=version'])

@@ -15,7 +15,6 @@ import {
   createSecretSealer,
   createSnapshot,
   createUser,
-  defineLifecycle,
   deleteUser,
   evolve,
   flushLogs,
@@ -40,6 +39,7 @@ import {
 } from 'gateway-admin-core';
 import { applyPatch, diff, formatPointer, parseJson, parsePointer } from 'gateway-admin-core/json';
 
+import { defineLifecycle } from '../../../src/core/lifecycle.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
@@ -183,6 +183,11 @@ describe('other arguments of pure functions', () => {
   });
 });
 
+/** The options that have a value at a place such as `access.authenticate`. */
+function optionAt(place: string, value: unknown): object {
+  return place.split('.').reduceRight((inner, name) => ({ [name]: inner }), value) as object;
+}
+
 describe('the options of createAdmin and openAdmin', () => {
   const bad: readonly (readonly [string, unknown, string | RegExp])[] = [
     ['gateway', undefined, 'gateway must be an object with the functions apply and inspect'],
@@ -201,27 +206,31 @@ describe('the options of createAdmin and openAdmin', () => {
     ['clock', Date.now, 'clock must have the function now'],
     ['clock', { ...systemClock, monotonic: 5 }, 'clock.monotonic must be a function'],
     ['timeZone', 3, 'timeZone must be a string'],
-    ['allowedOrigins', 'https://console.example', 'allowedOrigins must be a list of strings'],
-    ['allowedHosts', [5], 'allowedHosts must be a list of strings'],
+    ['access.allowedOrigins', 'https://console.example', 'allowedOrigins must be a list of strings'],
+    ['access.allowedHosts', [5], 'allowedHosts must be a list of strings'],
     ['hasher', {}, 'hasher must have the function hash'],
     ['hasher', { hash: gateway.apply }, 'hasher must have the function verify'],
     ['sealer', { seal: gateway.apply, open: gateway.apply }, 'sealer.durable must be true or false'],
     ['sealer', { durable: true }, 'sealer must have the function seal'],
-    ['authenticate', {}, 'authenticate must be a function'],
-    ['authorize', true, 'authorize must be a function'],
-    ['passwordPolicy', /x/, 'passwordPolicy must be a function'],
-    ['onError', console, 'onError must be a function'],
+    ['access.authenticate', {}, 'authenticate must be a function'],
+    ['access.authorize', true, 'authorize must be a function'],
+    ['access.passwordPolicy', /x/, 'passwordPolicy must be a function'],
+    ['observe.onError', console, 'onError must be a function'],
     ['veto', 'no', 'veto must be a function'],
-    ['logger', { debug: gateway.apply }, 'logger must have the function info'],
-    ['logger', 'info', 'logger must be an object with the functions debug, info, warn and error'],
-    ['onMeasurement', {}, 'onMeasurement must be a function'],
+    ['observe.logger', { debug: gateway.apply }, 'logger must have the function info'],
+    ['observe.logger', 'info', 'logger must be an object with the functions debug, info, warn and error'],
+    ['observe.onMeasurement', {}, 'onMeasurement must be a function'],
     ['secretParameters', 'password', 'secretParameters must be a list of names of 1 to 255 characters'],
     ['secretParameters', ['password', 7], 'secretParameters must be a list of names'],
-    ['audit', 5, 'audit must be an object with a sink'],
-    ['audit', null, 'audit must be an object with a sink'],
-    ['audit', {}, 'audit.sink must be an object with the function append'],
-    ['audit', { sink: { write: gateway.apply } }, 'audit.sink must have the function append'],
-    ['audit', { sink: { append: gateway.apply }, required: 1 }, 'audit.required must be true or false'],
+    ['observe.audit', 5, 'observe.audit must be an object with a sink'],
+    ['observe.audit', null, 'observe.audit must be an object with a sink'],
+    ['observe.audit', {}, 'observe.audit.sink must be an object with the function append'],
+    ['observe.audit', { sink: { write: gateway.apply } }, 'observe.audit.sink must have the function append'],
+    [
+      'observe.audit',
+      { sink: { append: gateway.apply }, required: 1 },
+      'observe.audit.required must be true or false',
+    ],
     ['limits', 5, 'limits must be an object'],
     ['limits', null, 'limits must be an object'],
     [
@@ -229,9 +238,13 @@ describe('the options of createAdmin and openAdmin', () => {
       { maxBodySize: 5 },
       /^There is no limit with the name "maxBodySize". Did you mean maxBodyBytes\?/,
     ],
-    ['autenticate', () => undefined, /with the name "autenticate". Did you mean authenticate\?/],
-    ['authorise', () => false, /with the name "authorise". Did you mean authorize\?/],
-    ['AUTHORIZE', () => false, /with the name "AUTHORIZE". Did you mean authorize\?/],
+    ['access.autenticate', () => undefined, /with the name "autenticate". Did you mean authenticate\?/],
+    ['access.authorise', () => false, /with the name "authorise". Did you mean authorize\?/],
+    ['access.AUTHORIZE', () => false, /with the name "AUTHORIZE". Did you mean authorize\?/],
+    ['access', 5, 'The option access must be an object'],
+    ['observe', 'all', 'The option observe must be an object'],
+    ['authorize', () => false, /Admin has no option authorize: .* access: { authorize }$/],
+    ['onError', () => undefined, /Admin has no option onError: .* observe: { onError }$/],
     ['secretParameter', ['pin'], /with the name "secretParameter". Did you mean secretParameters\?/],
     [
       'x'.repeat(10_000),
@@ -239,15 +252,15 @@ describe('the options of createAdmin and openAdmin', () => {
       /^There is no option of (?:create|open)Admin with the name "x{100}"…. The names are snapshot,/,
     ],
     [
-      'audit',
+      'observe.audit',
       { sink: { append: gateway.apply }, require: true },
-      /option of audit .*Did you mean required\?/,
+      /option of observe.audit .*Did you mean required\?/,
     ],
   ];
 
   // Promise: option-check
   it.each(bad)('refuse %s: %p', async (name, value, message) => {
-    const options = { snapshot, gateway, [name]: value } as never;
+    const options = { snapshot, gateway, ...optionAt(name, value) } as never;
     expect(() => createAdmin(options)).toThrow(TypeError);
     expect(() => createAdmin(options)).toThrow(message);
     const store = createMemoryStore();
@@ -267,16 +280,12 @@ describe('the options of createAdmin and openAdmin', () => {
     ['store', createMemoryStore()],
     ['gateway', gateway],
     ['snapshot', snapshot],
-    ['logger', console],
-    ['audit.sink', { append: gateway.apply }],
+    ['observe.logger', console],
+    ['observe.audit.sink', { append: gateway.apply }],
   ])('say that a promise of %s must be awaited', async (name, value) => {
     const promise = Promise.resolve(value);
-    const options = {
-      snapshot,
-      gateway,
-      ...(name === 'audit.sink' ? { audit: { sink: promise } } : { [name]: promise }),
-    };
-    await expect(openAdmin({ store: createMemoryStore(), ...options } as never)).rejects.toThrow(
+    const options = { snapshot, gateway, ...optionAt(name, promise) };
+    await expect(openAdmin({ store: createMemoryStore(), ...options })).rejects.toThrow(
       `The option ${name} is a promise. Await it first: ${name}: await …`,
     );
   });
@@ -302,25 +311,15 @@ describe('the options of createAdmin and openAdmin', () => {
   });
 
   it('may have undefined for every option with a default', async () => {
-    const names = [
-      ...[
-        'clock',
-        'timeZone',
-        'hasher',
-        'sealer',
-        'authenticate',
-        'authorize',
-        'passwordPolicy',
-        'secretParameters',
-        'veto',
-        'audit',
-        'limits',
-        'logger',
-        'onMeasurement',
-      ],
-    ];
-    const nothing = Object.fromEntries(names.map((name) => [name, undefined]));
-    const admin = createAdmin({ snapshot, gateway, ...nothing });
+    const nothing = (...names: readonly string[]): object =>
+      Object.fromEntries(names.map((name) => [name, undefined]));
+    const admin = createAdmin({
+      ...{ snapshot, gateway },
+      ...nothing('clock', 'timeZone', 'hasher', 'sealer', 'secretParameters', 'veto', 'limits'),
+      access: nothing('authenticate', 'authorize', 'allowedOrigins', 'allowedHosts', 'passwordPolicy'),
+      observe: nothing('audit', 'logger', 'onMeasurement', 'onError'),
+    });
+    await createAdmin({ snapshot, gateway, ...nothing('access', 'observe') }).close();
     expect((await admin.execute(stop)).outcome).toBe('accepted');
     await admin.close();
   });

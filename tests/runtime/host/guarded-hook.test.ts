@@ -1,13 +1,7 @@
 import { runInNewContext } from 'node:vm';
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  createBasicAuthentication,
-  createFirstUser,
-  createSnapshot,
-  HostError,
-  type Hasher,
-} from 'gateway-admin-core';
+import { createBasicAuthentication, createSnapshot, HostError, type Hasher } from 'gateway-admin-core';
 
 import { sampleDocument } from '../../support/document.ts';
 import { credentials, quickHasher } from '../../support/log-in.ts';
@@ -96,7 +90,7 @@ describe('a password policy', () => {
         ['PUT', '/users', json, '{"name":"joe","password":"correct horse"}'],
         ['PATCH', '/users/ada', patchType, '[{"op":"add","path":"/password","value":"correct horse"}]'],
       ] as const) {
-        const running = run({ passwordPolicy });
+        const running = run({ access: { passwordPolicy } });
         const { snapshot } = running.admin;
         expect(await answerTo(running, method, target, headers, body)).toBe('500 internal');
         expectTold(running, 'passwordPolicy');
@@ -107,8 +101,8 @@ describe('a password policy', () => {
   );
 
   it.each(policies)('that %s rejects createFirstUser', async (_what, passwordPolicy) => {
-    const running = run({ passwordPolicy, snapshot: createSnapshot({}) });
-    const creation = createFirstUser(running.admin, { name: 'ada', password: 'correct horse' });
+    const running = run({ access: { passwordPolicy }, snapshot: createSnapshot({}) });
+    const creation = running.admin.createFirstUser({ name: 'ada', password: 'correct horse' });
     await expect(creation).rejects.toMatchObject({ name: 'HostError', call: 'passwordPolicy' });
     expect(running.admin.snapshot.users.size).toBe(0);
   });
@@ -117,7 +111,7 @@ describe('a password policy', () => {
 describe('isOpen of an authentication', () => {
   /** The Basic authentication, with an `isOpen` of the host. */
   const withIsOpen = (isOpen: () => unknown): Running =>
-    run({ authenticate: Object.assign(createBasicAuthentication().bind(undefined), { isOpen }) });
+    run({ access: { authenticate: Object.assign(createBasicAuthentication().bind(undefined), { isOpen }) } });
 
   // Promise: is-open-fails
   it.each(wrong)('that %s opens nothing, and is told once', async (_what, isOpen) => {
@@ -135,7 +129,7 @@ describe('needsRehash of a hasher', () => {
   it.each(wrong)('that %s renews no hash, is told, and the log-in goes on', async (_what, needsRehash) => {
     const running = run({
       hasher: { ...quickHasher, needsRehash: needsRehash as () => boolean },
-      authenticate: createBasicAuthentication(),
+      access: { authenticate: createBasicAuthentication() },
     });
     const { snapshot } = running.admin;
     expect(await answerTo(running, 'GET', '/services', right)).toBe('200');
@@ -149,7 +143,7 @@ describe('knows of a hasher', () => {
   // Promise: knows-fails
   it.each(wrong)('that %s does not start the interface', (_what, knows) => {
     const hasher: Hasher = { ...quickHasher, knows: knows as () => boolean };
-    const start = (): unknown => run({ hasher, authenticate: createBasicAuthentication() });
+    const start = (): unknown => run({ hasher, access: { authenticate: createBasicAuthentication() } });
     expect(start).toThrow(HostError);
     expect(start).toThrow(/^hasher\.knows (?:failed: |answered .* instead of true or false)/);
     expect(() => run({ hasher })).not.toThrow();
@@ -159,8 +153,10 @@ describe('knows of a hasher', () => {
 describe('authorize', () => {
   it('that throws is told, and refuses the request with 500', async () => {
     const running = run({
-      authorize: () => {
-        throw broken;
+      access: {
+        authorize: () => {
+          throw broken;
+        },
       },
     });
     expect(await answerTo(running, 'PUT', '/service/My-Service/stop')).toBe('500 internal');
@@ -176,7 +172,7 @@ describe('authorize', () => {
     ['is of another realm', () => runInNewContext('Promise.reject(new Error("elsewhere"))') as unknown],
     ['is a thenable', () => ({ then: (_done: unknown, fail: (error: Error) => void) => fail(broken) })],
   ])('that gives a promise allows nobody, and is told: the promise %s', async (_what, authorize) => {
-    const running = run({ authorize });
+    const running = run({ access: { authorize } });
     expect(await answerTo(running, 'PUT', '/service/My-Service/stop')).toBe('403 forbidden');
     expectTold(running, 'authorize');
     expect(appliedTo(running.gateway)).toEqual([]);
@@ -185,7 +181,7 @@ describe('authorize', () => {
   it.each([false, undefined, null, 1, 'yes'])(
     'that gives %p allows nobody, and is no fault',
     async (answer) => {
-      const running = run({ authorize: () => answer });
+      const running = run({ access: { authorize: () => answer } });
       expect(await answerTo(running, 'GET', '/services')).toBe('403 forbidden');
       expect(running.errors).toEqual([]);
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBasicAuthentication, createFirstUser, createSnapshot, HostError } from 'gateway-admin-core';
+import { createBasicAuthentication, createSnapshot, HostError } from 'gateway-admin-core';
 
 import { answerOf } from '../../support/limit.ts';
 import { credentials } from '../../support/log-in.ts';
@@ -17,7 +17,7 @@ describe('a hasher whose verify answers', () => {
       const { admin, errors } = runAdmin({
         snapshot: createSnapshot({ users }),
         hasher: { hash: () => Promise.resolve('hash'), verify },
-        authenticate: createBasicAuthentication(),
+        access: { authenticate: createBasicAuthentication() },
       });
       const headers = { authorization: credentials('ada', 'engine') };
       const request = { method: 'GET', target: '/users', headers };
@@ -65,7 +65,7 @@ describe('a port that gives no usable text in place of a', () => {
       snapshot: createSnapshot({}),
       hasher: { hash: () => Promise.resolve(undefined as never), verify: () => Promise.resolve(false) },
     });
-    const creation = createFirstUser(admin, { name: 'ada', password: 'correct horse' });
+    const creation = admin.createFirstUser({ name: 'ada', password: 'correct horse' });
     await expect(creation).rejects.toThrow(
       'hasher.hash answered undefined instead of a line of 1 to 4,096 characters',
     );

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   createAdmin,
-  EffectRefused,
+  EffectRefusedError,
   HostError,
   sequence,
   stopMonitor,
@@ -40,7 +40,7 @@ async function stopOn(gateway: GatewayPort) {
     snapshot: sampleSnapshot(),
     gateway,
     clock: sampleClock(),
-    onError: (error) => errors.push(error),
+    observe: { onError: (error) => errors.push(error) },
   });
   const execution = await admin.execute(stop);
   await admin.close();
@@ -110,19 +110,19 @@ describe('an error of apply or inspect', () => {
       expect([execution.outcome, errors]).toEqual(['accepted', [expect.any(HostError)]]);
       expect(errors).toMatchObject([{ call: 'apply', commandId: 'sample-1' }]);
       expect(String(errors[0])).toMatch(
-        /^HostError: apply resolved to (?:false|null|"refused"|an object) at service\.stop of .* throw an EffectRefused/,
+        /^HostError: apply resolved to (?:false|null|"refused"|an object) at service\.stop of .* throw an EffectRefusedError/,
       );
     }
   });
 
   it('is not told if the host refuses, because a refusal is no error', async () => {
-    const apply = (): Promise<never> => Promise.reject(new EffectRefused('The port is in use'));
+    const apply = (): Promise<never> => Promise.reject(new EffectRefusedError('The port is in use'));
     const { execution, errors } = await stopOn(gatewayOf({ apply }));
     expect([execution.outcome, errors]).toEqual(['refused', []]);
   });
 
   it('is told with the effect that undoes another one', async () => {
-    const gateway = sampleGateway().will('done', new EffectRefused('no'), broken).willSee('in-place');
+    const gateway = sampleGateway().will('done', new EffectRefusedError('no'), broken).willSee('in-place');
     const { admin, errors } = runAdmin({ gateway });
     expect((await admin.execute(sequence(stop, stopMain))).outcome).toBe('refused');
     expect(errors).toMatchObject([{ call: 'apply', effect: { type: 'service.start' }, cause: broken }]);
@@ -142,7 +142,7 @@ describe('an error of apply or inspect', () => {
 
   it('does not show the settings of its effect in a console', async () => {
     const { errors } = await stopOn(gatewayOf({ apply: throwing(broken) }));
-    expect(Object.keys(errors[0] as object).sort()).toEqual(['call', 'commandId', 'name']);
+    expect(Object.keys(errors[0] as object).sort()).toEqual(['call', 'code', 'commandId', 'name']);
   });
 });
 
@@ -275,7 +275,7 @@ describe('a late answer of the host', () => {
 
   function end(held: ReturnType<typeof hold>, way: 'done' | 'refuse' | 'fail'): void {
     if (way === 'done') held.done();
-    else if (way === 'refuse') held.fail(new EffectRefused('too late'));
+    else if (way === 'refuse') held.fail(new EffectRefusedError('too late'));
     else held.fail(broken);
   }
 });
@@ -330,10 +330,9 @@ describe('a clock that fails', () => {
       methods.sleep === undefined ? Promise.resolve() : new Promise((resolve) => setImmediate(resolve));
     const admin = createAdmin({
       snapshot: sampleSnapshot(),
-      gateway: gatewayOf({ apply, inspect: () => Promise.reject(new EffectRefused('cannot tell')) }),
+      gateway: gatewayOf({ apply, inspect: () => Promise.reject(new EffectRefusedError('cannot tell')) }),
       clock: { now: () => 1e12, sleep: () => Promise.resolve(), ...methods } as unknown as Clock,
-      onError: (error) => errors.push(error),
-      onMeasurement: ({ value }) => values.push(value),
+      observe: { onError: (error) => errors.push(error), onMeasurement: ({ value }) => values.push(value) },
     });
     expect((await admin.execute(stop)).outcome).toBe('accepted');
     expect((await admin.execute(stopMain)).outcome).toBe('accepted');
@@ -360,7 +359,7 @@ describe('a clock that fails', () => {
         gateway: gatewayOf({ apply: () => new Promise(() => undefined) }),
         clock: { now: () => 1e12, sleep } as unknown as Clock,
         limits: { effectDeadlineMs: 1 },
-        onError: (error) => errors.push(error),
+        observe: { onError: (error) => errors.push(error) },
       });
       // Only the deadline ends the wait for `apply`, and then the gateway is asked.
       expect((await admin.execute(stop)).outcome).toBe('accepted');
@@ -378,7 +377,7 @@ describe('a clock that fails', () => {
       gateway: sampleGateway().will(held.apply, 'silentBefore'),
       clock: { now: () => 0, sleep: throwing(broken) },
       limits: { effectDeadlineMs: 200 },
-      onError: (error) => errors.push(error),
+      observe: { onError: (error) => errors.push(error) },
     });
     const execution = admin.execute(stop);
     await held.begun;
@@ -504,7 +503,7 @@ describe('onError', () => {
       snapshot: sampleSnapshot(),
       gateway: gatewayOf({ apply: throwing(broken), inspect: () => Promise.resolve('in-place') }),
       clock: sampleClock(),
-      ...(onError === undefined ? {} : { onError: onError }),
+      ...(onError === undefined ? {} : { observe: { onError: onError } }),
     });
     for (const name of ['My Service', 'Report Service']) {
       await admin.execute((snapshot, context) => stopService(snapshot, name, context));

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   createMemoryStore,
-  EffectRefused,
+  EffectRefusedError,
   startService,
   stopMonitor,
   stopService,
@@ -79,7 +79,7 @@ describe('a host without types', () => {
   it('can have an onError that rejects', async () => {
     const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const onError = (async () => Promise.reject(new Error('no log'))) as unknown as () => void;
-    const { admin, clock } = runAdmin({ onError });
+    const { admin, clock } = runAdmin({ observe: { onError } });
     admin.report({ type: 'nonsense' } as never);
     await clock.settle();
     expect((await admin.execute(stop)).outcome).toBe('accepted');
@@ -89,7 +89,7 @@ describe('a host without types', () => {
 
   it('can give a long reason: the detail is cut, and stays well-formed text', async () => {
     const reason = `a${'💥'.repeat(600)}`;
-    const gateway = sampleGateway().will(new EffectRefused(reason));
+    const gateway = sampleGateway().will(new EffectRefusedError(reason));
     const { admin } = runAdmin({ gateway });
     const execution = await admin.execute(stop);
     const detail = execution.outcome === 'refused' ? execution.problem.detail : '';

@@ -52,7 +52,7 @@ describe('a host without types', () => {
   // Promise: principal
   it.each([null, false, '', {}, { name: 7 }])('answers 401 for a principal of %j', async (principal) => {
     const authenticate = (() => Promise.resolve(principal)) as unknown as Authenticate;
-    expect(await run({ authenticate }).send('GET', '/services')).toMatchObject({ status: 401 });
+    expect(await run({ access: { authenticate } }).send('GET', '/services')).toMatchObject({ status: 401 });
   });
 
   const onError = (): void => undefined;
@@ -62,7 +62,9 @@ describe('a host without types', () => {
     'answers 403 when authorize returns %p',
     async (answer) => {
       const authorize = (() => answer) as unknown as () => boolean;
-      expect(await run({ authorize, onError }).send('GET', '/services')).toMatchObject({ status: 403 });
+      expect(
+        await run({ access: { authorize }, observe: { onError } }).send('GET', '/services'),
+      ).toMatchObject({ status: 403 });
     },
   );
 
@@ -89,10 +91,12 @@ describe('a host without types', () => {
     const authorize = (): boolean => {
       throw new Error('broken');
     };
-    expect(await run({ onError, authorize }).send('GET', '/services')).toMatchObject({
-      status: 500,
-      code: 'internal',
-    });
+    expect(await run({ observe: { onError }, access: { authorize } }).send('GET', '/services')).toMatchObject(
+      {
+        status: 500,
+        code: 'internal',
+      },
+    );
     expect(shown).toHaveBeenCalledTimes(1);
     shown.mockRestore();
   });
@@ -102,12 +106,14 @@ describe('a user who is deleted', () => {
   // Promise: deleted-user
   it('gets a 401 even if the log-in was in flight before the deletion', async () => {
     const { admin, send } = run({
-      authenticate: async () => {
-        await admin.execute((state, context) =>
-          createUser(state, { name: 'other', passwordHash: 'opaque' }, context),
-        );
-        await admin.execute((state, context) => deleteUser(state, 'k', context));
-        return { name: 'k' };
+      access: {
+        authenticate: async () => {
+          await admin.execute((state, context) =>
+            createUser(state, { name: 'other', passwordHash: 'opaque' }, context),
+          );
+          await admin.execute((state, context) => deleteUser(state, 'k', context));
+          return { name: 'k' };
+        },
       },
     });
     expect(await send('PUT', '/service/Sales/stop')).toMatchObject({ status: 401 });

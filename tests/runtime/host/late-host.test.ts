@@ -4,9 +4,9 @@ import {
   HostError,
   type AdminOptions,
   type AdminRequest,
-  type HostCall,
 } from 'gateway-admin-core';
 
+import type { HostCall } from '../../../src/runtime/host/host-error.ts';
 import { quickHasher } from '../../support/log-in.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
@@ -24,7 +24,7 @@ const never = (): Promise<never> => {
 /** A call of the host that never ends, by the function that is called. */
 const silences: readonly (readonly [
   call: HostCall,
-  options: Pick<AdminOptions, 'authenticate' | 'hasher' | 'sealer'>,
+  options: Pick<AdminOptions, 'access' | 'hasher' | 'sealer'>,
   request: Partial<AdminRequest>,
   sentence: string,
 ])[] = [
@@ -49,12 +49,12 @@ const silences: readonly (readonly [
     'hasher.verify',
     {
       hasher: { hash: () => Promise.resolve('a hash'), verify: never },
-      authenticate: createBasicAuthentication(),
+      access: { authenticate: createBasicAuthentication() },
     },
     { headers: basic },
     'The password was not checked in time.',
   ],
-  ['authenticate', { authenticate: never }, {}, 'The log-in was not checked in time.'],
+  ['authenticate', { access: { authenticate: never } }, {}, 'The log-in was not checked in time.'],
   ['principal', {}, { principal: never }, 'The log-in was not checked in time.'],
 ];
 
@@ -97,9 +97,11 @@ describe('the deadline of authenticate', () => {
     const { admin, clock, errors } = runAdmin({
       hasher,
       limits: { maxHashesInFlight: 1 },
-      authenticate: async (_request, _snapshot, verify) => {
-        await clock.sleep(6000);
-        return verify('ada', 'engine');
+      access: {
+        authenticate: async (_request, _snapshot, verify) => {
+          await clock.sleep(6000);
+          return verify('ada', 'engine');
+        },
       },
     });
     const answers: number[] = [];

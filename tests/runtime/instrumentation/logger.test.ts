@@ -4,7 +4,7 @@ import {
   createUser,
   createMemoryStore,
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   HostError,
   sequence,
   stopMonitor,
@@ -42,7 +42,7 @@ describe('the lines of a command', () => {
   it('say when the command begins, and how and after how long the command ends', async () => {
     const { logger, lines } = takeLines();
     const held = hold();
-    const { admin, clock } = runAdmin({ logger, gateway: sampleGateway().will(held.apply) });
+    const { admin, clock } = runAdmin({ observe: { logger }, gateway: sampleGateway().will(held.apply) });
     const execution = admin.execute(stop, { actor: 'ada' });
     await held.begun;
     await clock.advance(120);
@@ -60,8 +60,8 @@ describe('the lines of a command', () => {
 
   it('say why the gateway refused', async () => {
     const { logger, lines } = takeLines();
-    const gateway = sampleGateway().will(new EffectRefused('The port is in use'));
-    await runAdmin({ logger, gateway }).admin.execute(stop);
+    const gateway = sampleGateway().will(new EffectRefusedError('The port is in use'));
+    await runAdmin({ observe: { logger }, gateway }).admin.execute(stop);
     expect(lines.at(-1)).toEqual([
       'warn',
       'Command refused',
@@ -77,7 +77,7 @@ describe('the lines of a command', () => {
     const { logger, lines } = takeLines();
     const gateway = sampleGateway().will(hold().apply, hold().apply);
     gateway.willSee(neverSeen, 'in-place', neverSeen, 'in-place');
-    const { admin, clock } = runAdmin({ logger, gateway });
+    const { admin, clock } = runAdmin({ observe: { logger }, gateway });
     const execution = admin.execute(sequence(stop, stopMain));
     await clock.advance(50_000);
     expect((await execution).outcome).toBe('unknown');
@@ -89,7 +89,7 @@ describe('the lines of a command', () => {
 
   it('are not there for a command that is refused before its turn, or changes nothing', async () => {
     const { logger, lines } = takeLines();
-    const { admin } = runAdmin({ logger });
+    const { admin } = runAdmin({ observe: { logger } });
     expect(await ask(admin, 'PUT', '/services/nothing/stop')).toBe(404);
     expect(await ask(admin, 'PUT', '/services/my-service/start')).toBe(204);
     expect(lines).toHaveLength(1);
@@ -109,7 +109,10 @@ describe('the line of a start', () => {
       dead.admin.execute(stop, { actor: 'ada' }).catch(() => undefined);
       await dead.clock.settle();
       const { logger, lines } = takeLines();
-      const { admin } = await openRunning(store, { logger, gateway: sampleGateway().willSee(seen) });
+      const { admin } = await openRunning(store, {
+        observe: { logger },
+        gateway: sampleGateway().willSee(seen),
+      });
       expect(lines.filter(([, message]) => /^(?:Command|Interface)/.test(message))).toMatchObject([
         [expect.any(String), `Command ${outcome}`, { ...service, actor: 'ada', outcome, recovered: true }],
         [level, 'Interface opened', { recovered: 1, unknown }],
@@ -128,7 +131,7 @@ describe('the lines of a start', () => {
     const { logger, lines } = takeLines();
     const store = new FailingStore();
     for (const each of [store, store, new FailingStore()])
-      await (await openRunning(each, { logger })).admin.close();
+      await (await openRunning(each, { observe: { logger } })).admin.close();
     const starts = lines.filter(([, message]) => message !== 'Interface closed').map(([level]) => level);
     expect(starts).toEqual(['warn', 'info', 'info', 'warn', 'info']);
     expect(lines[0]).toEqual(warning);
@@ -137,14 +140,17 @@ describe('the lines of a start', () => {
   it('warn at the node that begins a fleet on an empty store, and at no other node', async () => {
     const { logger, lines } = takeLines();
     const world = createWorld({ wrap: (store) => altered(store, { durable: true }) });
-    const nodes = [await world.open('one', 10_000, { logger }), await world.open('two', 10_000, { logger })];
+    const nodes = [
+      await world.open('one', 10_000, { observe: { logger } }),
+      await world.open('two', 10_000, { observe: { logger } }),
+    ];
     expect(lines.filter(([level]) => level === 'warn')).toEqual([warning]);
     for (const { admin } of nodes) await admin.close();
   });
 
   it('do not warn of a store in memory, which is empty at each start', async () => {
     const { logger, lines } = takeLines();
-    await (await openRunning(createMemoryStore(), { logger })).admin.close();
+    await (await openRunning(createMemoryStore(), { observe: { logger } })).admin.close();
     expect(lines.map(([level]) => level)).toEqual(['info', 'info']);
   });
 });
@@ -169,7 +175,10 @@ describe('the line of a document that differs from the store', () => {
     const store = createMemoryStore();
     await (await openRunning(store)).admin.close();
     const { logger, lines } = takeLines();
-    const { admin, errors } = await openRunning(store, { logger, snapshot: createSnapshot(document) });
+    const { admin, errors } = await openRunning(store, {
+      observe: { logger },
+      snapshot: createSnapshot(document),
+    });
     const told = lines.filter(([level, message]) => level === 'error' || message === 'Document differs');
     expect(
       told.map(([level, message, fields]) => [level, message, (fields as { places?: number }).places]),
@@ -184,7 +193,7 @@ describe('the line of a request', () => {
     const { logger, lines } = takeLines();
     const store = new FailingStore();
     const { admin } = await openRunning(store, {
-      logger,
+      observe: { logger },
     });
     const failures = (): readonly Line[] => lines.filter(([, message]) => message === 'Request failed');
     expect(await ask(admin, 'GET', '/services/nothing')).toBe(404);
@@ -217,7 +226,7 @@ describe('the line of an error', () => {
   it('has the error of onError, and without onError the console stays empty', async () => {
     const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const { logger, lines } = takeLines();
-    const { admin } = runAdmin({ logger, onError: undefined as never });
+    const { admin } = runAdmin({ observe: { logger, onError: undefined as never } });
     admin.report({ type: 'nothing' } as never);
     expect(lines.slice(1)).toEqual([
       ['error', 'Error', { err: expect.objectContaining({ name: 'ReportError' }) }],
@@ -250,8 +259,8 @@ describe('a logger', () => {
     const password = 'planted-Passw0rd';
     const text: string[] = [];
     const { admin } = await openRunning(new FailingStore(), {
-      logger: pino({ level: 'trace' }, { write: (line: string) => text.push(line) }),
-      authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
+      observe: { logger: pino({ level: 'trace' }, { write: (line: string) => text.push(line) }) },
+      access: { authenticate: createBasicAuthentication({ openUntilFirstUser: true }) },
       secretParameters: ['password'],
       gateway: sampleGateway().otherwise({ apply: new Error('No connection'), inspect: 'not-in-place' }),
     });
@@ -275,7 +284,9 @@ describe('a logger', () => {
 
   it('of pino writes one line for a name with line breaks', async () => {
     const text: string[] = [];
-    const { admin } = runAdmin({ logger: pino({}, { write: (line: string) => text.push(line) }) });
+    const { admin } = runAdmin({
+      observe: { logger: pino({}, { write: (line: string) => text.push(line) }) },
+    });
     await admin.execute(stop, { actor: 'eve\n{"level":60,"msg":"forged"}' });
     expect(
       text
@@ -303,8 +314,7 @@ describe('a logger', () => {
     async (_how, hook) => {
       const fail = hook as () => void;
       const { admin, errors, clock } = runAdmin({
-        logger: { debug: fail, info: fail, warn: fail, error: fail },
-        onMeasurement: fail,
+        observe: { logger: { debug: fail, info: fail, warn: fail, error: fail }, onMeasurement: fail },
       });
       expect((await admin.execute(stop)).outcome).toBe('accepted');
       expect(await ask(admin, 'GET', '/services')).toBe(200);
@@ -351,8 +361,8 @@ describe('the table of the page', () => {
 /** A node of a fleet whose gateway follows a change the second time. */
 async function followLate(logger: Logger): Promise<void> {
   const world = createWorld();
-  const [one, two] = [await world.open('one'), await world.open('two', undefined, { logger })];
-  two.gateway.will(new EffectRefused('no'));
+  const [one, two] = [await world.open('one'), await world.open('two', undefined, { observe: { logger } })];
+  two.gateway.will(new EffectRefusedError('no'));
   await one.admin.execute(stop);
   await world.clock.advance(3000);
   for (const { admin } of [one, two]) await admin.close();
@@ -362,9 +372,9 @@ async function followLate(logger: Logger): Promise<void> {
 async function everyLife(logger: Logger): Promise<void> {
   await followLate(logger);
   const store = new FailingStore();
-  const gateway = sampleGateway().will('done', new EffectRefused('no'), hold().apply);
+  const gateway = sampleGateway().will('done', new EffectRefusedError('no'), hold().apply);
   const { admin, clock } = await openRunning(store, {
-    logger,
+    observe: { logger },
     gateway: gateway.otherwise({ inspect: neverSeen }),
   });
   await admin.execute(stop, { actor: 'ada' });
@@ -380,7 +390,7 @@ async function everyLife(logger: Logger): Promise<void> {
   await clock.waitFor(admin.close());
   // The outcome is unknown in the next life, too. The life after that finds the command done.
   for (const seen of [new Error('No connection'), 'in-place'] as const) {
-    const next = await openRunning(store, { logger, gateway: sampleGateway().willSee(seen) });
+    const next = await openRunning(store, { observe: { logger }, gateway: sampleGateway().willSee(seen) });
     await next.clock.waitFor(next.admin.close());
   }
   const other = createMemoryStore();
@@ -388,7 +398,7 @@ async function everyLife(logger: Logger): Promise<void> {
   dead.admin.execute(stop, { actor: 'ada' }).catch(() => undefined);
   await dead.clock.settle();
   await (
-    await openRunning(other, { logger, gateway: sampleGateway().willSee('not-in-place') })
+    await openRunning(other, { observe: { logger }, gateway: sampleGateway().willSee('not-in-place') })
   ).admin.close();
   await floodWithLogIns(logger);
 }
@@ -396,8 +406,8 @@ async function everyLife(logger: Logger): Promise<void> {
 /** Sends log-ins to an interface that verifies none, so that most of them are throttled. */
 async function floodWithLogIns(logger: Logger) {
   const running = runAdmin({
-    logger,
-    authenticate: createBasicAuthentication(),
+    observe: { logger },
+    access: { authenticate: createBasicAuthentication() },
     hasher: { ...quickHasher, verify: () => new Promise(() => undefined) },
     limits: { maxHashesInFlight: 1, maxHashesQueued: 1 },
   });

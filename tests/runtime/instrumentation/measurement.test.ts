@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createBasicAuthentication,
   createMemoryStore,
-  EffectRefused,
+  EffectRefusedError,
   measurementTable,
   problemTable,
   routes,
@@ -14,7 +14,7 @@ import {
   type Measurement,
   type Transition,
 } from 'gateway-admin-core';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 import fc from 'fast-check';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -42,7 +42,7 @@ describe('measurements', () => {
     const { of, onMeasurement } = takeMeasurements();
     const held = hold();
     const { admin, clock } = await openRunning(createMemoryStore(), {
-      onMeasurement,
+      observe: { onMeasurement },
       gateway: sampleGateway().will(held.apply),
     });
     const answer = admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers: {} });
@@ -78,8 +78,8 @@ describe('measurements', () => {
 
   it('have the effects that the gateway refuses', async () => {
     const { of, onMeasurement } = takeMeasurements();
-    const gateway = sampleGateway().will(new EffectRefused('Not now.'));
-    const { admin } = runAdmin({ onMeasurement, gateway });
+    const gateway = sampleGateway().will(new EffectRefusedError('Not now.'));
+    const { admin } = runAdmin({ observe: { onMeasurement }, gateway });
     await admin.execute(stop);
     expect(of('gateway_admin_effect_duration_seconds')).toEqual([
       { value: 0, type: 'service.stop', outcome: 'refused' },
@@ -93,7 +93,7 @@ describe('measurements', () => {
     const gateway = sampleGateway()
       .will(held.apply)
       .willSee(() => new Promise(() => undefined), 'in-place');
-    const { admin, clock } = runAdmin({ onMeasurement, gateway });
+    const { admin, clock } = runAdmin({ observe: { onMeasurement }, gateway });
     const execution = admin.execute(stop);
     await held.begun;
     await clock.advance(20_050);
@@ -109,7 +109,10 @@ describe('measurements', () => {
   it('have the commands that wait and are in flight, and the readers of events', async () => {
     const { of, onMeasurement } = takeMeasurements();
     const [first, second] = [hold(), hold()];
-    const { admin } = runAdmin({ onMeasurement, gateway: sampleGateway().will(first.apply, second.apply) });
+    const { admin } = runAdmin({
+      observe: { onMeasurement },
+      gateway: sampleGateway().will(first.apply, second.apply),
+    });
     const executions = [admin.execute(stop), admin.execute(stopMain), admin.execute(stop)];
     await Promise.all([first.begun, second.begun]);
     expect(of('gateway_admin_commands_waiting').at(-1)).toEqual({ value: 1 });
@@ -133,10 +136,10 @@ describe('measurements', () => {
   it('have the log-ins by their outcome, and the errors by their source', async () => {
     const { of, onMeasurement } = takeMeasurements();
     const { admin } = runAdmin({
-      onMeasurement,
+      observe: { onMeasurement },
       snapshot: await snapshotOf({ ada: 'engine' }),
       hasher: quickHasher,
-      authenticate: createBasicAuthentication(),
+      access: { authenticate: createBasicAuthentication() },
     });
     for (const password of ['engine', 'wrong']) {
       const headers = { authorization: credentials('ada', password) };
@@ -171,7 +174,7 @@ describe('measurements', () => {
     };
     const sets = new Map(Object.entries(words).map(([label, values]) => [label, new Set<unknown>(values)]));
     const { all, onMeasurement } = takeMeasurements();
-    const { admin } = runAdmin({ onMeasurement });
+    const { admin } = runAdmin({ observe: { onMeasurement } });
     await fc.assert(
       fc.asyncProperty(requests, async (request) => {
         await admin.handle(request);
@@ -202,14 +205,16 @@ describe('prom-client', () => {
       ]),
     );
     const { admin } = runAdmin({
-      onMeasurement({ name, labels, value }) {
-        const metric = metrics.get(name);
-        if (metric instanceof Counter) metric.inc(labels, value);
-        else if (metric instanceof Gauge) metric.set(labels, value);
-        else metric?.observe(labels, value);
+      observe: {
+        onMeasurement({ name, labels, value }) {
+          const metric = metrics.get(name);
+          if (metric instanceof Counter) metric.inc(labels, value);
+          else if (metric instanceof Gauge) metric.set(labels, value);
+          else metric?.observe(labels, value);
+        },
       },
     });
-    const server = createServer(createHandler(admin)).listen(0, '127.0.0.1');
+    const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
     try {

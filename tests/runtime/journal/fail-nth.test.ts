@@ -110,7 +110,7 @@ async function begin(store: ConfigurationStore, gateway?: ScriptedGateway): Prom
     clock,
     store,
     limits: { effectDeadlineMs: 1000 },
-    onError: () => undefined,
+    observe: { onError: () => undefined },
   });
   await clock.advance(60_000);
   const admin = await opening;

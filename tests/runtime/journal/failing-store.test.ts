@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  EffectRefused,
+  EffectRefusedError,
   StoreConflictError,
-  StoreLost,
+  StoreLostError,
   closeServiceSessions,
   createMemoryStore,
   createUser,
@@ -309,7 +309,7 @@ describe('a store that fails for a while', () => {
     const execution = admin.execute(stop);
     await held.begun;
     store.fail();
-    held.fail(new EffectRefused('Not now.'));
+    held.fail(new EffectRefusedError('Not now.'));
     expect(await execution).toMatchObject({ problem: { code: 'effect-refused' } });
     store.work();
     await clock.advance(100);
@@ -323,12 +323,12 @@ describe('a store that fails for a while', () => {
   it('while what the host would not take back is kept: it says what the host refused, and what stays', async () => {
     const store = new FailingStore();
     const held = hold();
-    const gateway = sampleGateway().will('done', held.apply, new EffectRefused('Not back.'));
+    const gateway = sampleGateway().will('done', held.apply, new EffectRefusedError('Not back.'));
     const { admin, clock } = await openRunning(store, { gateway });
     const execution = admin.execute(sequence(stop, stopWatch));
     await held.begun;
     store.fail();
-    held.fail(new EffectRefused('Not now.'));
+    held.fail(new EffectRefusedError('Not now.'));
     await clock.settle();
     await clock.advance(30_000);
     const { problem } = (await execution) as Extract<Execution, { readonly outcome: 'unknown' }>;
@@ -446,11 +446,11 @@ describe('a store that fails for a while', () => {
 });
 
 describe('a store that is lost', () => {
-  const foreign = Object.assign(new Error('The table is gone.'), { name: 'StoreLost' });
+  const foreign = Object.assign(new Error('The table is gone.'), { code: 'store-lost' });
   const errors = [
-    ['StoreLost', new StoreLost('The table is gone.')],
+    ['StoreLostError', new StoreLostError('The table is gone.')],
     ['StoreConflictError', new StoreConflictError('1', '2')],
-    ['StoreLost of another copy of the library', foreign],
+    ['StoreLostError of another copy of the library', foreign],
   ] as const;
 
   // Promise: store-lost
@@ -480,7 +480,7 @@ describe('a store that is lost', () => {
     const store = new FailingStore();
     const { admin, answer, done } = await stopping(store);
     const events = admin.events();
-    store.failWith(new StoreLost('The table is gone.'));
+    store.failWith(new StoreLostError('The table is gone.'));
     done();
     const execution = await answer;
     expect(execution).toMatchObject(unconfirmed);
@@ -499,9 +499,9 @@ describe('a store that is lost', () => {
     await clock.advance(30_000);
     expect(await answer).toMatchObject(pending);
     expect(stateOf(admin)).toBe('started');
-    store.failWith(new StoreLost('The table is gone.'));
+    store.failWith(new StoreLostError('The table is gone.'));
     await clock.advance(5000);
-    expect(told.map(String)).toEqual(['Error: The disk is full', 'StoreLost: The table is gone.']);
+    expect(told.map(String)).toEqual(['Error: The disk is full', 'StoreLostError: The table is gone.']);
     expect(stateOf(admin)).toBe('stopped');
     await admin.close();
   });
@@ -510,7 +510,7 @@ describe('a store that is lost', () => {
     const store = new FailingStore();
     const { admin } = await openRunning(store);
     const before = admin.snapshot;
-    store.failWith(new StoreLost('The table is gone.'));
+    store.failWith(new StoreLostError('The table is gone.'));
     const execution = await admin.execute(addUser);
     expect(execution).toMatchObject(unconfirmed);
     expect('problem' in execution && execution.problem.detail).toContain('may be in effect after a restart');
@@ -557,7 +557,7 @@ describe('a store that fails when the interface opens', () => {
     store.fail('never answers, and nothing is kept');
     const clock = sampleClock();
     const told: unknown[] = [];
-    const opening = openRunning(store, { clock, onError: (error) => told.push(error) });
+    const opening = openRunning(store, { clock, observe: { onError: (error) => told.push(error) } });
     const failed = expect(opening).rejects.toThrow(
       new Error(
         'The configuration store did not answer load() within 30000 ms. Check that the disk or the database works, and ' +

@@ -9,13 +9,13 @@ import {
 import { History, restore, type JournalRecord } from '../../../src/runtime/journal/history.ts';
 import { openJournal, type Journal } from '../../../src/runtime/journal/journal.ts';
 import { nowhere, Overtaken, OwnLog, type Log } from '../../../src/runtime/journal/log.ts';
-import { toldOf } from '../../../src/runtime/options.ts';
+import { watchersOf } from '../../../src/runtime/options.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 
 async function journalOf(store: ConfigurationStore = createMemoryStore()): Promise<Journal> {
   return openJournal({
     log: new OwnLog(store, new History(createSnapshot({})), (await store.load()).position),
-    ...toldOf({ onError: () => undefined }),
+    ...watchersOf({ onError: () => undefined }),
     deadlineMs: 1000,
   });
 }
@@ -171,7 +171,7 @@ describe('the journal of a log that others append to', () => {
     const errors: unknown[] = [];
     const journal = openJournal({
       log,
-      ...toldOf({ onError: (error) => errors.push(error) }),
+      ...watchersOf({ onError: (error) => errors.push(error) }),
       deadlineMs: 1000,
     });
     await journal.compact();
@@ -194,7 +194,7 @@ describe('the journal of a log that others append to', () => {
       follow: (ask) => ask('read', failed),
       dispose: () => Promise.resolve(),
     };
-    const journal = openJournal({ log, ...toldOf({ onError: nothing }), deadlineMs: 1000 });
+    const journal = openJournal({ log, ...watchersOf({ onError: nothing }), deadlineMs: 1000 });
     journal.startRepeating();
     expect(await journal.readOn()).toMatchObject({ error: { message: 'The disk is full' } });
     expect(await journal.readOn()).toBe(journal.outage);
@@ -226,7 +226,7 @@ describe('the journal of a log that others append to', () => {
       follow: () => Promise.resolve(),
       dispose: () => Promise.resolve(),
     };
-    const journal = openJournal({ log, ...toldOf({ onError: nothing }), deadlineMs: 1000 });
+    const journal = openJournal({ log, ...watchersOf({ onError: nothing }), deadlineMs: 1000 });
     await expect(keep(journal, mark(1), nothing)).rejects.toThrow(Overtaken);
     expect(await second).toBe('kept');
     expect(stored).toEqual([mark(2)]);

@@ -372,7 +372,7 @@ it('the maintenance that an administrator has set survives a restart', async () 
   await admin.close();
 });
 
-it('a rejection other than EffectRefused leads to inspect, also with a store', async () => {
+it('a rejection other than EffectRefusedError leads to inspect, also with a store', async () => {
   const gateway = sampleGateway().will('failBefore').willSee('in-place');
   const { admin } = await openRunning(createMemoryStore(), { gateway });
   expect((await admin.execute(stop)).outcome).toBe('accepted');

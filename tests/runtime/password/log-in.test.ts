@@ -484,12 +484,12 @@ describe('an interface whose users have hashes that the hasher does not know', (
 
   // Promise: known-hashes
   it('is not started, with a document or with a store', async () => {
-    expect(() => runAdmin({ snapshot: createSnapshot({ users }), authenticate })).toThrow(told);
+    expect(() => runAdmin({ snapshot: createSnapshot({ users }), access: { authenticate } })).toThrow(told);
     const store = createMemoryStore();
     const before = await openRunning(store, { snapshot: createSnapshot({ users }) });
     await before.admin.execute((snapshot, context) => deleteUser(snapshot, 'grace', context));
     await before.admin.close();
-    const opening = openRunning(store, { snapshot: createSnapshot({}), authenticate });
+    const opening = openRunning(store, { snapshot: createSnapshot({}), access: { authenticate } });
     await expect(opening).rejects.toThrow(/^The hasher does not know the password hash of "ada", so/);
   });
 
@@ -497,12 +497,12 @@ describe('an interface whose users have hashes that the hasher does not know', (
     await runAdmin({ snapshot: createSnapshot({ users }) }).admin.close();
     const hasher: Hasher = { ...quickHasher };
     delete hasher.knows;
-    await runAdmin({ snapshot: createSnapshot({ users }), authenticate, hasher }).admin.close();
+    await runAdmin({ snapshot: createSnapshot({ users }), access: { authenticate }, hasher }).admin.close();
   });
 
   it('lists 20 users, and says how many more there are', () => {
     const many = Array.from({ length: 25 }, (_none, at) => ({ name: `u${String(at)}`, passwordHash: 'x' }));
-    const start = () => runAdmin({ snapshot: createSnapshot({ users: many }), authenticate });
+    const start = () => runAdmin({ snapshot: createSnapshot({ users: many }), access: { authenticate } });
     expect(start).toThrow(/"u19" and 5 more, so these users could never log in/);
   });
 });

@@ -20,7 +20,9 @@ const [older, hasher] = [1, 2].map((rounds) => createPbkdf2Hasher({ rounds })) a
 const patchType = { 'content-type': 'application/json-patch+json' };
 
 /** The options of an interface whose user ada has a hash of the older hasher. */
-async function optionsWith(present: Hasher = hasher): Promise<Pick<AdminOptions, 'snapshot' | 'hasher'>> {
+async function optionsWith(
+  present: Hasher = hasher,
+): Promise<Pick<AdminOptions, 'snapshot' | 'hasher' | 'access'>> {
   const users = [
     { name: 'ada', passwordHash: await older.hash('engine') },
     { name: 'Grace', passwordHash: await hasher.hash('compiler') },
@@ -28,7 +30,7 @@ async function optionsWith(present: Hasher = hasher): Promise<Pick<AdminOptions,
   return {
     snapshot: createSnapshot({ users }, { epoch: 'sample' }),
     hasher: present,
-    ...{ authenticate: createBasicAuthentication() },
+    access: { authenticate: createBasicAuthentication() },
   };
 }
 

@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { createPbkdf2Hasher, createSnapshot } from 'gateway-admin-core';
 import { openFleet } from 'gateway-admin-core/fleet';
-import { createHandler } from 'gateway-admin-core/node';
+import { createNodeHandler } from 'gateway-admin-core/node';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 
 const { node, hosts, cluster, port, leaseMs, document, keptIn, isDeaf } = JSON.parse(process.argv[2]);
@@ -90,11 +90,11 @@ const admin = await openFleet({
   ...{ node, leaseMs, store, gateway },
   snapshot: createSnapshot(document),
   hasher: createPbkdf2Hasher({ rounds: 1 }),
-  onError: (error) => console.error(node, String(error)),
+  observe: { onError: (error) => console.error(node, String(error)) },
 });
 actual = opened(admin.snapshot);
 make({});
-const handle = createHandler(admin, { onError: console.error });
+const handle = createNodeHandler(admin, { onError: console.error });
 const server = createServer((request, response) => {
   if (request.url !== '/gateway') return handle(request, response);
   const [own] = admin.fleet.nodes();

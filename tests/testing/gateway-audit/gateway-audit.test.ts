@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createSnapshot,
-  EffectRefused,
+  EffectRefusedError,
   InvalidDocumentError,
   isUpdateInPlace,
   type Admin,
@@ -236,11 +236,11 @@ describe('the audits', () => {
     );
     const lazy = auditsOf(() => ({
       apply: () => {
-        throw new EffectRefused('No.');
+        throw new EffectRefusedError('No.');
       },
     }));
     await expect(auditNamed(lazy, 'monitor.start/after').run()).rejects.toThrow(
-      'apply must resolve for monitor.start of /monitors/Idle-Monitor, but failed: EffectRefused: No.',
+      'apply must resolve for monitor.start of /monitors/Idle-Monitor, but failed: EffectRefusedError: No.',
     );
   });
 });
@@ -352,7 +352,7 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
   abort: ({ apply }, type) => ({
     apply: only(type, apply, async (effect, context) => {
       await apply(effect, context);
-      if (context.signal.aborted) throw new EffectRefused('Too late.');
+      if (context.signal.aborted) throw new EffectRefusedError('Too late.');
     }),
   }),
   /** Ignores a setting that it does not have. */
@@ -485,7 +485,7 @@ const blunders: readonly (readonly [what: string, id: string, port: Breaks])[] =
     (gateway) => ({
       apply: only('service.start', gateway.apply, async (effect, context) => {
         const isStarted = 'service' in effect && gateway.state.services[effect.service]?.state === 'started';
-        if (isStarted) throw new EffectRefused('The address is in use.');
+        if (isStarted) throw new EffectRefusedError('The address is in use.');
         await gateway.apply(effect, context);
       }),
     }),
@@ -706,7 +706,7 @@ function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): Gate
     async apply(effect, context) {
       if (!('operations' in effect)) return apply(effect, context);
       if (!effect.operations.every(({ path }) => read.test(path)))
-        throw new EffectRefused('Nobody reads such a setting.');
+        throw new EffectRefusedError('Nobody reads such a setting.');
     },
     inspect: (effect, context) =>
       isUpdate(effect) ? Promise.resolve(isSaid(effect, admin)) : inspect(effect, context),
@@ -806,7 +806,7 @@ describe('a port whose start is obstructed', () => {
     );
   };
   const never = { signal: new AbortController().signal };
-  const refuses = (): Promise<never> => Promise.reject(new EffectRefused('The port is taken.'));
+  const refuses = (): Promise<never> => Promise.reject(new EffectRefusedError('The port is taken.'));
 
   it.each<[string, Breaks]>([
     ['goes on trying, says so, and cannot tell the outcome', () => ({})],

@@ -287,7 +287,7 @@ describe('inspect of any other effect', () => {
   it('refuses effects on resources that the gateway does not have', async () => {
     const gateway = gatewayOf(createSnapshot({}));
     await expect(applyAll(gateway, [effectOf(stop)])).rejects.toMatchObject({
-      name: 'EffectRefused',
+      name: 'EffectRefusedError',
       message: 'The gateway has no resource named "my-service".',
     });
   });

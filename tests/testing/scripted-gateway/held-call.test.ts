@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EffectRefused, type Effect, type EffectContext } from 'gateway-admin-core';
+import { EffectRefusedError, type Effect, type EffectContext } from 'gateway-admin-core';
 import { createScriptedGateway, hold, type ScriptedGateway } from 'gateway-admin-core/testing';
 
 import { sampleSnapshot } from '../../support/document.ts';
@@ -32,7 +32,7 @@ describe('a held call', () => {
     const held = hold();
     gateway.will(held.apply);
     const call = gateway.apply(stop, context);
-    const refusal = new EffectRefused('Busy.');
+    const refusal = new EffectRefusedError('Busy.');
     held.fail(refusal);
     held.done();
     await expect(call).rejects.toBe(refusal);
@@ -45,7 +45,7 @@ describe('a held call', () => {
     gateway.will(held.apply);
     const call = gateway.apply({ ...stop, service: 'nothing' }, context);
     held.done();
-    await expect(call).rejects.toThrow(EffectRefused);
+    await expect(call).rejects.toThrow(EffectRefusedError);
   });
 
   it('can be ended before it is made, or never made', async () => {

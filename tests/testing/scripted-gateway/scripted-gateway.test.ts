@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createAdmin,
-  EffectRefused,
+  EffectRefusedError,
   HostError,
   stopService,
   type Effect,
@@ -79,12 +79,12 @@ async function stories(
 describe('the outcomes of apply', () => {
   it.each([
     ['done', ['done, done, resolved']],
-    ['refuse', ['not done, not done, EffectRefused']],
+    ['refuse', ['not done, not done, EffectRefusedError']],
     ['throwAtOnce', ['not done, not done, threw Error']],
     ['failBefore', ['not done, not done, Error']],
     ['failAfter', ['done, done, Error']],
     ['late', ['done, done, resolved, late', 'not done, done, resolved, late']],
-    ['lateRefuse', ['not done, not done, EffectRefused, late']],
+    ['lateRefuse', ['not done, not done, EffectRefusedError, late']],
     [
       'lateFail',
       ['done, done, Error, late', 'not done, done, Error, late', 'not done, not done, Error, late'],
@@ -272,7 +272,7 @@ describe('a script', () => {
 
   it('can give the error with which a call rejects: nothing is applied', async () => {
     const { gateway } = scene();
-    const [refusal, failure] = [new EffectRefused('The port is in use.'), new Error('cannot see')];
+    const [refusal, failure] = [new EffectRefusedError('The port is in use.'), new Error('cannot see')];
     gateway.will(refusal).willSee(failure);
     await expect(gateway.apply(stop, context)).rejects.toBe(refusal);
     await expect(gateway.inspect(stop, context)).rejects.toBe(failure);
@@ -405,7 +405,7 @@ async function simulate(seed: number): Promise<Run> {
     snapshot: sampleSnapshot(),
     gateway,
     clock,
-    onError: (error) => errors.push(error),
+    observe: { onError: (error) => errors.push(error) },
   });
   const { services, servers, monitors } = gateway.state;
   const traffic = [

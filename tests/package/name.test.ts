@@ -1,0 +1,35 @@
+/**
+ * The names of the main entry: how many, and that nobody can change what they stand for.
+ */
+import { describe, expect, it } from '@jest/globals';
+import { defaultLimits, measurementTable, problemTable, routes } from 'gateway-admin-core';
+import ts from 'typescript';
+
+import { thawedPlaces } from '../support/frozen.ts';
+import { read } from '../support/project.ts';
+
+/** The names that the main entry exports. */
+function publicNames(): readonly string[] {
+  const source = ts.createSourceFile('index.ts', read('src/index.ts'), ts.ScriptTarget.ES2023, true);
+  return source.statements.flatMap((statement) => {
+    const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined;
+    if (clause === undefined || !ts.isNamedExports(clause)) throw new Error('The entry exports names alone');
+    return clause.elements.map(({ name }) => name.text);
+  });
+}
+
+describe('the main entry', () => {
+  // A name that comes in displaces one: a reader has to learn all of them.
+  it('has at most 135 names', () => {
+    expect(publicNames().length).toBeLessThanOrEqual(135);
+  });
+
+  it('has tables that nobody can change', () => {
+    const lists = routes.flatMap((route) => [
+      route,
+      ...[route.aliases, route.query, route.search, route.fields, route.mediaTypes],
+    ]);
+    expect(lists.filter((list) => !Object.isFrozen(list))).toEqual([]);
+    expect(thawedPlaces({ problemTable, defaultLimits, measurementTable })).toEqual(['(the whole)']);
+  });
+});

@@ -6,7 +6,8 @@ import type { AuditGap, AuditRecord, HostAttempt } from '../../ports/audit-recor
 import type { Clock } from '../../ports/port.ts';
 import { auditUnavailable, type Execution } from '../command/execution.ts';
 import type { Limits } from '../limits.ts';
-import type { Command, CommandRequest } from '../command/turn.ts';
+import type { Command } from '../command/flight.ts';
+import type { CommandRequest } from '../command/turn.ts';
 import { Attempt, type AttemptLog, type Execute } from './attempt.ts';
 import { AuditLog, type AuditEntry, type AuditReadOptions } from './audit-log.ts';
 import { SinkQueue, type AuditOptions } from './sink-queue.ts';

@@ -4,9 +4,8 @@
  */
 import type { Changes } from '../../core/decision.ts';
 import type { AdminEvent, Effect } from '../../resources/index.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
-import type { Crossings } from './crossing.ts';
-import { carryOut, type EffectOptions } from './effect.ts';
+import { carryOut } from './effect.ts';
+import type { Flight, Place } from './flight.ts';
 import {
   groupsIn,
   inverseOf,
@@ -27,27 +26,6 @@ export interface Performed {
   readonly isPart?: true;
 }
 
-/** The position of a settlement in its command. @internal */
-export type Place =
-  /** One of several settlements; more follow. */
-  | { readonly at: 'part'; readonly done: number; readonly of: number }
-  /** The last settlement; has a `refusal` if the host refused. */
-  | { readonly at: 'end'; readonly refusal?: string };
-
-/** The options for performing a command. @internal */
-export interface CommandOptions extends EffectOptions {
-  /** Stores the intent of a group before the host is asked for its effects. Rejects if the intent may not be stored. */
-  readonly intend: (group: Group, part: number, of: number) => Promise<void>;
-  /** Whether a caller was told that the outcome of the command is unknown. */
-  readonly isUnknown: () => boolean;
-  /** Gives the snapshot of this moment. */
-  readonly present: () => Snapshot;
-  /** The reports that cross the command. */
-  readonly crossings: Crossings;
-  /** Folds events over the snapshot; returns the events as recorded. */
-  readonly settle: (events: readonly AdminEvent[], place: Place) => Promise<readonly AdminEvent[]>;
-}
-
 /** A group with an effect that was not applied. @internal */
 export interface RefusedGroup {
   /** Why, in a sentence for the client. */
@@ -59,7 +37,7 @@ export interface RefusedGroup {
 /** Performs one group; gives `undefined` if every effect of the group was applied. @internal */
 export type FinishGroup = (
   group: Group,
-  options: CommandOptions,
+  flight: Flight,
   progress: Pick<Progress, 'done' | 'of'>,
 ) => Promise<RefusedGroup | undefined>;
 
@@ -70,9 +48,9 @@ export type FinishGroup = (
  *   nothing of it is published, and the next life finds out the outcome
  * @internal
  */
-export function perform(decision: Changes<AdminEvent, Effect>, options: CommandOptions): Promise<Performed> {
-  const { count, make } = groupsIn(decision, options.present);
-  return settleGroups(make(), { done: 0, of: count, rest: stoppedAfterUnknown }, performGroup, options);
+export function perform(decision: Changes<AdminEvent, Effect>, flight: Flight): Promise<Performed> {
+  const { count, make } = groupsIn(decision, flight.runtime.snapshot);
+  return settleGroups(make(), { done: 0, of: count, rest: stoppedAfterUnknown }, performGroup, flight);
 }
 
 /** Where a command stands. @internal */
@@ -97,33 +75,33 @@ const stoppedAfterUnknown =
  * @param groups - the groups to finish
  * @param progress - where the command stands before these groups
  * @param finish - performs a group, or finds out its outcome
- * @param options - the options of the command
+ * @param flight - the command
  * @internal
  */
 export async function settleGroups(
   groups: Iterable<Group>,
   progress: Progress,
   finish: FinishGroup,
-  options: CommandOptions,
+  flight: Flight,
 ): Promise<Performed> {
   const { of, rest } = progress;
   let { done } = progress;
   const events: AdminEvent[] = [];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
     const refusal = refusalText(refused, { done, of });
-    events.push(...(await options.settle(refused.kept, { at: 'end', refusal })));
+    events.push(...(await flight.settle(refused.kept, { at: 'end', refusal })));
     const isPart = done > 0 || refused.kept.length > 0;
     return { events, refusal, ...(isPart ? { isPart } : {}) };
   };
   for (const group of groups) {
     // Each part of a long teardown has a turn of the event loop to itself, the first part too: it follows the decision.
-    if (of > 1) await options.clock.sleep(0);
-    const refused = await finish(group, options, { done, of });
+    if (of > 1) await flight.runtime.clock.sleep(0);
+    const refused = await finish(group, flight, { done, of });
     if (refused !== undefined) return end(refused);
     done += 1;
     const place: Place = done === of ? { at: 'end' } : { at: 'part', done, of };
-    events.push(...(await options.settle(eventsOf(group), place)));
-    if (done < of && options.isUnknown()) return end({ reason: rest, kept: [] });
+    events.push(...(await flight.settle(eventsOf(group), place)));
+    if (done < of && flight.isUnknown) return end({ reason: rest, kept: [] });
   }
   return done < of ? end({ reason: rest, kept: [] }) : { events };
 }
@@ -134,18 +112,18 @@ export async function settleGroups(
  */
 async function performGroup(
   group: Group,
-  options: CommandOptions,
+  flight: Flight,
   { done: part, of }: Pick<Progress, 'done' | 'of'>,
 ): Promise<RefusedGroup | undefined> {
-  await options.intend(group, part, of);
+  await flight.intend(group, part, of);
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
-    if (options.isUnknown() && isIrreversible(stage.effect))
-      return { reason: stoppedAfterUnknown, kept: await undo(done, options) };
-    options.crossings.begin(options.commandId, stage.effect);
-    const outcome = await carryOut(stage.effect, options);
-    if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, options) };
-    options.crossings.done(stage.effect);
+    if (flight.isUnknown && isIrreversible(stage.effect))
+      return { reason: stoppedAfterUnknown, kept: await undo(done, flight) };
+    flight.runtime.crossings.begin(flight.id, stage.effect);
+    const outcome = await carryOut(stage.effect, flight);
+    if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, flight) };
+    flight.runtime.crossings.done(stage.effect);
     done.push(stage);
   }
   return undefined;
@@ -160,28 +138,25 @@ async function performGroup(
  * @returns the events that stand because the host refused to undo their effects
  * @internal
  */
-export async function undo(
-  done: readonly ActingStage[],
-  options: CommandOptions,
-): Promise<readonly AdminEvent[]> {
+export async function undo(done: readonly ActingStage[], flight: Flight): Promise<readonly AdminEvent[]> {
   const kept: ActingStage[] = [];
   const left = [...done];
   for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
     const { effect } = stage;
     const isKept = kept.some((each) => aspectOf(each.effect) === aspectOf(effect));
-    const isUndone = !isKept && (await undoOne(effect, options));
+    const isUndone = !isKept && (await undoOne(effect, flight));
     if (!isUndone) kept.unshift(stage);
   }
   return eventsOf(kept);
 }
 
 /** Undoes one effect; tells whether the host did. */
-async function undoOne(effect: Effect, options: CommandOptions): Promise<boolean> {
+async function undoOne(effect: Effect, flight: Flight): Promise<boolean> {
   const inverse = inverseOf(effect);
   if (inverse === undefined) return false;
-  options.crossings.begin(options.commandId, inverse);
-  const { done } = await carryOut(inverse, options);
-  if (done) options.crossings.undone(inverse);
+  flight.runtime.crossings.begin(flight.id, inverse);
+  const { done } = await carryOut(inverse, flight);
+  if (done) flight.runtime.crossings.undone(inverse);
   return done;
 }
 

@@ -2,37 +2,15 @@
  * Carries out one effect: asks the host, and finds out the outcome.
  */
 import { isEffectRefusal } from '../../ports/port-error.ts';
-import type { Clock, EffectContext, GatewayPort } from '../../ports/port.ts';
+import type { Clock, EffectContext } from '../../ports/port.ts';
 import type { Effect } from '../../resources/index.ts';
 import { onAbort } from '../host/abort-listener.ts';
 import { beforeDeadline, type Deadline } from '../host/deadline.ts';
 import { answerText, causeText, HostError } from '../host/host-error.ts';
-import type { Instruments } from '../instrumentation/instruments.ts';
+import { SearchEnded, type Flight } from './flight.ts';
 
 /** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
 export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
-
-/** The options for carrying out an effect. @internal */
-export interface EffectOptions {
-  readonly gateway: GatewayPort;
-  readonly clock: Clock;
-  readonly commandId: string;
-  /** The deadline of one call to the host, in milliseconds. */
-  readonly deadlineMs: number;
-  /**
-   * Called once per effect if the outcome is not known in time. The search for the outcome continues until the given
-   * signal aborts with a {@link SearchEnded}.
-   */
-  readonly onUnknown: () => AbortSignal;
-  /** Throws a {@link SearchEnded} if the command was abandoned: then no further effect is begun. */
-  readonly throwIfAbandoned: () => void;
-  readonly instruments: Pick<Instruments, 'timer' | 'effect'>;
-  /** Gets every error and every late answer of the host as a {@link HostError}. */
-  readonly onError: (error: unknown) => void;
-}
-
-/** The options for asking the host once. @internal */
-export type InspectOptions = Omit<EffectOptions, 'onUnknown' | 'throwIfAbandoned' | 'instruments'>;
 
 const firstPauseMs = 50;
 /** Longest pause between two calls of `inspect`, in milliseconds. @internal */
@@ -49,18 +27,6 @@ type Ending = EffectOutcome | 'unclear' | undefined;
  * command was abandoned before the outcome was known.
  */
 type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
-
-/** The search for an outcome has ended before the outcome was known. @internal */
-export class SearchEnded extends Error {
-  /** Why the search has ended. */
-  readonly why: 'closed' | 'abandoned';
-
-  constructor(why: 'closed' | 'abandoned') {
-    super('The search for the outcome of a command has ended');
-    this.name = 'SearchEnded';
-    this.why = why;
-  }
-}
 
 /** A call of `apply`. */
 class Call {
@@ -101,24 +67,19 @@ class Call {
  * A resolved or refused call is trusted. Any other rejection, or a timeout, is ambiguous, so the host is polled with
  * `inspect`, with growing pauses.
  *
- * @throws SearchEnded if the command was abandoned, or if the signal of `onUnknown` aborts before the outcome is known
+ * @throws SearchEnded if the command was abandoned, or if the search ends before the outcome is known
  * @internal
  */
-export async function carryOut(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
-  options.throwIfAbandoned();
-  const { instruments } = options;
+export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOutcome> {
+  flight.throwIfAbandoned();
+  const { instruments } = flight.runtime;
   const elapsedMs = instruments.timer();
   const call = new Call();
-  await withDeadline(options, async (context) => {
-    call.end(await endingOf(effect, context, options, call));
+  await withDeadline(flight, async (context) => {
+    call.end(await endingOf(effect, context, flight, call));
   });
-  const onUnknown = (): AbortSignal => {
-    call.standing = 'unknown';
-    if (call.ending === undefined) options.onError(unsettled(effect, options));
-    return options.onUnknown();
-  };
   try {
-    const outcome = await findOut(effect, { ...options, onUnknown }, call);
+    const outcome = await findOut(effect, flight, call);
     call.standing = 'done';
     instruments.effect(effect, outcome.done ? 'applied' : 'refused', elapsedMs());
     return outcome;
@@ -132,17 +93,17 @@ export async function carryOut(effect: Effect, options: EffectOptions): Promise<
 /**
  * Finds out the outcome of an effect from an earlier life. An effect that is not in place was not done.
  *
- * @throws SearchEnded if the signal of `onUnknown` aborts before the outcome is known
+ * @throws SearchEnded if the search ends before the outcome is known
  * @internal
  */
-export function findOutAgain(effect: Effect, options: EffectOptions): Promise<EffectOutcome> {
-  return findOut(effect, options, new Call('unclear'));
+export function findOutAgain(effect: Effect, flight: Flight): Promise<EffectOutcome> {
+  return findOut(effect, flight, new Call('unclear'));
 }
 
 async function endingOf(
   effect: Effect,
   context: EffectContext,
-  { gateway, onError }: EffectOptions,
+  { runtime: { gateway, onError } }: Flight,
   call: Call,
 ): Promise<Ending> {
   const details = { call: 'apply', effect, commandId: context.commandId } as const;
@@ -177,10 +138,10 @@ function wrongAnswer(answer: unknown, place: string): string {
 const asksInspect = 'The library asks inspect for the outcome.';
 
 /** The error for a host that has not settled its `apply` when the command is answered with a 504. */
-function unsettled(effect: Effect, { commandId, deadlineMs }: EffectOptions): HostError {
+function unsettled(effect: Effect, { id: commandId, runtime }: Flight): HostError {
   const place = placeOf(effect, { commandId });
   return new HostError(
-    `apply did not settle within ${String(deadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
+    `apply did not settle within ${String(runtime.deadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
       'settle when its signal aborts.',
     { call: 'apply', effect, commandId },
   );
@@ -240,21 +201,28 @@ function refusalText(message: string): string {
 
 const notInPlace = 'The gateway did not confirm the change, and then said that the change is not in place.';
 
-async function findOut(effect: Effect, options: EffectOptions, call: Call): Promise<EffectOutcome> {
+async function findOut(effect: Effect, flight: Flight, call: Call): Promise<EffectOutcome> {
   let search: AbortSignal | undefined;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const before = call.ending;
     if (isKnown(before)) return before;
     search?.throwIfAborted();
-    const seen = await inspect(effect, options);
+    const seen = await inspect(effect, flight);
     if (seen === 'in-place') return { done: true };
     if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
     if (isKnown(call.ending)) return call.ending;
-    search ??= options.onUnknown();
-    if (call.ending === before) await call.pause(options.clock, pauseMs, search);
+    search ??= becomeUnknown(effect, flight, call);
+    if (call.ending === before) await call.pause(flight.runtime.clock, pauseMs, search);
     if (wasAbandoned(search)) search.throwIfAborted();
   }
+}
+
+/** The outcome is not known in time: the caller gets a 504. Gives the signal that ends the search. */
+function becomeUnknown(effect: Effect, flight: Flight, call: Call): AbortSignal {
+  call.standing = 'unknown';
+  if (call.ending === undefined) flight.runtime.onError(unsettled(effect, flight));
+  return flight.unknown();
 }
 
 function isKnown(ending: Ending): ending is EffectOutcome {
@@ -274,22 +242,23 @@ function wasAbandoned({ reason }: AbortSignal): boolean {
  */
 export async function inspect(
   effect: Effect,
-  options: InspectOptions,
+  flight: Pick<Flight, 'id' | 'runtime'>,
 ): Promise<'in-place' | 'not-in-place' | undefined> {
+  const { gateway, onError } = flight.runtime;
   let seen: 'in-place' | 'not-in-place' | undefined;
-  await withDeadline(options, async (context) => {
+  await withDeadline(flight, async (context) => {
     const details = { call: 'inspect', effect, commandId: context.commandId } as const;
     const place = placeOf(effect, context);
     try {
-      const answer: unknown = await options.gateway.inspect(effect, context);
+      const answer: unknown = await gateway.inspect(effect, context);
       if (answer === 'in-place' || answer === 'not-in-place') seen = answer;
       else {
         const message = `inspect answered ${answerText(answer)} at ${place}, instead of in-place or not-in-place.`;
-        options.onError(new HostError(message, details));
+        onError(new HostError(message, details));
       }
     } catch (cause) {
       // The host cannot tell, so it is asked again.
-      options.onError(new HostError(`inspect failed at ${place}${reasonOf(cause)}.`, { ...details, cause }));
+      onError(new HostError(`inspect failed at ${place}${reasonOf(cause)}.`, { ...details, cause }));
     }
   });
   return seen;
@@ -312,9 +281,9 @@ class CallContext implements EffectContext {
 
 /** Calls the host and waits until the deadline. Then the signal of the call aborts. */
 async function withDeadline(
-  { clock, deadlineMs, commandId }: InspectOptions,
+  { id, runtime: { clock, deadlineMs } }: Pick<Flight, 'id' | 'runtime'>,
   call: (context: EffectContext) => Promise<void>,
 ): Promise<void> {
-  const called = (deadline: Deadline): Promise<void> => call(new CallContext(commandId, deadline));
+  const called = (deadline: Deadline): Promise<void> => call(new CallContext(id, deadline));
   await beforeDeadline(clock, deadlineMs, called);
 }

@@ -9,16 +9,10 @@
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
 import type { AdminEvent } from '../../resources/index.ts';
-import {
-  eventsOf,
-  undo,
-  settleGroups,
-  type CommandOptions,
-  type Performed,
-  type RefusedGroup,
-} from './command.ts';
+import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
 
-import { findOutAgain, inspect, type InspectOptions } from './effect.ts';
+import { findOutAgain, inspect } from './effect.ts';
+import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/history.ts';
 import {
   aspectOf,
@@ -87,9 +81,9 @@ const traces: Readonly<
  * @throws SearchEnded if the search ends before the outcome is known
  * @internal
  */
-export function recover({ intent, settled }: OpenCommand, options: CommandOptions): Promise<Performed> {
+export function recover({ intent, settled }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
-  return settleGroups(inFlight, { done: settled, of: intent.of, rest: ended }, recoverGroup, options);
+  return settleGroups(inFlight, { done: settled, of: intent.of, rest: ended }, recoverGroup, flight);
 }
 
 /**
@@ -101,13 +95,13 @@ export function recover({ intent, settled }: OpenCommand, options: CommandOption
  */
 export async function inspectAbandoned(
   { intent, settled }: OpenCommand,
-  options: InspectOptions,
+  flight: Pick<Flight, 'id' | 'runtime'>,
 ): Promise<readonly AdminEvent[] | undefined> {
   const [group = []] = settled === intent.part ? groupsOf(intent) : [];
   const acting = group.filter(isActing);
   const inPlace = new Set<ActingStage>();
   for (const stage of acting) {
-    const seen = await inspect(stage.effect, options);
+    const seen = await inspect(stage.effect, flight);
     if (seen === undefined) return undefined;
     if (seen === 'in-place') inPlace.add(stage);
   }
@@ -121,18 +115,18 @@ const ended = 'The process ended before the command did. The gateway was not ask
 const interrupted =
   'The process ended before the change was confirmed. After the restart, the change was not completely in place.';
 
-async function recoverGroup(group: Group, options: CommandOptions): Promise<RefusedGroup | undefined> {
+async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup | undefined> {
   const acting = group.filter(isActing);
   const inPlace = new Set<ActingStage>();
   for (const stage of acting) {
-    if ((await findOutAgain(stage.effect, options)).done) inPlace.add(stage);
+    if ((await findOutAgain(stage.effect, flight)).done) inPlace.add(stage);
   }
   const aspects = byAspect(acting);
-  const then = cases[await findingOf(aspects, inPlace, options)];
+  const then = cases[await findingOf(aspects, inPlace, flight)];
   if (then === 'settle') return undefined;
   const left = then === 'undo' ? tracesOf(aspects, inPlace) : [];
   const inOrder = acting.filter((stage) => left.includes(stage));
-  return { reason: interrupted, kept: await undo(inOrder, options) };
+  return { reason: interrupted, kept: await undo(inOrder, flight) };
 }
 
 function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {
@@ -149,18 +143,18 @@ function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {
 async function findingOf(
   aspects: readonly OnAspect[],
   inPlace: ReadonlySet<ActingStage>,
-  options: CommandOptions,
+  flight: Flight,
 ): Promise<Finding> {
   if (!aspects.every((stages) => inPlace.has(stages.at(-1) ?? stages[0]))) return 'not done';
-  for (const stages of aspects) if (await isMoved(stages, options)) return 'done';
+  for (const stages of aspects) if (await isMoved(stages, flight)) return 'done';
   return 'no trace';
 }
 
 /** Whether an aspect differs from its state before the command. The last effect on the aspect must be in place. */
-async function isMoved(stages: OnAspect, options: CommandOptions): Promise<boolean> {
+async function isMoved(stages: OnAspect, flight: Flight): Promise<boolean> {
   if (stages.length === 1) return true;
   const inverse = inverseOf(firstChange(stages).effect);
-  return inverse === undefined || !(await findOutAgain(inverse, options)).done;
+  return inverse === undefined || !(await findOutAgain(inverse, flight)).done;
 }
 
 /** The first effect that changes what is wanted. A start of a failed service changes nothing, and has no inverse. */

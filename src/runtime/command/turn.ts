@@ -10,7 +10,7 @@ import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { onAbort } from '../host/abort-listener.ts';
-import { SearchEnded } from './effect.ts';
+import { SearchEnded, type Command, type Flight } from './flight.ts';
 import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -40,17 +40,6 @@ export interface CommandWatch {
   settled(execution: Execution): void;
 }
 
-/** A command in flight, without its outcome. @internal */
-export type Command = Omit<CommandInFlight, 'outcome'>;
-
-/**
- * The outcome of a command in flight.
- *
- * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused. An
- * unknown command does not count against `maxInFlight`, because its outcome may never become known.
- */
-type Outcome = CommandInFlight['outcome'];
-
 /** An accepted decision. @internal */
 export type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
 
@@ -61,6 +50,12 @@ export interface Waiting {
   readonly answer: (execution: Execution) => void;
   /** Rejects the promise of the caller. */
   readonly fail: (error: unknown) => void;
+  /** The resources of the last decision; empty before the first decision. */
+  resources: readonly string[];
+  /** Whether the log is read on for the answer; `undefined` if that has not begun. */
+  isReading?: boolean;
+  /** Made when the command meets an obstacle. */
+  patience?: Patience;
 }
 
 /** The options of {@link Turns}. @internal */
@@ -89,30 +84,11 @@ export interface TurnOptions {
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
 }
 
-/** A command in the queue, with the resources of its last decision; empty before the first decision. */
-interface Entry extends Waiting {
-  resources: readonly string[];
-  /** Whether the log is read on for the answer; `undefined` if that has not begun. */
-  isReading?: boolean;
-  /** Made when the command meets an obstacle. */
-  patience?: Patience;
-}
-
 /** How long a command still waits for an obstacle to go. */
 interface Patience {
   isOver: boolean;
   /** Aborts when the command is answered. */
   readonly answered: AbortController;
-}
-
-/** A row of the table of commands in flight. */
-interface Row {
-  readonly command: Command;
-  outcome: Outcome;
-  /** Ends the search for the outcome; made when the outcome becomes unknown. */
-  search?: AbortController;
-  /** Resolves when the command has left the table. */
-  left: Promise<void>;
 }
 
 const sendAgain = 'Nothing was changed. Send the command again when the interface is running again.';
@@ -124,12 +100,12 @@ const sendAgain = 'Nothing was changed. Send the command again when the interfac
  */
 export class Turns {
   readonly #options: TurnOptions;
-  #queue = new Set<Entry>();
+  #queue = new Set<Waiting>();
   /** The table of commands in flight, by id. The next two members are derived from this table. */
-  readonly #inFlight = new Map<string, Row>();
-  /** The rows, by the link of each resource that a row holds. */
-  readonly #holders = new Map<string, Row>();
-  /** The number of `pending` rows. */
+  readonly #inFlight = new Map<string, Flight>();
+  /** The flights, by the link of each resource that a flight holds. */
+  readonly #holders = new Map<string, Flight>();
+  /** The number of `pending` flights. */
   #pendingCount = 0;
   #pumping = false;
   #closed = false;
@@ -150,17 +126,17 @@ export class Turns {
     const closed = this.refuseClosed();
     if (closed !== undefined) return closed;
     const { promise, resolve, reject } = withResolvers<Execution>();
-    const entry: Entry = { request, answer: resolve, fail: reject, resources: [] };
+    const waiting: Waiting = { request, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
-      if (this.#queue.delete(entry)) reject(signal?.reason);
+      if (this.#queue.delete(waiting)) reject(signal?.reason);
       this.#tellCounts();
     };
     const stopListening = signal && onAbort(signal, leave);
-    this.#queue.add(entry);
+    this.#queue.add(waiting);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
     const isTooMany = this.#queue.size > this.#options.maxQueued && !isFollowing(request);
-    if (isTooMany && this.#queue.delete(entry)) {
+    if (isTooMany && this.#queue.delete(waiting)) {
       resolve(
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
       );
@@ -168,7 +144,7 @@ export class Turns {
     this.#tellCounts();
     return promise.finally(() => {
       stopListening?.();
-      entry.patience?.answered.abort();
+      waiting.patience?.answered.abort();
     });
   }
 
@@ -184,9 +160,9 @@ export class Turns {
     const { signal } = waiting.request;
     if (signal?.aborted === true) return waiting.fail(signal.reason);
     // The same object: the signal of the caller removes it from the queue.
-    const entry: Entry = Object.assign(waiting, { resources: [] });
-    delete entry.isReading;
-    this.#queue = new Set([entry, ...this.#queue]);
+    waiting.resources = [];
+    delete waiting.isReading;
+    this.#queue = new Set([waiting, ...this.#queue]);
   }
 
   /** The refusal of every command after {@link close}; `undefined` before. */
@@ -196,14 +172,13 @@ export class Turns {
   }
 
   /** Puts a command into the table of commands in flight until `work` ends. */
-  hold(command: Command, outcome: Outcome, work: () => Promise<void>): void {
-    const row: Row = { command, outcome, left: Promise.resolve() };
-    this.#inFlight.set(command.id, row);
-    for (const link of command.resources) this.#holders.set(link, row);
-    if (outcome === 'pending') this.#pendingCount += 1;
-    else this.#tellCounts();
-    row.left = work().finally(() => {
-      this.#release(row);
+  hold(flight: Flight, work: () => Promise<void>): void {
+    this.#inFlight.set(flight.id, flight);
+    for (const link of flight.command.resources) this.#holders.set(link, flight);
+    if (flight.isUnknown) this.#tellCounts();
+    else this.#pendingCount += 1;
+    flight.left = work().finally(() => {
+      this.#release(flight);
     });
   }
 
@@ -212,15 +187,14 @@ export class Turns {
    *
    * @returns the signal that ends the search for the outcome with a {@link SearchEnded}
    */
-  setUnknown(id: string): AbortSignal {
-    const row = this.#inFlight.get(id);
-    if (row?.outcome === 'pending') {
-      row.outcome = 'unknown';
+  setUnknown(flight: Flight): AbortSignal {
+    const isHeld = this.#inFlight.has(flight.id);
+    if (isHeld && !flight.isUnknown) {
+      flight.outcome = 'unknown';
       this.#pendingCount -= 1;
       this.#pump();
     }
-    if (row === undefined || this.#closed) return AbortSignal.abort(new SearchEnded('closed'));
-    return searchOf(row).signal;
+    return this.#closed || !isHeld ? AbortSignal.abort(new SearchEnded('closed')) : flight.search;
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -230,27 +204,15 @@ export class Turns {
 
   /** Ends the search for the outcome of a command. Resolves when the command has left the table. */
   async abandon(id: string): Promise<void> {
-    const row = this.#inFlight.get(id);
-    if (row === undefined) return;
-    searchOf(row).abort(new SearchEnded('abandoned'));
-    await row.left;
+    const flight = this.#inFlight.get(id);
+    flight?.endSearch('abandoned');
+    await flight?.left;
   }
 
   /** The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does. */
   refuseUnknown(resources: readonly string[]): Refusal | undefined {
-    const row = resources.map((link) => this.#holders.get(link)).find((each) => each?.outcome === 'unknown');
-    return row && inProgress(row.command.id);
-  }
-
-  /** Whether the outcome of a command in flight is unknown. */
-  isUnknown(id: string): boolean {
-    return this.#inFlight.get(id)?.outcome === 'unknown';
-  }
-
-  /** @throws SearchEnded if a command in flight was abandoned */
-  throwIfAbandoned(id: string): void {
-    const reason: unknown = this.#inFlight.get(id)?.search?.signal.reason;
-    if (reason instanceof SearchEnded && reason.why === 'abandoned') throw reason;
+    const flight = resources.map((link) => this.#holders.get(link)).find((each) => each?.isUnknown === true);
+    return flight && inProgress(flight.id);
   }
 
   /** Refuses waiting commands and later ones. Resolves when the commands in flight have left the table. */
@@ -263,16 +225,16 @@ export class Turns {
         refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
       );
     this.#tellCounts();
-    const rows = [...this.#inFlight.values()];
-    for (const { search } of rows) search?.abort(new SearchEnded('closed'));
-    await Promise.all(rows.map(({ left }) => left));
+    const flights = [...this.#inFlight.values()];
+    for (const flight of flights) flight.endSearch('closed');
+    await Promise.all(flights.map(({ left }) => left));
   }
 
-  #release(row: Row): void {
-    const { id, resources } = row.command;
-    this.#inFlight.delete(id);
-    if (row.outcome === 'pending') this.#pendingCount -= 1;
-    for (const link of resources) if (this.#holders.get(link) === row) this.#holders.delete(link);
+  #release(flight: Flight): void {
+    this.#inFlight.delete(flight.id);
+    if (!flight.isUnknown) this.#pendingCount -= 1;
+    for (const link of flight.command.resources)
+      if (this.#holders.get(link) === flight) this.#holders.delete(link);
     this.#pump();
   }
 
@@ -290,9 +252,13 @@ export class Turns {
     // Commands on one resource keep their order: a later command waits behind an earlier one that waits.
     const claimed = new Set<string>();
     try {
-      for (const entry of this.#queue) {
-        if (this.#isHeldBack(entry) || this.#mustWait(entry, claimed) || !this.#takeTurn(entry, claimed)) {
-          for (const link of entry.resources) claimed.add(link);
+      for (const waiting of this.#queue) {
+        if (
+          this.#isHeldBack(waiting) ||
+          this.#mustWait(waiting, claimed) ||
+          !this.#takeTurn(waiting, claimed)
+        ) {
+          for (const link of waiting.resources) claimed.add(link);
         }
       }
     } finally {
@@ -302,12 +268,12 @@ export class Turns {
   }
 
   /** Whether a command waits on any resource. `maxInFlight` does not hold for a command that follows another node. */
-  #isHeldBack({ request, isReading }: Entry): boolean {
+  #isHeldBack({ request, isReading }: Waiting): boolean {
     return isReading === true || (this.#pendingCount >= this.#options.maxInFlight && !isFollowing(request));
   }
 
   /** @param claimed - the resources of earlier commands that still wait */
-  #mustWait({ request, resources }: Entry, claimed: ReadonlySet<string>): boolean {
+  #mustWait({ request, resources }: Waiting, claimed: ReadonlySet<string>): boolean {
     // Goes first: commands that wait here may wait for that.
     const isFirst = isFollowing(request);
     return resources.some(
@@ -320,28 +286,28 @@ export class Turns {
    *
    * @returns whether the command has left the queue
    */
-  #takeTurn(entry: Entry, claimed: ReadonlySet<string>): boolean {
+  #takeTurn(waiting: Waiting, claimed: ReadonlySet<string>): boolean {
     let decision: Decision;
     try {
-      decision = this.#options.decide(entry.request);
+      decision = this.#options.decide(waiting.request);
     } catch (error) {
-      entry.fail(error);
-      return this.#queue.delete(entry);
+      waiting.fail(error);
+      return this.#queue.delete(waiting);
     }
     // The transition may have closed the interface, or cancelled its own command.
-    if (!this.#queue.has(entry)) return true;
-    entry.resources = decision.resources;
-    entry.request.watch?.decided(decision.resources);
-    const { request, resources } = entry;
+    if (!this.#queue.has(waiting)) return true;
+    waiting.resources = decision.resources;
+    waiting.request.watch?.decided(decision.resources);
+    const { request, resources } = waiting;
     const refused = this.#options.refuseAll(request) ?? this.refuseUnknown(resources);
     const obstacle = this.#options.obstacleTo(request, resources);
-    if (refused !== undefined) entry.answer(refused);
-    else if (obstacle !== undefined && this.#hasWaited(entry)) entry.answer(obstacle);
-    else if (obstacle !== undefined || this.#mustWait(entry, claimed)) return false;
-    else if (decision.outcome === 'accepted') this.#options.begin(decision, entry);
-    else if (this.#readsOn(entry, decision)) return false;
-    else entry.answer(ended(decision));
-    return this.#queue.delete(entry);
+    if (refused !== undefined) waiting.answer(refused);
+    else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.answer(obstacle);
+    else if (obstacle !== undefined || this.#mustWait(waiting, claimed)) return false;
+    else if (decision.outcome === 'accepted') this.#options.begin(decision, waiting);
+    else if (this.#readsOn(waiting, decision)) return false;
+    else waiting.answer(ended(decision));
+    return this.#queue.delete(waiting);
   }
 
   /**
@@ -350,25 +316,25 @@ export class Turns {
    *
    * @returns whether the command waits for the read
    */
-  #readsOn(entry: Entry, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
-    const reading = entry.isReading === undefined ? this.#options.readOn(entry.request) : undefined;
+  #readsOn(waiting: Waiting, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
+    const reading = waiting.isReading === undefined ? this.#options.readOn(waiting.request) : undefined;
     if (reading === undefined) return false;
-    entry.isReading = true;
+    waiting.isReading = true;
     // One read will do for all commands that wait by now.
-    const waiting = [...this.#queue].filter((each) => each.isReading === undefined);
+    const others = [...this.#queue].filter((each) => each.isReading === undefined);
     void reading.then((found) => {
       const isRead = found === 'news' || found === undefined;
-      for (const each of isRead ? [entry, ...waiting] : [entry]) each.isReading = false;
-      if (found !== 'news' && this.#queue.delete(entry)) entry.answer(found ?? ended(decision));
+      for (const each of isRead ? [waiting, ...others] : [waiting]) each.isReading = false;
+      if (found !== 'news' && this.#queue.delete(waiting)) waiting.answer(found ?? ended(decision));
       this.#pump();
     });
     return true;
   }
 
   /** Whether a command with an obstacle has waited for as long as it may. */
-  #hasWaited(entry: Entry): boolean {
-    entry.patience ??= this.#patience();
-    return entry.patience.isOver;
+  #hasWaited(waiting: Waiting): boolean {
+    waiting.patience ??= this.#patience();
+    return waiting.patience.isOver;
   }
 
   #patience(): Patience {
@@ -386,10 +352,6 @@ export class Turns {
 /** Whether a command follows what another node has decided. @internal */
 export function isFollowing({ journal }: CommandRequest): boolean {
   return journal !== undefined;
-}
-
-function searchOf(row: Row): AbortController {
-  return (row.search ??= new AbortController());
 }
 
 /** `Promise.withResolvers`, which Node 20 lacks. */

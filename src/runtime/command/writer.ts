@@ -1,11 +1,10 @@
 /**
- * The writer: holds the current snapshot, and takes each command through intent → effect → settlement.
+ * The writer: holds the current snapshot, decides each command in its turn, and makes the flight of an accepted one.
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
 import { isTrusted, partsOf, refused, unchanged, type Changes, type Context } from '../../core/decision.ts';
 import {
-  eventTable,
   evolve,
   foldHostReports,
   type AdminEvent,
@@ -16,34 +15,29 @@ import {
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { perform, type CommandOptions, type Performed, type Place } from './command.ts';
-import {
-  changeLost,
-  changePending,
-  outcomeUnknown,
-  refusal,
-  resultLost,
-  resultPending,
-  storeUnavailable,
-  type Execution,
-  type Refusal,
-} from './execution.ts';
-import { SearchEnded } from './effect.ts';
-import { areConsistent, type OpenCommand, type UnsettledCommands } from '../journal/history.ts';
-import type { CommandSpan, Instruments } from '../instrumentation/instruments.ts';
-import { NotKept, type Journal, type Outage } from '../journal/journal.ts';
-import { Fenced, LogEnded, Overtaken, type Basis, type Placed } from '../journal/log.ts';
-import { Crossings } from './crossing.ts';
-import { inspectAbandoned, recover } from './recovery.ts';
-import { isActing, type Group } from './stage.ts';
 import { ReportError } from '../host/report-error.ts';
+import { areConsistent, type OpenCommand, type UnsettledCommands } from '../journal/history.ts';
+import { NotKept, type Journal, type Outage } from '../journal/journal.ts';
+import { Fenced, Overtaken, type Placed } from '../journal/log.ts';
+import { perform, type Performed } from './command.ts';
+import { Crossings } from './crossing.ts';
+import { refusal, unavailableIn, type Execution, type Refusal } from './execution.ts';
 import {
+  commandOf,
+  Flight,
+  SearchEnded,
+  Unsettled,
+  type Command,
+  type FlightOptions,
+  type Runtime,
+} from './flight.ts';
+import { inspectAbandoned, recover } from './recovery.ts';
+import {
+  isFollowing,
   Turns,
   type Acceptance,
-  type Command,
   type CommandRequest,
   type TurnOptions,
-  isFollowing,
   type Waiting,
 } from './turn.ts';
 import type { Veto } from './veto.ts';
@@ -51,7 +45,7 @@ import type { Veto } from './veto.ts';
 /** The options of {@link Writer}. @internal */
 export interface WriterOptions
   extends
-    Pick<CommandOptions, 'gateway' | 'clock' | 'deadlineMs'>,
+    Pick<Runtime, 'gateway' | 'clock' | 'deadlineMs' | 'instruments' | 'onError'>,
     Pick<TurnOptions, 'maxQueued' | 'maxInFlight'> {
   readonly snapshot: Snapshot;
   /** Begins the id of each command. */
@@ -65,43 +59,10 @@ export interface WriterOptions
   readonly refuseAll: () => Refusal | undefined;
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
-  readonly instruments: Instruments;
-  readonly onError: (error: unknown) => void;
-}
-
-/** A command that is performed, or recovered after a restart. */
-interface Performing {
-  readonly command: Command;
-  readonly span: CommandSpan;
-  /** Keeps the records of the command. */
-  readonly journal: Journal;
-  /**
-   * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command without
-   * effects takes hold only once its events are journaled.
-   */
-  readonly asksHost: boolean;
-  /** Answers the client. Only the first answer counts. */
-  readonly answer: (execution: Execution) => void;
-  /** The events that were settled so far. */
-  readonly settled: AdminEvent[];
-  /** What the decision rests on; left out for a command of an earlier life. */
-  readonly basis?: Basis;
-  /** Called when the decision was checked, before anything is done. */
-  readonly onBegun?: () => void;
 }
 
 /** The result of an abandoned command. */
 type Ending = Extract<Execution, { readonly outcome: 'accepted' | 'refused' }>;
-
-/** The settlement of a command is not journaled, and the command ends with this answer. */
-class Unsettled extends Error {
-  readonly execution: Execution;
-
-  constructor(execution: Execution) {
-    super('The settlement was not journaled');
-    this.execution = execution;
-  }
-}
 
 /**
  * Decides and performs commands, and holds the current snapshot.
@@ -113,11 +74,22 @@ export class Writer {
   #commands = 0;
   readonly #options: WriterOptions;
   readonly #turns: Turns;
-  readonly #crossings = new Crossings();
+  readonly #runtime: Runtime;
 
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#snapshot = options.snapshot;
+    this.#runtime = {
+      ...options,
+      crossings: new Crossings(),
+      snapshot: () => this.#snapshot,
+      now: () => options.contextOf(undefined).now,
+      record: (next, events) => {
+        this.#record(next, events);
+      },
+      foldReports: (reports) => void this.#foldReports(reports),
+      becameUnknown: (flight) => this.#turns.setUnknown(flight),
+    };
     this.#turns = new Turns({
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
@@ -243,7 +215,7 @@ export class Writer {
       if (error instanceof NotKept && !error.isPossible) return unavailableIn(error.outage);
     }
     await this.#turns.abandon(id);
-    this.#crossings.take(id);
+    this.#runtime.crossings.take(id);
     return { outcome: 'accepted', snapshot: this.#snapshot, events: [] };
   }
 
@@ -255,7 +227,9 @@ export class Writer {
 
   #foldReports(given: unknown): AppliedReports {
     const { now } = this.#options.contextOf(undefined);
-    const folded = foldHostReports(this.#snapshot, given, now, (crossing) => this.#crossings.note(crossing));
+    const folded = foldHostReports(this.#snapshot, given, now, (crossing) =>
+      this.#runtime.crossings.note(crossing),
+    );
     if (folded.events.length > 0) this.#record(folded.next, folded.events);
     return folded;
   }
@@ -280,21 +254,15 @@ export class Writer {
 
   /** Resolves when the outcome is known, or when the host has not answered in time. */
   #recoverOpen(open: OpenCommand): Promise<void> {
-    const { command: id } = open.intent;
-    const { journal } = this.#options;
-    const command = commandIn(open, this.#options.clock.now());
+    const { command: id, effects } = open.intent;
     // The host was called in the earlier life, so every report of this life is newer.
-    for (const effect of open.intent.effects) this.#crossings.begin(id, effect);
+    for (const effect of effects) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
-      this.#turns.hold(command, 'unknown', async () => {
-        const span = this.#options.instruments.recovery(command);
+      const flight = this.#flightOf(open, { outcome: 'unknown', answer: () => resolve() });
+      this.#turns.hold(flight, async () => {
         try {
-          const performed = await recover(
-            open,
-            this.#optionsOf({ command, span, journal, asksHost: true, answer: () => resolve(), settled: [] }),
-          );
-          this.#recovered({ command, span }, this.#executionOf(performed));
+          this.#recovered(flight, this.#executionOf(await recover(open, flight)));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
           if (!(error instanceof SearchEnded || error instanceof Unsettled)) this.#options.onError(error);
@@ -304,27 +272,35 @@ export class Writer {
     });
   }
 
+  /** A command of an earlier life. */
+  #flightOf(
+    { intent: { command: id, resources, events } }: OpenCommand,
+    how: Pick<FlightOptions, 'outcome' | 'answer'>,
+  ): Flight {
+    const command = commandOf(id, { resources, events }, events[0]?.at ?? this.#options.clock.now());
+    const { instruments, journal } = this.#options;
+    const options = { ...how, journal, span: instruments.recovery(command), asksHost: true };
+    return new Flight(command, options, this.#runtime);
+  }
+
   /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
   async #settleAbandoned(open: OpenCommand): Promise<void> {
-    const command = commandIn(open, this.#options.clock.now());
-    const holder = this.#turns.refuseUnknown(command.resources)?.problem.command;
+    const flight = this.#flightOf(open, { outcome: 'pending', answer: () => undefined });
+    const holder = this.#turns.refuseUnknown(flight.command.resources)?.problem.command;
     if (holder !== undefined) {
-      this.#options.onError(new Error(notAsked(command, holder)));
+      this.#options.onError(new Error(notAsked(flight.command, holder)));
       return;
     }
-    const span = this.#options.instruments.recovery(command);
-    const { journal } = this.#options;
-    const performing = { command, span, journal, asksHost: true, answer: () => undefined, settled: [] };
-    const events = await inspectAbandoned(open, this.#optionsOf(performing));
+    const events = await inspectAbandoned(open, flight);
     if (events === undefined) {
-      this.#options.onError(new Error(stillUnknown(command)));
+      this.#options.onError(new Error(stillUnknown(flight.command)));
       return;
     }
     const isShown = evolve(this.#snapshot, events) === this.#snapshot;
     try {
-      await this.#settle(performing, isShown ? [] : events, { at: 'end' });
+      await flight.settle(isShown ? [] : events, { at: 'end' });
       const refusal = events.length > 0 ? {} : { refusal: 'No effect of the abandoned command is in place.' };
-      this.#recovered(performing, this.#executionOf({ events, ...refusal }));
+      this.#recovered(flight, this.#executionOf({ events, ...refusal }));
     } catch (error) {
       // A failure of the store has gone to `onError` already.
       if (!(error instanceof Unsettled)) throw error;
@@ -332,7 +308,7 @@ export class Writer {
   }
 
   /** The outcome is known of a command of an earlier life. */
-  #recovered({ command, span }: Pick<Performing, 'command' | 'span'>, execution: Execution): void {
+  #recovered({ command, span }: Flight, execution: Execution): void {
     span.ended(execution);
     this.#options.onRecovered(command, execution);
   }
@@ -346,22 +322,30 @@ export class Writer {
   #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, answer, fail } = waiting;
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
+    this.#commands += 1;
+    const { resources } = decision;
+    const { events, effects } = firstOf(decision);
+    const id = `${this.#options.prefix}-${String(this.#commands)}`;
+    const command = commandOf(id, { resources, events }, this.#options.clock.now());
+    const span = this.#options.instruments.command(command);
     // The decision was made in this turn of the event loop.
     const basis = { since: journal.moment, links };
-    this.#commands += 1;
-    const id = `${this.#options.prefix}-${String(this.#commands)}`;
-    const { events, effects } = firstOf(decision);
-    const { resources } = decision;
-    const command = commandOf(id, { resources, events }, this.#options.clock.now());
-    this.#turns.hold(command, 'pending', async () => {
-      const span = this.#options.instruments.command(command);
+    const options = {
+      journal,
+      span,
+      answer,
+      basis,
+      asksHost: effects.length > 0,
+      outcome: 'pending',
+    } as const;
+    const flight = new Flight(command, options, this.#runtime);
+    this.#turns.hold(flight, async () => {
       try {
-        const asksHost = effects.length > 0;
-        const onBegun = (): void => watch?.begun(command, decision, events);
-        const performing = { command, span, journal, asksHost, answer, settled: [], basis, onBegun };
-        const execution = await this.#perform(performing, decision);
+        if (!isTrusted(decision)) this.#assertFolds(decision);
+        watch?.begun(command, decision, events);
+        const execution = await this.#perform(flight, decision);
         span.ended(execution);
-        if (this.#turns.isUnknown(id)) watch?.settled(execution);
+        if (flight.isUnknown) watch?.settled(execution);
         answer(execution);
       } catch (error) {
         if (error instanceof Overtaken) this.#turns.putBack(waiting);
@@ -375,22 +359,13 @@ export class Writer {
     });
   }
 
-  async #perform(performing: Performing, decision: Acceptance): Promise<Execution> {
-    if (!isTrusted(decision)) this.#assertFolds(decision);
-    performing.onBegun?.();
+  async #perform(flight: Flight, decision: Acceptance): Promise<Execution> {
     try {
-      return this.#executionOf(await perform(decision, this.#optionsOf(performing)));
+      return this.#executionOf(await perform(decision, flight));
     } catch (error) {
       if (!(error instanceof Unsettled)) throw error;
       return error.execution;
     }
-  }
-
-  /** Ends a command in the journal that the gateway was not asked about: the store may still get the intent. */
-  #withdraw({ command: { id, resources }, journal }: Performing): void {
-    const { revision } = this.#snapshot;
-    const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
-    journal.keep({ record, resources, use: 'refusal', then: () => undefined }).catch(() => undefined);
   }
 
   /** Checks a decision that the host has built. An event that does not fold would make the journal unreadable. */
@@ -403,140 +378,6 @@ export class Writer {
     }
   }
 
-  #optionsOf(performing: Performing): CommandOptions {
-    const { gateway, clock, deadlineMs, instruments, onError } = this.#options;
-    return {
-      gateway,
-      clock,
-      deadlineMs,
-      instruments,
-      onError,
-      commandId: performing.command.id,
-      crossings: this.#crossings,
-      present: () => this.#snapshot,
-      isUnknown: () => this.#turns.isUnknown(performing.command.id),
-      intend: (group, part, of) => this.#intend(performing, group, part, of),
-      settle: (events, place) => this.#settle(performing, events, place),
-      onUnknown: () => this.#answerUnknown(performing, outcomeUnknown(performing.command.id)),
-      throwIfAbandoned: () => {
-        this.#turns.throwIfAbandoned(performing.command.id);
-      },
-    };
-  }
-
-  async #intend(performing: Performing, group: Group, part: number, of: number): Promise<void> {
-    const effects = group.filter(isActing).map(({ effect }) => effect);
-    if (effects.length === 0) return;
-    const { id: command, resources } = performing.command;
-    const events = group.map(({ event }) => event);
-    const record = { type: 'intent', command, resources, part, of, events, effects } as const;
-    const keeping = { record, resources, use: 'intent', then: () => undefined } as const;
-    try {
-      // A later part follows an earlier one, whatever has changed since.
-      await performing.journal.keep({ ...keeping, ...(part === 0 ? basisOf(performing) : {}) });
-    } catch (error) {
-      if (!(error instanceof NotKept)) throw error;
-      if (error.isPossible || part > 0) this.#withdraw(performing);
-      const held = part === 0 ? undefined : heldBy({ at: 'part', done: part, of });
-      const refused = unavailableIn(error.outage, held);
-      throw new Unsettled(part === 0 ? refused : { ...refused, events: performing.settled });
-    }
-  }
-
-  /** Gives the signal that ends the search for the outcome. */
-  #answerUnknown({ command, span, answer }: Performing, execution: Execution): AbortSignal {
-    span.ended(execution);
-    answer(execution);
-    return this.#turns.setUnknown(command.id);
-  }
-
-  async #settle(
-    performing: Performing,
-    settled: readonly AdminEvent[],
-    place: Place,
-  ): Promise<readonly AdminEvent[]> {
-    const events = this.#recorded(performing, settled, place);
-    const { command, journal, asksHost } = performing;
-    const { id, resources } = command;
-    const { revision } = this.#snapshot;
-    const last = place.at === 'end';
-    const isRefused = last && place.refusal !== undefined && events.length === 0;
-    const use = !asksHost ? 'change' : isRefused ? 'refusal' : 'result';
-    try {
-      return await journal.keep({
-        record: { type: 'settlement', command: id, revision, events, last },
-        resources,
-        ...(use === 'change' ? basisOf(performing) : {}),
-        use,
-        then: (placed) => this.#apply(performing, events, placed),
-        onLate: () => {
-          this.#answerUnknown(performing, asksHost ? resultPending(id, heldBy(place)) : changePending(id));
-        },
-      });
-    } catch (error) {
-      if (error instanceof Fenced) {
-        this.#apply(performing, events, journal.present);
-        this.#withdraw(performing);
-        throw new Unsettled(error.answerTo(id));
-      }
-      if (!(error instanceof NotKept)) throw error;
-      if (use === 'refusal') return this.#apply(performing, events, journal.present);
-      // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
-      if (asksHost) this.#apply(performing, events, journal.present);
-      throw new Unsettled(this.#unsettled(performing, place, error));
-    }
-  }
-
-  /** The answer to a command whose settlement will not be journaled in this life. */
-  #unsettled(
-    { command: { id }, asksHost }: Performing,
-    place: Place,
-    { isPossible, outage }: NotKept,
-  ): Execution {
-    if (asksHost) return resultLost(id, heldBy(place));
-    return isPossible ? changeLost(id) : unavailableIn(outage);
-  }
-
-  /**
-   * Gives events the time of the settlement and the id of the command. Adds `command.failed` if the host refused after
-   * the client was told that the outcome is unknown.
-   */
-  #recorded(performing: Performing, settled: readonly AdminEvent[], place: Place): readonly AdminEvent[] {
-    const stamp = { at: this.#options.contextOf(undefined).now, command: performing.command.id };
-    const events: AdminEvent[] = settled.map((event) => Object.freeze({ ...event, ...stamp }));
-    const isRefused = place.at === 'end' && place.refusal !== undefined;
-    if (isRefused && this.#turns.isUnknown(performing.command.id))
-      events.push(failure(performing.command, place.refusal, stamp));
-    return Object.freeze(events);
-  }
-
-  /** Folds events over the current snapshot, which reports may have changed since the decision. */
-  #apply(
-    { command, settled }: Performing,
-    recorded: readonly AdminEvent[],
-    placed: Placed,
-  ): readonly AdminEvent[] {
-    const events = placedEvents(recorded, placed);
-    this.#foldSettled(events, placed);
-    settled.push(...events);
-    const crossing = this.#crossings.take(command.id);
-    // A contradiction is no error: the report may be older than the end of the effect.
-    if (crossing.length > 0) this.#foldReports(crossing);
-    return events;
-  }
-
-  #foldSettled(events: readonly AdminEvent[], { align }: Placed): void {
-    if (events.length === 0) return;
-    const before = this.#snapshot;
-    const folded = evolve(before, events);
-    const next = align(folded, folded.revision);
-    // The events of a command need a revision of their own, even if reports of the host have made the change already.
-    this.#record(
-      next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next,
-      events,
-    );
-  }
-
   #executionOf({ events, refusal: reason, isPart }: Performed): Execution {
     if (reason !== undefined)
       return refusal(isPart === true ? 'partly-done' : 'effect-refused', reason, events);
@@ -547,60 +388,15 @@ export class Writer {
 /** Changes nothing, and waits for what its request rests on. */
 const nothing: Transition = (snapshot) => unchanged(snapshot, []);
 
-function basisOf({ basis }: Performing): { readonly basis?: Basis } {
-  return basis === undefined ? {} : { basis };
-}
-
-/** Gives the events that other nodes share their place in the log. */
-function placedEvents(events: readonly AdminEvent[], { fleet }: Placed): readonly AdminEvent[] {
-  if (fleet === undefined) return events;
-  return Object.freeze(
-    events.map((event) =>
-      eventTable[event.type].scope === 'node' ? event : Object.freeze({ ...event, fleet }),
-    ),
-  );
-}
-
 /** The refusal of every command while a store does not answer; `undefined` while the store answers. */
 function unavailable({ outage }: Journal): Refusal | undefined {
   return outage === undefined ? undefined : unavailableIn(outage);
-}
-
-function unavailableIn({ error, retryAfterMs }: Outage, held?: string): Refusal {
-  return isLogEnded(error) ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
-}
-
-/** Whether the log has ended for a reason of its own. The error of a host can throw when it is read. */
-function isLogEnded(error: unknown): error is LogEnded {
-  try {
-    return error instanceof LogEnded;
-  } catch {
-    return false;
-  }
 }
 
 /** The first part of a decision: the rest of a long teardown is not made yet. */
 function firstOf(decision: Acceptance): Changes<AdminEvent, Effect> {
   const [first = decision] = partsOf<AdminEvent, Effect>(decision).make();
   return first;
-}
-
-function commandOf(
-  id: string,
-  { resources, events }: Pick<Acceptance, 'resources' | 'events'>,
-  since: number,
-): Command {
-  const [first] = events;
-  if (first === undefined) throw new TypeError('A command must have at least one event');
-  const { type, resource, actor } = first;
-  // A copy, because the resources are free again only under the same links.
-  const command = { id, type, resource, resources: Object.freeze([...resources]), since };
-  return actor === undefined ? command : { ...command, actor };
-}
-
-/** The command of an earlier life. */
-function commandIn({ intent: { command, resources, events } }: OpenCommand, now: number): Command {
-  return commandOf(command, { resources, events }, events[0]?.at ?? now);
 }
 
 function stillUnknown({ id, resource }: Command): string {
@@ -615,25 +411,6 @@ function notAsked({ id, resource }: Command, holder: string): string {
     `The gateway was not asked what became of the abandoned command ${id} on ${resource}, because the outcome of the later ` +
     `command ${holder} on the same resource is not known yet. The gateway is asked at the next start.`
   );
-}
-
-/** A sentence about the part of a command that the host did, for a command whose settlement is not journaled. */
-function heldBy(place: Place): string {
-  if (place.at === 'part') {
-    const { done, of } = place;
-    return `Only ${String(done)} of ${String(of)} parts are done.`;
-  }
-  return place.refusal ?? 'The gateway made the change.';
-}
-
-/** The event for a command whose outcome was unknown and that turned out to have failed. */
-function failure(
-  { resource, actor }: Command,
-  reason: string,
-  stamp: { readonly at: number; readonly command: string },
-): AdminEvent {
-  const head = actor === undefined ? { resource } : { actor, resource };
-  return Object.freeze({ type: 'command.failed' as const, ...head, ...stamp, reason });
 }
 
 /**

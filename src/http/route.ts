@@ -161,6 +161,8 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
   ): Promise<Result<Change<S, D, T>>> | Result<Change<S, D, T>>;
   /** Gives the body of a 200. Left out if the route answers 204. */
   answer?(this: void, snapshot: S, thing: T, rendering: R): object;
+  /** Gives the error for the host if the command leads to a state that needs a log-in, and nobody has to log in. */
+  errorIfOpen?(this: void, snapshot: S): Error | undefined;
 }
 
 /** The result of an action. @internal */

@@ -420,7 +420,12 @@ const create: BoundRoute = {
     if (!creation.ok) return creation;
     return ok({ decide: (snapshot, _users, context) => creation.value(snapshot, context) });
   },
+  // An operator who creates the first user expects that everybody has to log in from then on.
+  errorIfOpen: ({ users }) => (users.size === 1 ? new Error(nobodyLogsIn) : undefined),
 };
+
+const nobodyLogsIn =
+  'There is a user now, but nobody has to log in: give createAdmin the option access.authenticate';
 
 /** Checks a name and a password, and hashes the password. Gives the transition that creates the user. @internal */
 export async function userCreation(

@@ -531,17 +531,9 @@ async function conclude(
     return refusal(execution.problem, retryAfter(execution));
   const { route, parameters, caller } = asked;
   const { fleet, authenticate, onError } = options;
-  // An operator who creates the first user expects that everybody has to log in from then on.
-  if (
-    route.id === 'users.create' &&
-    execution.snapshot.users.size === 1 &&
-    (authenticate ?? caller.principal) === undefined
-  )
-    onError(
-      new Error(
-        'There is a user now, but nobody has to log in: give createAdmin the option access.authenticate',
-      ),
-    );
+  const needsLogIn = (authenticate ?? caller.principal) !== undefined;
+  const error = needsLogIn ? undefined : route.errorIfOpen?.(execution.snapshot);
+  if (error !== undefined) onError(error);
   const { snapshot } = execution;
   const etag = etagOf(snapshot, versionAt(asked, snapshot));
   const headers = {

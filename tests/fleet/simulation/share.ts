@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 import { failuresIn, seedsOf } from '../../support/simulated-seed.ts';
 import { simulate } from './world.ts';
 
-/** Declares the test of one share, from 1 to 4. */
+/** Declares the test of one share, 1 or 2. */
 export function testShare(share: number): void {
   const seeds = seedsOf(share);
   // Promise: simulation

@@ -41,11 +41,7 @@ export class AdminError extends Error {
   }
 }
 
-/** Whether an error has a code. An error that throws while it is read has none. @internal */
+/** Whether an error has a code. @internal */
 export function hasCode(error: unknown, code: AdminErrorCode): boolean {
-  try {
-    return error instanceof Error && (error as Partial<AdminError>).code === code;
-  } catch {
-    return false;
-  }
+  return error instanceof Error && (error as Partial<AdminError>).code === code;
 }

@@ -115,7 +115,6 @@ export type { PublishedEvent, EventGap } from './runtime/read/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { measurementTable, type Measurement } from './runtime/instrumentation/measurement.ts';
 export type { Plan } from './runtime/handler/plan.ts';
-export type { Veto } from './runtime/command/veto.ts';
 
 // Implement the ports, or use the ready-made ones.
 export type {
@@ -127,6 +126,7 @@ export type {
   AuditSink,
   Logger,
   Authenticate,
+  Veto,
   ConfigurationStore,
   StoredHistory,
 } from './ports/port.ts';

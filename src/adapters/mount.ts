@@ -3,8 +3,8 @@
  */
 import { assertMembers } from '../core/member.ts';
 import { assertText } from '../json/value.ts';
-import { createErrorSink } from '../runtime/host/error-sink.ts';
-import { callHost, wrongAnswer } from '../runtime/host/host-error.ts';
+import { callHost, createErrorSink } from '../runtime/host/guard.ts';
+import { wrongAnswer } from '../runtime/host/host-error.ts';
 import { problem, type Admin, type AdminRequest, type AdminResponse, type Principal } from '../index.ts';
 
 /**
@@ -60,7 +60,7 @@ export function mountAt(options: {
 
 /**
  * Creates the function that takes errors to `onError` of an adapter. The function never throws or rejects: if `onError`
- * fails, the console gets the error once. Without `onError`, errors are ignored.
+ * fails, the console gets the error. Without `onError`, errors are ignored.
  *
  * @internal
  */
@@ -88,7 +88,7 @@ export function senderOf<R>(
   { principalOf, peerOf }: Hooks<R>,
   tell: (error: unknown) => void,
 ): Pick<AdminRequest, 'peer' | 'principal'> {
-  const told = async (ask: () => Awaitable<Principal | undefined>): Promise<Principal | null> => {
+  const asked = async (ask: () => Awaitable<Principal | undefined>): Promise<Principal | null> => {
     try {
       return (await ask()) ?? null;
     } catch (error) {
@@ -102,13 +102,13 @@ export function senderOf<R>(
       throw wrongAnswer('peerOf', peer, 'a string or undefined');
     return {
       ...(peer === undefined ? {} : { peer }),
-      ...(principalOf === undefined ? {} : { principal: () => told(() => principalOf(request)) }),
+      ...(principalOf === undefined ? {} : { principal: () => asked(() => principalOf(request)) }),
     };
   } catch (error) {
     const fail = (): never => {
       throw error;
     };
-    return { principal: () => told(fail) };
+    return { principal: () => asked(fail) };
   }
 }
 

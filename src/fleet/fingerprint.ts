@@ -3,9 +3,8 @@
  * and the hasher of passwords. Each node announces a text that all know, sealed and hashed, and tries those of the others.
  */
 import type { Hasher, SecretSealer } from '../ports/port.ts';
-import { hashWith, sealWith } from '../runtime/host/guarded-secret.ts';
-import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host/host-deadline.ts';
-import { askHost } from '../runtime/host/host-error.ts';
+import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host/deadline.ts';
+import { askHost, hashWith, sealWith } from '../runtime/host/guard.ts';
 import type { Members, Status } from './members.ts';
 
 /** What each node seals and hashes. */

@@ -2,10 +2,16 @@
  * The ports: the interfaces that a host program implements. Types only.
  *
  * Only {@link GatewayPort} is required. This folder also contains ready-made implementations of the other ports.
+ *
+ * The library checks the answer of a port where a wrong answer would let an unknown caller in, would be written to disk, or
+ * would end the process. Everything else is the contract, and the library relies on it. A port that throws or rejects never
+ * ends the process and never leaves a client without an answer: `onError` gets a HostError.
  */
+import type { Context } from '../core/decision.ts';
 import type { AdminRequest, Principal } from '../http/message.ts';
 import type { Json } from '../json/value.ts';
-import type { Effect } from '../resources/index.ts';
+import type { Problem } from '../problem.ts';
+import type { Decision, Effect } from '../resources/index.ts';
 import type { Telemetry } from '../resources/shared/rendering.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { AuditRecord } from './audit-record.ts';
@@ -39,7 +45,7 @@ export interface GatewayPort {
    */
   apply(effect: Effect, context: EffectContext): Promise<void>;
   /**
-   * Tells whether the state that the effect asks for is in place now.
+   * Answers whether the state that the effect asks for is in place now.
    *
    * The library calls `inspect` repeatedly while the outcome is unknown, also while `apply` is still running. After a
    * restart the library inspects the effects that were in flight when the process ended; {@link openAdmin} resolves
@@ -61,7 +67,10 @@ export interface GatewayPort {
  * @public
  */
 export interface Clock {
-  /** The current time, in milliseconds since 1970-01-01T00:00:00Z. The time may jump. */
+  /**
+   * The current time, in milliseconds since 1970-01-01T00:00:00Z, in the years 0 to 9999. The time may jump. A call that needs
+   * the time fails if the function throws or gives another number.
+   */
   now(): number;
   /**
    * Milliseconds since any fixed moment. Never goes back and never jumps. The durations of measurements and log lines, and
@@ -122,7 +131,7 @@ export interface Hasher {
    * looks inside the result.
    */
   hash(password: string): Promise<string>;
-  /** Tells whether a hash belongs to a password. False for a hash of unknown form. */
+  /** Answers whether a hash belongs to a password. False for a hash of unknown form. */
   verify(password: string, hash: string): Promise<boolean>;
   /**
    * Whether a hash is cheaper to guess than the hashes of {@link Hasher.hash}. After a log-in with such a hash, the
@@ -331,8 +340,23 @@ export interface Authenticate {
    */
   readonly challenge?: string;
   /**
-   * Whether nobody has to log in at this state. Left out if everybody always has to log in. If the function throws, or gives
-   * no boolean, everybody has to log in.
+   * Whether no caller has to log in at this state. Left out if every caller always has to log in. If the function throws, or
+   * gives no boolean, every caller has to log in.
    */
   isOpen?(snapshot: Snapshot): boolean;
 }
+
+/**
+ * The host's own rule: sees an accepted decision before anything is done, and returns the problem with which the command
+ * is refused, or `undefined` to allow the command.
+ *
+ * The function is asked in the turn of the command, also for `plan` and dry runs, and can be asked several times for one
+ * command. It is synchronous and changes nothing. If it throws, or returns anything else, the command is refused with 500
+ * `internal`. Make the problem with {@link hostProblem} or {@link problem}.
+ *
+ * @public
+ */
+export type Veto = (
+  decision: Extract<Decision, { readonly outcome: 'accepted' }>,
+  context: Context,
+) => Problem | undefined;

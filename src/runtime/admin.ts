@@ -1,7 +1,7 @@
 /**
  * The public types of a running administration interface: its options and its methods.
  */
-import type { Authenticate, Clock, GatewayPort, Hasher, Logger, SecretSealer } from '../ports/port.ts';
+import type { Authenticate, Clock, GatewayPort, Hasher, Logger, SecretSealer, Veto } from '../ports/port.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
 import type { Role } from '../http/route.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.ts';
@@ -17,7 +17,6 @@ import type { Handled } from './handler/handler.ts';
 import type { Measurement } from './instrumentation/measurement.ts';
 import type { Limits } from './limits.ts';
 import type { Plan } from './handler/plan.ts';
-import type { Veto } from './command/veto.ts';
 
 /**
  * The options of {@link createAdmin} and {@link openAdmin}. Only `snapshot` and `gateway` are required.
@@ -87,8 +86,9 @@ export interface AdminOptions {
      * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
      * gateway port and of other functions of the host, a {@link ReportError} for each malformed report, a
      * {@link DifferingDocumentError} if the store has another configuration than the given snapshot, failures of the store,
-     * and unexpected errors. Failures of the clock, of telemetry and of `isOpen` come once for each function. By default,
-     * and without a `logger`, the console gets the first error of each kind.
+     * and unexpected errors. Failures of functions that are called for each request, line or figure come once for each
+     * function: those of telemetry, of the logger, of `onMeasurement`, of `isOpen`, and of the timers of the clock. By
+     * default, and without a `logger`, the console gets every error.
      */
     readonly onError?: (error: unknown) => void;
     /**

@@ -31,7 +31,7 @@ import { transitionAt, versionAt, type Place } from './command/condition.ts';
 import { beforeDeadline } from './host/deadline.ts';
 import { EventLog } from './read/event-log.ts';
 import type { Refusal } from './command/execution.ts';
-import { guardTelemetry } from './host/guarded-telemetry.ts';
+import { guardTelemetry } from './host/guard.ts';
 import type { FleetView } from './fleet-view.ts';
 import { firstUserCreation } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
@@ -327,8 +327,9 @@ function adminOf(
     report(report) {
       try {
         writer.report(report);
-      } catch (cause) {
-        onError(new TypeError('The reports threw an error when they were read, and were ignored', { cause }));
+      } catch (error) {
+        // The host reports from its own callbacks, where an error could end the process.
+        onError(error);
       }
     },
     events(where = {}) {

@@ -4,32 +4,35 @@
 import type { SecretPorts } from '../core/secret.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
-import type { Authenticate, Clock, ConfigurationStore, Hasher } from '../ports/port.ts';
+import type { Authenticate, Clock, ConfigurationStore, Hasher, Veto } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import type { DocumentDifference } from '../resources/shared/document-difference.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
-import { isText } from './host/check.ts';
+import type { HostDeadline } from './host/deadline.ts';
 import { DifferingDocumentError } from './host/differing-document-error.ts';
-import { createErrorSink } from './host/error-sink.ts';
-import { guardClock, onceEach } from './host/guarded-clock.ts';
-import { sealWith } from './host/guarded-secret.ts';
-import type { HostDeadline } from './host/host-deadline.ts';
-import { askHost, callHost, wrongAnswer, type HostError } from './host/host-error.ts';
+import {
+  createErrorSink,
+  guardClock,
+  guardOpenness,
+  guardVeto,
+  objectionOf,
+  onceEach,
+  sealWith,
+} from './host/guard.ts';
 import type { Authorize } from './handler/access.ts';
 import { originsFrom, type Origins } from './handler/origin.ts';
 import { Instruments } from './instrumentation/instruments.ts';
 import { guardLogger } from './instrumentation/logger.ts';
 import { guardMeasurement } from './instrumentation/measurement.ts';
 import { limitsFrom, type Limits } from './limits.ts';
-import { guardVeto, type Veto } from './command/veto.ts';
 
 /** The options with all defaults filled in. @internal */
 export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gateway'> {
   readonly authenticate: Authenticate | undefined;
-  /** Whether nobody has to log in at a state. Never throws. */
+  /** Whether no caller has to log in at a state. Never throws. */
   readonly isOpenAt: (snapshot: Snapshot) => boolean;
   readonly authorize: Authorize | undefined;
   /** Never throws. */
@@ -45,7 +48,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gatewa
   readonly instruments: Instruments;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
-  /** Tells where the given document differs from the configuration in use. */
+  /** Reports where the given document differs from the configuration in use. */
   readonly onDifferences: (differences: readonly DocumentDifference[]) => void;
 }
 
@@ -128,27 +131,6 @@ function secretPortsOf(
   return {
     // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
     seal: async (secret) => (storable ? sealWith(sealer, secret, deadline) : undefined),
-    objection: (password) => {
-      const answer = callHost('passwordPolicy', () => passwordPolicy?.(password));
-      if (answer === undefined || (isText(answer) && answer !== '')) return answer;
-      throw wrongAnswer('passwordPolicy', answer, 'undefined or a sentence');
-    },
-  };
-}
-
-/** Guards `isOpen`: if the function fails, everybody must log in. The host is told once, because each request asks. */
-function guardOpenness(
-  authenticate: Authenticate | undefined,
-  onError: (error: unknown) => void,
-): CompleteOptions['isOpenAt'] {
-  if (authenticate?.isOpen === undefined) return () => authenticate === undefined;
-  const tellOnce = onceEach(onError);
-  return (snapshot) => {
-    try {
-      return askHost('authenticate.isOpen', () => authenticate.isOpen?.(snapshot));
-    } catch (error) {
-      tellOnce(error as HostError);
-      return false;
-    }
+    objection: (password) => objectionOf(passwordPolicy, password),
   };
 }

@@ -82,6 +82,7 @@ const rows: readonly Row[] = [
     from: 'ports/port.ts',
     values: [],
     types: [
+      'problem.ts',
       'ports/audit-record.ts',
       'core/*',
       'json/*',
@@ -141,7 +142,7 @@ const rows: readonly Row[] = [
       'index.ts',
       'core/member.ts',
       'json/value.ts',
-      'runtime/host/error-sink.ts',
+      'runtime/host/guard.ts',
       'runtime/host/host-error.ts',
     ],
   },

@@ -16,7 +16,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { guardClock } from '../../src/runtime/host/guarded-clock.ts';
+import { guardClock } from '../../src/runtime/host/guard.ts';
 import { createPasswords } from '../../src/runtime/password/passwords.ts';
 
 /** Logs the sender of a request in as a user of a snapshot. */

@@ -31,9 +31,11 @@ export class Audit {
   readonly #strangers: Strangers;
   readonly #sink: SinkQueue | undefined;
   readonly #attemptLog: AttemptLog;
+  readonly #onError: AuditParts['onError'];
 
   constructor(parts: AuditParts) {
-    const { audit, clock, life, limits, revision } = parts;
+    const { audit, clock, life, limits, revision, onError } = parts;
+    this.#onError = onError;
     this.#log = new AuditLog(limits.maxAuditKept, life, clock);
     this.#strangers = new Strangers(clock, (entry) => void this.#keep(entry));
     this.#sink =
@@ -124,9 +126,13 @@ export class Audit {
     this.#log.close();
   }
 
-  /** Resolves when the caller of the attempt can be answered. */
-  #keep(entry: AuditEntry): Promise<void> {
-    const record = this.#log.append(entry);
-    return this.#sink?.take(record) ?? Promise.resolve();
+  /** Resolves when the caller of the attempt can be answered. A clock that fails loses the record, and not the answer. */
+  async #keep(entry: AuditEntry): Promise<void> {
+    try {
+      const record = this.#log.append(entry);
+      await this.#sink?.take(record);
+    } catch (error) {
+      this.#onError(error);
+    }
   }
 }

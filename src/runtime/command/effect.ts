@@ -179,15 +179,9 @@ function reasonOf(cause: unknown): string {
   return text === '' ? '' : `: ${text}`;
 }
 
-/**
- * Reads the error with which `apply` rejected. An error that throws while it is read is unclear.
- */
+/** Reads the error with which `apply` rejected. */
 function refusalOf(error: unknown): Ending {
-  try {
-    return isEffectRefusal(error) ? { done: false, reason: refusalText(error.message) } : 'unclear';
-  } catch {
-    return 'unclear';
-  }
+  return isEffectRefusal(error) ? { done: false, reason: refusalText(error.message) } : 'unclear';
 }
 
 /** Longest reason of a host for a refusal, in UTF-16 code units. @internal */

@@ -115,16 +115,7 @@ export function storeUnavailable(retryAfterMs: number | undefined, held = 'Nothi
  * @internal
  */
 export function unavailableIn({ error, retryAfterMs }: Outage, held?: string): Refusal {
-  return isLogEnded(error) ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
-}
-
-/** Whether the log has ended for a reason of its own. The error of a store can throw when it is read. */
-function isLogEnded(error: unknown): error is LogEnded {
-  try {
-    return error instanceof LogEnded;
-  } catch {
-    return false;
-  }
+  return error instanceof LogEnded ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
 }
 
 /**

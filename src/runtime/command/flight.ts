@@ -28,11 +28,10 @@ export type Command = Omit<CommandInFlight, 'outcome'>;
 export function commandOf(
   id: string,
   { resources, events }: { readonly resources: readonly string[]; readonly events: readonly AdminEvent[] },
-  since: number,
 ): Command {
   const [first] = events;
   if (first === undefined) throw new TypeError('A command must have at least one event');
-  const { type, resource, actor } = first;
+  const { type, resource, actor, at: since } = first;
   // A copy, because the resources are free again only under the same links.
   const command = { id, type, resource, resources: Object.freeze([...resources]), since };
   return actor === undefined ? command : { ...command, actor };

@@ -14,6 +14,7 @@ import {
   type Transition,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
+import type { Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type OpenCommand, type UnsettledCommands } from '../journal/history.ts';
@@ -40,7 +41,6 @@ import {
   type TurnOptions,
   type Waiting,
 } from './turn.ts';
-import type { Veto } from './veto.ts';
 
 /** The options of {@link Writer}. @internal */
 export interface WriterOptions
@@ -277,7 +277,7 @@ export class Writer {
     { intent: { command: id, resources, events } }: OpenCommand,
     how: Pick<FlightOptions, 'outcome' | 'answer'>,
   ): Flight {
-    const command = commandOf(id, { resources, events }, events[0]?.at ?? this.#options.clock.now());
+    const command = commandOf(id, { resources, events });
     const { instruments, journal } = this.#options;
     const options = { ...how, journal, span: instruments.recovery(command), asksHost: true };
     return new Flight(command, options, this.#runtime);
@@ -326,7 +326,7 @@ export class Writer {
     const { resources } = decision;
     const { events, effects } = firstOf(decision);
     const id = `${this.#options.prefix}-${String(this.#commands)}`;
-    const command = commandOf(id, { resources, events }, this.#options.clock.now());
+    const command = commandOf(id, { resources, events });
     const span = this.#options.instruments.command(command);
     // The decision was made in this turn of the event loop.
     const basis = { since: journal.moment, links };

@@ -13,8 +13,9 @@ import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { answerInTime, type HostDeadline } from '../host/host-deadline.ts';
-import { callHost, isThenable, wrongAnswer } from '../host/host-error.ts';
+import { answerInTime, type HostDeadline } from '../host/deadline.ts';
+import { callHost } from '../host/guard.ts';
+import { isThenable, wrongAnswer } from '../host/host-error.ts';
 import type { Limits } from '../limits.ts';
 import type { Headers } from './respond.ts';
 

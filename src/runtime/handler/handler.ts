@@ -31,7 +31,7 @@ import type { Execution, Refusal } from '../command/execution.ts';
 import type { FleetView } from '../fleet-view.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
-import { LateAnswer } from '../host/host-deadline.ts';
+import { LateAnswer } from '../host/deadline.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
 import { callerLinks, Overtaken } from '../journal/log.ts';
@@ -183,13 +183,9 @@ const internalError =
 
 const nothingDone = 'The program that called handle must correct the request. Nothing was changed.';
 
-/** Whether the client has disconnected. A request that throws when it is read has no client. */
+/** Whether the client has disconnected. A program can give a value that is no request. */
 function hasLeft(request: Partial<AdminRequest> | null | undefined): boolean {
-  try {
-    return request?.signal?.aborted === true;
-  } catch {
-    return false;
-  }
+  return request?.signal?.aborted === true;
 }
 
 /** HEAD is GET without the body (RFC 9110 §9.3.2). */

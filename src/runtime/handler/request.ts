@@ -19,23 +19,18 @@ export interface CheckedRequest {
 /**
  * Checks the form of a request.
  *
- * @throws RequestError if a member has a wrong type, or the request throws when it is read
+ * @throws RequestError if a member has a wrong type
  * @internal
  */
 export function checkRequest(request: AdminRequest): CheckedRequest {
-  try {
-    assertForm(request);
-    const { headers } = request;
-    const fault = headerFault(headers);
-    if (fault !== undefined)
-      return { request: withHeaders(request, {}), problem: problem('header-invalid', fault) };
-    const isLower = Object.keys(headers).every((name) => name === name.toLowerCase());
-    const own = isLower ? request : withHeaders(request, inLowerCase(headers));
-    return hasSeveralCredentials(own) ? { request: own, problem: severalCredentials } : { request: own };
-  } catch (cause) {
-    if (cause instanceof RequestError) throw cause;
-    throw new RequestError('The request threw an error when it was read', { cause });
-  }
+  assertForm(request);
+  const { headers } = request;
+  const fault = headerFault(headers);
+  if (fault !== undefined)
+    return { request: withHeaders(request, {}), problem: problem('header-invalid', fault) };
+  const isLower = Object.keys(headers).every((name) => name === name.toLowerCase());
+  const own = isLower ? request : withHeaders(request, inLowerCase(headers));
+  return hasSeveralCredentials(own) ? { request: own, problem: severalCredentials } : { request: own };
 }
 
 /** Copies a request with other headers. Its members can be those of a class. */

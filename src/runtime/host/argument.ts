@@ -293,7 +293,7 @@ export function assertReaderOptions(options: unknown, caller: keyof typeof ids):
   assertSignal(options['signal']);
 }
 
-/** @throws TypeError if an optional signal is none @internal */
+/** @throws TypeError if an optional signal is not an AbortSignal @internal */
 export function assertSignal(signal: unknown): void {
   if (!isOptional(signal, isSignal)) throw new TypeError('signal must be an AbortSignal');
 }

@@ -5,7 +5,7 @@ import { AdminError } from '../../error.ts';
 import type { Hasher, Logger } from '../../ports/port.ts';
 import type { Effect } from '../../resources/index.ts';
 import type { Telemetry } from '../../resources/shared/rendering.ts';
-import { isBoolean } from './check.ts';
+import { isObject } from './check.ts';
 
 /**
  * The functions of the host whose errors become a {@link HostError}. Functions that must answer at once, such as `veto`, must
@@ -39,7 +39,7 @@ export type HostCall =
 /**
  * The error that `onError` gets if a function of the host fails, answers wrongly or answers too late.
  *
- * The error is told whatever the outcome of the command is. A refusal ({@link EffectRefusedError}) is no error, unless the
+ * `onError` gets the error whatever the outcome of the command is. A refusal ({@link EffectRefusedError}) is no error, unless the
  * refusal comes too late. The `cause` is the value that the function threw; without a value, the answer was wrong or late.
  *
  * @public
@@ -107,45 +107,6 @@ export function wrongAnswer(
 }
 
 const requestRefused = 'The request was refused.';
-const countsAsFalse = 'The answer counts as false.';
-
-/**
- * Calls a function of the host.
- *
- * @param instead - a sentence about the consequence of a failure
- * @throws HostError if the function throws
- * @internal
- */
-export function callHost(call: HostCall, run: () => unknown, instead?: string): unknown {
-  try {
-    return run();
-  } catch (cause) {
-    throw callFailed(call, cause, instead);
-  }
-}
-
-/**
- * Asks a function of the host for true or false. The function must answer at once. A caller who catches the error must go on
- * as with false.
- *
- * @throws HostError if the function throws, or gives another answer, such as a promise
- * @internal
- */
-export function askHost(call: HostCall, ask: () => unknown): boolean {
-  return booleanFrom(call, callHost(call, ask, countsAsFalse), countsAsFalse);
-}
-
-/**
- * Checks an answer that must be true or false.
- *
- * @param instead - a sentence about the consequence of a wrong answer
- * @throws HostError for another answer
- * @internal
- */
-export function booleanFrom(call: HostCall, answer: unknown, instead?: string): boolean {
-  if (isBoolean(answer)) return answer;
-  throw wrongAnswer(call, answer, 'true or false', instead);
-}
 
 /** Describes a thrown value in one line without a full stop; empty if the value cannot be read. @internal */
 export function causeText(cause: unknown): string {
@@ -171,14 +132,9 @@ export function answerText(answer: unknown): string {
  * @internal
  */
 export function isThenable(value: unknown): value is Promise<unknown> {
-  try {
-    // Of `null` and `undefined`, nothing can be read: that throws.
-    if (typeof (value as { readonly then?: unknown }).then !== 'function') return false;
-    Promise.resolve(value).catch(() => undefined);
-    return true;
-  } catch {
-    return false;
-  }
+  if (!isObject(value) || typeof value['then'] !== 'function') return false;
+  Promise.resolve(value).catch(() => undefined);
+  return true;
 }
 
 function cut(text: string): string {

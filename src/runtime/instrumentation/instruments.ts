@@ -1,8 +1,8 @@
 /**
- * The instruments of a running interface: what the parts tell the log and the measurements of the host.
+ * The instruments of a running interface: the log lines and the measurements for the host.
  *
- * This file decides what is logged, at which level and with which fields. docs/observability.md has the table. Everything
- * here is told after the fact, and nothing here can fail or delay a command.
+ * This file decides what is logged, at which level and with which fields. docs/observability.md has the table. Each line
+ * comes after the fact, and no line fails or delays a command.
  */
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Clock } from '../../ports/port.ts';
@@ -46,7 +46,7 @@ export interface CommandCounts {
 /** A call to the store. @internal */
 export type StoreCall = 'load' | 'append' | 'compact' | 'read';
 
-/** What is told about a command. */
+/** The members of a command that a line shows. */
 type Command = Pick<CommandInFlight, 'id' | 'type' | 'resource' | 'actor'>;
 
 /** What is logged and measured. No function throws. @internal */
@@ -239,7 +239,7 @@ export class CommandSpan {
     if (elapsedMs !== undefined) log('debug', () => this.#fields(), 'Command begun');
   }
 
-  /** The outcome is known, or is known to be unknown. The latter is told once. */
+  /** The outcome is known, or is known to be unknown. The latter leaves one line. */
   ended(execution: Execution): void {
     const { outcome } = execution;
     if (outcome === 'unknown' && this.#isUnknown) return;
@@ -284,14 +284,9 @@ export class CommandSpan {
 
 /** The source of an error: one of a fixed number of words, because a host can throw errors of any name. */
 function sourceOf(error: unknown): string {
-  try {
-    if (error instanceof HostError) return error.call;
-    if (error instanceof ReportError) return 'report';
-    return error instanceof DifferingDocumentError ? 'document' : 'other';
-  } catch {
-    // An error that throws when it is read, such as a revoked proxy.
-    return 'other';
-  }
+  if (error instanceof HostError) return error.call;
+  if (error instanceof ReportError) return 'report';
+  return error instanceof DifferingDocumentError ? 'document' : 'other';
 }
 
 function peerOf(peer: string | undefined): { readonly peer?: string } {

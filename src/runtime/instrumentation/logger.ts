@@ -2,7 +2,8 @@
  * The guard of the logger of the host.
  */
 import type { Logger } from '../../ports/port.ts';
-import { callFailed, type HostError } from '../host/host-error.ts';
+import { callGuarded } from '../host/guard.ts';
+import type { HostError } from '../host/host-error.ts';
 
 /** The functions that a logger must have. @internal */
 export const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
@@ -21,27 +22,4 @@ export function guardLogger(logger: Logger | undefined, onFailure: (error: HostE
   return (level, fields, message) => {
     callGuarded(`logger.${level}`, () => logger[level](fields(), message), onFailure);
   };
-}
-
-/**
- * Calls a function of the host whose result nobody needs.
- *
- * @param onFailure - gets the error if the function throws or rejects
- * @internal
- */
-export function callGuarded(
-  call: HostError['call'],
-  run: () => unknown,
-  onFailure: (error: HostError) => void,
-): void {
-  const fail = (cause: unknown): void => {
-    onFailure(callFailed(call, cause, 'The interface goes on.'));
-  };
-  try {
-    const result = run();
-    // An async function fits the types, too.
-    if (typeof result === 'object' && result !== null) Promise.resolve(result).catch(fail);
-  } catch (cause) {
-    fail(cause);
-  }
 }

@@ -2,8 +2,8 @@
  * Measurements: the table of what is counted and timed, and the guard of the hook that takes the measurements.
  */
 import { deepFreeze } from '../../json/value.ts';
+import { callGuarded } from '../host/guard.ts';
 import type { HostError } from '../host/host-error.ts';
-import { callGuarded } from './logger.ts';
 
 /**
  * Every measurement of the interface, by its name in the style of Prometheus. The unit is in the name.
@@ -125,8 +125,8 @@ export type Measure = <Name extends MeasurementName>(
 ) => void;
 
 /**
- * Guards the hook for measurements: the result never throws, and does nothing without a hook. A gauge is told only when its
- * value has changed.
+ * Guards the hook for measurements: the result never throws, and does nothing without a hook. The hook gets a gauge only
+ * when its value has changed.
  *
  * @param onFailure - gets the error of the hook
  * @internal

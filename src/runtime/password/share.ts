@@ -12,18 +12,18 @@ import type { Share } from './fair-queue.ts';
  * @internal
  */
 export function shareOf({ peer }: AdminRequest, name: string): Omit<Share, 'attempt' | 'standing'> {
-  const networks = isText(peer) ? networksOf(peer.slice(0, longestPeer)) : [''];
+  const networks = peer === undefined ? [''] : networksOf(peer.slice(0, longestPeer));
   return { networks, name: name.toLowerCase() };
 }
 
-/** Gives the share of a new password of a request whose caller has logged in, if anybody has to log in. @internal */
+/** Gives the share of a new password of a request whose caller has logged in, if callers have to log in. @internal */
 export function shareOfCaller(request: AdminRequest, caller: Principal | undefined): Share {
   const standing = caller === undefined ? 'fresh' : 'known';
   return { ...shareOf(request, caller?.name ?? ''), attempt: '', standing };
 }
 
 /**
- * Gives the reader of a stream: the user, or the network of the peer if nobody has to log in.
+ * Gives the reader of a stream: the user, or the network of the peer if no caller has to log in.
  *
  * @internal
  */
@@ -35,11 +35,6 @@ export function readerOf(request: AdminRequest, caller: Principal | undefined): 
 
 /** Longest peer that is told apart, in UTF-16 code units. */
 const longestPeer = 255;
-
-/** Hosts without types can give a peer that is no text. */
-function isText(peer: unknown): peer is string {
-  return typeof peer === 'string';
-}
 
 /**
  * The networks of an address, the widest first. Any other peer stays as it is.

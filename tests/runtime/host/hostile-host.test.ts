@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
   EffectRefusedError,
@@ -10,7 +10,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { openRunning, runAdmin, sampleClock, sampleGateway } from '../../support/running-admin.ts';
+import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
@@ -76,17 +76,6 @@ describe('a host without types', () => {
     await admin.close();
   });
 
-  it('can have an onError that rejects', async () => {
-    const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
-    const onError = (async () => Promise.reject(new Error('no log'))) as unknown as () => void;
-    const { admin, clock } = runAdmin({ observe: { onError } });
-    admin.report({ type: 'nonsense' } as never);
-    await clock.settle();
-    expect((await admin.execute(stop)).outcome).toBe('accepted');
-    expect(shown).toHaveBeenCalledTimes(1);
-    shown.mockRestore();
-  });
-
   it('can give a long reason: the detail is cut, and stays well-formed text', async () => {
     const reason = `a${'💥'.repeat(600)}`;
     const gateway = sampleGateway().will(new EffectRefusedError(reason));
@@ -95,25 +84,6 @@ describe('a host without types', () => {
     const detail = execution.outcome === 'refused' ? execution.problem.detail : '';
     expect([detail.length > 600, detail.isWellFormed()]).toEqual([true, true]);
   });
-});
-
-describe('a clock with impossible times', () => {
-  it.each([253_402_300_800_000, -62_167_219_200_001, 8.64e15 + 1, 1e300, -1e300, NaN, Infinity, 0.5])(
-    'that returns %p does not make the stored configuration unreadable',
-    async (time) => {
-      const store = createMemoryStore();
-      const clock = sampleClock();
-      clock.now = () => time;
-      for (let life = 0; life < 3; life += 1) {
-        const { admin } = await openRunning(store, { clock });
-        const transition = life % 2 === 0 ? stop : start;
-        expect((await admin.execute(transition)).outcome).toBe('accepted');
-        const read = await admin.handle({ method: 'GET', target: '/services/My-Service', headers: {} });
-        expect(read.matched && read.response.status).toBe(200);
-        await admin.close();
-      }
-    },
-  );
 });
 
 describe('readers of events', () => {

@@ -1,16 +1,14 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   createAdmin,
   createSnapshot,
   createUser,
   deleteUser,
-  applyReports,
   revert,
   stopService,
   type AdminOptions,
   type Authenticate,
   type AdminEvent,
-  type HostReport,
   type Transition,
 } from 'gateway-admin-core';
 import { createScriptedGateway } from 'gateway-admin-core/testing';
@@ -82,24 +80,6 @@ describe('a host without types', () => {
     await expect(admin.execute(wrong)).rejects.toThrow(TypeError);
     expect(await send('PUT', '/service/Sales/stop')).toMatchObject({ status: 204 });
   });
-
-  it('can have an onError that throws', async () => {
-    const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
-    const onError = (): void => {
-      throw new Error('onError is broken, too');
-    };
-    const authorize = (): boolean => {
-      throw new Error('broken');
-    };
-    expect(await run({ observe: { onError }, access: { authorize } }).send('GET', '/services')).toMatchObject(
-      {
-        status: 500,
-        code: 'internal',
-      },
-    );
-    expect(shown).toHaveBeenCalledTimes(1);
-    shown.mockRestore();
-  });
 });
 
 describe('a user who is deleted', () => {
@@ -151,16 +131,6 @@ describe('a hostile program', () => {
       expect(decision.next).toBe(snapshot);
     },
   );
-
-  // Promise: report-safe
-  it('cannot make admin.report throw, and valid reports of the batch are applied', () => {
-    const { proxy, revoke } = Proxy.revocable({}, {});
-    revoke();
-    const sound: HostReport = { type: 'server.reported', server: 'db-1', status: ['running'] };
-    const { next, faults } = applyReports(snapshot, [proxy as HostReport, sound], { now: 0 });
-    expect(faults.map(({ pointer }) => pointer)).toEqual(['/0']);
-    expect(next.servers.find('db-1')?.settings.state).toEqual(['running']);
-  });
 });
 
 describe('a hostile client', () => {

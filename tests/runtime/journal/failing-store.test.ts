@@ -517,25 +517,6 @@ describe('a store that is lost', () => {
     expect(admin.snapshot).toBe(before);
     await admin.close();
   });
-
-  it('is not lost because its error cannot be read', async () => {
-    const store = new FailingStore();
-    const { admin, clock } = await openRunning(store);
-    const hostile = new Proxy(new Error('No.'), {
-      get: () => {
-        throw new Error('Not readable');
-      },
-      getPrototypeOf: () => {
-        throw new Error('Not readable');
-      },
-    });
-    store.failWith(hostile);
-    expect(await admin.execute(stop)).toMatchObject({ ...unavailable, retryAfterMs: 100 });
-    store.work();
-    await clock.advance(100);
-    expect((await admin.execute(stop)).outcome).toBe('accepted');
-    await admin.close();
-  });
 });
 
 describe('a store that fails when the interface opens', () => {

@@ -36,7 +36,6 @@ export class AdminError extends Error {
    */
   constructor(code: AdminErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'AdminError';
     this.code = code;
   }
 }

@@ -5,7 +5,7 @@
  * whose next state is the present state does not change the state.
  */
 
-import { assertObject, assertText } from '../json/value.ts';
+import { assertObject, assertText, deepFreeze } from '../json/value.ts';
 import { quoted } from '../problem.ts';
 
 /**
@@ -28,12 +28,7 @@ export type Lifecycle<State extends string, Input extends string> = {
 export function defineLifecycle<State extends string, Input extends string>(
   table: Lifecycle<State, Input>,
 ): Lifecycle<State, Input> {
-  assertObject(table, 'table');
-  for (const state of Object.keys(table) as State[]) {
-    assertObject(table[state], `table.${state}`);
-    Object.freeze(table[state]);
-  }
-  return Object.freeze(table);
+  return deepFreeze(table);
 }
 
 /**

@@ -4,8 +4,6 @@
 import { problem, type Problem, type ProblemCode } from '../../problem.ts';
 import type { Decision, AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
-import type { Outage } from '../journal/journal.ts';
-import { LogEnded } from '../journal/log.ts';
 
 /**
  * The result of a command.
@@ -106,16 +104,6 @@ export function storeUnavailable(retryAfterMs: number | undefined, held = 'Nothi
     );
   const again = `${begin} The store is being tried again. Send the command again in a few seconds.`;
   return { ...refusal('store-unavailable', again), retryAfterMs };
-}
-
-/**
- * The refusal of a command in an outage of the store.
- *
- * @param held - what earlier parts of the command have done, in a sentence
- * @internal
- */
-export function unavailableIn({ error, retryAfterMs }: Outage, held?: string): Refusal {
-  return error instanceof LogEnded ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
 }
 
 /**

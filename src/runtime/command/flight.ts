@@ -7,7 +7,7 @@ import type { CommandInFlight } from '../../resources/command.ts';
 import { eventTable, evolve, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { CommandSpan, Instruments } from '../instrumentation/instruments.ts';
-import { NotKept, type Journal } from '../journal/journal.ts';
+import { NotKept, unavailableIn, type Journal } from '../journal/journal.ts';
 import { Fenced, type Basis, type Placed } from '../journal/log.ts';
 import type { Crossings } from './crossing.ts';
 import {
@@ -16,7 +16,6 @@ import {
   outcomeUnknown,
   resultLost,
   resultPending,
-  unavailableIn,
   type Execution,
 } from './execution.ts';
 import { isActing, type Group } from './stage.ts';

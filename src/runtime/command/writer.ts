@@ -18,11 +18,11 @@ import type { Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type OpenCommand, type UnsettledCommands } from '../journal/history.ts';
-import { NotKept, type Journal, type Outage } from '../journal/journal.ts';
+import { NotKept, unavailableIn, type Journal, type Outage } from '../journal/journal.ts';
 import { Fenced, Overtaken, type Placed } from '../journal/log.ts';
 import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
-import { refusal, unavailableIn, type Execution, type Refusal } from './execution.ts';
+import { refusal, type Execution, type Refusal } from './execution.ts';
 import {
   commandOf,
   Flight,

@@ -12,10 +12,11 @@ import { sizeOf } from '../../json/value.ts';
 import { isConflict, isStoreLost } from '../../ports/port-error.ts';
 import type { Clock } from '../../ports/port.ts';
 import { beforeDeadline } from '../host/deadline.ts';
-import type { Refusal } from '../command/execution.ts';
+import { storeUnavailable, type Refusal } from '../command/execution.ts';
 import type { Instruments, StoreCall } from '../instrumentation/instruments.ts';
 import { longestUnmarked } from './life.ts';
 import {
+  LogEnded,
   nowhere,
   type Ask,
   type Basis,
@@ -66,6 +67,16 @@ interface Following<T> {
   readonly then: (placed: Placed) => T;
   /** Called if the record is not stored in time. The record can still be stored later. Can be called again. */
   readonly onLate?: () => void;
+}
+
+/**
+ * The refusal of a command in an outage of the store.
+ *
+ * @param held - what earlier parts of the command have done, in a sentence
+ * @internal
+ */
+export function unavailableIn({ error, retryAfterMs }: Outage, held?: string): Refusal {
+  return error instanceof LogEnded ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
 }
 
 /** The error for a record that the promise no longer waits for. @internal */

@@ -39,7 +39,6 @@ import {
 } from 'gateway-admin-core';
 import { applyPatch, diff, formatPointer, parseJson, parsePointer } from 'gateway-admin-core/json';
 
-import { defineLifecycle } from '../../../src/core/lifecycle.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
@@ -506,8 +505,6 @@ describe('arguments of functions that take no snapshot', () => {
     ['lifecycle has no state "paused"', () => nextState(lifecycle, 'paused' as never, 'start')],
     ['lifecycle has no state "toString"', () => canTransition(lifecycle, 'toString' as never, 'start')],
     ['lifecycle has no input "pause"', () => canTransition(lifecycle, 'stopped', 'pause' as never)],
-    ['table must be an object', () => defineLifecycle(null as never)],
-    ['table.open must be an object', () => defineLifecycle({ open: null } as never)],
     ['history must be an object', () => createMemoryStore(null as never)],
     ['options must be an object', () => createPbkdf2Hasher(null as never)],
     ['options must be an object', () => createBasicAuthentication(null as never)],

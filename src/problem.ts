@@ -341,7 +341,8 @@ function shortened(fault: Fault): Fault {
   });
 }
 
-function cut(text: string, length: number): string {
+/** Cuts a text to a length in UTF-16 code units, and ends a cut text with `…`. @internal */
+export function cut(text: string, length: number): string {
   // Never cut after a tilde, which is half a pointer escape, or after half a surrogate pair.
   return text.length <= length ? text : `${text.slice(0, length).replace(/[~\ud800-\udbff]$/, '')}…`;
 }

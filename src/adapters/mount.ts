@@ -2,6 +2,7 @@
  * Mounting, for every adapter: its arguments, the base path of an interface, and the 404 for unknown paths.
  */
 import { assertMembers } from '../core/member.ts';
+import { secureHeaders } from '../http/message.ts';
 import { assertText } from '../json/value.ts';
 import { callHost, createErrorSink } from '../runtime/host/guard.ts';
 import { wrongAnswer } from '../runtime/host/host-error.ts';
@@ -116,8 +117,7 @@ export function senderOf<R>(
 export const notFound: AdminResponse = Object.freeze({
   status: 404,
   headers: Object.freeze({
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+    ...secureHeaders,
     'content-type': 'application/problem+json',
   }),
   body: JSON.stringify(

@@ -22,6 +22,7 @@ import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { collections, documentIn, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
 import { counted, safeText } from './output.ts';
+import { isObject } from './input.ts';
 
 /** A command of the interface that a document makes necessary. */
 interface Step {
@@ -97,10 +98,6 @@ function isNamed(document: unknown): boolean {
   return lists.every(
     (list) => Array.isArray(list) && list.every((each) => isObject(each) && typeof each['name'] === 'string'),
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Tells the resources of a document from the others. */

@@ -9,9 +9,8 @@ import { createClient, type Answer, type Client, type EndpointId, type Send } fr
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
 import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
 import { contextOf } from './context-file.ts';
-import { readText, warnOfReaders } from './input.ts';
+import { readPassword, readText, warnOfReaders } from './input.ts';
 import { safeText } from './output.ts';
-import { readPassword } from './password-input.ts';
 import { isReading, silent, TransportError, transportTo, type Place } from './transport.ts';
 
 const defaultUrl = 'http://127.0.0.1:8989';

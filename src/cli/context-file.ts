@@ -7,6 +7,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 
 import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
 import { safeText } from './output.ts';
+import { isObject } from './input.ts';
 
 /** A connection: the options of a command that reach an interface, by name. */
 export type Context = Readonly<Record<string, string>>;
@@ -45,15 +46,11 @@ export function readContexts(surroundings: Surroundings): Contexts {
 
 function isContexts(value: unknown): value is Contexts {
   const { current = '', contexts } = Object(value) as Partial<Contexts>;
-  return typeof current === 'string' && isRecord(contexts) && Object.values(contexts).every(isContext);
+  return typeof current === 'string' && isObject(contexts) && Object.values(contexts).every(isContext);
 }
 
 function isContext(value: unknown): boolean {
-  return isRecord(value) && Object.values(value).every((each) => typeof each === 'string');
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
 /** Writes the file: whole or not at all, and for the user alone. */

@@ -44,7 +44,7 @@ export const check: Command = {
     'are secret, and what the gateway supports, only the gateway knows: plan asks the gateway.',
   ],
   async run(call) {
-    const { checkDocument } = await import('./check.ts');
+    const { checkDocument } = await import('./parts.ts');
     await checkDocument(call);
   },
 };
@@ -55,7 +55,7 @@ export const exportDocument: Command = {
   options: connectionOptions,
   notes: ['The document has servers, filters, monitors and services. Users and secrets are left out.'],
   async run(call) {
-    const { printDocument } = await import('./export.ts');
+    const { printDocument } = await import('./parts.ts');
     await printDocument(call);
   },
 };
@@ -79,7 +79,7 @@ export const seal: Command = {
     'The key is that of createSecretSealer({ key }). A gateway with a sealer of its own has another way to seal.',
   ],
   async run(call) {
-    const { printSealed } = await import('./seal.ts');
+    const { printSealed } = await import('./secret.ts');
     await printSealed(call);
   },
 };
@@ -99,7 +99,7 @@ export const hashPassword: Command = {
     'The hash is the passwordHash of a user: { "name": "ada", "passwordHash": "…" }.',
   ],
   async run(call) {
-    const { printHash } = await import('./hash-password.ts');
+    const { printHash } = await import('./secret.ts');
     await printHash(call);
   },
 };

@@ -1,26 +1,28 @@
 /**
- * The parts of a gateway that a document describes and the interface shows: servers, filters, monitors and services.
+ * The parts of a gateway that a document describes and the interface shows: servers, filters, monitors and services. With
+ * `check` and `export`.
  */
 import type { Client, Elements } from '../client/index.ts';
 import {
   createSnapshot,
   InvalidDocumentError,
   linkTo,
+  toDocument,
   type GatewayDocument,
   type Snapshot,
 } from '../index.ts';
 import { valueOf } from './answer.ts';
 import { parseJson } from '../json/index.ts';
-import { CommandError, exitCodes, type Surroundings } from './command.ts';
-import { methodOf } from './connection.ts';
+import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
+import { connect, methodOf } from './connection.ts';
 import { longestDocument, readText } from './input.ts';
-import { safeText } from './output.ts';
+import { counted, safeText } from './output.ts';
 
 /** The collections, in an order in which links lead back. */
 export const collections = ['servers', 'filters', 'monitors', 'services'] as const;
 
 /** A resource, as a document or the interface writes it. */
-export type Resource = Readonly<Record<string, unknown>> & { readonly name: string };
+type Resource = Readonly<Record<string, unknown>> & { readonly name: string };
 
 /** The parts, by collection. */
 export type Parts = Readonly<Record<(typeof collections)[number], readonly Resource[]>>;
@@ -95,4 +97,40 @@ export function snapshotOf(parts: Partial<Parts> | GatewayDocument): Snapshot {
     );
     throw new CommandError(`The document has faults:${faults.join('')}`, exitCodes.refused, error.faults);
   }
+}
+
+/** Prints how much a document has. A document with faults ends the command with all of them. */
+export async function checkDocument({ words: [file = ''], surroundings, output }: Call): Promise<void> {
+  const { servers, services, monitors, filters, users, sessions } = snapshotOf(
+    await documentIn(file, surroundings),
+  );
+  const collections = { servers, services, monitors, filters, users, sessions };
+  const counts = Object.entries(collections).map(([name, { size }]) => [name, size] as const);
+  if (output.isJson) output.json(Object.fromEntries(counts));
+  else {
+    const parts = counts.map(([name, size]) => counted(size, name.slice(0, -1)));
+    output.lines(`${safeText(file)} has no faults: ${parts.join(', ')}.`);
+  }
+}
+
+/** What belongs to the process, and not to the configuration. */
+const ofTheProcess = ['started', 'state_reason', 'state_since', 'total_connections'];
+
+/** Prints the document. */
+export async function printDocument(call: Call): Promise<void> {
+  const { parts } = await readParts(await connect(call), () => true);
+  const document = toDocument(snapshotOf(parts)) as unknown as Parts;
+  const configured = collections.map((name) => [name, document[name].map(configuration)] as const);
+  call.output.json(Object.fromEntries(configured));
+}
+
+function configuration(resource: Resource): Resource {
+  const kept = Object.entries(resource).filter(([name]) => !ofTheProcess.includes(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, configured(name, value)])) as Resource;
+}
+
+/** A failed service is wanted, and of the status of a server only maintenance is anybody's wish. */
+function configured(name: string, value: unknown): unknown {
+  if (name === 'state') return value === 'stopped' ? 'stopped' : 'started';
+  return name === 'status' ? (value as readonly string[]).filter((word) => word === 'maintenance') : value;
 }

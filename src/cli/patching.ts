@@ -15,8 +15,7 @@ import {
   type GivenOption,
 } from './command.ts';
 import { connect, methodOf } from './connection.ts';
-import { longestDocument, readText } from './input.ts';
-import { readGiven } from './password-input.ts';
+import { longestDocument, readGiven, readText } from './input.ts';
 
 const patchable = { service: 'service', server: 'server', monitor: 'monitor', filter: 'filter' } as const;
 

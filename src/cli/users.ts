@@ -4,7 +4,7 @@
 import { make, type Change } from './change.ts';
 import { askingOptions, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
-import { readNewPassword } from './password-input.ts';
+import { readNewPassword } from './input.ts';
 
 /** The command `user`. */
 export const user: Command = {

@@ -11,6 +11,7 @@ import type { Clock } from '../ports/port.ts';
 import { adoptDocument, type Transition } from '../resources/index.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
+import { backoff, type Pauses } from '../runtime/host/backoff.ts';
 import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
 import { nowhere, type Placed } from '../runtime/journal/log.ts';
@@ -52,8 +53,8 @@ const gatewayCodes: ReadonlySet<string> = new Set([
   'outcome-unknown',
 ] satisfies ProblemCode[]);
 
-const firstPauseMs = 1000;
-const longestPauseMs = 60_000;
+/** The pauses between two tries to follow a resource. */
+const tryPauses: Pauses = { firstMs: 1000, longestMs: 60_000 };
 
 /** A resource on the way to what the fleet has. */
 interface Row {
@@ -136,7 +137,8 @@ export class Convergence {
   async #converge(row: Row): Promise<void> {
     const { clock, instruments, onFollowed } = this.#options;
     const { resource: link } = row.behind;
-    for (let pauseMs = firstPauseMs; !this.#closed.signal.aborted;) {
+    let pauses = backoff(tryPauses);
+    while (!this.#closed.signal.aborted) {
       const reason = await this.#try(link);
       const isNew = row.wake.signal.aborted;
       row.wake = new AbortController();
@@ -148,12 +150,8 @@ export class Convergence {
         return;
       }
       if (reason !== undefined) this.#keep(row, reason);
-      if (isNew) {
-        pauseMs = firstPauseMs;
-        continue;
-      }
-      await clock.sleep(pauseMs, row.wake.signal, { keepAlive: false });
-      pauseMs = row.wake.signal.aborted ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
+      if (!isNew) await clock.sleep(pauses.next().value, row.wake.signal, { keepAlive: false });
+      if (isNew || row.wake.signal.aborted) pauses = backoff(tryPauses);
       row.wake = new AbortController();
     }
   }

@@ -45,7 +45,6 @@ const mostBeginnings = 5;
 export interface NodeParts {
   readonly store: SharedStore;
   readonly complete: CompleteOptions;
-  readonly given: Snapshot;
   readonly members: Members;
   readonly node: string;
   readonly leaseMs: number;
@@ -153,7 +152,7 @@ export class RunningNode {
     }
     journal.startRepeating();
     instruments.opened(admin.snapshot, { recovered: 0, unknown: admin.commands().length });
-    complete.onDifferences(differencesOf(admin.snapshot, this.#parts.given));
+    complete.onDifferences(differencesOf(admin.snapshot, complete.snapshot));
     this.#loops = Promise.all([this.#read(), this.#beat()]).catch(complete.onError);
     return this.#withFleet(admin, closing);
   }
@@ -164,11 +163,11 @@ export class RunningNode {
 
   /** Loads the log, and begins this process there. Returns the number of records. */
   async #load(): Promise<number> {
-    const { store, complete, given, levels } = this.#parts;
+    const { store, complete, levels } = this.#parts;
+    const { snapshot: given } = complete;
     const [, highest] = levels;
     for (let beginnings = 1; ; beginnings += 1) {
-      const { position, repaired, ...stored } = await loadInTime(store, complete);
-      if (repaired !== undefined) complete.onError(new Error(repaired));
+      const { position, ...stored } = await loadInTime(store, complete);
       const begins = isEmpty(stored);
       const history = restoreShared(stored, given, highest);
       // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
@@ -187,7 +186,7 @@ export class RunningNode {
   }
 
   #logOf(history: SharedHistory, position: string): SharedLog {
-    const { store, complete, given, levels } = this.#parts;
+    const { store, complete, levels } = this.#parts;
     return new SharedLog({
       store,
       highest: levels[1],
@@ -195,7 +194,7 @@ export class RunningNode {
         for (const watch of this.#watchers) watch();
       },
       writing: this.#writing,
-      given,
+      given: complete.snapshot,
       history,
       position,
       obstacleTo: (link) => this.#convergence.obstacleTo(link),

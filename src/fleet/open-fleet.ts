@@ -6,7 +6,6 @@ import { assertObject } from '../json/value.ts';
 import { assertOpenOptions } from '../runtime/host/argument.ts';
 import { letGo } from '../runtime/create-admin.ts';
 import { completeOptions } from '../runtime/options.ts';
-import { declareSecretParameters } from '../snapshot/document.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
 import { fingerprintOf, runningDifference } from './fingerprint.ts';
 import { guardStore, isNodeName } from './guarded-store.ts';
@@ -42,7 +41,6 @@ export async function openNode(
 ): Promise<FleetAdmin> {
   try {
     const { node, leaseMs } = assertFleetOptions(options);
-    const given = declareSecretParameters(options.snapshot, options.secretParameters);
     // Other nodes must open what this one seals, so a key of this process alone does not do.
     const complete = completeOptions({ ...options, store: { durable: true } });
     const { clock, limits } = complete;
@@ -63,7 +61,7 @@ export async function openNode(
     };
     const difference = await runningDifference(common, members, wait);
     if (difference !== undefined) throw new Error(difference);
-    const parts = { store, complete, given, members, node, leaseMs, levels, common };
+    const parts = { store, complete, members, node, leaseMs, levels, common };
     return await new RunningNode(parts, await fingerprintOf(common)).open();
   } catch (error) {
     await letGo(options);

@@ -47,12 +47,11 @@ export function foreignCommand(commandId: string, node: string): Refusal {
 
 /** This gateway has not followed the fleet yet. @internal */
 export function nodeBehind(link: string, reason?: string): Refusal {
-  // The reason is the detail of a problem, which ends with the sentence that follows here.
-  const why = reason === undefined ? '' : ` ${reason.replace(/ Nothing was changed\.$/, '')}`;
+  const why = reason === undefined ? '' : ` Why the gateway has not followed: ${reason}`;
   return refusal(
     'node-behind',
-    `The gateway of this node has not followed a change of ${link} yet that another node has made.${why} Nothing was ` +
-      'changed. Try again in a moment, send the command to another node, or take the change back there.',
+    `The gateway of this node has not followed a change of ${link} yet that another node has made. Nothing was changed. Try ` +
+      `again in a moment, send the command to another node, or take the change back there.${why}`,
   );
 }
 

@@ -9,16 +9,12 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
-import { eventTable, evolveRecord, type AdminEvent, type Effect } from '../resources/index.ts';
-import {
-  areConsistent,
-  configured,
-  isEmpty,
-  withoutProcess,
-  type OpenCommand,
-} from '../runtime/journal/history.ts';
+import { evolveRecord, type AdminEvent } from '../resources/index.ts';
+import { configured, isEmpty, withoutProcess } from '../runtime/journal/history.ts';
 import { drawLife } from '../runtime/journal/life.ts';
+import { count, intentMembers, isWhole, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
+import { Unsettled, type UnsettledCommands } from '../runtime/journal/unsettled.ts';
 import { toDocument, type GatewayDocument } from '../snapshot/document.ts';
 import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
 import { hashOf } from './hash.ts';
@@ -34,13 +30,6 @@ import { NodeOutdated } from './refusal.ts';
  */
 export const level = 1;
 
-const events = z.custom<readonly AdminEvent[]>(
-  (value) =>
-    Array.isArray(value) &&
-    value.every((event) => Object.hasOwn(eventTable, String((event as { type?: unknown } | null)?.type))),
-);
-const effects = z.custom<readonly Effect[]>(Array.isArray);
-const count = z.number().check(z.int(), z.gte(0));
 const head = {
   level: count,
   /** The node that was asked for the change. */
@@ -54,18 +43,13 @@ const head = {
 const actor = z.exactOptional(z.string());
 
 /** A node is about to ask its gateway. No other node uses the resources until the command has ended. */
-const intentShape = z
-  .object({ ...head, actor, type: z.literal('intent'), part: count, of: count, events, effects })
-  .check(z.refine(({ events: given, effects: needed }) => areConsistent(given, needed)));
+const intentShape = z.object({ ...head, actor, ...intentMembers }).check(z.refine(isWhole));
 
 /** A command, or a part of one, has ended. */
 const settlementShape = z.object({
   ...head,
   actor,
-  type: z.literal('settlement'),
-  /** What happened; empty if nothing happened. */
-  events,
-  last: z.boolean(),
+  ...settlementMembers,
   /**
    * `abandoned` if another node has ended the command, because this one was silent: this one looks at its next start what has
    * become of the command. `forgotten` if this one will not come back.
@@ -113,7 +97,7 @@ export interface NodeLife {
 }
 
 /** A command of a node without an end. @internal */
-export type SharedCommand = OpenCommand & { readonly intent: z.infer<typeof intentShape> };
+export type SharedCommand = Open<z.infer<typeof intentShape>>;
 
 /** Whether a value has a list of services, if any. `createSnapshot` checks everything else. */
 function isDocument(value: unknown): boolean {
@@ -148,11 +132,7 @@ const stateShape = z.object({
 const mostEnded = 1000;
 
 /** What a {@link SharedHistory} begins with, besides the configuration. */
-interface Beginning {
-  /** The commands without an end. */
-  readonly open?: readonly SharedCommand[];
-  /** The commands that another node has ended. */
-  readonly abandoned?: readonly SharedCommand[];
+interface Beginning extends Partial<UnsettledCommands<SharedCommand['intent']>> {
   /** The last commands that have ended by themselves. */
   readonly ended?: readonly string[];
   /** How many lives have begun. */
@@ -166,8 +146,7 @@ interface Beginning {
 
 /** The state that the records lead to. @internal */
 export class SharedHistory {
-  readonly #open: Map<string, SharedCommand>;
-  readonly #abandoned: Map<string, SharedCommand>;
+  readonly #unsettled: Unsettled<SharedCommand['intent']>;
   #snapshot: Snapshot;
   #level: number;
   #isReadOnly: boolean;
@@ -180,15 +159,7 @@ export class SharedHistory {
    */
   constructor(
     snapshot: Snapshot,
-    {
-      open = [],
-      abandoned = [],
-      ended = [],
-      begun = 0,
-      lives = [],
-      readOnly = false,
-      highest = level,
-    }: Beginning = {},
+    { ended = [], begun = 0, lives = [], readOnly = false, highest = level, ...unsettled }: Beginning = {},
   ) {
     this.#isReadOnly = readOnly;
     this.#begun = begun;
@@ -196,8 +167,7 @@ export class SharedHistory {
     this.#snapshot = snapshot;
     this.#level = highest;
     this.#ended = new Set(ended);
-    this.#open = new Map(open.map((command) => [command.intent.command, command]));
-    this.#abandoned = new Map(abandoned.map((command) => [command.intent.command, command]));
+    this.#unsettled = new Unsettled(unsettled);
   }
 
   /** What the fleet has: the configuration that every node follows. */
@@ -206,11 +176,11 @@ export class SharedHistory {
   }
 
   get open(): readonly SharedCommand[] {
-    return [...this.#open.values()];
+    return this.#unsettled.open;
   }
 
   get abandoned(): readonly SharedCommand[] {
-    return [...this.#abandoned.values()];
+    return this.#unsettled.abandoned;
   }
 
   /** Whether a command has ended by itself, not long ago. */
@@ -246,11 +216,11 @@ export class SharedHistory {
   }
 
   isOpen(command: string): boolean {
-    return this.#open.has(command);
+    return this.#unsettled.isOpen(command);
   }
 
   isAbandoned(command: string): boolean {
-    return this.#abandoned.has(command);
+    return this.#unsettled.isAbandoned(command);
   }
 
   /** Takes in the next record. */
@@ -270,7 +240,7 @@ export class SharedHistory {
         this.#end(record.command);
         return;
       case 'intent':
-        this.#open.set(record.command, { intent: record, settled: record.part });
+        this.#unsettled.begin(record);
         return;
       case 'settlement':
         this.#settle(record);
@@ -297,21 +267,14 @@ export class SharedHistory {
    * @throws Error if there is the plain text of a secret parameter
    */
   assertSealed(): void {
-    const inFlight = [...this.open, ...this.abandoned].map(({ intent }) => intent.events);
-    this.declare(storedSecretParameters(this.#snapshot, inFlight));
+    this.declare(storedSecretParameters(this.#snapshot, this.#unsettled.events));
   }
 
   #settle(record: SharedRecord & { type: 'settlement' }): void {
-    const { command } = record;
     if (record.events.length > 0) this.#fold(record);
-    const open = this.#open.get(command);
-    if (record.last) {
-      this.#open.delete(command);
-      if (record.why === undefined) this.#end(command);
-      if (record.why !== 'abandoned') this.#abandoned.delete(command);
-      // Two nodes may end a command: the second end changes nothing.
-      else if (open !== undefined) this.#abandoned.set(command, open);
-    } else if (open !== undefined) this.#open.set(command, { ...open, settled: open.settled + 1 });
+    if (record.why === 'abandoned') return this.#unsettled.abandon(record.command);
+    this.#unsettled.settle(record);
+    if (record.last && record.why === undefined) this.#end(record.command);
   }
 
   #end(command: string): void {
@@ -355,8 +318,8 @@ export class SharedHistory {
       revision,
       versions: versionsOf(this.#snapshot),
       document: this.#document(),
-      open: [...this.#open.values()],
-      abandoned: [...this.#abandoned.values()],
+      open: [...this.open],
+      abandoned: [...this.abandoned],
       ended: [...this.#ended],
       begun: this.#begun,
       lives: [...this.#lives.values()],

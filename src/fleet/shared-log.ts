@@ -8,7 +8,7 @@ import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
 import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 import type { Refusal } from '../runtime/command/execution.ts';
-import { isEmpty, type JournalRecord } from '../runtime/journal/history.ts';
+import { isEmpty } from '../runtime/journal/history.ts';
 import {
   Fenced,
   modeLink,
@@ -21,6 +21,7 @@ import {
   type Look,
   type Placed,
 } from '../runtime/journal/log.ts';
+import type { JournalRecord } from '../runtime/journal/record.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { fenced, foreignCommand, Superseded } from './refusal.ts';
 import {

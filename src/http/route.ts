@@ -29,6 +29,9 @@ export type PathParameters = Readonly<Record<string, string>>;
  */
 export type Role = 'reader' | 'operator' | 'administrator';
 
+/** The roles: each may do what the ones before it may do. @internal */
+export const roles = ['reader', 'operator', 'administrator'] as const satisfies readonly Role[];
+
 /** The methods that a route can have. @internal */
 type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
 

@@ -80,9 +80,8 @@ import { Writer, type WriterOptions } from './command/writer.ts';
  */
 export function createAdmin(options: AdminOptions): Admin {
   assertOptions(options, 'createAdmin');
-  const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
   const complete = completeOptions(options);
-  const { admin } = assemble(complete, beginLife(snapshot), noJournal);
+  const { admin } = assemble(complete, beginLife(complete.snapshot), noJournal);
   complete.instruments.opened(admin.snapshot, { recovered: 0, unknown: 0 });
   return admin;
 }
@@ -132,14 +131,12 @@ export async function openAdmin(
     // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
     assertOpenOptions(options);
     const { store } = options;
-    const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
     const complete = completeOptions(options);
-    const { clock, limits, instruments, onError } = complete;
-    const { position, repaired, ...stored } = await loadInTime(store, complete);
+    const { snapshot, clock, limits, instruments, onError } = complete;
+    const { position, ...stored } = await loadInTime(store, complete);
     const history = restore(stored, snapshot);
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
     declareSecretParameters(snapshot, history.snapshot.secretParameters);
-    if (repaired !== undefined) onError(new Error(repaired));
     if (store.durable && isEmpty(stored)) instruments.storeEmpty();
     const deadlineMs = limits.storeDeadlineMs;
     const log = new OwnLog(store, history, position);
@@ -151,8 +148,8 @@ export async function openAdmin(
       journal,
     );
     // Read now: the history forgets a command at its settlement.
-    const recovered = history.abandoned.length + history.open.length;
-    await writer.recover(history);
+    const recovered = history.unsettled.events.length;
+    await writer.recover(history.unsettled);
     if (journal.outage !== undefined) {
       await admin.close();
       throw journal.outage.error;
@@ -168,9 +165,14 @@ export async function openAdmin(
   }
 }
 
-/** Loads the content of the store. */
-export function loadInTime(store: ConfigurationStore, options: CompleteOptions): Promise<StoredHistory> {
-  return callInTime('load', () => store.load(), options);
+/** Loads the content of the store. `onError` gets what the store has repaired. */
+export async function loadInTime(
+  store: ConfigurationStore,
+  options: CompleteOptions,
+): Promise<Omit<StoredHistory, 'repaired'>> {
+  const { repaired, ...stored } = await callInTime('load', () => store.load(), options);
+  if (repaired !== undefined) options.onError(new Error(repaired));
+  return stored;
 }
 
 /** Calls the store before the start. `onError` gets a timeout too, so that the timeout is logged like other store errors. */

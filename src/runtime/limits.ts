@@ -62,6 +62,9 @@ export interface Limits {
   readonly auditDeadlineMs: number;
 }
 
+/** Longest peer, caller or command id that is recorded, logged or told apart, in UTF-16 code units. @internal */
+export const longestName = 255;
+
 /**
  * The default limits.
  *

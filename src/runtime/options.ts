@@ -8,6 +8,7 @@ import type { Authenticate, Clock, ConfigurationStore, Hasher, Veto } from '../p
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import type { DocumentDifference } from '../resources/shared/document-difference.ts';
+import { declareSecretParameters } from '../snapshot/document.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
@@ -30,7 +31,9 @@ import { guardMeasurement } from './instrumentation/measurement.ts';
 import { limitsFrom, type Limits } from './limits.ts';
 
 /** The options with all defaults filled in. @internal */
-export interface CompleteOptions extends Pick<AdminOptions, 'snapshot' | 'gateway'> {
+export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
+  /** The given snapshot, with the declared secret parameters. */
+  readonly snapshot: Snapshot;
   readonly authenticate: Authenticate | undefined;
   /** Whether no caller has to log in at a state. Never throws. */
   readonly isOpenAt: (snapshot: Snapshot) => boolean;
@@ -61,12 +64,14 @@ type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, '
 /**
  * Checks options and adds the defaults.
  *
+ * @throws InvalidDocumentError if the snapshot has the plain text of a secret parameter
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
  * @internal
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
-  const { snapshot, gateway, access = {}, observe = {}, veto, timeZone = 'UTC' } = options;
+  const { gateway, access = {}, observe = {}, veto, timeZone = 'UTC' } = options;
   const { authenticate, authorize } = access;
+  const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
   const { instruments, clock, onError, onDifferences } = watchersOf(observe, options.clock);
   const limits = limitsFrom(options.limits);
   return {

@@ -77,6 +77,8 @@ const rows: readonly Row[] = [
     from: 'runtime/*',
     values: [...beneathRuntime, ...runtime, 'ports/*'],
   },
+  // The shapes of stored records.
+  { from: 'runtime/journal/*', values: [...beneathRuntime, ...runtime, 'ports/*', 'zod/mini'] },
   { from: 'runtime/*/*', values: [...beneathRuntime, ...runtime, 'ports/*'] },
   {
     from: 'ports/port.ts',
@@ -141,6 +143,7 @@ const rows: readonly Row[] = [
     values: [
       'index.ts',
       'core/member.ts',
+      'http/message.ts',
       'json/value.ts',
       'runtime/host/guard.ts',
       'runtime/host/host-error.ts',

@@ -6,12 +6,14 @@ import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { DecidedAction, Route } from '../../http/route.ts';
 import type { Json } from '../../json/value.ts';
 import type { AuditedRoute, HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
-import type { Problem } from '../../problem.ts';
+import { cut, type Problem } from '../../problem.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 import type { Execution } from '../command/execution.ts';
 import { canonical } from '../handler/access.ts';
 import type { Command } from '../command/flight.ts';
 import type { Acceptance, CommandRequest, CommandWatch } from '../command/turn.ts';
+import { isText } from '../host/check.ts';
+import { longestName } from '../limits.ts';
 import type { AuditEntry } from './audit-log.ts';
 import { askedChange, decidedChange, toldChange } from './change.ts';
 import type { StrangerEntry } from './stranger.ts';
@@ -47,9 +49,6 @@ interface Target {
   readonly route: Route;
   readonly parameters?: Readonly<Record<string, string>>;
 }
-
-/** Longest peer, caller or command id in a record, in UTF-16 code units. @internal */
-export const longestName = 255;
 
 /** Longest path in a record, in UTF-16 code units. @internal */
 export const longestPath = 1024;
@@ -247,12 +246,4 @@ function routeOf({ route: { id, method, path }, parameters }: Target): AuditedRo
     return name === undefined ? segment : encodeSegment(name);
   });
   return { id, method, path: cut(segments.join('/'), longestPath) };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
 }

@@ -1,15 +1,15 @@
 /**
  * The queue to the sink: hands audit records to the sink in order, and keeps the records that the sink has not kept yet.
  *
- * Records that arrive while the sink is busy go with the next call, so that many records share one disk write. A call that
- * fails is made again, with growing pauses, until the sink keeps its records. The queue is bounded: beyond its bounds, the
+ * Records go through an outbox, so that many records share one disk write. The outbox is bounded: beyond its bounds, the
  * least important records are dropped, and counted.
  */
 import { sizeOf, type Json } from '../../json/value.ts';
 import type { AuditRecord } from '../../ports/audit-record.ts';
 import type { AuditSink, Clock } from '../../ports/port.ts';
-import { beforeDeadline } from '../host/deadline.ts';
+import { beforeDeadline, type Deadline } from '../host/deadline.ts';
 import { callFailed, HostError } from '../host/host-error.ts';
+import { Outbox, portPauses } from '../host/outbox.ts';
 import type { Limits } from '../limits.ts';
 
 /**
@@ -61,16 +61,9 @@ interface Pending {
   kept: () => void;
   /** Whether the caller was answered before the record was kept. */
   isLate: boolean;
+  /** Whether the record is in the present call. */
+  isSent: boolean;
 }
-
-/** The sink does not keep records at present. */
-interface Outage {
-  /** The pause before the next call, in milliseconds. */
-  readonly pauseMs: number;
-}
-
-const firstPauseMs = 100;
-const longestPauseMs = 5000;
 
 /** The largest size of the records in one call. A single larger record is still handed over. */
 const mostBytesAtOnce = 1024 * 1024;
@@ -81,18 +74,28 @@ const mostBytes = 64 * 1024 * 1024;
 /** Hands records to a sink. @internal */
 export class SinkQueue {
   readonly #options: SinkQueueOptions;
-  #pending: Pending[] = [];
+  readonly #outbox: Outbox<Pending>;
   #bytes = 0;
-  /** The number of records in the present call, which are the first ones. */
-  #sent = 0;
   #dropped = 0;
-  #outage: Outage | undefined;
-  #emptying: Promise<void> | undefined;
-  readonly #closing = new AbortController();
   #isClosed = false;
 
   constructor(options: SinkQueueOptions) {
     this.#options = options;
+    const { clock, limits, onError } = options;
+    this.#outbox = new Outbox({
+      clock,
+      deadlineMs: limits.auditDeadlineMs,
+      work: () => this.#handOver(),
+      wait: async (late, pauseMs, signal) => {
+        // A late call is not made again while it is in flight: the sink could keep the records twice.
+        const answer = await late.at(-1)?.catch(() => undefined);
+        // Nobody waits for the records themselves, so the process may end.
+        if (answer === undefined) await clock.sleep(pauseMs, signal, { keepAlive: false });
+        return answer;
+      },
+      lateError: () => this.#lateError('audit.append'),
+      onError,
+    });
   }
 
   /**
@@ -100,10 +103,11 @@ export class SinkQueue {
    * Records that strangers can cause never lead to a refusal.
    */
   get retryAfterMs(): number | undefined {
-    if (!this.#options.required || this.#pending.length === 0) return undefined;
+    const { items, outage } = this.#outbox;
+    if (!this.#options.required || items.length === 0) return undefined;
     const isKept = ({ rank, isLate }: Pending): boolean =>
-      rank === 'stranger' || (this.#outage === undefined && !isLate);
-    return this.#pending.every(isKept) ? undefined : (this.#outage?.pauseMs ?? firstPauseMs);
+      rank === 'stranger' || (outage === undefined && !isLate);
+    return items.every(isKept) ? undefined : (outage?.retryAfterMs ?? portPauses.firstMs);
   }
 
   /**
@@ -114,10 +118,11 @@ export class SinkQueue {
   async take(record: AuditRecord): Promise<void> {
     if (this.#isClosed) return;
     const size = sizeOf(record as unknown as Json, mostBytes);
-    const pending: Pending = { record, rank: rankOf(record), size, kept: () => undefined, isLate: false };
+    const begun = { kept: () => undefined, isLate: false, isSent: false };
+    const pending: Pending = { record, rank: rankOf(record), size, ...begun };
     const isKept = new Promise<void>((resolve) => (pending.kept = resolve));
     this.#add(pending);
-    this.#emptying ??= this.#empty();
+    void this.#outbox.work();
     if (!this.#options.required || pending.rank !== 'done') return;
     const { clock, limits } = this.#options;
     const kept = await beforeDeadline(clock, limits.auditDeadlineMs, () => isKept);
@@ -127,10 +132,10 @@ export class SinkQueue {
   /** Tries once more to hand over the records, and disposes of the sink. Each takes one deadline at most. */
   async close(): Promise<void> {
     const { sink, onError } = this.#options;
-    this.#closing.abort();
-    await this.#inTime(async () => this.#emptying);
+    await this.#inTime(() => this.#outbox.close());
     this.#isClosed = true;
-    if (this.#pending.length > 0) onError(new Error(notKept(this.#pending.length + this.#dropped)));
+    const lost = this.#outbox.items.splice(0).length;
+    if (lost > 0) onError(new Error(notKept(lost + this.#dropped)));
     try {
       const disposed = await this.#inTime(async () => sink[Symbol.asyncDispose]?.());
       if (disposed === 'late') onError(this.#lateError('audit.dispose'));
@@ -139,17 +144,18 @@ export class SinkQueue {
     }
   }
 
-  #inTime<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T | 'late'> {
+  #inTime<T>(call: () => Promise<T>): Promise<T | 'late'> {
     const { clock, limits } = this.#options;
-    return beforeDeadline(clock, limits.auditDeadlineMs, ({ signal }) => call(signal));
+    return beforeDeadline(clock, limits.auditDeadlineMs, call);
   }
 
   #add(pending: Pending): void {
-    this.#pending.push(pending);
+    const { items } = this.#outbox;
+    items.push(pending);
     this.#bytes += pending.size;
     const { maxAuditKept } = this.#options.limits;
-    while (this.#pending.length > maxAuditKept || this.#bytes > mostBytes) {
-      const [victim] = this.#pending.splice(this.#leastImportant(), 1);
+    while (items.length > maxAuditKept || this.#bytes > mostBytes) {
+      const [victim] = items.splice(this.#leastImportant(), 1);
       if (victim === undefined) return;
       this.#bytes -= victim.size;
       this.#dropped += victim.record.kind === 'dropped' ? victim.record.count : 1;
@@ -158,76 +164,41 @@ export class SinkQueue {
 
   /** The position of the record to drop; the end of the queue if no record may be dropped. */
   #leastImportant(): number {
-    let least = this.#pending.length;
+    const { items } = this.#outbox;
+    let least = items.length;
     let rank: number = this.#options.required ? ranks.done : ranks.done + 1;
-    for (let at = this.#sent; at < this.#pending.length && rank > 0; at += 1) {
-      const each = this.#pending[at];
-      if (each === undefined || ranks[each.rank] >= rank) continue;
+    for (let at = 0; at < items.length && rank > 0; at += 1) {
+      const each = items[at];
+      if (each === undefined || each.isSent || ranks[each.rank] >= rank) continue;
       [least, rank] = [at, ranks[each.rank]];
     }
     return least;
   }
 
-  /** Hands over records until none is left. */
-  async #empty(): Promise<void> {
-    // Wait one microtask, so that records of the same turn of the event loop go with one call.
-    await Promise.resolve();
-    const { clock } = this.#options;
-    const { signal } = this.#closing;
-    for (let pauseMs = firstPauseMs; this.#pending.length > 0 && !this.#isClosed;) {
-      // Read before the call: a call that is made after the beginning of the end is the last one.
-      const isLast = signal.aborted;
-      if (await this.#handOver(pauseMs)) {
-        pauseMs = firstPauseMs;
-        continue;
-      }
-      if (isLast) break;
-      // Nobody waits for the records themselves, so the process may end.
-      await clock.sleep(pauseMs, signal, { keepAlive: false });
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-    }
-    this.#emptying = undefined;
-  }
-
-  /** Hands over the first records. Tells whether the sink has kept them. */
-  async #handOver(pauseMs: number): Promise<boolean> {
-    let bytes = 0;
-    const tooMany = this.#pending.findIndex(({ size }) => (bytes += size) > mostBytesAtOnce);
-    this.#sent = tooMany === -1 ? this.#pending.length : Math.max(1, tooMany);
-    const batch = this.#pending.slice(0, this.#sent);
-    const error = await this.#errorOf(batch, pauseMs);
-    this.#sent = 0;
-    if (error !== undefined) {
-      this.#beginOutage(error, pauseMs);
-      return false;
-    }
-    this.#outage = undefined;
-    this.#pending.splice(0, batch.length);
+  /** Hands over the first records. */
+  async #handOver(): Promise<void> {
+    const batch = await this.#outbox.call((deadline) => this.#append(deadline));
+    this.#outbox.items.splice(0, batch.length);
     for (const { size, kept } of batch) {
       this.#bytes -= size;
       kept();
     }
     this.#tellDropped();
-    return true;
   }
 
-  /** Makes a call, and gives its error; `undefined` if the sink has kept the records. */
-  async #errorOf(batch: readonly Pending[], pauseMs: number): Promise<HostError | undefined> {
+  /** Makes a call, which need not have the records of the call before. Gives the records that the sink has kept. */
+  async #append({ signal }: Deadline): Promise<readonly Pending[]> {
+    const batch = this.#outbox.take(mostBytesAtOnce);
+    // The interface was closed during an earlier call.
+    if (batch.length === 0) return batch;
+    for (const pending of batch) pending.isSent = true;
     const records = batch.map(({ record }) => record);
-    let call: Promise<HostError | undefined> | undefined;
-    const answer = await this.#inTime((signal) => (call = this.#append(records, signal)));
-    if (answer !== 'late') return answer;
-    this.#beginOutage(this.#lateError('audit.append'), pauseMs);
-    // The call is not made again while it is in flight: the sink could keep the records twice.
-    return call;
-  }
-
-  async #append(records: readonly AuditRecord[], signal: AbortSignal): Promise<HostError | undefined> {
     try {
       await this.#options.sink.append(records, { signal });
-      return undefined;
+      return batch;
     } catch (cause) {
-      return callFailed('audit.append', cause, 'The call is made again until the sink keeps the records.');
+      for (const pending of batch) pending.isSent = false;
+      throw callFailed('audit.append', cause, 'The call is made again until the sink keeps the records.');
     }
   }
 
@@ -236,11 +207,6 @@ export class SinkQueue {
     const what = call === 'audit.append' ? 'keep records' : 'be disposed of';
     const message = `The audit sink took longer than ${String(auditDeadlineMs)} ms to ${what}.`;
     return new HostError(message, { call });
-  }
-
-  #beginOutage(error: HostError, pauseMs: number): void {
-    if (this.#outage === undefined) this.#options.onError(error);
-    this.#outage = { pauseMs };
   }
 
   #tellDropped(): void {

@@ -5,6 +5,7 @@ import { isEffectRefusal } from '../../ports/port-error.ts';
 import type { Clock, EffectContext } from '../../ports/port.ts';
 import type { Effect } from '../../resources/index.ts';
 import { onAbort } from '../host/abort-listener.ts';
+import { backoff, type Pauses } from '../host/backoff.ts';
 import { beforeDeadline, type Deadline } from '../host/deadline.ts';
 import { answerText, causeText, HostError } from '../host/host-error.ts';
 import { SearchEnded, type Flight } from './flight.ts';
@@ -12,9 +13,8 @@ import { SearchEnded, type Flight } from './flight.ts';
 /** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
 export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
 
-const firstPauseMs = 50;
-/** Longest pause between two calls of `inspect`, in milliseconds. @internal */
-export const longestPauseMs = 5000;
+/** The pauses between two calls of `inspect`. @internal */
+export const inspectPauses: Pauses = { firstMs: 50, longestMs: 5000 };
 
 /** The result of `apply`: an outcome, `unclear` after any other rejection, or `undefined` while `apply` is running. */
 type Ending = EffectOutcome | 'unclear' | undefined;
@@ -197,7 +197,7 @@ const notInPlace = 'The gateway did not confirm the change, and then said that t
 
 async function findOut(effect: Effect, flight: Flight, call: Call): Promise<EffectOutcome> {
   let search: AbortSignal | undefined;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (const pauses = backoff(inspectPauses); ;) {
     // Read before `inspect` is called. If `apply` settles during `inspect`, the answer may be older than the effect.
     const before = call.ending;
     if (isKnown(before)) return before;
@@ -207,7 +207,7 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
     if (isKnown(call.ending)) return call.ending;
     search ??= becomeUnknown(effect, flight, call);
-    if (call.ending === before) await call.pause(flight.runtime.clock, pauseMs, search);
+    if (call.ending === before) await call.pause(flight.runtime.clock, pauses.next().value, search);
     if (wasAbandoned(search)) search.throwIfAborted();
   }
 }

@@ -56,7 +56,7 @@ export class SearchEnded extends Error {
 }
 
 /** The settlement of a command is not journaled, and the command ends with this answer. @internal */
-export class Unsettled extends Error {
+export class NotSettled extends Error {
   readonly execution: Execution;
 
   constructor(execution: Execution) {
@@ -161,7 +161,7 @@ export class Flight {
    *
    * @param part - the number of groups that have settled
    * @param of - the number of all groups
-   * @throws Unsettled if the store does not get the intent
+   * @throws NotSettled if the store does not get the intent
    */
   async intend(group: Group, part: number, of: number): Promise<void> {
     const effects = group.filter(isActing).map(({ effect }) => effect);
@@ -178,7 +178,7 @@ export class Flight {
       if (error.isPossible || part > 0) this.withdraw();
       const held = part === 0 ? undefined : heldBy({ at: 'part', done: part, of });
       const refused = unavailableIn(error.outage, held);
-      throw new Unsettled(part === 0 ? refused : { ...refused, events: this.#settled });
+      throw new NotSettled(part === 0 ? refused : { ...refused, events: this.#settled });
     }
   }
 
@@ -186,7 +186,7 @@ export class Flight {
    * Journals events, and folds them over the current snapshot.
    *
    * @returns the events as recorded
-   * @throws Unsettled if the journal does not keep the events in this life
+   * @throws NotSettled if the journal does not keep the events in this life
    */
   async settle(given: readonly AdminEvent[], place: Place): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(given, place);
@@ -209,13 +209,13 @@ export class Flight {
       if (error instanceof Fenced) {
         this.#apply(events, journal.present);
         this.withdraw();
-        throw new Unsettled(error.answerTo(id));
+        throw new NotSettled(error.answerTo(id));
       }
       if (!(error instanceof NotKept)) throw error;
       if (use === 'refusal') return this.#apply(events, journal.present);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
       if (asksHost) this.#apply(events, journal.present);
-      throw new Unsettled(this.#unsettled(place, error));
+      throw new NotSettled(this.#unsettled(place, error));
     }
   }
 

@@ -13,7 +13,7 @@ import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from 
 
 import { findOutAgain, inspect } from './effect.ts';
 import type { Flight } from './flight.ts';
-import type { OpenCommand } from '../journal/history.ts';
+import type { OpenCommand } from '../journal/record.ts';
 import {
   aspectOf,
   groupsOf,

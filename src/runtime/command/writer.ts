@@ -16,9 +16,11 @@ import {
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Outage } from '../host/outbox.ts';
 import { ReportError } from '../host/report-error.ts';
-import { areConsistent, type OpenCommand, type UnsettledCommands } from '../journal/history.ts';
-import { NotKept, unavailableIn, type Journal, type Outage } from '../journal/journal.ts';
+import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
+import type { UnsettledCommands } from '../journal/unsettled.ts';
+import { NotKept, unavailableIn, type Journal } from '../journal/journal.ts';
 import { Fenced, Overtaken, type Placed } from '../journal/log.ts';
 import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
@@ -27,7 +29,7 @@ import {
   commandOf,
   Flight,
   SearchEnded,
-  Unsettled,
+  NotSettled,
   type Command,
   type FlightOptions,
   type Runtime,
@@ -247,7 +249,7 @@ export class Writer {
    *
    * @returns resolves when the outcomes are known, or when the host has not answered in time
    */
-  async recover({ open, abandoned }: UnsettledCommands): Promise<void> {
+  async recover({ open, abandoned }: UnsettledCommands<Intent>): Promise<void> {
     await Promise.all(open.map((command) => this.#recoverOpen(command)));
     await Promise.all(abandoned.map((command) => this.#settleAbandoned(command)));
   }
@@ -265,7 +267,7 @@ export class Writer {
           this.#recovered(flight, this.#executionOf(await recover(open, flight)));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
-          if (!(error instanceof SearchEnded || error instanceof Unsettled)) this.#options.onError(error);
+          if (!(error instanceof SearchEnded || error instanceof NotSettled)) this.#options.onError(error);
         }
         resolve();
       });
@@ -303,7 +305,7 @@ export class Writer {
       this.#recovered(flight, this.#executionOf({ events, ...refusal }));
     } catch (error) {
       // A failure of the store has gone to `onError` already.
-      if (!(error instanceof Unsettled)) throw error;
+      if (!(error instanceof NotSettled)) throw error;
     }
   }
 
@@ -363,7 +365,7 @@ export class Writer {
     try {
       return this.#executionOf(await perform(decision, flight));
     } catch (error) {
-      if (!(error instanceof Unsettled)) throw error;
+      if (!(error instanceof NotSettled)) throw error;
       return error.execution;
     }
   }

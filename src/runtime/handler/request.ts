@@ -2,7 +2,7 @@
  * Requests: checks a request that a program gives to `handle`. An adapter of this library always passes the check.
  */
 import type { AdminRequest } from '../../http/message.ts';
-import { problem, type Problem } from '../../problem.ts';
+import { problem, quoted, type Problem } from '../../problem.ts';
 import { isObject, isSignal } from '../host/check.ts';
 
 /** The error for a request that is not built as `AdminRequest` says. The message is for the client, too. @internal */
@@ -98,10 +98,6 @@ function headerFault(headers: unknown): string | undefined {
       return `The header ${quoted(name)} must be a string. Join several values with a comma.`;
   }
   return undefined;
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name.slice(0, 100));
 }
 
 function isBody(body: unknown): body is AdminRequest['body'] | null {

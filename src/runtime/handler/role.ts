@@ -3,7 +3,7 @@
  */
 import { assertMembers } from '../../core/member.ts';
 import { nameFault, nameKey } from '../../core/name.ts';
-import type { Role } from '../../http/route.ts';
+import { roles, type Role } from '../../http/route.ts';
 import { quoted } from '../../problem.ts';
 import { isObject } from '../host/check.ts';
 import type { Authorize } from './access.ts';
@@ -30,13 +30,6 @@ const lists = {
   operators: 'operator',
   readers: 'reader',
 } as const satisfies Record<Exclude<keyof RolesOptions, 'others'>, Role>;
-
-/** The endpoints that a role may use, by the role that the endpoint needs. */
-const rights: Readonly<Record<Role, readonly Role[]>> = {
-  administrator: ['administrator', 'operator', 'reader'],
-  operator: ['operator', 'reader'],
-  reader: ['reader'],
-};
 
 /**
  * Creates a rule for the option `access.authorize` from lists of user names. {@link Route.role} says which role an endpoint
@@ -66,12 +59,12 @@ const rights: Readonly<Record<Role, readonly Role[]>> = {
  */
 export function createRoles(options: RolesOptions): Authorize {
   assertOptions(options);
-  const roles = rolesByKey(options);
+  const given = rolesByKey(options);
   const others = options.others === 'reader' ? 'reader' : undefined;
   return (principal, { role: needed }) => {
     if (principal === undefined) return false;
-    const role = roles.get(keyOf(principal.name)) ?? others;
-    return role !== undefined && rights[role].includes(needed);
+    const role = given.get(keyOf(principal.name)) ?? others;
+    return role !== undefined && roles.slice(0, roles.indexOf(role) + 1).includes(needed);
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { assertMembers } from '../../core/member.ts';
 import { copyJson } from '../../json/copy.ts';
-import type { Role } from '../../http/route.ts';
+import { roles, type Role } from '../../http/route.ts';
 import type { WriteRecord } from '../../ports/audit-record.ts';
 import { assertSnapshot } from '../../snapshot/snapshot.ts';
 import { assertSecretParameters } from '../../snapshot/secret-parameter.ts';
@@ -243,7 +243,6 @@ export function assertRole(role: unknown): void {
   if (!roles.includes(role as Role)) throw new TypeError(`role must be one of ${roles.join(', ')}`);
 }
 
-const roles: readonly Role[] = ['reader', 'operator', 'administrator'];
 const outcomes = [
   'accepted',
   'unchanged',

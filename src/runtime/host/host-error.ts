@@ -3,6 +3,7 @@
  */
 import { AdminError } from '../../error.ts';
 import type { Hasher, Logger } from '../../ports/port.ts';
+import { cut } from '../../problem.ts';
 import type { Effect } from '../../resources/index.ts';
 import type { Telemetry } from '../../resources/shared/rendering.ts';
 import { isObject } from './check.ts';
@@ -108,11 +109,14 @@ export function wrongAnswer(
 
 const requestRefused = 'The request was refused.';
 
+/** Longest text of a host that is shown, in UTF-16 code units. */
+const longestText = 500;
+
 /** Describes a thrown value in one line without a full stop; empty if the value cannot be read. @internal */
 export function causeText(cause: unknown): string {
   try {
     const text = cause instanceof Error ? cause.message : String(cause);
-    return cut(text).replace(/[.\s]+$/, '');
+    return cut(text, longestText).replace(/[.\s]+$/, '');
   } catch {
     return '';
   }
@@ -120,7 +124,7 @@ export function causeText(cause: unknown): string {
 
 /** Describes a wrong answer in a few words. @internal */
 export function answerText(answer: unknown): string {
-  if (typeof answer === 'string') return JSON.stringify(cut(answer));
+  if (typeof answer === 'string') return JSON.stringify(cut(answer, longestText));
   if (typeof answer === 'function') return 'a function';
   if (typeof answer !== 'object' || answer === null) return String(answer);
   return isThenable(answer) ? 'a promise' : 'an object';
@@ -135,8 +139,4 @@ export function isThenable(value: unknown): value is Promise<unknown> {
   if (!isObject(value) || typeof value['then'] !== 'function') return false;
   Promise.resolve(value).catch(() => undefined);
   return true;
-}
-
-function cut(text: string): string {
-  return text.length <= 500 ? text : `${text.slice(0, 500).toWellFormed()}…`;
 }

@@ -15,12 +15,10 @@ import type { Execution } from '../command/execution.ts';
 import { HostError } from '../host/host-error.ts';
 import { isText } from '../host/check.ts';
 import { ReportError } from '../host/report-error.ts';
+import { longestName } from '../limits.ts';
 import { libraryVersion } from '../version.ts';
 import type { Log } from './logger.ts';
 import type { Measure } from './measurement.ts';
-
-/** Longest peer or caller in a line, in UTF-16 code units. */
-const longestName = 255;
 
 /** The pause between two lines about throttled log-ins, in milliseconds: anybody can cause any number of them. */
 const throttlePauseMs = 1000;

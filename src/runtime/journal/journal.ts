@@ -2,16 +2,14 @@
  * The journal: stores the records that a restart needs. An intent is stored before the host is asked, and a settlement
  * before the client gets the answer.
  *
- * Records that arrive while the store is busy are appended together in the next call (group commit). Many commands share
- * one disk write, with any store.
- *
- * A call that fails is made again, with growing pauses, until the store answers. During such an outage the journal takes
- * the results of commands in flight, and gives up the records of commands that have not changed anything yet.
+ * Records go through an outbox: many commands share one disk write, with any store (group commit). During an outage the
+ * journal takes the results of commands in flight, and gives up the records of commands that have not changed anything yet.
  */
 import { sizeOf } from '../../json/value.ts';
 import { isConflict, isStoreLost } from '../../ports/port-error.ts';
 import type { Clock } from '../../ports/port.ts';
 import { beforeDeadline } from '../host/deadline.ts';
+import { Outbox, type Outage } from '../host/outbox.ts';
 import { storeUnavailable, type Refusal } from '../command/execution.ts';
 import type { Instruments, StoreCall } from '../instrumentation/instruments.ts';
 import { longestUnmarked } from './life.ts';
@@ -26,14 +24,6 @@ import {
   type Look,
   type Placed,
 } from './log.ts';
-
-/** The store does not answer. @internal */
-export interface Outage {
-  /** The error with which the outage began. */
-  readonly error: unknown;
-  /** The pause before the next try, in milliseconds; left out if the store is lost, or the interface closes. */
-  readonly retryAfterMs?: number;
-}
 
 /** What a record is about. The use decides what happens to the record in an outage. */
 type RecordUse = keyof typeof uses;
@@ -168,22 +158,6 @@ const growth = { records: 10_000, bytes: 64 * 1024 * 1024 };
 /** The largest size of the records in one call to the store. A single larger record is still stored. */
 const mostBytesAtOnce = 16 * 1024 * 1024;
 
-const firstPauseMs = 100;
-/** Longest pause between two calls of a store that fails, in milliseconds. @internal */
-export const longestPauseMs = 5000;
-
-/** A call that failed. */
-interface Failure {
-  readonly error: unknown;
-  /** Whether the store has not answered in time. The call can still be answered. */
-  readonly isLate: boolean;
-}
-
-/** An answer of the store. */
-interface Answer<T> {
-  readonly value: T;
-}
-
 /** A record that is not stored yet. */
 interface Pending {
   readonly entry: Entry;
@@ -241,17 +215,13 @@ interface WaitingCall {
 }
 
 class StoreJournal implements OpenedJournal {
-  outage: Outage | undefined;
   readonly #options: JournalOptions;
-  #pending: Pending[] = [];
+  readonly #outbox: Outbox<Pending>;
   #calls: WaitingCall[] = [];
-  #flushing: Promise<void> | undefined;
   #grown: { records: number; bytes: number };
   /** Whether others may have appended something. */
   #isBehind = false;
   #repeats = false;
-  /** Aborts when failed calls are no longer made again. */
-  readonly #stopped = new AbortController();
   /** Callers that wait for the next read of the log. */
   #readers: Reader[] = [];
   /** Callers that wait for the present read. */
@@ -262,6 +232,28 @@ class StoreJournal implements OpenedJournal {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#grown = { records: options.records ?? 0, bytes: 0 };
+    const { clock, deadlineMs, instruments, onError } = options;
+    this.#outbox = new Outbox({
+      clock,
+      deadlineMs,
+      work: () => this.#flush(),
+      hasWork: () => this.#isBehind || this.#calls.length > 0,
+      // A call that was late can still be answered in a pause.
+      wait: (late, pauseMs, signal) =>
+        Promise.race([...late.map(untilAnswered), clock.sleep(pauseMs, signal).then(() => undefined)]),
+      isFinal: (error) => !this.#repeats || isStoreLost(error),
+      lateError: () => lateError(deadlineMs),
+      onOutage: (outage, isLate) => this.#cutOff(outage, isLate),
+      onAnswer: () => {
+        this.#answered.abort();
+        instruments.storeAnswers();
+      },
+      onError,
+    });
+  }
+
+  get outage(): Outage | undefined {
+    return this.#outbox.outage;
   }
 
   obstacleTo(resources: readonly string[], links: readonly string[]): Refusal | undefined {
@@ -311,8 +303,8 @@ class StoreJournal implements OpenedJournal {
         isSent: false,
       };
       if (this.outage !== undefined && !this.#endures(pending, this.outage)) return;
-      this.#pending.push(pending);
-      this.#flushing ??= this.#flush();
+      this.#outbox.items.push(pending);
+      void this.#outbox.work();
     });
   }
 
@@ -334,21 +326,21 @@ class StoreJournal implements OpenedJournal {
     return new Promise((resolve) => {
       this.#readers.push(resolve);
       this.#isBehind = true;
-      this.#flushing ??= this.#flush();
+      void this.#outbox.work();
     });
   }
 
   async follow(): Promise<void> {
     if (this.outage !== undefined && this.outage.retryAfterMs === undefined) return;
     this.#isBehind = true;
-    await (this.#flushing ??= this.#flush());
+    await this.#outbox.work();
   }
 
   async inTurn<T>(call: (ask: Ask) => Promise<T>): Promise<T> {
     if (this.outage !== undefined && this.outage.retryAfterMs === undefined) throw asError(this.outage.error);
     return new Promise((resolve, reject) => {
       this.#calls.push({ run: async () => resolve(await call(this.#ask)), reject });
-      this.#flushing ??= this.#flush();
+      void this.#outbox.work();
     });
   }
 
@@ -367,12 +359,11 @@ class StoreJournal implements OpenedJournal {
   }
 
   stopRepeating(): void {
-    this.#stopped.abort();
+    this.#outbox.stop();
   }
 
   async close(): Promise<void> {
-    this.stopRepeating();
-    await this.#flushing;
+    await this.#outbox.close();
     try {
       const { log, clock, deadlineMs } = this.#options;
       const disposed = await beforeDeadline(clock, deadlineMs, () => log.dispose());
@@ -383,24 +374,12 @@ class StoreJournal implements OpenedJournal {
     }
   }
 
-  /** Stores pending records until none is left. */
   async #flush(): Promise<void> {
-    // Wait one microtask, so that records of the same turn of the event loop are stored in one call.
-    await Promise.resolve();
-    try {
-      while (this.#pending.length > 0 || this.#isBehind || this.#calls.length > 0) {
-        if (this.#isBehind) await this.#catchUp();
-        await this.#makeCall();
-        this.#giveUpOvertaken();
-        if (this.#pending.length > 0) await this.#append(this.#pending.slice(0, this.#fitting()));
-        if (this.#grown.records >= growth.records || this.#grown.bytes >= growth.bytes) await this.compact();
-      }
-    } catch (error) {
-      this.#end(error);
-    } finally {
-      // Reset in the same turn in which the queue became empty: a later record must start a new loop.
-      this.#flushing = undefined;
-    }
+    if (this.#isBehind) await this.#catchUp();
+    await this.#makeCall();
+    this.#giveUpOvertaken();
+    if (this.#outbox.items.length > 0) await this.#append(this.#outbox.take(mostBytesAtOnce));
+    if (this.#grown.records >= growth.records || this.#grown.bytes >= growth.bytes) await this.compact();
   }
 
   async #makeCall(): Promise<void> {
@@ -411,13 +390,6 @@ class StoreJournal implements OpenedJournal {
       next?.reject(error);
       this.#assertFollows(error);
     }
-  }
-
-  /** The number of pending records that fit into one call; at least one. */
-  #fitting(): number {
-    let bytes = 0;
-    const tooMany = this.#pending.findIndex(({ size }) => (bytes += size) > mostBytesAtOnce);
-    return tooMany === -1 ? this.#pending.length : Math.max(1, tooMany);
   }
 
   async #append(batch: readonly Pending[]): Promise<void> {
@@ -434,7 +406,7 @@ class StoreJournal implements OpenedJournal {
     }
     instruments.appended(batch.reduce((bytes, { size }) => bytes + size, 0));
     for (const { entry, size, kept } of batch) {
-      this.#pending.shift();
+      this.#outbox.items.shift();
       this.#grown.records += 1;
       this.#grown.bytes += size;
       kept(entry.take());
@@ -444,7 +416,7 @@ class StoreJournal implements OpenedJournal {
   /** @throws the error, unless it says that others have appended something, which can be read */
   #assertFollows(error: unknown): void {
     if (this.#options.log.follow === undefined || !isConflict(error)) throw error;
-    this.#endOutage();
+    this.#outbox.answered(undefined);
     this.#isBehind = true;
   }
 
@@ -453,8 +425,8 @@ class StoreJournal implements OpenedJournal {
     this.#isBehind = false;
     [this.#reading, this.#readers] = [this.#readers, []];
     await this.#options.log.follow?.(this.#ask);
-    const pending = this.#pending;
-    this.#pending = pending.filter(({ entry }) => entry.found() === undefined);
+    const pending = this.#outbox.items;
+    this.#outbox.items = pending.filter(({ entry }) => entry.found() === undefined);
     for (const { entry, kept } of pending) {
       const placed = entry.found();
       if (placed !== undefined) kept(placed);
@@ -463,9 +435,9 @@ class StoreJournal implements OpenedJournal {
   }
 
   #giveUpOvertaken(): void {
-    const pending = this.#pending;
+    const pending = this.#outbox.items;
     // Set before the calls: a caller may store another record.
-    this.#pending = pending.filter(({ entry }) => entry.objection() === undefined);
+    this.#outbox.items = pending.filter(({ entry }) => entry.objection() === undefined);
     for (const { entry, notKept } of pending) {
       const objection = entry.objection();
       if (objection === undefined) continue;
@@ -474,70 +446,20 @@ class StoreJournal implements OpenedJournal {
     }
   }
 
-  /**
-   * Makes a call until the store answers. The store may have kept any part of a failed call, so no other call can follow.
-   *
-   * @throws the error of the store if the store is lost, or failed calls are not made again
-   */
-  readonly #ask: Ask = async <T>(name: StoreCall, call: () => Promise<T>): Promise<T> => {
-    const { clock } = this.#options;
-    // A call that was late can still answer in a pause.
-    const late: Promise<Answer<T>>[] = [];
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      const isLast = this.#stopped.signal.aborted;
-      const latest = this.#options.instruments.storeCall(name, call);
-      const answer = await this.#answerOf(latest);
-      if ('value' in answer) return this.#endOutage(answer.value);
-      if (isLast || !this.#repeats || isStoreLost(answer.error)) throw answer.error;
-      if (answer.isLate)
-        late.push(
-          latest.then(
-            (value) => ({ value }),
-            () => new Promise<never>(() => undefined),
-          ),
-        );
-      this.#beginOutage(answer, pauseMs);
-      const pause = clock.sleep(pauseMs, this.#stopped.signal).then(() => undefined);
-      const answered = await Promise.race([...late, pause]);
-      if (answered !== undefined) return this.#endOutage(answered.value);
-    }
-  };
+  /** Makes a call until the store answers. The store may have kept any part of a failed call, so no other call can follow. */
+  readonly #ask: Ask = <T>(name: StoreCall, call: () => Promise<T>): Promise<T> =>
+    this.#outbox.call(() => this.#options.instruments.storeCall(name, call));
 
-  async #answerOf<T>(call: Promise<T>): Promise<Answer<T> | Failure> {
-    const { clock, deadlineMs } = this.#options;
-    try {
-      const answer = await beforeDeadline(clock, deadlineMs, async () => ({ value: await call }));
-      return answer === 'late' ? { error: lateError(deadlineMs), isLate: true } : answer;
-    } catch (error) {
-      return { error, isLate: false };
-    }
-  }
-
-  #beginOutage({ error, isLate }: Failure, retryAfterMs: number): void {
-    const before = this.outage;
-    const outage = { error: before === undefined ? error : before.error, retryAfterMs };
-    this.outage = outage;
-    if (before !== undefined) return;
-    this.#options.onError(error);
-    this.#stopReaders(outage);
+  /** The store does not answer, or the journal ends: gives up what cannot wait for the store. */
+  #cutOff(outage: Outage, isLate: boolean): void {
+    const isEnd = outage.retryAfterMs === undefined;
+    if (isEnd) for (const { reject } of this.#calls.splice(0)) reject(outage.error);
+    for (const reader of [...this.#reading.splice(0), ...this.#readers.splice(0)]) reader(outage);
+    this.#answered.abort();
     this.#answered = new AbortController();
-    this.#pending = this.#pending.filter((pending) => this.#endures(pending, outage));
-    if (isLate) for (const { handling, late } of this.#pending) if (handling.waits) late();
-  }
-
-  #stopReaders(outage: Outage): void {
-    const readers = [...this.#reading.splice(0), ...this.#readers.splice(0)];
-    for (const reader of readers) reader(outage);
-  }
-
-  /** Gives what the store has answered. */
-  #endOutage<T>(value?: T): T {
-    if (this.outage !== undefined) {
-      this.#answered.abort();
-      this.#options.instruments.storeAnswers();
-    }
-    this.outage = undefined;
-    return value as T;
+    const enduring = this.#outbox.items.filter((pending) => this.#endures(pending, outage));
+    this.#outbox.items = enduring;
+    if (isLate) for (const { handling, late } of enduring) if (handling.waits) late();
   }
 
   /** Applies an outage to a record. Returns whether the record stays in the queue. */
@@ -559,20 +481,11 @@ class StoreJournal implements OpenedJournal {
     await clock.sleep(deadlineMs, signal);
     if (!signal.aborted) late();
   }
+}
 
-  /** Ends the journal: gives up all records. */
-  #end(error: unknown): void {
-    if (this.outage === undefined || isStoreLost(error)) this.#options.onError(error);
-    const outage = { error };
-    this.outage = outage;
-    for (const { reject } of this.#calls.splice(0)) reject(error);
-    this.#stopReaders(outage);
-    this.#answered.abort();
-    for (const { entry, isSent, notKept } of this.#pending.splice(0)) {
-      entry.drop();
-      notKept(new NotKept(isSent, outage));
-    }
-  }
+/** A call that fails is as one that is never answered. */
+function untilAnswered<T>(call: Promise<T>): Promise<T> {
+  return call.catch(() => new Promise<never>(() => undefined));
 }
 
 /** The error for a call that the store has not answered in time. */

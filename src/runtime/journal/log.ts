@@ -6,7 +6,8 @@ import type { ConfigurationStore } from '../../ports/port.ts';
 import type { FleetPlace } from '../../core/decision.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { Execution, Refusal } from '../command/execution.ts';
-import type { History, JournalRecord } from './history.ts';
+import type { History } from './history.ts';
+import type { JournalRecord } from './record.ts';
 import type { StoreCall } from '../instrumentation/instruments.ts';
 
 /** Makes a call until the store answers. Rejects if the store is lost, or failed calls are not made again. @internal */

@@ -2,6 +2,7 @@
  * Shares: who asks for a password to be hashed, or for a place to read events.
  */
 import type { AdminRequest, Principal } from '../../http/message.ts';
+import { longestName } from '../limits.ts';
 import type { Share } from './fair-queue.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { Share } from './fair-queue.ts';
  * @internal
  */
 export function shareOf({ peer }: AdminRequest, name: string): Omit<Share, 'attempt' | 'standing'> {
-  const networks = peer === undefined ? [''] : networksOf(peer.slice(0, longestPeer));
+  const networks = peer === undefined ? [''] : networksOf(peer.slice(0, longestName));
   return { networks, name: name.toLowerCase() };
 }
 
@@ -32,9 +33,6 @@ export function readerOf(request: AdminRequest, caller: Principal | undefined): 
     caller === undefined ? [shareOf(request, '').networks.at(-1)] : ['user', caller.name],
   );
 }
-
-/** Longest peer that is told apart, in UTF-16 code units. */
-const longestPeer = 255;
 
 /**
  * The networks of an address, the widest first. Any other peer stays as it is.

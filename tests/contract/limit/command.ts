@@ -13,8 +13,8 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { teardownBatch } from '../../../src/resources/shared/teardown.ts';
-import { longestPauseMs as longestInspectPauseMs } from '../../../src/runtime/command/effect.ts';
-import { longestPauseMs as longestStorePauseMs } from '../../../src/runtime/journal/journal.ts';
+import { inspectPauses } from '../../../src/runtime/command/effect.ts';
+import { portPauses } from '../../../src/runtime/host/outbox.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { accepted, answerOf, keeps, runHost, type Limit, type Trial } from '../../support/limit.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
@@ -185,14 +185,14 @@ export const commandLimits: readonly Limit[] = [
     trial: storesLate,
   },
   {
-    value: longestInspectPauseMs,
+    value: inspectPauses.longestMs,
     unit: 'milliseconds',
     bounds: 'pause between two calls of `inspect` while an outcome is unknown',
     beyond: '`inspect` is called again',
     trial: inspectsAgain,
   },
   {
-    value: longestStorePauseMs,
+    value: portPauses.longestMs,
     unit: 'milliseconds',
     bounds: 'pause between two calls of a store that fails',
     beyond: 'the call is made again',

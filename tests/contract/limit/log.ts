@@ -13,7 +13,8 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { longestName, longestPath, mostResources } from '../../../src/runtime/audit/attempt.ts';
+import { longestPath, mostResources } from '../../../src/runtime/audit/attempt.ts';
+import { longestName } from '../../../src/runtime/limits.ts';
 import { askedChange, mostBytes as mostChangeBytes, mostItems } from '../../../src/runtime/audit/change.ts';
 import { mostPeers, pauseMs, Strangers, type StrangerEntry } from '../../../src/runtime/audit/stranger.ts';
 import { BoundedLog, mostBytes } from '../../../src/runtime/read/bounded-log.ts';

@@ -6,9 +6,10 @@ import {
   type ConfigurationStore,
 } from 'gateway-admin-core';
 
-import { History, restore, type JournalRecord } from '../../../src/runtime/journal/history.ts';
+import { History, restore } from '../../../src/runtime/journal/history.ts';
 import { openJournal, type Journal } from '../../../src/runtime/journal/journal.ts';
 import { nowhere, Overtaken, OwnLog, type Log } from '../../../src/runtime/journal/log.ts';
+import type { JournalRecord } from '../../../src/runtime/journal/record.ts';
 import { watchersOf } from '../../../src/runtime/options.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 
@@ -143,7 +144,7 @@ describe('the journal', () => {
     await stored(settled(1));
     const history = await store.load();
     expect(history.records).toHaveLength(1);
-    expect(restore(history, createSnapshot({})).open).toEqual([{ intent: intent(1), settled: 2 }]);
+    expect(restore(history, createSnapshot({})).unsettled.open).toEqual([{ intent: intent(1), settled: 2 }]);
   });
 });
 

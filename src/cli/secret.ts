@@ -1,17 +1,22 @@
 /**
- * `seal`: seals a secret for a gateway document.
+ * `seal` and `hash-password`: the stored form of a secret or a password, for a gateway document. An interface of no gateway
+ * makes it, so that the rules are those of every other secret and password.
  */
 import {
   createAdmin,
+  createPbkdf2Hasher,
   createSecretSealer,
   createSnapshot,
+  type Hasher,
   type Problem,
   type SecretSealer,
 } from '../index.ts';
+import { createScryptHasher } from '../ports/scrypt-hasher.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
-import { readBytes } from './input.ts';
-import { warnOfReaders } from './input.ts';
-import { readNewPassword } from './password-input.ts';
+import { readBytes, readNewPassword, warnOfReaders } from './input.ts';
+
+/** No gateway: does everything that it is asked. */
+const gateway = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
 
 /** Prints the sealed text of a new secret. */
 export async function printSealed({ valueOf, surroundings, output }: Call): Promise<void> {
@@ -41,9 +46,8 @@ async function readKey(file: string | undefined): Promise<Uint8Array> {
   );
 }
 
-/** Seals a secret by setting the password of a service, so that the rules are those of every other secret. */
+/** Seals a secret by setting the password of a service. */
 async function sealedBy(sealer: SecretSealer, secret: string): Promise<string> {
-  const gateway = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
   const snapshot = createSnapshot({ services: [{ name: 'S', router: 'R' }] });
   await using admin = createAdmin({ snapshot, gateway, sealer });
   const handled = await admin.handle({
@@ -58,4 +62,20 @@ async function sealedBy(sealer: SecretSealer, secret: string): Promise<string> {
     handled.matched ? (handled.response.body as string) : '{}',
   ) as Partial<Problem>;
   throw new CommandError(`The secret ${errors?.[0]?.detail ?? 'could not be sealed'}.`, exitCodes.refused);
+}
+
+/** Prints the hash of a new password. */
+export async function printHash({ has, valueOf, surroundings, output }: Call): Promise<void> {
+  const password = await readNewPassword(valueOf('password-file'), { surroundings, output });
+  output.lines(await hashOf(password, has('scrypt') ? createScryptHasher() : createPbkdf2Hasher()));
+}
+
+/** Hashes a password by creating a user. */
+async function hashOf(password: string, hasher: Hasher): Promise<string> {
+  await using admin = createAdmin({ snapshot: createSnapshot({}), gateway, hasher });
+  const execution = await admin.createFirstUser({ name: 'nobody', password });
+  const [user] = admin.snapshot.users;
+  if (user !== undefined) return user.passwordHash;
+  const fault = 'problem' in execution ? execution.problem.errors?.[0] : undefined;
+  throw new CommandError(`The password ${fault?.detail ?? 'could not be hashed'}.`, exitCodes.refused);
 }

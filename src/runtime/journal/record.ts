@@ -1,0 +1,107 @@
+/**
+ * Records: the shapes of what a store contains about commands. The format is public API: later versions must read it.
+ */
+import * as z from 'zod/mini';
+
+import { effectTable, eventTable, type AdminEvent, type Effect } from '../../resources/index.ts';
+
+/** A number, such as a revision. @internal */
+export const count = z.number().check(z.int(), z.gte(0));
+
+const eventList = z.custom<readonly AdminEvent[]>((value) => areKnown(eventTable, value));
+const effectList = z.custom<readonly Effect[]>((value) => areKnown(effectTable, value));
+
+/** The members of an intent: a command, or a part of one, is about to ask the host for effects. @internal */
+export const intentMembers = {
+  type: z.literal('intent'),
+  /** Id of the command. */
+  command: z.string(),
+  /** Links of the resources that no other command may use until the command is settled. */
+  resources: z.readonly(z.array(z.string())),
+  /** The part of the command, from 0 on. A long teardown has an intent for each part, another command has one part. */
+  part: count,
+  /** The number of parts. */
+  of: count,
+  events: eventList,
+  effects: effectList,
+};
+
+/** The members of a settlement: a command, or a part of one, has ended. @internal */
+export const settlementMembers = {
+  type: z.literal('settlement'),
+  /** Id of the command. */
+  command: z.string(),
+  /** The events that happened; empty if nothing happened. */
+  events: eventList,
+  /** Whether the command ends here. A long teardown settles in several parts. */
+  last: z.boolean(),
+};
+
+const intentShape = z.object(intentMembers).check(z.refine(isWhole));
+
+/** The records of one interface, by type. @internal */
+export const recordShapes = {
+  intent: intentShape,
+  /** `revision` is that of the snapshot when the record was written. The events make a later revision. */
+  settlement: z.object({ ...settlementMembers, revision: count }),
+  /** Stores a revision. Needed because reports use up revisions and are not journaled. */
+  mark: z.object({ type: z.literal('mark'), revision: count }),
+  /** A command of unknown outcome was abandoned: its resources are free, and the next life inspects it once. */
+  abandonment: z.object({ type: z.literal('abandonment'), command: z.string(), revision: count }),
+};
+
+type RecordShapes = typeof recordShapes;
+/** A command, or a part of one, is about to ask the host for effects. @internal */
+export type Intent = Readonly<z.infer<typeof intentShape>>;
+
+/** One record of the journal. @internal */
+export type JournalRecord = {
+  [T in keyof RecordShapes]: Readonly<z.infer<RecordShapes[T]>>;
+}[keyof RecordShapes];
+
+/** A command with an intent and without a last settlement. @internal */
+export interface Open<I> {
+  /** The last intent. */
+  readonly intent: I;
+  /** The number of settled parts. If the number is greater than the part of the intent, no part is in flight. */
+  readonly settled: number;
+}
+
+/** A command of one interface with an intent and without a last settlement. @internal */
+export type OpenCommand = Open<Intent>;
+
+/** The shape of an {@link OpenCommand}. @internal */
+export const openShape = z
+  .object({ intent: intentShape, settled: count })
+  .check(z.refine(({ intent: { part }, settled }) => settled === part || settled === part + 1));
+
+/** Whether the members of an intent fit together. @internal */
+export function isWhole({
+  part,
+  of,
+  events,
+  effects,
+}: Readonly<Record<'part' | 'of', number> & Record<'events' | 'effects', unknown>>): boolean {
+  return part < of && areConsistent(events, effects);
+}
+
+/**
+ * Whether there is an event, all events and effects have known types, and each event that needs an effect has one.
+ *
+ * @internal
+ */
+export function areConsistent(events: unknown, effects: unknown): boolean {
+  if (!areKnown(eventTable, events) || !areKnown(effectTable, effects)) return false;
+  const needed = (events as readonly AdminEvent[]).filter(
+    ({ type }) => eventTable[type].effect !== undefined,
+  );
+  const isAnEvent = (events as readonly AdminEvent[]).length > 0;
+  return isAnEvent && needed.length === (effects as readonly Effect[]).length;
+}
+
+/** Whether a value is a list whose elements all have a type from the table. */
+function areKnown(table: object, things: unknown): boolean {
+  const isKnown = (thing: unknown): boolean =>
+    Object.hasOwn(table, String((thing as { type?: unknown } | null)?.type));
+  return Array.isArray(things) && things.every(isKnown);
+}

@@ -27,7 +27,7 @@ export type AdminErrorCode =
  */
 export class AdminError extends Error {
   /** Names the kind of error. A code never changes its meaning. */
-  readonly code: AdminErrorCode;
+  declare readonly code: AdminErrorCode;
 
   /**
    * @param code - the code of the class

@@ -1,0 +1,220 @@
+/**
+ * Measures the sources: `npm run house`. Prints the lines of code, the public names, the files that name a kind, the type
+ * circles, the longest functions, and what one PATCH and one GET run. No figure has a limit here.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { dirname, posix } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import ts from 'typescript';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = `${root}src/`;
+
+const files = readdirSync(source, { recursive: true })
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter((name) => name.endsWith('.ts'))
+  .toSorted()
+  .map((name) => ({ name, tree: treeOf(name) }))
+  .filter(({ tree }) => !/^\/\*\*? Generated\b/.test(tree.text));
+
+console.log('Lines of code, by folder');
+console.table(linesByFolder());
+console.log(`Public names of the main entry: ${String(publicNames().length)}`);
+console.log('\nFiles that name a kind, without its own');
+for (const [kind, names] of Object.entries(filesByKind()))
+  console.log(`  ${kind}: ${String(names.length)}: ${names.join(' ')}`);
+console.log('\nType circles: the number of files in each');
+console.log(
+  circles()
+    .map((circle) => `  ${String(circle.length)}: ${circle.join(' ')}`)
+    .join('\n'),
+);
+console.log('\nLongest functions');
+console.table(longestFunctions().slice(0, 10));
+console.log('What one request runs');
+console.table(await runs());
+
+function treeOf(name) {
+  const text = readFileSync(source + name, 'utf8');
+  return ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
+}
+
+/** The tokens of a node. Comments are no tokens. */
+function* tokens(node, tree) {
+  const parts = node.getChildren(tree).filter((each) => !ts.isJSDoc(each));
+  if (parts.length === 0 && node.getWidth(tree) > 0) yield node;
+  for (const part of parts) yield* tokens(part, tree);
+}
+
+/** The numbers of the lines that have code. */
+function codeLines(node, tree) {
+  const lines = new Set();
+  for (const token of tokens(node, tree)) {
+    const first = tree.getLineAndCharacterOfPosition(token.getStart(tree)).line;
+    const last = tree.getLineAndCharacterOfPosition(token.getEnd()).line;
+    for (let line = first; line <= last; line++) lines.add(line);
+  }
+  return lines.size;
+}
+
+function linesByFolder() {
+  const folders = {};
+  for (const { name, tree } of files) {
+    const lines = codeLines(tree, tree);
+    for (const folder of [name.includes('/') ? name.split('/')[0] : '(top)', 'all']) {
+      const row = (folders[folder] ??= { lines: 0, files: 0 });
+      row.lines += lines;
+      row.files++;
+    }
+  }
+  const { all, ...rest } = folders;
+  return { ...rest, all };
+}
+
+function publicNames() {
+  const { tree } = files.find(({ name }) => name === 'index.ts');
+  return tree.statements.flatMap(
+    ({ exportClause }) => exportClause?.elements.map(({ name }) => name.text) ?? [],
+  );
+}
+
+/** A kind is named by a word of an identifier or a text: `monitor`, `patchMonitor`, `'monitors'`. */
+function filesByKind() {
+  const kinds = ['service', 'server', 'monitor', 'filter', 'user'];
+  return Object.fromEntries(
+    kinds.map((kind) => {
+      const pattern = new RegExp(`(?:^|[^A-Za-z]|[a-z](?=[A-Z]))${kind}s?(?![a-z])`, 'i');
+      const named = files.filter(
+        ({ name, tree }) =>
+          name !== `resources/${kind}.ts` && [...tokens(tree, tree)].some((token) => isNamed(token, pattern)),
+      );
+      return [kind, named.map(({ name }) => name)];
+    }),
+  );
+}
+
+/** Whether a token names the kind. Prose is not counted: a text with a blank. */
+function isNamed(token, pattern) {
+  if (ts.isStringLiteral(token) || ts.isTemplateLiteralToken(token))
+    return !/\s/.test(token.text) && pattern.test(token.text);
+  // `list.filter(…)` names no filter.
+  if (
+    ts.isIdentifier(token) &&
+    ts.isPropertyAccessExpression(token.parent) &&
+    ts.isCallExpression(token.parent.parent)
+  )
+    return token.text !== 'filter' && pattern.test(token.text);
+  return (ts.isIdentifier(token) || ts.isRegularExpressionLiteral(token)) && pattern.test(token.text);
+}
+
+/** The groups of files that reach each other over imports, of types too; the largest first. */
+function circles() {
+  const graph = new Map(files.map(({ name, tree }) => [name, importsOf(name, tree)]));
+  const reach = new Map([...graph.keys()].map((name) => [name, reachable(graph, name)]));
+  const groups = new Map();
+  for (const [name, reached] of reach) {
+    const group = [...reached].filter((other) => reach.get(other)?.has(name)).toSorted();
+    if (group.length > 1) groups.set(group.join(), group);
+  }
+  return [...groups.values()].toSorted((one, other) => other.length - one.length);
+}
+
+function importsOf(name, tree) {
+  const found = [];
+  const visit = (node) => {
+    const text =
+      node.moduleSpecifier?.text ?? (ts.isImportTypeNode(node) ? node.argument.literal.text : undefined);
+    if (text?.startsWith('.')) found.push(posix.normalize(`${dirname(name)}/${text}`));
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return found;
+}
+
+function reachable(graph, from) {
+  const reached = new Set();
+  const pending = [from];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop())
+    for (const next of graph.get(name) ?? []) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      pending.push(next);
+    }
+  return reached;
+}
+
+function longestFunctions() {
+  const found = [];
+  for (const { name, tree } of files) {
+    const visit = (node) => {
+      if (ts.isFunctionLike(node) && node.body !== undefined)
+        found.push({
+          lines: codeLines(node, tree),
+          function: node.name?.getText(tree) ?? '(no name)',
+          file: name,
+        });
+      ts.forEachChild(node, visit);
+    };
+    visit(tree);
+  }
+  return found.toSorted((one, other) => other.lines - one.lines);
+}
+
+/** Counts the functions of the built package that one warm request runs. */
+async function runs() {
+  const { createMemoryStore, createSnapshot, openAdmin } = await import('../dist/index.js');
+  const admin = await openAdmin({
+    snapshot: createSnapshot({
+      servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] }],
+      services: [{ name: 'Sales', router: 'readconnroute', servers: ['/servers/db-1'], max_connection: 1 }],
+    }),
+    store: createMemoryStore(),
+    gateway: { apply: () => Promise.resolve(), inspect: () => Promise.resolve('not-in-place') },
+    access: { authenticate: () => ({ name: 'ada' }), authorize: () => true },
+  });
+  let limit = 1;
+  const patch = () => {
+    const operations = [{ op: 'replace', path: '/max_connection', value: ++limit }];
+    const headers = { 'content-type': 'application/json-patch+json' };
+    return admin.handle({
+      method: 'PATCH',
+      target: '/services/Sales',
+      headers,
+      body: JSON.stringify(operations),
+    });
+  };
+  const get = () => admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  const rows = {
+    'PATCH of a service, with a memory store': await count(session, patch),
+    'GET of a service': await count(session, get),
+  };
+  session.disconnect();
+  await admin.close();
+  return rows;
+}
+
+async function count(session, request) {
+  for (let run = 0; run < 100; run++) await request();
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  const { response } = await request();
+  // What a command does after its answer counts too.
+  await setTimeout(50);
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  await session.post('Profiler.stopPreciseCoverage');
+  const ours = result.filter(({ url }) => url.includes('/dist/') && !url.includes('/node_modules/'));
+  const counts = ours.flatMap(({ url, functions }) =>
+    functions.flatMap(({ ranges: [{ count }] }) => (count > 0 ? [{ url, count }] : [])),
+  );
+  return {
+    status: response.status,
+    functions: counts.length,
+    calls: counts.reduce((sum, { count }) => sum + count, 0),
+    files: new Set(counts.map(({ url }) => url)).size,
+  };
+}

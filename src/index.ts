@@ -12,14 +12,14 @@ export {
   createSnapshot,
   toDocument,
   type GatewayDocument,
-} from './snapshot/document.ts';
+} from './resources/document.ts';
 export { loadSnapshot } from './runtime/load-snapshot.ts';
-export type { Snapshot } from './snapshot/snapshot.ts';
-export type { SessionTable, Connection, Session } from './snapshot/session-table.ts';
+export type { Snapshot } from './resources/snapshot.ts';
+export type { SessionTable, Connection, Session } from './snapshot/session/table.ts';
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';
 export { linkTo } from './core/link.ts';
-export { resolveLink } from './resources/shared/look-up.ts';
+export { resolveLink } from './resources/resolve-link.ts';
 
 // Decide changes: the transitions, one file for each kind of resource.
 export {
@@ -48,7 +48,7 @@ export {
   type MonitorRepresentation,
 } from './resources/monitor.ts';
 export { lifecycle, type LifecycleState } from './resources/shared/lifecycle.ts';
-export type { InstanceRepresentation, Threads, TaskRepresentation, Module } from './resources/gateway.ts';
+export type { InstanceRepresentation, Module } from './resources/gateway.ts';
 export { flushLogs, type LogsRepresentation } from './resources/log.ts';
 export { closeSession, closeServiceSessions, type SessionRepresentation } from './resources/session.ts';
 export { closeServerConnections, type ConnectionRepresentation } from './resources/connection.ts';
@@ -141,7 +141,7 @@ export { createSecretSealer } from './ports/secret-sealer.ts';
 export { createBasicAuthentication } from './ports/basic-authentication.ts';
 
 // Render resources, and use the table of routes.
-export type { Telemetry } from './resources/shared/rendering.ts';
+export type { TaskRepresentation, Telemetry, Threads } from './resources/telemetry.ts';
 export type { Role, Route } from './http/route.ts';
 
 // JSON types of the signatures above. The JSON functions are in gateway-admin-core/json.

@@ -75,7 +75,7 @@ async function hashOf(password: string, hasher: Hasher): Promise<string> {
   await using admin = createAdmin({ snapshot: createSnapshot({}), gateway, hasher });
   const execution = await admin.createFirstUser({ name: 'nobody', password });
   const [user] = admin.snapshot.users;
-  if (user !== undefined) return user.passwordHash;
+  if (user !== undefined) return user.settings.passwordHash;
   const fault = 'problem' in execution ? execution.problem.errors?.[0] : undefined;
   throw new CommandError(`The password ${fault?.detail ?? 'could not be hashed'}.`, exitCodes.refused);
 }

@@ -20,7 +20,7 @@ import type {
   UserRepresentation,
 } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
-import type { Threads } from '../resources/gateway.ts';
+import type { Threads } from '../resources/telemetry.ts';
 
 /**
  * An endpoint that reads one resource.

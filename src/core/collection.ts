@@ -58,6 +58,20 @@ export interface Collection<T extends Entity> extends Iterable<T> {
   toJSON(): Json;
 }
 
+/**
+ * The names of a collection. `T` is the type of its resources, which only the compiler reads.
+ *
+ * @internal
+ */
+export interface Named<T extends Entity, K extends string = string> {
+  /** The member of a snapshot and of a gateway document, and the first segment of a link: `services`. */
+  readonly collection: string;
+  /** The word for one resource, also in the types of events and effects: `service`. */
+  readonly singular: K;
+  /** Never there. */
+  readonly resource?: T;
+}
+
 const noSecrets: ReadonlySet<string> = new Set();
 
 /** The name of the class in printed output. */

@@ -264,6 +264,11 @@ export function secretNames({ all }: Fields): readonly SecretName[] {
   });
 }
 
+/** Gives the names under which secrets are stored. @internal */
+export function storedSecrets(tables: readonly Fields[]): ReadonlySet<string> {
+  return new Set(tables.flatMap(secretNames).map(({ stored }) => stored));
+}
+
 // The types below follow from a table.
 
 type Value<R> = R extends { readonly shape: z.core.$ZodType<infer T> } ? DeepReadonly<T> : never;

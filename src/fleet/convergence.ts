@@ -4,11 +4,10 @@
  * By level: what the fleet has is compared with what this node has, and the difference is carried out. A change that was
  * taken back before this gateway could follow leaves no trace.
  */
-import type { Entity } from '../core/collection.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import { problem, type Problem, type ProblemCode } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
-import { adoptDocument, type Transition } from '../resources/index.ts';
+import { adoptDocument, namedResources, type Transition } from '../resources/index.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
 import { backoff, type Pauses } from '../runtime/host/backoff.ts';
@@ -16,7 +15,8 @@ import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
 import { nowhere, type Placed } from '../runtime/journal/log.ts';
 import type { CommandRequest } from '../runtime/command/turn.ts';
-import { linkOf, type Snapshot } from '../snapshot/snapshot.ts';
+import { collectionOf, linkOf } from '../snapshot/state.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
 import { withFleetVersions } from './version.ts';
 
@@ -125,13 +125,14 @@ export class Convergence {
 
   #all(): readonly string[] {
     const snapshots = [this.#options.own(), this.#options.fleet()];
-    const links = snapshots.flatMap((snapshot) =>
-      (['servers', 'services', 'monitors', 'filters'] as const).flatMap((name) => {
-        const entities: readonly Entity[] = [...snapshot[name]];
-        return entities.map((entity) => linkOf(name, entity));
-      }),
-    );
-    return [...new Set([...links, '/users'])];
+    const links = namedResources.flatMap((named) => {
+      const { collection, adoption } = named;
+      if (adoption === undefined) return [`/${collection}`];
+      return snapshots.flatMap((snapshot) =>
+        Array.from(collectionOf(snapshot, named), (entity) => linkOf(collection, entity)),
+      );
+    });
+    return [...new Set(links)];
   }
 
   async #converge(row: Row): Promise<void> {

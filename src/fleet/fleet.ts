@@ -8,7 +8,7 @@ import type { FleetOutcome } from '../runtime/fleet-view.ts';
 import type { Transition } from '../resources/index.ts';
 import type { FleetNode } from '../resources/fleet.ts';
 import type { FleetGap, FleetHistoryOptions, FleetStep } from './fleet-history.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 
 /**
  * The options of `openFleet`.

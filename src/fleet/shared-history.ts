@@ -6,17 +6,17 @@
  */
 import * as z from 'zod/mini';
 
-import type { Entity } from '../core/collection.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
-import { evolveRecord, type AdminEvent } from '../resources/index.ts';
+import { namedResources, evolveRecord, type AdminEvent } from '../resources/index.ts';
 import { configured, isEmpty, withoutProcess } from '../runtime/journal/history.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { count, intentMembers, isWhole, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from '../runtime/journal/unsettled.ts';
-import { toDocument, type GatewayDocument } from '../snapshot/document.ts';
-import { alignVersions, type Snapshot } from '../snapshot/snapshot.ts';
+import { toDocument, type GatewayDocument } from '../resources/document.ts';
+import { alignVersions, collectionOf } from '../snapshot/state.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import { hashOf } from './hash.ts';
 import { NodeOutdated } from './refusal.ts';
 
@@ -455,14 +455,12 @@ function inOrder(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-const collections = ['servers', 'services', 'monitors', 'filters', 'users'] as const;
-
 function versionsOf(snapshot: Snapshot): Readonly<Record<string, number>> {
-  const all = collections.flatMap((name) => {
-    const { version } = snapshot[name];
-    const entries: readonly Entity[] = [...snapshot[name]];
-    const own = entries.map((entity) => [`/${name}/${entity.key}`, entity.version.command] as const);
-    return [[`/${name}`, version.command] as const, ...own];
+  const all = namedResources.flatMap((named) => {
+    const entities = collectionOf(snapshot, named);
+    const link = `/${named.collection}`;
+    const own = Array.from(entities, ({ key, version }) => [`${link}/${key}`, version.command] as const);
+    return [[link, entities.version.command] as const, ...own];
   });
   return Object.fromEntries(all.filter(([, command]) => command > 0));
 }

@@ -2,11 +2,12 @@
  * The log that the nodes of a fleet share, as one node sees it: appends with a condition on the end, and reads what the
  * others have appended.
  */
+import { parseLink } from '../core/link.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
-import { eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
+import { namedResources, eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
 import type { Refusal } from '../runtime/command/execution.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
 import {
@@ -22,7 +23,7 @@ import {
   type Placed,
 } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, foreignCommand, Superseded } from './refusal.ts';
 import {
   forgottenRecord,
@@ -540,7 +541,10 @@ export class SharedLog implements Log {
 
 /** Whether the nodes share what a link names. The logs, sessions and connections are each node's own. */
 function isSharedLink(link: string): boolean {
-  return /^\/(?:users|(?:servers|services|monitors|filters)\/[^/]+)$/.test(link);
+  return namedResources.some(({ collection, adoption }) =>
+    // Resources that no document brings are one resource: their list.
+    adoption === undefined ? link === `/${collection}` : parseLink(link, collection) !== undefined,
+  );
 }
 
 /** Whether a record changes the configuration. */

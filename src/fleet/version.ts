@@ -8,7 +8,8 @@ import type { Entity } from '../core/collection.ts';
 import type { Version } from '../core/version.ts';
 import { differencesOf } from '../resources/index.ts';
 import { servicesUsing } from '../resources/filter.ts';
-import { alignVersions, find, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
+import { alignVersions, collectionOf, find } from '../snapshot/state.ts';
+import { filters, type Snapshot } from '../resources/snapshot.ts';
 
 /**
  * Gives resources of a node the versions that the fleet has for the same content.
@@ -25,16 +26,18 @@ export function withFleetVersions(
   revision: number,
   isMeant: (present: Version) => boolean = () => true,
 ): Snapshot {
-  const isDifferent = new Set<keyof Collections>();
-  const isMoved = new Set<keyof Collections>();
+  const isDifferent = new Set<string>();
+  const isMoved = new Set<string>();
   const aligned = alignVersions(own, (collection, present, key) => {
     if (key === undefined) {
-      const isWhole = !isDifferent.has(collection) && isSameOrder(own[collection], fleet[collection]);
-      if (isWhole) return withCommand(present, fleet[collection].version.command, revision);
+      const isWhole =
+        !isDifferent.has(collection) &&
+        isSameOrder(collectionOf(own, { collection }), collectionOf(fleet, { collection }));
+      if (isWhole) return withCommand(present, collectionOf(fleet, { collection }).version.command, revision);
       // The list has the latest number of its members. With the new number of one member it would look like that of the fleet.
       return isMoved.has(collection) ? withCommand(present, revision, revision) : present;
     }
-    const command = find(fleet, collection, key)?.version.command;
+    const command = find(fleet, { collection }, key)?.version.command;
     if (command === present.command) return present;
     if (command !== undefined && isMeant(present) && hasContentOf(own, fleet, collection, key)) {
       isMoved.add(collection);
@@ -74,11 +77,11 @@ function isSameOrder(own: Iterable<Entity>, fleet: Iterable<Entity>): boolean {
 }
 
 /** Whether a resource is as the fleet has it, in everything that the nodes share and its representation shows. */
-function hasContentOf(own: Snapshot, fleet: Snapshot, collection: keyof Collections, key: string): boolean {
+function hasContentOf(own: Snapshot, fleet: Snapshot, collection: string, key: string): boolean {
   if (differencesOf(own, fleet, new Map([[collection, new Set([key])]])).length > 0) return false;
-  if (collection !== 'filters') return true;
+  if (collection !== filters.collection) return true;
   const [using, wanted] = [own, fleet].map((snapshot) => {
-    const filter = find(snapshot, 'filters', key);
+    const filter = find(snapshot, filters, key);
     return filter === undefined ? [] : servicesUsing(snapshot.services, filter);
   });
   return String(using) === String(wanted);

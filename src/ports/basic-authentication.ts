@@ -3,7 +3,7 @@
  */
 import { assertMembers } from '../core/member.ts';
 import { assertText } from '../json/value.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { Authenticate } from './port.ts';
 
 /**

@@ -12,8 +12,8 @@ import type { AdminRequest, Principal } from '../http/message.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem } from '../problem.ts';
 import type { Decision, Effect } from '../resources/index.ts';
-import type { Telemetry } from '../resources/shared/rendering.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Telemetry } from '../resources/telemetry.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { AuditRecord } from './audit-record.ts';
 
 /**

@@ -10,6 +10,7 @@ import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Acted } from '../http/route.ts';
 import { fail, ok, problem, type Problem, type Result } from '../problem.ts';
+import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import { actionRoute, listingOf, listRoute } from './shared/route.ts';
 
@@ -103,7 +104,7 @@ export function objectionTo({ id, outcome }: CommandInFlight): Problem | undefin
 }
 
 /** The kind "command". @internal */
-export const commandKind: Kind<CommandEvent, never, never> = {
+export const commandKind: Kind<State, CommandEvent, never, never> = {
   fields: { command: fields },
   events: {
     'command.failed': {

@@ -12,6 +12,7 @@ import {
   refused,
   unchanged,
   type Context,
+  type DecisionOf,
   type EffectHead,
   type EventHead,
   type EventTable,
@@ -21,7 +22,7 @@ import { linkTo } from '../core/link.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import type { ConnectionDocument } from '../snapshot/session-document.ts';
+import type { ConnectionDocument } from '../snapshot/session/document.ts';
 import {
   noStatistics,
   type Connection,
@@ -29,22 +30,14 @@ import {
   type Session,
   type SessionConnection,
   type SessionTable,
-} from '../snapshot/session-table.ts';
-import {
-  assertInputs,
-  linkOf,
-  linkOfKey,
-  sessionsOf,
-  withSessions,
-  type Snapshot,
-} from '../snapshot/snapshot.ts';
-import type { Decision } from './index.ts';
+} from '../snapshot/session/table.ts';
+import { linkOf, linkOfKey, sessionsOf, withSessions, type State } from '../snapshot/state.ts';
+import { assertInputs, servers, type Snapshot } from './snapshot.ts';
 import type { Server } from './server.ts';
 import type { Kind } from './shared/kind.ts';
-import { finder, findSession, lookUp } from './shared/look-up.ts';
+import { finder, findSession, lookUp, reported, reportedSession } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, listing, listingOf, listRoute } from './shared/route.ts';
-import { reportedServer, reportedSession } from './shared/session-report.ts';
 import { inBatches } from './shared/teardown.ts';
 
 /**
@@ -164,6 +157,9 @@ export type ConnectionEffect = EffectHead<'connections.close'> & {
   readonly connections: readonly ConnectionIdentity[];
 };
 
+/** The decision about connections. */
+type ConnectionDecision = DecisionOf<Snapshot, ConnectionEvent, ConnectionEffect>;
+
 const line = shape.text(4096);
 const counters = z.strictObject({
   reads: shape.number,
@@ -187,7 +183,7 @@ const fields = defineFields<{
 });
 
 function represent(
-  snapshot: Snapshot,
+  snapshot: State,
   { session, connection }: SessionConnection,
   { telemetry }: Rendering,
 ): ConnectionRepresentation {
@@ -265,7 +261,7 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
       state: line,
     }),
     event(snapshot, { type, server, ...opened }, at) {
-      const found = reportedServer(snapshot, server);
+      const found = reported(snapshot, servers, server);
       if ('contradiction' in found) return found;
       const session = reportedSession(snapshot, opened.session, opened.connected);
       if (session === undefined || 'contradiction' in session) return session;
@@ -341,14 +337,18 @@ const reports: ReportTable<Snapshot, ConnectionReport, ConnectionEvent> = {
  *
  * @public
  */
-export function closeServerConnections(snapshot: Snapshot, server: string, context: Context): Decision {
+export function closeServerConnections(
+  snapshot: Snapshot,
+  server: string,
+  context: Context,
+): ConnectionDecision {
   assertInputs(snapshot, context);
-  const found = lookUp(snapshot, 'servers', server);
+  const found = lookUp(snapshot, servers, server);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideServerConnections(snapshot, found.value, context);
 }
 
-function decideServerConnections(snapshot: Snapshot, server: Server, context: Context): Decision {
+function decideServerConnections(snapshot: Snapshot, server: Server, context: Context): ConnectionDecision {
   const resource = linkOf('servers', server);
   const table = sessionsOf(snapshot);
   const count = table.countOfServer(server.key);
@@ -389,7 +389,7 @@ function identityOf({ id: session, connected }: Session, { id }: Connection): Co
 }
 
 /** The kind "connection". @internal */
-export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionReport> = {
+export const connectionKind: Kind<Snapshot, ConnectionEvent, ConnectionEffect, ConnectionReport> = {
   fields: { connection: fields },
   events,
   effects: { 'connections.close': 'irreversible' },
@@ -401,7 +401,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
       query: ['fields', 'range'],
       summary: 'Lists the backend connections to a server.',
       shape: fields.representation,
-      find: finder('servers'),
+      find: finder(servers),
       list: (snapshot, { key }, rendering) =>
         listing(snapshot.sessions.countOfServer(key), (offset, length) =>
           sessionsOf(snapshot)
@@ -413,7 +413,7 @@ export const connectionKind: Kind<ConnectionEvent, ConnectionEffect, ConnectionR
       ...endpoint('servers.closeConnections'),
       role: 'operator',
       summary: 'Closes all backend connections to a server.',
-      find: finder('servers'),
+      find: finder(servers),
       version: (_snapshot, { version }) => version,
       link: (server) => linkOf('servers', server),
       decide: decideServerConnections,

@@ -3,6 +3,7 @@
  * endpoint is an addition. Each kind declares its own events.
  */
 import { endpoint } from '../http/endpoint.ts';
+import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { Kind } from './shared/kind.ts';
  *
  * @internal
  */
-export const eventKind: Kind<never, never, never> = {
+export const eventKind: Kind<State, never, never, never> = {
   fields: {},
   events: {},
   effects: {},

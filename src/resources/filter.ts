@@ -14,8 +14,7 @@ import type { Operation, ParsedOperation } from '../json/patch.ts';
 import { formatPointer, reservedToken } from '../json/pointer.ts';
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
-import { linkOf, type Snapshot } from '../snapshot/snapshot.ts';
-import type { Decision } from './index.ts';
+import { linkOf } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
@@ -24,9 +23,11 @@ import {
   decidePatch,
   patchRoute,
   settingsOf,
+  type UpdateDecision,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
+import { assertInputs, filters, type Snapshot } from './snapshot.ts';
 
 /**
  * A parameter of a filter.
@@ -226,7 +227,7 @@ function indexServices(services: Snapshot['services']): ServicesByFilter {
   return index;
 }
 
-const settings = settingsOf('filters', fields, { represent, complete, expand, check });
+const settings = settingsOf(filters, fields, { represent, complete, expand, check });
 
 /**
  * Replaces the shorthands for a parameter. A text means a parameter with this value. A parameter without `configurable`
@@ -349,19 +350,20 @@ export function patchFilter(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): Decision {
+): UpdateDecision<Snapshot, Filter, 'filter'> {
+  assertInputs(snapshot, context);
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
 /** The kind "filter". @internal */
-export const filterKind: Kind<FilterEvent, FilterEffect, never> = {
+export const filterKind: Kind<Snapshot, FilterEvent, FilterEffect, never> = {
   fields: { filter: fields },
   events: settings.events,
   effects: settings.effects,
   reports: {},
-  adoption: adoptionOf(settings),
+  resources: { ...filters, fields, adoption: adoptionOf(settings) },
   routes: [
-    ...readRoutes({ collection: 'filters', shape: fields.representation, represent }),
+    ...readRoutes(filters, { shape: fields.representation, represent }),
     patchRoute(settings, ['/filters/:name']),
   ],
 };

@@ -10,6 +10,7 @@ import type { TimeFormat } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Acted, DecidedAction, PathParameters } from '../http/route.ts';
 import { fail, ok, problem, type Result } from '../problem.ts';
+import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { actionRoute, listingOf, listRoute } from './shared/route.ts';
@@ -173,7 +174,7 @@ function decideRetry({ nodes, retry }: RunningFleet): DecidedAction {
 }
 
 /** The kind "fleet". @internal */
-export const fleetKind: Kind<never, never, never> = {
+export const fleetKind: Kind<State, never, never, never> = {
   fields: { 'fleet node': fields },
   events: {},
   effects: {},

@@ -1,8 +1,8 @@
 /**
  * The gateway instance: file locations, version, threads, tasks and loaded modules.
  *
- * Implements the chapters "Instance", "Thread information", "Task" and "Module" of the Gateway Administration REST
- * Interface. A representation leaves out the fields that the gateway document leaves out.
+ * Implements the chapters "Instance" and "Module" of the Gateway Administration REST Interface, and the endpoints of
+ * `telemetry.ts`. A representation leaves out the fields that the gateway document leaves out.
  */
 import * as z from 'zod/mini';
 
@@ -11,10 +11,10 @@ import { endpoint } from '../http/endpoint.ts';
 import { ok } from '../problem.ts';
 import * as shape from '../core/shape.ts';
 import { itemRoute, listingOf, listRoute } from './shared/route.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 import { defineFields, loadFields, saveFields, representFields } from '../core/field.ts';
-import type { GatewayDocument } from '../snapshot/document.ts';
 import type { Kind } from './shared/kind.ts';
+import { taskFields, threadsFields, type Task, type TaskDocument, type Threads } from './telemetry.ts';
 
 /**
  * The gateway instance in a snapshot.
@@ -65,76 +65,6 @@ export interface InstanceRepresentation {
 }
 
 /**
- * The threads and their load, in a snapshot and in a response.
- *
- * @see Gateway Administration REST Interface, "Thread information".
- *
- * @public
- */
-export interface Threads {
-  /** Load averages: `historic`, `current`, `1min`, `5min`, `15min`. */
-  readonly load_average: Readonly<Record<'historic' | 'current' | '1min' | '5min' | '15min', number>>;
-  /** The threads. */
-  readonly threads: readonly Thread[];
-}
-
-/**
- * One thread.
- *
- * @public
- */
-export interface Thread {
-  /** Number of the thread. */
-  readonly id: number;
-  /** State of the thread, such as `processing` or `polling`. */
-  readonly state: string;
-  /** Number of file descriptors that the thread serves. */
-  readonly file_descriptors: number;
-  /** The events that the thread handles, such as `in` and `out`; empty for an idle thread. */
-  readonly event: readonly string[];
-  /** Run time; a plain number. */
-  readonly run_time: number;
-}
-
-/**
- * A task queued for execution, in a snapshot.
- *
- * @see Gateway Administration REST Interface, "Task".
- *
- * @public
- */
-export interface Task {
-  /** Name of the task. */
-  readonly name: string;
-  /** Type of the task, such as `repeated`. */
-  readonly type: string;
-  /** Frequency of the task; a plain number. */
-  readonly frequency: number;
-  /** Time of the next run, in milliseconds since 1970-01-01T00:00:00Z. */
-  readonly next_due: number;
-}
-
-/**
- * A task in a response.
- *
- * @public
- */
-export interface TaskRepresentation extends Omit<Task, 'next_due'> {
-  /** Time of the next run, such as `Fri Sep  9 14:12:37 2016`. */
-  readonly next_due: string;
-}
-
-/**
- * A task in a gateway document: `next_due` is an ISO 8601 instant with an offset.
- *
- * @internal
- */
-export interface TaskDocument extends Omit<Task, 'next_due'> {
-  /** Time of the next run. */
-  readonly next_due: string;
-}
-
-/**
  * A loaded module.
  *
  * @see Gateway Administration REST Interface, "Module".
@@ -175,57 +105,6 @@ const fields = defineFields<{
   started: { shape: shape.instant, time: 'rfc5322', optional: true },
 });
 
-const threadsFields = defineFields<{
-  representation: Threads;
-  document: Threads;
-  state: Threads;
-}>()({
-  load_average: {
-    shape: z.strictObject({
-      historic: shape.number,
-      current: shape.number,
-      '1min': shape.number,
-      '5min': shape.number,
-      '15min': shape.number,
-    }),
-  },
-  threads: {
-    shape: z.array(
-      z.strictObject({
-        id: shape.number,
-        state: shape.text(255),
-        file_descriptors: shape.number,
-        event: z.array(shape.text(255)),
-        run_time: shape.number,
-      }),
-    ),
-  },
-});
-
-const taskFields = defineFields<{
-  representation: TaskRepresentation;
-  document: TaskDocument;
-  state: Task;
-}>()({
-  name: { shape: shape.text(255) },
-  type: { shape: shape.text(255) },
-  frequency: { shape: shape.number },
-  next_due: { shape: shape.instant, time: 'asctime' },
-});
-
-/** The shapes of the figures that telemetry gives for a whole gateway. @internal */
-export const telemetryShapes = {
-  threads: threadsFields.representation as unknown as z.ZodMiniType<Threads>,
-  tasks: z.array(
-    z.strictObject({
-      name: shape.text(255),
-      type: shape.text(255),
-      frequency: shape.number,
-      next_due: shape.milliseconds,
-    }),
-  ),
-} as const;
-
 const moduleFields = defineFields<{
   representation: Module;
   document: Module;
@@ -238,8 +117,7 @@ const moduleFields = defineFields<{
   maturity: { shape: shape.text(255) },
 });
 
-/** The members of a gateway document about the instance. @internal */
-export const gatewayDocument = {
+const document = {
   gateway: z.exactOptional(fields.document),
   threads: z.exactOptional(threadsFields.document),
   tasks: z.exactOptional(z.array(taskFields.document)),
@@ -251,16 +129,20 @@ const noThreads: Threads = {
   threads: [],
 };
 
-/** Loads the instance from a valid gateway document. @internal */
-export function loadGateway({
+/** The members of a gateway document about the instance. */
+interface GatewayMembers {
+  readonly gateway?: InstanceRepresentation;
+  readonly threads?: Threads;
+  readonly tasks?: readonly TaskDocument[];
+  readonly modules?: readonly Module[];
+}
+
+function load({
   gateway = {},
   threads = noThreads,
   tasks = [],
   modules = [],
-}: Pick<GatewayDocument, 'gateway' | 'threads' | 'tasks' | 'modules'>): Pick<
-  Snapshot,
-  'gateway' | 'threads' | 'tasks' | 'modules'
-> {
+}: GatewayMembers): Pick<Snapshot, 'gateway' | 'threads' | 'tasks' | 'modules'> {
   const { started, ...attributes } = loadFields(fields, gateway).rest as Instance['attributes'] & {
     started?: number;
   };
@@ -272,8 +154,7 @@ export function loadGateway({
   };
 }
 
-/** Saves the instance for a gateway document. @internal */
-export function saveGateway({ gateway, threads, tasks, modules }: Snapshot): object {
+function save({ gateway, threads, tasks, modules }: Snapshot): object {
   return {
     gateway: saveFields(fields, { ...gateway.attributes, started: gateway.started }),
     threads,
@@ -283,7 +164,8 @@ export function saveGateway({ gateway, threads, tasks, modules }: Snapshot): obj
 }
 
 /** The kind "instance". @internal */
-export const gatewayKind: Kind<never, never, never> = {
+export const gatewayKind: Kind<Snapshot, never, never, never> = {
+  whole: { document, load, save },
   fields: { instance: fields, 'thread information': threadsFields, task: taskFields, module: moduleFields },
   events: {},
   effects: {},
@@ -294,7 +176,7 @@ export const gatewayKind: Kind<never, never, never> = {
       role: 'reader',
       summary: 'Gives the gateway instance.',
       shape: fields.representation,
-      find: ({ gateway }) => ok(gateway),
+      find: ({ gateway }: Snapshot) => ok(gateway),
       version: (_snapshot, { version }) => version,
       read: (_snapshot, { attributes, started }, { times }) =>
         representFields(fields, { rest: { ...attributes, started }, times }),
@@ -304,7 +186,7 @@ export const gatewayKind: Kind<never, never, never> = {
       role: 'reader',
       summary: 'Gives the threads and their load.',
       shape: threadsFields.representation,
-      find: ({ threads }) => ok(threads),
+      find: ({ threads }: Snapshot) => ok(threads),
       read: (_snapshot, threads, { telemetry }) => telemetry?.threads() ?? threads,
     }),
     listRoute({
@@ -313,7 +195,7 @@ export const gatewayKind: Kind<never, never, never> = {
       query: ['fields'],
       summary: 'Lists the queued tasks.',
       shape: taskFields.representation,
-      find: ({ tasks }) => ok(tasks),
+      find: ({ tasks }: Snapshot) => ok(tasks),
       list: (_snapshot, tasks, { times, telemetry }) =>
         listingOf(telemetry?.tasks() ?? tasks, (task) => representFields(taskFields, { rest: task, times })),
     }),
@@ -323,8 +205,8 @@ export const gatewayKind: Kind<never, never, never> = {
       query: ['fields', 'range'],
       summary: 'Lists the loaded modules.',
       shape: moduleFields.representation,
-      find: ({ modules }) => ok(modules),
-      version: ({ gateway }) => gateway.version,
+      find: ({ modules }: Snapshot) => ok(modules),
+      version: ({ gateway }: Snapshot) => gateway.version,
       list: (_snapshot, modules) => listingOf(modules, (module) => module),
     }),
   ],

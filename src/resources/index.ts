@@ -17,10 +17,9 @@ import { secretNames } from '../core/field.ts';
 import { foldReports, type CrossingReport, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
-import type { Route } from '../http/route.ts';
+import type { ResourceRoute, Route, StreamRoute } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
 import type { Fault, Problem } from '../problem.ts';
-import { assertInputs, assertSnapshot, type Collections, type Snapshot } from '../snapshot/snapshot.ts';
 import { commandKind, type CommandEvent } from './command.ts';
 import {
   connectionKind,
@@ -31,21 +30,23 @@ import {
 import { eventKind } from './event.ts';
 import { filterKind, type FilterEffect, type FilterEvent } from './filter.ts';
 import { fleetKind } from './fleet.ts';
-import { gatewayDocument, gatewayKind, loadGateway, saveGateway } from './gateway.ts';
+import { gatewayKind } from './gateway.ts';
 import { interfaceKind } from './interface.ts';
-import { loadLogs, logDocument, logKind, saveLogs, type LogEffect, type LogEvent } from './log.ts';
+import { logKind, type LogEffect, type LogEvent } from './log.ts';
 import { monitorKind, type MonitorEffect, type MonitorEvent, type MonitorReport } from './monitor.ts';
 import { serverKind, type ServerEffect, type ServerEvent, type ServerReport } from './server.ts';
 import { serviceKind, type ServiceEffect, type ServiceEvent, type ServiceReport } from './service.ts';
 import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
+import type { Surroundings } from './shared/rendering.ts';
 import { adoptionFor, type AdoptOptions } from './shared/adoption.ts';
 import {
   documentDifferences,
-  type ComparedCollection,
   type DocumentDifference,
   type Selection,
 } from './shared/document-difference.ts';
-import type { BoundRoute } from './shared/route.ts';
+import type { NamedResources } from './shared/kind.ts';
+import type { BoundAction } from './shared/route.ts';
+import { assertInputs, assertSnapshot, collections, type Snapshot } from './snapshot.ts';
 import { userKind, type UserEvent } from './user.ts';
 
 /** Every kind, in the order of the interface. */
@@ -175,33 +176,19 @@ export const reportTable = merged(kinds.map(({ reports }) => reports)) as Report
 /** The field tables of all kinds and their parts, by the name of the chapter that describes the fields. @internal */
 export const fieldTables = merged(kinds.map(({ fields }) => fields)) as Readonly<Record<string, Fields>>;
 
+/** The secrets of all kinds. */
+const secrets = Object.values(fieldTables).flatMap(secretNames);
+
 function merged(tables: readonly object[]): object {
   return Object.freeze(Object.assign({}, ...tables) as object);
 }
 
-/** The field tables of the named resources, by the collection that contains them in a gateway document. @internal */
-export const collectionFields: Readonly<Record<keyof Collections, Fields>> = {
-  servers: tableOf('server'),
-  services: tableOf('service'),
-  monitors: tableOf('monitor'),
-  filters: tableOf('filter'),
-  users: tableOf('user'),
-};
-
-/** The collections of a gateway document, with what a running interface can take over. */
-const compared: readonly ComparedCollection[] = (Object.keys(collectionFields) as (keyof Collections)[]).map(
-  (collection) => ({
-    collection,
-    fields: collectionFields[collection],
-    adoption: kinds.map(({ adoption }) => adoption).find((adoption) => adoption?.collection === collection),
-  }),
-);
-
-function tableOf(name: string): Fields {
-  const table = fieldTables[name];
-  if (table === undefined) throw new RangeError(`No kind declares the fields of a ${name}`);
-  return table;
-}
+/** The kinds of named resources, in the order of a gateway document. @internal */
+export const namedResources: readonly NamedResources<Snapshot>[] = collections.map(({ collection }) => {
+  const found = kinds.find(({ resources }) => resources?.collection === collection)?.resources;
+  if (found === undefined) throw new RangeError(`No kind declares the ${collection}`);
+  return found;
+});
 
 /** Shape of a session with its connections in a gateway document. @internal */
 export const sessionDocument = z.strictObject({
@@ -211,23 +198,14 @@ export const sessionDocument = z.strictObject({
   ),
 });
 
-/** The members of a gateway document about the whole gateway. @internal */
-export const wholeDocument = { ...gatewayDocument, ...logDocument };
-
-/** The members of a snapshot about the whole gateway. */
-type Whole = ReturnType<typeof loadGateway> & ReturnType<typeof loadLogs>;
-
-/** Loads the members of a snapshot about the whole gateway. @internal */
-export function loadWhole(
-  document: Parameters<typeof loadGateway>[0] & Parameters<typeof loadLogs>[0],
-): Whole {
-  return { ...loadGateway(document), ...loadLogs(document) };
+function tableOf(name: string): Fields {
+  const table = fieldTables[name];
+  if (table === undefined) throw new RangeError(`No kind declares the fields of a ${name}`);
+  return table;
 }
 
-/** Saves the members of a gateway document about the whole gateway. @internal */
-export function saveWhole(snapshot: Snapshot): object {
-  return { ...saveGateway(snapshot), ...saveLogs(snapshot) };
-}
+/** The members of a snapshot and of a gateway document about the whole gateway. @internal */
+export const wholes = kinds.flatMap(({ whole }) => (whole === undefined ? [] : [whole]));
 
 /**
  * Version of the Gateway Administration REST Interface that the routes implement.
@@ -236,9 +214,16 @@ export function saveWhole(snapshot: Snapshot): object {
  */
 export const contractVersion = '1.0';
 
+/** A route of the interface with the functions that serve the route. @internal */
+export type BoundRoute = BoundResourceRoute | BoundAction | StreamRoute;
+
+/** A route about a resource of the gateway. @internal */
+export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>;
+
 /** Every route with the functions that serve it, in the order of the interface. @internal */
 export const boundRoutes: readonly BoundRoute[] = Object.freeze(
-  kinds.flatMap((kind) => kind.routes.map(frozenRoute)),
+  // The decisions of a kind are decisions about its own events and effects.
+  kinds.flatMap((kind) => (kind.routes as readonly BoundRoute[]).map(frozenRoute)),
 );
 
 /** Freezes a route with its lists: a change would change the interface, and what a caller may do. */
@@ -290,12 +275,10 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  *
  * @public
  */
-export const redactSecrets: (value: Json | object) => Json = createRedactor(
-  Object.values(fieldTables).flatMap(secretNames),
-);
+export const redactSecrets: (value: Json | object) => Json = createRedactor(secrets);
 
 /** The names of the members and fields that are secret as a whole. @internal */
-export const namesOfSecrets: ReadonlySet<string> = namesOf(Object.values(fieldTables).flatMap(secretNames));
+export const namesOfSecrets: ReadonlySet<string> = namesOf(secrets);
 
 /**
  * Folds events over a snapshot, as one change. Use this function for history and for a mirror of a gateway.
@@ -385,7 +368,7 @@ export function differencesOf(
   given: Snapshot,
   selection?: Selection,
 ): readonly DocumentDifference[] {
-  return documentDifferences(compared, snapshot, given, selection);
+  return documentDifferences(namedResources, snapshot, given, selection);
 }
 
 /**
@@ -437,7 +420,7 @@ export function adoptDocument(
   return adopt(snapshot, given, context, options);
 }
 
-const adopt = adoptionFor(eventTable, compared);
+const adopt = adoptionFor<Snapshot, AdminEvent, Effect>(eventTable, namedResources);
 
 /** @throws TypeError if the options are none */
 function assertAdoptOptions(options: unknown): asserts options is AdoptOptions {

@@ -12,6 +12,7 @@ import { patchMediaTypes, type Acted, type DecidedAction } from '../http/route.t
 import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import type { JsonObject } from '../json/value.ts';
 import { ok } from '../problem.ts';
+import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { actionRoute, itemRoute } from './shared/route.ts';
@@ -87,7 +88,7 @@ function decidePatch({ self }: Surroundings, operations: readonly ParsedOperatio
 }
 
 /** The kind "interface". @internal */
-export const interfaceKind: Kind<never, never, never> = {
+export const interfaceKind: Kind<State, never, never, never> = {
   fields: { interface: fields },
   events: {},
   effects: {},

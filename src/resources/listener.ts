@@ -8,11 +8,7 @@ import type * as z from 'zod/mini';
 
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
-import type { Service } from './service.ts';
-import { finder } from './shared/look-up.ts';
-import { listingOf, listRoute, type BoundRoute } from './shared/route.ts';
-import { endpoint } from '../http/endpoint.ts';
-import { linkOf } from '../snapshot/snapshot.ts';
+import type { TimeFormat } from '../core/time.ts';
 
 /**
  * A listener in a response: a network listener of a service. The `ssl` fields are present only if SSL is configured.
@@ -78,17 +74,7 @@ export const listenerFields = defineFields<{
 /** Shape of a listener in a gateway document. @internal */
 export const listenerShape = listenerFields.document as z.core.$ZodType as z.core.$ZodType<Listener>;
 
-/** The route that lists the listeners of a service. @internal */
-export const listenerRoute: BoundRoute = listRoute<Service>({
-  ...endpoint('services.listeners'),
-  role: 'reader',
-  query: ['fields', 'range'],
-  summary: 'Lists the listeners of a service.',
-  shape: listenerFields.representation,
-  find: finder('services'),
-  link: (service) => linkOf('services', service),
-  // No command changes a listener: its node has it for the whole life.
-  version: ({ gateway }) => gateway.version,
-  list: (_snapshot, { listeners }, { times }) =>
-    listingOf(listeners, (listener) => representFields(listenerFields, { rest: listener, times })),
-});
+/** Writes the representation of a listener. @internal */
+export function representListener(listener: Listener, times: TimeFormat): object {
+  return representFields(listenerFields, { rest: listener, times });
+}

@@ -10,6 +10,7 @@ import {
   accepted,
   eventHead,
   type Context,
+  type DecisionOf,
   type EffectHead,
   type EventHead,
   type EventTable,
@@ -18,10 +19,8 @@ import { endpoint } from '../http/endpoint.ts';
 import { ok } from '../problem.ts';
 import * as shape from '../core/shape.ts';
 import { commandRoute, itemRoute } from './shared/route.ts';
-import { assertInputs, type Snapshot } from '../snapshot/snapshot.ts';
+import { assertInputs, type Snapshot } from './snapshot.ts';
 import { defineFields, loadFields, saveFields, representFields } from '../core/field.ts';
-import type { GatewayDocument } from '../snapshot/document.ts';
-import type { Decision } from './index.ts';
 import type { Kind } from './shared/kind.ts';
 
 /**
@@ -94,11 +93,9 @@ const fields = defineFields<{
   last_flushed: { shape: shape.instant, time: 'rfc5322', optional: true },
 });
 
-/** The member of a gateway document about logging. @internal */
-export const logDocument = { logs: z.exactOptional(fields.document) };
+const document = { logs: z.exactOptional(fields.document) };
 
-/** Loads the logging from a valid gateway document. @internal */
-export function loadLogs({ logs = {} }: Pick<GatewayDocument, 'logs'>): Pick<Snapshot, 'logs'> {
+function load({ logs = {} }: { readonly logs?: LogsRepresentation }): Pick<Snapshot, 'logs'> {
   const { last_flushed, ...attributes } = loadFields(fields, logs).rest as Logs['attributes'] & {
     last_flushed?: number;
   };
@@ -106,8 +103,7 @@ export function loadLogs({ logs = {} }: Pick<GatewayDocument, 'logs'>): Pick<Sna
   return { logs: { version: initialVersion, ...flushed, attributes } };
 }
 
-/** Saves the logging for a gateway document. @internal */
-export function saveLogs({ logs: { last_flushed, attributes } }: Snapshot): object {
+function save({ logs: { last_flushed, attributes } }: Snapshot): object {
   return { logs: saveFields(fields, { ...attributes, last_flushed }) };
 }
 
@@ -148,7 +144,7 @@ const resource = '/gateway/logs';
  *
  * @public
  */
-export function flushLogs(snapshot: Snapshot, context: Context): Decision {
+export function flushLogs(snapshot: Snapshot, context: Context): DecisionOf<Snapshot, LogEvent, LogEffect> {
   assertInputs(snapshot, context);
   return accepted(events, snapshot, [resource], {
     events: [{ type: 'logs.flushed', ...eventHead(resource, context) }],
@@ -157,7 +153,8 @@ export function flushLogs(snapshot: Snapshot, context: Context): Decision {
 }
 
 /** The kind "logging". @internal */
-export const logKind: Kind<LogEvent, LogEffect, never> = {
+export const logKind: Kind<Snapshot, LogEvent, LogEffect, never> = {
+  whole: { document, load, save },
   fields: { logging: fields },
   events,
   effects: { 'logs.flush': 'irreversible' },
@@ -168,7 +165,7 @@ export const logKind: Kind<LogEvent, LogEffect, never> = {
       role: 'reader',
       summary: 'Gives the state of logging.',
       shape: fields.representation,
-      find: ({ logs }) => ok(logs),
+      find: ({ logs }: Snapshot) => ok(logs),
       version: (_snapshot, { version }) => version,
       read: (_snapshot, { attributes, last_flushed }, { times }) =>
         representFields(fields, { rest: { ...attributes, last_flushed }, times }),
@@ -177,10 +174,10 @@ export const logKind: Kind<LogEvent, LogEffect, never> = {
       ...endpoint('gateway.flushLogs'),
       role: 'operator',
       summary: 'Writes pending log messages to disk and reopens the log files.',
-      find: ({ logs }) => ok(logs),
+      find: ({ logs }: Snapshot) => ok(logs),
       version: (_snapshot, { version }) => version,
       link: () => resource,
-      decide: (snapshot, _logs, context) => flushLogs(snapshot, context),
+      decide: (snapshot: Snapshot, _logs, context) => flushLogs(snapshot, context),
     }),
   ],
 };

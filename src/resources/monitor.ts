@@ -10,8 +10,6 @@ import type { Context } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation } from '../json/patch.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Decision } from './index.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
@@ -21,6 +19,7 @@ import {
   lifecycleReports,
   lifecycleRoutes,
   lifecycleSteps,
+  type LifecycleDecision,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -34,9 +33,11 @@ import {
   decidePatch,
   patchRoute,
   settingsOf,
+  type UpdateDecision,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
+import { assertInputs, monitors, type Snapshot } from './snapshot.ts';
 
 /**
  * The settings of a monitor, which a patch can modify.
@@ -151,8 +152,8 @@ function represent(_snapshot: Snapshot, monitor: Monitor, { times }: Rendering):
   return representFields(fields, { rest: monitor, settings: monitor.settings, times });
 }
 
-const machine = lifecycleOf('monitor');
-const settings = settingsOf('monitors', fields, { represent });
+const machine = lifecycleOf<Snapshot, 'monitor'>(monitors);
+const settings = settingsOf(monitors, fields, { represent });
 
 /**
  * Starts a monitor: the host probes its servers. A failed monitor is started again.
@@ -176,7 +177,12 @@ const settings = settingsOf('monitors', fields, { represent });
  *
  * @public
  */
-export function startMonitor(snapshot: Snapshot, name: string, context: Context): Decision {
+export function startMonitor(
+  snapshot: Snapshot,
+  name: string,
+  context: Context,
+): LifecycleDecision<Snapshot, 'monitor'> {
+  assertInputs(snapshot, context);
   return decideLifecycle(machine, 'start', snapshot, name, context);
 }
 
@@ -202,7 +208,12 @@ export function startMonitor(snapshot: Snapshot, name: string, context: Context)
  *
  * @public
  */
-export function stopMonitor(snapshot: Snapshot, name: string, context: Context): Decision {
+export function stopMonitor(
+  snapshot: Snapshot,
+  name: string,
+  context: Context,
+): LifecycleDecision<Snapshot, 'monitor'> {
+  assertInputs(snapshot, context);
   return decideLifecycle(machine, 'stop', snapshot, name, context);
 }
 
@@ -237,19 +248,20 @@ export function patchMonitor(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): Decision {
+): UpdateDecision<Snapshot, Monitor, 'monitor'> {
+  assertInputs(snapshot, context);
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
 /** The kind "monitor". @internal */
-export const monitorKind: Kind<MonitorEvent, MonitorEffect, MonitorReport> = {
+export const monitorKind: Kind<Snapshot, MonitorEvent, MonitorEffect, MonitorReport> = {
   fields: { monitor: fields },
   events: { ...machine.events, ...settings.events },
-  effects: { ...lifecycleEffects('monitor'), ...settings.effects },
-  reports: lifecycleReports('monitor'),
-  adoption: adoptionOf(settings, lifecycleSteps(machine)),
+  effects: { ...lifecycleEffects(monitors), ...settings.effects },
+  reports: lifecycleReports(monitors),
+  resources: { ...monitors, fields, adoption: adoptionOf(settings, lifecycleSteps(machine)) },
   routes: [
-    ...readRoutes({ collection: 'monitors', shape: fields.representation, represent }),
+    ...readRoutes(monitors, { shape: fields.representation, represent }),
     ...lifecycleRoutes(machine),
     patchRoute(settings, ['/monitors/:name']),
   ],

@@ -14,10 +14,9 @@ import * as shape from '../core/shape.ts';
 import { mergeUpdate, type Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
-import { quoted } from '../problem.ts';
-import { linkOf, replace, type Snapshot } from '../snapshot/snapshot.ts';
-import type { Decision } from './index.ts';
+import { linkOf, replace } from '../snapshot/state.ts';
 import type { About, Kind } from './shared/kind.ts';
+import { reported } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { readRoutes } from './shared/route.ts';
 import {
@@ -25,9 +24,11 @@ import {
   decidePatch,
   patchRoute,
   settingsOf,
+  type UpdateDecision,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
+import { assertInputs, servers, type Snapshot } from './snapshot.ts';
 
 /**
  * The words of a server status. An empty status means that the server is down.
@@ -239,9 +240,9 @@ function adoptedWords(
   return isSame ? present : reportedStatus(given, present);
 }
 
-const settings = settingsOf('servers', fields, {
+const settings = settingsOf(servers, fields, {
   answerShape: z.strictObject({ ...fields.representation.shape, state: words }),
-  represent: (snapshot, server, rendering) => ({
+  represent: (snapshot: Snapshot, server: Server, rendering) => ({
     ...represent(snapshot, server, rendering),
     state: server.settings.state,
   }),
@@ -266,7 +267,7 @@ const events: EventTable<Snapshot, ServerEvent> = {
   'server.reported': {
     origin: 'report',
     evolve: (snapshot, { server, status }, change) =>
-      replace<'servers'>(snapshot, 'servers', server, change, (before) => {
+      replace(snapshot, servers, server, change, (before) => {
         const { settings } = before;
         const state = reportedStatus(settings.state, status);
         if (sameJson(settings.state, state)) return before;
@@ -293,9 +294,8 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
       },
     },
     event(snapshot, { type, server, status }, at) {
-      const found = snapshot.servers.find(server);
-      if (found === undefined)
-        return { contradiction: `names the server ${quoted(server)}, which does not exist` };
+      const found = reported(snapshot, servers, server);
+      if ('contradiction' in found) return found;
       const next = reportedStatus(found.settings.state, status);
       if (sameJson(found.settings.state, next)) return undefined;
       return { type, at, resource: linkOf('servers', found), server: found.key, status };
@@ -334,20 +334,20 @@ export function patchServer(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): Decision {
+): UpdateDecision<Snapshot, Server, 'server'> {
+  assertInputs(snapshot, context);
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
 /** The kind "server". @internal */
-export const serverKind: Kind<ServerEvent, ServerEffect, ServerReport> = {
+export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport> = {
   fields: { server: fields },
   events,
   effects: settings.effects,
   reports,
-  adoption: adoptionOf(settings),
+  resources: { ...servers, fields, adoption: adoptionOf(settings) },
   routes: [
-    ...readRoutes({
-      collection: 'servers',
+    ...readRoutes(servers, {
       shape: fields.representation,
       fieldAliases: { state: 'status' },
       represent,

@@ -12,11 +12,12 @@ import { defineFields, representFields } from '../core/field.ts';
 import { Batch } from '../core/batch.ts';
 import * as shape from '../core/shape.ts';
 import type { Update } from '../core/update.ts';
+import { endpoint } from '../http/endpoint.ts';
 import type { Operation } from '../json/patch.ts';
-import { markChanged, revise, type Snapshot } from '../snapshot/snapshot.ts';
-import type { Decision } from './index.ts';
-import { listenerFields, listenerRoute, listenerShape, type Listener } from './listener.ts';
+import { linkOf, markChanged, revise } from '../snapshot/state.ts';
+import { listenerFields, listenerShape, representListener, type Listener } from './listener.ts';
 import type { Kind } from './shared/kind.ts';
+import { finder } from './shared/look-up.ts';
 import {
   decideLifecycle,
   lifecycleEffects,
@@ -25,6 +26,7 @@ import {
   lifecycleReports,
   lifecycleRoutes,
   lifecycleSteps,
+  type LifecycleDecision,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -32,15 +34,17 @@ import {
   type Lived,
 } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { readRoutes } from './shared/route.ts';
+import { listingOf, listRoute, readRoutes } from './shared/route.ts';
 import {
   adoptionOf,
   decidePatch,
   patchRoute,
   settingsOf,
+  type UpdateDecision,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
+import { assertInputs, filters, services, type Snapshot } from './snapshot.ts';
 
 /**
  * The settings of a service, which a patch can modify.
@@ -219,7 +223,7 @@ function represent({ sessions }: Snapshot, service: Service, { times }: Renderin
   });
 }
 
-const machine = lifecycleOf('service', {
+const machine = lifecycleOf<Snapshot, 'service'>(services, {
   onStart(draft, at) {
     draft.started = at;
     delete draft.startAssumed;
@@ -230,7 +234,7 @@ const machine = lifecycleOf('service', {
     delete draft.startAssumed;
   },
 });
-const settings = settingsOf('services', fields, { represent, after: markFilters });
+const settings = settingsOf(services, fields, { represent, after: markFilters });
 
 /** Marks the filters as changed that the service has added or removed, because a filter shows the services that use it. */
 function markFilters(
@@ -244,7 +248,7 @@ function markFilters(
     ...before.filters.filter((link) => !now.has(link)),
     ...after.filters.filter((link) => !old.has(link)),
   ];
-  return changed.reduce((next, link) => markChanged(next, 'filters', link, change), snapshot);
+  return changed.reduce((next, link) => markChanged(next, filters, link, change), snapshot);
 }
 
 /**
@@ -269,7 +273,12 @@ function markFilters(
  *
  * @public
  */
-export function startService(snapshot: Snapshot, name: string, context: Context): Decision {
+export function startService(
+  snapshot: Snapshot,
+  name: string,
+  context: Context,
+): LifecycleDecision<Snapshot, 'service'> {
+  assertInputs(snapshot, context);
   return decideLifecycle(machine, 'start', snapshot, name, context);
 }
 
@@ -295,7 +304,12 @@ export function startService(snapshot: Snapshot, name: string, context: Context)
  *
  * @public
  */
-export function stopService(snapshot: Snapshot, name: string, context: Context): Decision {
+export function stopService(
+  snapshot: Snapshot,
+  name: string,
+  context: Context,
+): LifecycleDecision<Snapshot, 'service'> {
+  assertInputs(snapshot, context);
   return decideLifecycle(machine, 'stop', snapshot, name, context);
 }
 
@@ -330,7 +344,8 @@ export function patchService(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): Decision {
+): UpdateDecision<Snapshot, Service, 'service'> {
+  assertInputs(snapshot, context);
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
@@ -345,7 +360,7 @@ export function openServices(snapshot: Snapshot, now: number): Snapshot {
   const change = { revision: snapshot.revision, origin: 'report', batch: new Batch() } as const;
   const opened = [...snapshot.services].reduce(
     (next, { key, state }) =>
-      revise<'services'>(next, 'services', key, change, (draft) => {
+      revise(next, services, key, change, (draft) => {
         if (state === 'stopped') delete draft.started;
         else Object.assign(draft, { started: now, startAssumed: true });
       }),
@@ -355,15 +370,33 @@ export function openServices(snapshot: Snapshot, now: number): Snapshot {
 }
 
 /** The kind "service". @internal */
-export const serviceKind: Kind<ServiceEvent, ServiceEffect, ServiceReport> = {
+export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceReport> = {
   fields: { service: fields, listener: listenerFields },
   events: { ...machine.events, ...settings.events },
-  effects: { ...lifecycleEffects('service'), ...settings.effects },
-  reports: lifecycleReports('service'),
-  adoption: adoptionOf(settings, lifecycleSteps(machine)),
+  effects: { ...lifecycleEffects(services), ...settings.effects },
+  reports: lifecycleReports(services),
+  resources: {
+    ...services,
+    fields,
+    adoption: adoptionOf(settings, lifecycleSteps(machine)),
+    // The session table has the total.
+    saveMore: ({ sessions }: Snapshot, { key }) => ({ total_connections: sessions.totalOfService(key) }),
+  },
   routes: [
-    ...readRoutes({ collection: 'services', shape: fields.representation, represent }),
-    listenerRoute,
+    ...readRoutes(services, { shape: fields.representation, represent }),
+    listRoute<Service>({
+      ...endpoint('services.listeners'),
+      role: 'reader',
+      query: ['fields', 'range'],
+      summary: 'Lists the listeners of a service.',
+      shape: listenerFields.representation,
+      find: finder(services),
+      link: (service) => linkOf('services', service),
+      // No command changes a listener: its node has it for the whole life.
+      version: ({ gateway }: Snapshot) => gateway.version,
+      list: (_snapshot, { listeners }, { times }) =>
+        listingOf(listeners, (listener) => representListener(listener, times)),
+    }),
     patchRoute(settings),
     ...lifecycleRoutes(machine),
   ],

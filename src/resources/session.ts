@@ -12,6 +12,7 @@ import {
   refused,
   unchanged,
   type Context,
+  type DecisionOf,
   type EffectHead,
   type EventHead,
   type EventTable,
@@ -22,27 +23,18 @@ import type { Contradiction, ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Listing } from '../http/route.ts';
-import { ok, quoted } from '../problem.ts';
-import type { SessionDocument } from '../snapshot/session-document.ts';
-import { searchSessions, sessionCriteria } from '../snapshot/session-search.ts';
-import type { Session, SessionTable } from '../snapshot/session-table.ts';
-import {
-  assertInputs,
-  linkOf,
-  linkOfKey,
-  sessionsOf,
-  shownVersion,
-  withSessions,
-  type Snapshot,
-} from '../snapshot/snapshot.ts';
+import { ok } from '../problem.ts';
+import type { SessionDocument } from '../snapshot/session/document.ts';
+import { searchSessions, sessionCriteria } from '../snapshot/session/search.ts';
+import type { Session, SessionTable } from '../snapshot/session/table.ts';
+import { linkOf, linkOfKey, sessionsOf, shownVersion, withSessions, type State } from '../snapshot/state.ts';
+import { assertInputs, servers, services, type Snapshot } from './snapshot.ts';
 import type { ConnectionEvent, NewConnection } from './connection.ts';
-import type { Decision } from './index.ts';
 import type { Service } from './service.ts';
 import type { Kind } from './shared/kind.ts';
-import { finder, findSession, lookUp, lookUpSession } from './shared/look-up.ts';
+import { finder, findSession, lookUp, lookUpSession, reported, reportedSession } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listing, listingOf, listRoute, searchOf } from './shared/route.ts';
-import { reportedServer, reportedSession } from './shared/session-report.ts';
 import { inBatches, teardownBatch } from './shared/teardown.ts';
 
 /**
@@ -146,6 +138,9 @@ export type SessionEffect = EffectHead<'sessions.close'> & {
   readonly sessions: readonly SessionIdentity[];
 };
 
+/** The decision about sessions. */
+type SessionDecision = DecisionOf<Snapshot, SessionEvent, SessionEffect>;
+
 const line = shape.text(4096);
 const idleTime = shape.number;
 
@@ -165,7 +160,7 @@ const fields = defineFields<{
 });
 
 function represent(
-  snapshot: Snapshot,
+  snapshot: State,
   session: Session,
   { times, telemetry }: Rendering,
 ): SessionRepresentation {
@@ -233,7 +228,7 @@ function connectingEvents(
   const ids = new Set<number>();
   for (const [position, { id, server, role, state }] of connections.entries()) {
     const path = ['connections', position];
-    const found = reportedServer(snapshot, server);
+    const found = reported(snapshot, servers, server);
     if ('contradiction' in found) return { ...found, path: [...path, 'server'] };
     if (ids.has(id))
       return { contradiction: 'is also the id of an earlier connection', path: [...path, 'id'] };
@@ -257,9 +252,8 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEve
       connections: z.exactOptional(z.array(newConnection).check(z.maxLength(teardownBatch))),
     }),
     event(snapshot, { type, id, state, user, address, service: name, connected, connections = [] }, at) {
-      const found = snapshot.services.find(name);
-      if (found === undefined)
-        return { contradiction: `names the service ${quoted(name)}, which does not exist` };
+      const found = reported(snapshot, services, name);
+      if ('contradiction' in found) return found;
       const resource = linkTo('sessions', id);
       const service = found.key;
       // Members one by one: a spread takes several times as long, and this is the commonest report of all.
@@ -322,14 +316,14 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEve
  *
  * @public
  */
-export function closeSession(snapshot: Snapshot, id: number, context: Context): Decision {
+export function closeSession(snapshot: Snapshot, id: number, context: Context): SessionDecision {
   assertInputs(snapshot, context);
   const found = lookUpSession(snapshot, id);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideSession(snapshot, found.value, context);
 }
 
-function decideSession(snapshot: Snapshot, session: Session, context: Context): Decision {
+function decideSession(snapshot: Snapshot, session: Session, context: Context): SessionDecision {
   return close(snapshot, { resource: linkTo('sessions', session.id) }, context, 1, () => [session]);
 }
 
@@ -355,14 +349,14 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
  *
  * @public
  */
-export function closeServiceSessions(snapshot: Snapshot, service: string, context: Context): Decision {
+export function closeServiceSessions(snapshot: Snapshot, service: string, context: Context): SessionDecision {
   assertInputs(snapshot, context);
-  const found = lookUp(snapshot, 'services', service);
+  const found = lookUp(snapshot, services, service);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideServiceSessions(snapshot, found.value, context);
 }
 
-function decideServiceSessions(snapshot: Snapshot, service: Service, context: Context): Decision {
+function decideServiceSessions(snapshot: Snapshot, service: Service, context: Context): SessionDecision {
   const table = sessionsOf(snapshot);
   const count = table.countOfService(service.key);
   const resource = linkOf('services', service);
@@ -379,7 +373,7 @@ function close(
   context: Context,
   count: number,
   range: (offset: number, length: number) => readonly SessionIdentity[],
-): Decision {
+): SessionDecision {
   if (count === 0) return unchanged(snapshot, [restsOn]);
   const head = eventHead(resource, context);
   const batches = inBatches(count, range, isOpen, (batch) => {
@@ -397,7 +391,7 @@ function isOpen({ id, connected }: SessionIdentity, { sessions }: Snapshot): boo
 }
 
 function listingOfSessions(
-  snapshot: Snapshot,
+  snapshot: State,
   sessions: Pick<SessionTable, 'size' | 'range'>,
   rendering: Rendering,
 ): Listing {
@@ -407,7 +401,7 @@ function listingOfSessions(
 }
 
 /** The kind "session". @internal */
-export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
+export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionReport> = {
   fields: { session: fields },
   events,
   effects: { 'sessions.close': 'irreversible' },
@@ -419,7 +413,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       query: ['range'],
       summary: 'Lists the links of the sessions on a service.',
       shape: z.string(),
-      find: finder('services'),
+      find: finder(services),
       list: (snapshot, { key }) =>
         listing(snapshot.sessions.countOfService(key), (offset, length) =>
           sessionsOf(snapshot)
@@ -431,7 +425,7 @@ export const sessionKind: Kind<SessionEvent, SessionEffect, SessionReport> = {
       ...endpoint('services.closeSessions'),
       role: 'operator',
       summary: 'Closes all sessions on a service with their backend connections.',
-      find: finder('services'),
+      find: finder(services),
       version: (snapshot, service) => shownVersion(snapshot, 'services', service),
       link: (service) => linkOf('services', service),
       decide: decideServiceSessions,

@@ -13,6 +13,7 @@ import {
   refused,
   unchanged,
   type Context,
+  type DecisionOf,
   type EventHead,
   type EventTable,
 } from '../core/decision.ts';
@@ -29,18 +30,9 @@ import { patchMediaTypes, type PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
-import { collectionRoute, collectionVersion, commandRoute, type BoundRoute } from './shared/route.ts';
-import {
-  assertInputs,
-  collectionOf,
-  find,
-  linkOf,
-  nameFinder,
-  put,
-  remove,
-  type Snapshot,
-} from '../snapshot/snapshot.ts';
-import type { Decision } from './index.ts';
+import { collectionRoute, collectionVersion, commandRoute, type KindRoute } from './shared/route.ts';
+import { collectionOf, find, linkOf, nameFinder, put, remove, replaceSettings } from '../snapshot/state.ts';
+import { assertInputs, users, type Snapshot } from './snapshot.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, lookUp, notFound } from './shared/look-up.ts';
 
@@ -50,6 +42,16 @@ import { assertName, lookUp, notFound } from './shared/look-up.ts';
  * @public
  */
 export interface User extends Entity {
+  /** The settings, which a patch can modify. */
+  readonly settings: UserSettings;
+}
+
+/**
+ * The settings of an admin user.
+ *
+ * @public
+ */
+export interface UserSettings {
   /** The password hash from the {@link Hasher} port. The library does not look inside. */
   readonly passwordHash: string;
 }
@@ -86,6 +88,9 @@ export type UserEvent = About<'user'> &
     | EventHead<'user.deleted'>
   );
 
+/** The decision about an admin user. @internal */
+type UserDecision = DecisionOf<Snapshot, UserEvent, never>;
+
 /** Longest name of an admin user. @internal */
 export const longestUserName = 64;
 
@@ -101,16 +106,14 @@ function nameMessage(given: unknown): string {
   return `must be 1 to ${String(longestUserName)} letters and digits (A-Z, a-z, 0-9)${hint}`;
 }
 
-/** The part of a user that a patch can change. */
-type Password = Pick<User, 'passwordHash'>;
 const passwordHash = shape.hiddenText(shape.longestHash);
 const passwordShape = z.strictObject({ passwordHash });
 
 const fields = defineFields<{
-  settings: Password;
+  settings: UserSettings;
   representation: UserRepresentation;
   document: NewUser;
-  state: Omit<User, 'key' | 'version' | keyof Password>;
+  state: Omit<User, 'key' | 'version' | 'settings'>;
 }>()({
   name: { shape: userName },
   password: {
@@ -120,7 +123,7 @@ const fields = defineFields<{
     setting: true,
   },
 });
-const view = patchViewOf<Password>(fields);
+const view = patchViewOf<UserSettings>(fields);
 const newUserShape = fields.document as z.core.$ZodType as z.core.$ZodType<NewUser>;
 const bodyShape = z.strictObject({ name: userName, password: z.string() });
 
@@ -130,45 +133,38 @@ const events: EventTable<Snapshot, UserEvent> = {
     revert: revertCreation,
     evolve(snapshot, { user: key, name, passwordHash }, change) {
       if (snapshot.users.find(key) !== undefined) return snapshot;
-      return put(
-        snapshot,
-        'users',
-        Object.freeze({ name, key, version: nextVersion(initialVersion, change), passwordHash }),
-        change,
-      );
+      const settings = Object.freeze({ passwordHash });
+      const version = nextVersion(initialVersion, change);
+      return put(snapshot, users, Object.freeze({ name, key, version, settings }), change);
     },
   },
   'user.updated': {
     origin: 'command',
     // The event does not contain the old hash: a password that was replaced must not come back.
     revert: 'irreversible',
-    evolve(snapshot, { user: key, passwordHash }, change) {
-      const user = find(snapshot, 'users', key);
-      if (user === undefined) return snapshot;
-      // Setting a password again is a change, too.
-      const version = nextVersion(user.version, change);
-      return put(snapshot, 'users', Object.freeze({ ...user, version, passwordHash }), change);
-    },
+    evolve: (snapshot, { user, passwordHash }, change) =>
+      replaceSettings(snapshot, users, user, change, () => ({ passwordHash })),
   },
   'user.rehashed': {
     origin: 'command',
     revert: 'irreversible',
     evolve(snapshot, { user: key, passwordHash }, change) {
-      const user = find(snapshot, 'users', key);
+      const user = find(snapshot, users, key);
       // The version stays: the password is the same, and nothing that is shown changes.
       if (user === undefined) return snapshot;
-      return put(snapshot, 'users', Object.freeze({ ...user, passwordHash }), change);
+      const settings = Object.freeze({ passwordHash });
+      return put(snapshot, users, Object.freeze({ ...user, settings }), change);
     },
   },
   'user.deleted': {
     origin: 'command',
     revert: 'irreversible',
-    evolve: (snapshot, { user }, change) => remove(snapshot, 'users', user, change),
+    evolve: (snapshot, { user }, change) => remove(snapshot, users, user, change),
   },
 };
 
 function represent(user: User, times: TimeFormat): object {
-  return representFields(fields, { rest: user, times });
+  return representFields(fields, { rest: user, settings: user.settings, times });
 }
 
 /** All users are one resource: two commands at the same time must not delete the last two users. */
@@ -197,7 +193,7 @@ const resource = '/users';
  *
  * @public
  */
-export function createUser(snapshot: Snapshot, user: NewUser, context: Context): Decision {
+export function createUser(snapshot: Snapshot, user: NewUser, context: Context): UserDecision {
   assertInputs(snapshot, context);
   const json = copyJson(user, { depth: 1 });
   if (!json.ok) return refused(snapshot, json.problem, [resource]);
@@ -241,7 +237,7 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
  * import { changePassword, createSnapshot } from 'gateway-admin-core';
  *
  * const snapshot = createSnapshot({ users: [{ name: 'ada', passwordHash: 'opaque' }] });
- * changePassword(snapshot, 'ADA', 'another', { now: 0 }).next.users.find('ada')?.passwordHash; // => 'another'
+ * changePassword(snapshot, 'ADA', 'another', { now: 0 }).next.users.find('ada')?.settings.passwordHash; // => 'another'
  * ```
  *
  * @see docs/spec-choices.md 40.
@@ -253,9 +249,9 @@ export function changePassword(
   name: string,
   passwordHash: string,
   context: Context,
-): Decision {
+): UserDecision {
   assertInputs(snapshot, context);
-  assertName('users', name);
+  assertName(users, name);
   const parsed = shape.parseShape(passwordShape, { passwordHash });
   if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults), [resource]);
   const found = findUser(snapshot, { name });
@@ -274,19 +270,19 @@ export function rehashUser(
   name: string,
   { from, to }: { readonly from: string; readonly to: string },
   context: Context,
-): Decision {
+): UserDecision {
   const user = snapshot.users.find(name);
-  if (user?.passwordHash !== from) return unchanged(snapshot, [resource]);
+  if (user?.settings.passwordHash !== from) return unchanged(snapshot, [resource]);
   return decideChange(snapshot, user, { passwordHash: to }, context, 'user.rehashed');
 }
 
 function decideChange(
   snapshot: Snapshot,
   user: User,
-  { passwordHash }: Password,
+  { passwordHash }: UserSettings,
   context: Context,
   type: 'user.updated' | 'user.rehashed' = 'user.updated',
-): Decision {
+): UserDecision {
   const head = eventHead(linkOf('users', user), context);
   return accepted(events, snapshot, [resource], {
     events: [{ type, ...head, user: user.key, passwordHash }],
@@ -317,9 +313,9 @@ function decideChange(
  *
  * @public
  */
-export function deleteUser(snapshot: Snapshot, name: string, context: Context): Decision {
+export function deleteUser(snapshot: Snapshot, name: string, context: Context): UserDecision {
   assertInputs(snapshot, context);
-  assertName('users', name);
+  assertName(users, name);
   const found = findUser(snapshot, { name });
   if (!found.ok) return refused(snapshot, found.problem, [resource]);
   return decideDeletion(snapshot, found.value, context);
@@ -327,10 +323,10 @@ export function deleteUser(snapshot: Snapshot, name: string, context: Context): 
 
 /** Finds a user by name. Names are ASCII: a letter that only folds to ASCII, such as the Kelvin sign, names no user. */
 function findUser(snapshot: Snapshot, { name = '' }: PathParameters): Result<User> {
-  return userNamePattern.test(name) ? lookUp(snapshot, 'users', name) : notFound('users', name);
+  return userNamePattern.test(name) ? lookUp(snapshot, users, name) : notFound(users, name);
 }
 
-function decideDeletion(snapshot: Snapshot, user: User, context: Context): Decision {
+function decideDeletion(snapshot: Snapshot, user: User, context: Context): UserDecision {
   if (context.authentication === 'required' && snapshot.users.size === 1) {
     const detail = 'This is the last user, and without users nobody can log in. Create another user first.';
     return refused(snapshot, problem('last-user', detail), [resource]);
@@ -348,7 +344,7 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): Decis
  * @returns the decision; no rule about the last user applies, because the fleet has decided already
  * @internal
  */
-export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Context): Decision {
+export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Context): UserDecision {
   const gone = usersOutOfPlace(snapshot, wanted);
   const deletions = gone.map((user) => ({
     type: 'user.deleted' as const,
@@ -356,10 +352,11 @@ export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Conte
     user: user.key,
   }));
   const changes = [...wanted.users].flatMap((user): readonly UserEvent[] => {
-    const { key, name, passwordHash } = user;
-    const found = find(snapshot, 'users', key);
+    const { key, name, settings } = user;
+    const { passwordHash } = settings;
+    const found = find(snapshot, users, key);
     const present = found === undefined || gone.includes(found) ? undefined : found;
-    if (present?.passwordHash === passwordHash) return [];
+    if (present?.settings.passwordHash === passwordHash) return [];
     const head = { ...eventHead(linkOf('users', user), context), user: key, passwordHash };
     return [
       present === undefined ? { type: 'user.created', name, ...head } : { type: 'user.updated', ...head },
@@ -372,14 +369,14 @@ export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Conte
 
 /** The users that are gone, or that stand elsewhere among the wanted ones. */
 function usersOutOfPlace(snapshot: Snapshot, wanted: Snapshot): readonly User[] {
-  const { positions } = collectionOf(snapshot, 'users');
+  const { positions } = collectionOf(snapshot, users);
   const inPlace = new Set<string>();
   let next = 0;
   for (const { key, name } of wanted.users) {
     const position = positions.get(key);
     const isInPlace = position !== undefined && position >= next;
     // Created users stand last, so the users behind a created one are created again.
-    if (!isInPlace || find(snapshot, 'users', key)?.name !== name) break;
+    if (!isInPlace || find(snapshot, users, key)?.name !== name) break;
     inPlace.add(key);
     next = position + 1;
   }
@@ -391,9 +388,10 @@ function revertCreation(
   snapshot: Snapshot,
   { user, passwordHash }: About<'user'> & NewUser,
   context: Context,
-): Decision {
+): UserDecision {
   const found = snapshot.users.find(user);
-  if (found === undefined || found.passwordHash === passwordHash) return deleteUser(snapshot, user, context);
+  if (found === undefined || found.settings.passwordHash === passwordHash)
+    return deleteUser(snapshot, user, context);
   const detail =
     'The present user of this name may not be the user that the event created: somebody has created another user since, ' +
     'or the password has changed, or the event was passed without its secrets. To remove the present user, delete the ' +
@@ -402,7 +400,7 @@ function revertCreation(
 }
 
 /** The route that creates a user, and hashes the password before the core gets the body. */
-const create: BoundRoute = {
+const create: KindRoute = {
   ...endpoint('users.create'),
   role: 'administrator',
   aliases: [],
@@ -412,16 +410,16 @@ const create: BoundRoute = {
   mediaTypes: ['application/json'],
   summary: 'Creates an admin user.',
   bodyShape,
-  find: () => ok('users'),
-  version: (snapshot) => collectionVersion(snapshot, 'users'),
+  find: () => ok(users),
+  version: (snapshot) => collectionVersion(snapshot, users),
   link: () => resource,
   async command(_parameters, body, secrets) {
     const creation = await userCreation(body, secrets);
     if (!creation.ok) return creation;
-    return ok({ decide: (snapshot, _users, context) => creation.value(snapshot, context) });
+    return ok({ decide: (snapshot: Snapshot, _users, context) => creation.value(snapshot, context) });
   },
   // An operator who creates the first user expects that everybody has to log in from then on.
-  errorIfOpen: ({ users }) => (users.size === 1 ? new Error(nobodyLogsIn) : undefined),
+  errorIfOpen: ({ users }: Snapshot) => (users.size === 1 ? new Error(nobodyLogsIn) : undefined),
 };
 
 const nobodyLogsIn =
@@ -431,7 +429,7 @@ const nobodyLogsIn =
 export async function userCreation(
   body: Json,
   secrets: SecretPorts,
-): Promise<Result<(snapshot: Snapshot, context: Context) => Decision>> {
+): Promise<Result<(snapshot: Snapshot, context: Context) => UserDecision>> {
   const parsed = shape.parseShape(bodyShape, body);
   const faults = [...(parsed.ok ? [] : parsed.faults), ...faultsOfPassword(body, secrets)];
   if (!parsed.ok || faults.length > 0) return { ok: false, problem: problemOf(faults) };
@@ -458,7 +456,7 @@ function objectionTo(password: Json, secrets: SecretPorts): string | undefined {
 }
 
 /** The route that changes a password, and hashes the password before the core gets the operations. */
-const patch: BoundRoute = {
+const patch: KindRoute = {
   ...endpoint('users.patch'),
   isAddition: true,
   role: 'administrator',
@@ -470,7 +468,7 @@ const patch: BoundRoute = {
   summary: `Modifies a user with a JSON Patch: ${view.names}.`,
   answerShape: fields.representation,
   find: findUser,
-  version: (snapshot) => collectionVersion(snapshot, 'users'),
+  version: (snapshot) => collectionVersion(snapshot, users),
   link: () => resource,
   async command(_parameters, body, secrets) {
     const parsed = parseOperations(body);
@@ -480,7 +478,7 @@ const patch: BoundRoute = {
     const hashed = await hashOperations(parsed.value, secrets);
     if (!hashed.ok) return hashed;
     return ok({
-      decide: (snapshot, user: User, context) => decidePatch(snapshot, user, hashed.value, context),
+      decide: (snapshot: Snapshot, user: User, context) => decidePatch(snapshot, user, hashed.value, context),
     });
   },
   answer: (_snapshot, user: User, { times }) => represent(user, times),
@@ -524,24 +522,25 @@ function decidePatch(
   user: User,
   operations: readonly ParsedOperation[],
   context: Context,
-): Decision {
-  const before: Password = { passwordHash: user.passwordHash };
+): UserDecision {
   const shown = (): JsonObject => ({ name: user.name });
-  const patched = patchSettings(view, shown, before, operations, nameFinder(snapshot));
+  const patched = patchSettings(view, shown, user.settings, operations, nameFinder(snapshot));
   if (!patched.ok) return refused(snapshot, patched.problem, [resource]);
   const { after } = patched.value;
-  return after === before ? unchanged(snapshot, [resource]) : decideChange(snapshot, user, after, context);
+  return after === user.settings
+    ? unchanged(snapshot, [resource])
+    : decideChange(snapshot, user, after, context);
 }
 
 /** The kind "user". @internal */
-export const userKind: Kind<UserEvent, never, never> = {
+export const userKind: Kind<Snapshot, UserEvent, never, never> = {
+  resources: { ...users, fields },
   fields: { user: fields },
   events,
   effects: {},
   reports: {},
   routes: [
-    collectionRoute({
-      collection: 'users',
+    collectionRoute(users, {
       shape: fields.representation,
       represent: (_snapshot, user, { times }) => represent(user, times),
     }),
@@ -552,8 +551,8 @@ export const userKind: Kind<UserEvent, never, never> = {
       role: 'administrator',
       summary: 'Deletes an admin user.',
       find: findUser,
-      version: (snapshot) => collectionVersion(snapshot, 'users'),
-      versionWhenGone: (snapshot) => collectionVersion(snapshot, 'users'),
+      version: (snapshot) => collectionVersion(snapshot, users),
+      versionWhenGone: (snapshot) => collectionVersion(snapshot, users),
       link: () => resource,
       decide: decideDeletion,
     }),

@@ -7,7 +7,7 @@ import type { Role } from '../http/route.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.ts';
 import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { AuditReadOptions } from './audit/audit-log.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './read/event-log.ts';

@@ -8,13 +8,18 @@ import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import type { HostAttempt } from '../ports/audit-record.ts';
 import type { ConfigurationStore, StoredHistory } from '../ports/port.ts';
-import { boundRoutes, differencesOf, type Transition } from '../resources/index.ts';
+import {
+  boundRoutes,
+  differencesOf,
+  type BoundResourceRoute,
+  type BoundRoute,
+  type Transition,
+} from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
 import type { Surroundings } from '../resources/shared/rendering.ts';
-import type { BoundResourceRoute, BoundRoute } from '../resources/shared/route.ts';
-import { declareSecretParameters } from '../snapshot/document.ts';
+import { declareSecretParameters } from '../resources/document.ts';
 import { isSecretIn } from '../snapshot/secret-parameter.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions, ExecuteOptions } from './admin.ts';
 import {
   assertCommand,

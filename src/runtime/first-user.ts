@@ -7,7 +7,7 @@ import { assertObject, type Json } from '../json/value.ts';
 import { problem } from '../problem.ts';
 import type { Transition } from '../resources/index.ts';
 import { userCreation } from '../resources/user.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 
 /**
  * Makes the transition that creates the first admin user. The password is checked and hashed as by `PUT /users`.

@@ -2,8 +2,8 @@
  * Loads a snapshot in pieces, for documents with very many sessions.
  */
 import { systemClock } from '../ports/system-clock.ts';
-import { readDocument, type GatewayDocument } from '../snapshot/document.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { readDocument, type GatewayDocument } from '../resources/document.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import { assertSignal } from './host/argument.ts';
 import { isObject } from './host/check.ts';
 

@@ -8,8 +8,8 @@ import type { Authenticate, Clock, ConfigurationStore, Hasher, Veto } from '../p
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import type { DocumentDifference } from '../resources/shared/document-difference.ts';
-import { declareSecretParameters } from '../snapshot/document.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { declareSecretParameters } from '../resources/document.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import type { HostDeadline } from './host/deadline.ts';

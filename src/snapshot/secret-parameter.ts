@@ -11,19 +11,19 @@
  * created with the snapshot; either place is enough. A name of which the snapshot contains a sealed entry is secret
  * without a declaration. Therefore an option that was forgotten shows no secret.
  */
-import type { Entity } from '../core/collection.ts';
+import type { Named } from '../core/collection.ts';
 import type { Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
-import { linkOf, type Collections, type Snapshot } from './snapshot.ts';
+import { collectionOf, linkOf, type Settled, type State } from './state.ts';
 
-/** The resources of each collection, with their positions in the document. @internal */
-export type Positioned = Readonly<
-  Record<keyof Collections, Iterable<readonly [position: number, resource: Entity]>>
->;
-
-type Tables = Readonly<Record<keyof Collections, Fields>>;
+/** The resources of a collection, with their positions in the document and their fields. @internal */
+export interface Positioned {
+  readonly collection: string;
+  readonly fields: Fields;
+  readonly entities: Iterable<readonly [position: number, resource: Settled]>;
+}
 
 /** A parameter with a secret name that is not sealed. @internal */
 export interface PlainSecret {
@@ -53,17 +53,17 @@ export function assertSecretParameters(names: unknown): asserts names is readonl
 }
 
 /** Gives the resources of a snapshot with their positions. @internal */
-export function positioned({ servers, services, monitors, filters, users }: Snapshot): Positioned {
-  const of = (collection: Iterable<Entity>): readonly (readonly [number, Entity])[] => [
-    ...[...collection].entries(),
-  ];
-  return {
-    servers: of(servers),
-    services: of(services),
-    monitors: of(monitors),
-    filters: of(filters),
-    users: of(users),
-  };
+export function positioned(
+  snapshot: State,
+  collections: readonly (Named<Settled> & Pick<Positioned, 'fields'>)[],
+): readonly Positioned[] {
+  return collections.map((named) => ({
+    ...named,
+    entities: Array.from(
+      collectionOf(snapshot, named),
+      (resource, position) => [position, resource] as const,
+    ),
+  }));
 }
 
 /**
@@ -71,19 +71,15 @@ export function positioned({ servers, services, monitors, filters, users }: Snap
  *
  * @internal
  */
-export function secretKeys(
-  tables: Tables,
-  resources: Positioned,
-  declared: readonly string[],
-): readonly string[] {
-  const sealed = mapsIn(tables, resources).flatMap((each) => Object.keys(each.sealed));
+export function secretKeys(resources: readonly Positioned[], declared: readonly string[]): readonly string[] {
+  const sealed = mapsIn(resources).flatMap((each) => Object.keys(each.sealed));
   return Object.freeze([...new Set([...declared, ...sealed].map(nameKey))].toSorted());
 }
 
 /** Tells whether the name of a parameter is secret in a snapshot. Names are compared by {@link nameKey}. @internal */
 export function isSecretIn({
   secretParameters: keys,
-}: Pick<Snapshot, 'secretParameters'>): (name: string) => boolean {
+}: Pick<State, 'secretParameters'>): (name: string) => boolean {
   if (keys === undefined) return () => false;
   // Composing shortens a text to a quarter at most (U+1F82), and to change the case shortens none. A name that is longer
   // than four times every key has a longer key, and is not worth the work.
@@ -92,13 +88,12 @@ export function isSecretIn({
 
 /** Finds the parameters with secret names that are not sealed. @internal */
 export function plainSecrets(
-  tables: Tables,
-  resources: Positioned,
+  resources: readonly Positioned[],
   secretParameters: readonly string[],
 ): readonly PlainSecret[] {
   const isSecret = isSecretIn({ secretParameters });
   if (secretParameters.length === 0) return [];
-  return mapsIn(tables, resources).flatMap(({ resource, path, map, storedAs, open }) =>
+  return mapsIn(resources).flatMap(({ resource, path, map, storedAs, open }) =>
     Object.keys(open)
       .filter(isSecret)
       .map((name) => ({ resource, pointer: formatPointer([...path, name]), map, storedAs, name })),
@@ -124,14 +119,13 @@ interface MapPair {
 
 type Path = readonly (string | number)[];
 
-function mapsIn(tables: Tables, resources: Positioned): readonly MapPair[] {
-  const collections = Object.keys(tables) as (keyof Collections)[];
-  return collections.flatMap((collection) => {
-    if (!hasMaps(tables[collection])) return [];
-    return [...resources[collection]].flatMap(([position, resource]) => {
-      const { settings, ...rest }: Entity & { readonly settings?: object } = resource;
+function mapsIn(resources: readonly Positioned[]): readonly MapPair[] {
+  return resources.flatMap(({ collection, fields, entities }) => {
+    if (!hasMaps(fields)) return [];
+    return [...entities].flatMap(([position, resource]) => {
+      const { settings, ...rest } = resource;
       const link = linkOf(collection, resource);
-      return mapsOf(tables[collection], { ...rest, ...settings }, [collection, position]).map((pair) => ({
+      return mapsOf(fields, { ...rest, ...settings }, [collection, position]).map((pair) => ({
         resource: link,
         ...pair,
       }));

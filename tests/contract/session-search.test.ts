@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createSnapshot, nameKey } from 'gateway-admin-core';
 
-import type { SessionDocument } from '../../src/snapshot/session-document.ts';
-import { sessionCriteria } from '../../src/snapshot/session-search.ts';
-import { IndexedSessionTable } from '../../src/snapshot/session-table.ts';
+import type { SessionDocument } from '../../src/snapshot/session/document.ts';
+import { sessionCriteria } from '../../src/snapshot/session/search.ts';
+import { IndexedSessionTable } from '../../src/snapshot/session/table.ts';
 import { crowdedSnapshot } from '../support/document.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import {

@@ -9,7 +9,7 @@ import type { Fields } from '../../src/core/field.ts';
 import { maxNameLength } from '../../src/core/name.ts';
 import * as shape from '../../src/core/shape.ts';
 import { instantText } from '../../src/core/time.ts';
-import { collectionFields, fieldTables, sessionDocument, wholeDocument } from '../../src/resources/index.ts';
+import { namedResources, fieldTables, sessionDocument, wholes } from '../../src/resources/index.ts';
 import { documentDescriptions } from '../openapi/description.ts';
 
 /** A part of a JSON schema, with the words for a value whose rules JSON Schema cannot say. */
@@ -41,7 +41,7 @@ export interface Overridden {
  * @param override - adds to a part of the schema what zod does not
  */
 export function schemaOf(override: (each: Overridden) => void): Schema {
-  const lists = Object.entries(collectionFields).map(([name, { document }]) => [name, z.array(document)]);
+  const lists = namedResources.map(({ collection, fields }) => [collection, z.array(fields.document)]);
   const optional = Object.entries({
     $schema: z.string(),
     format: z.literal(1),
@@ -49,7 +49,7 @@ export function schemaOf(override: (each: Overridden) => void): Schema {
     sessions: z.array(sessionDocument),
   }).map(([name, part]) => [name, z.exactOptional(part)]);
   const whole = z.strictObject({
-    ...wholeDocument,
+    ...Object.assign({}, ...wholes.map(({ document }) => document)),
     ...(Object.fromEntries(optional) as Readonly<Record<string, z.ZodMiniType>>),
   });
   const options = { target: 'draft-7', io: 'input', unrepresentable: 'any', reused: 'inline' } as const;

@@ -1,7 +1,7 @@
 /**
  * Sets of endpoints that have a name for readers of the pages.
  */
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import type { BoundRoute } from '../../src/resources/index.ts';
 import { hasBody, isCommand, isPatch, isResourceCommand } from '../openapi/problem-code.ts';
 
 /** Each set by its name. The first one has every endpoint. */

@@ -6,8 +6,7 @@ import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
 import { openAdminServer } from '../../examples/gateway/admin-server.ts';
 import { closeAll, type Closers } from '../../examples/gateway/closing.ts';
-import { boundRoutes } from '../../src/resources/index.ts';
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
 import { problemAnswers } from '../openapi/example.ts';
 import { codesOf } from '../openapi/problem-code.ts';
 import { runAdmin } from '../support/running-admin.ts';

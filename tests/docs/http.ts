@@ -8,8 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { stopService, type Admin, type ProblemCode } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
-import { boundRoutes } from '../../src/resources/index.ts';
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
 import { runFor } from '../contract/problem-code.ts';
 import { targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { rows } from '../openapi/example.ts';

@@ -8,14 +8,15 @@ import { createRouter } from '../../src/http/router.ts';
 import { fail, ok, type Result } from '../../src/problem.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { listenerFields } from '../../src/resources/listener.ts';
+import { services } from '../../src/resources/snapshot.ts';
 import { finder } from '../../src/resources/shared/look-up.ts';
-import { commandRoute, itemRoute, type BoundRoute } from '../../src/resources/shared/route.ts';
+import { commandRoute, itemRoute, type KindRoute } from '../../src/resources/shared/route.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { isShown } from '../../src/core/field.ts';
 import { surroundings } from '../support/surroundings.ts';
 
 const path = '/services/:name/listeners/:listener';
-const findService = finder('services');
+const findService = finder(services);
 
 function find(snapshot: Snapshot, parameters: PathParameters): Result<Listener> {
   const service = findService(snapshot, parameters);
@@ -26,7 +27,7 @@ function find(snapshot: Snapshot, parameters: PathParameters): Result<Listener> 
 }
 
 /** Toys: what reads one listener of a service, and what closes it. */
-const toys: readonly BoundRoute[] = [
+const toys: readonly KindRoute[] = [
   itemRoute<Listener>({
     id: 'listeners.get',
     kind: 'item',
@@ -50,7 +51,7 @@ const toys: readonly BoundRoute[] = [
     decide: (next) => ({ outcome: 'unchanged', next, resources: [] }),
   }),
 ];
-const { match } = createRouter([...boundRoutes, ...toys]);
+const { match } = createRouter<KindRoute>([...boundRoutes, ...toys]);
 
 /** What GET shows at a path, or the problem. */
 function get(snapshot: Snapshot, target: string): unknown {

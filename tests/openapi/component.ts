@@ -7,8 +7,7 @@ import { problemTable, type Fault, type Plan, type Problem, type ProblemCode } f
 
 import type { Fields } from '../../src/core/field.ts';
 import { maxListedFaults } from '../../src/problem.ts';
-import { boundRoutes, fieldTables } from '../../src/resources/index.ts';
-import type { BoundRoute } from '../../src/resources/shared/route.ts';
+import { boundRoutes, fieldTables, type BoundRoute } from '../../src/resources/index.ts';
 import { componentDescriptions, pascalCase, type Texts } from './description.ts';
 
 /** A part of the document. */

@@ -3,8 +3,8 @@
  */
 import type * as z from 'zod/mini';
 
-import { boundRoutes } from '../../src/resources/index.ts';
-import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
+import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
+import { isAction } from '../../src/resources/shared/route.ts';
 import {
   answerSchema,
   bodySchema,

@@ -1,8 +1,8 @@
 /**
  * Parameters and headers: what a request to a route can have besides its body, and the headers of answers.
  */
-import { boundRoutes } from '../../src/resources/index.ts';
-import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
+import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
+import { isAction } from '../../src/resources/shared/route.ts';
 import { answerSchema, ref, type Members } from './component.ts';
 
 const text = { type: 'string' };

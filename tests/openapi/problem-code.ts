@@ -5,8 +5,8 @@
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
 import type { Field } from '../../src/core/field.ts';
-import { boundRoutes } from '../../src/resources/index.ts';
-import { isAction, type BoundRoute } from '../../src/resources/shared/route.ts';
+import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
+import { isAction } from '../../src/resources/shared/route.ts';
 import { patchedBy, ref, type Members } from './component.ts';
 
 /** The headers of the answers with a problem. */

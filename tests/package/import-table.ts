@@ -25,13 +25,15 @@ interface Row {
 const bottom = ['problem.ts', 'error.ts'];
 
 const shapes = ['zod/mini', 'immer'];
-const kindMay = ['core/*', 'http/*', 'json/*', ...bottom, 'snapshot/*', 'resources/shared/*', ...shapes];
+const state = ['snapshot/*', 'snapshot/session/*'];
+const sharedMay = ['core/*', 'http/*', 'json/*', ...bottom, ...state, 'resources/shared/*', ...shapes];
+const kindMay = [...sharedMay, 'resources/snapshot.ts', 'resources/telemetry.ts'];
 const beneathRuntime = [
   'core/*',
   'http/*',
   'json/*',
   ...bottom,
-  'snapshot/*',
+  ...state,
   'resources/*',
   'resources/shared/*',
 ];
@@ -51,20 +53,10 @@ const rows: readonly Row[] = [
   },
   { from: 'core/*', values: ['core/*', 'json/*', ...bottom, ...shapes] },
   { from: 'http/*', values: ['http/*', 'core/*', 'json/*', ...bottom], types: ['zod/mini'] },
-  {
-    from: 'snapshot/document.ts',
-    values: ['core/*', 'json/*', ...bottom, 'snapshot/*', 'resources/index.ts', ...shapes],
-    types: ['resources/*', 'resources/*/*'],
-  },
-  {
-    from: 'snapshot/*',
-    values: ['core/*', 'json/*', ...bottom, 'snapshot/*', ...shapes],
-    types: ['resources/*', 'resources/*/*'],
-  },
-  {
-    from: 'resources/index.ts',
-    values: [...kindMay, 'resources/*'],
-  },
+  { from: 'snapshot/*', values: ['core/*', 'json/*', ...bottom, ...state, ...shapes] },
+  { from: 'snapshot/session/*', values: ['core/*', 'json/*', ...bottom, ...state, ...shapes] },
+  { from: 'resources/index.ts', values: [...kindMay, 'resources/*'] },
+  { from: 'resources/document.ts', values: [...kindMay, 'resources/*'] },
   // A listener is a part of its service.
   {
     from: 'resources/service.ts',
@@ -72,7 +64,12 @@ const rows: readonly Row[] = [
     types: ['resources/*'],
   },
   { from: 'resources/*', values: kindMay, types: ['resources/*'] },
-  { from: 'resources/shared/*', values: kindMay, types: ['resources/*'] },
+  {
+    from: 'resources/shared/*',
+    values: sharedMay,
+    // What a route sees of the running interface.
+    types: ['command', 'fleet', 'interface', 'telemetry'].map((name) => `resources/${name}.ts`),
+  },
   {
     from: 'runtime/*',
     values: [...beneathRuntime, ...runtime, 'ports/*'],
@@ -135,7 +132,7 @@ const rows: readonly Row[] = [
   {
     from: 'ports/basic-authentication.ts',
     values: ['ports/port.ts', 'core/member.ts', 'json/value.ts'],
-    types: ['snapshot/*'],
+    types: ['resources/snapshot.ts'],
   },
   { from: 'ports/*', values: ['ports/port.ts', 'core/*', 'json/*', ...bottom], types: ['http/*'] },
   {

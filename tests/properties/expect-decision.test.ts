@@ -9,7 +9,8 @@ import {
 } from 'gateway-admin-core';
 
 import { Batch } from '../../src/core/batch.ts';
-import { put, remove } from '../../src/snapshot/snapshot.ts';
+import { servers, services } from '../../src/resources/snapshot.ts';
+import { put, remove } from '../../src/snapshot/state.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { expectDecision, someTime } from '../support/expect-decision.ts';
 
@@ -85,15 +86,15 @@ describe('expectDecision', () => {
     ],
     [
       'changes a thing that no event is about',
-      next(({ next: after }, { services }) => {
-        const bare = services.find('bare-service');
+      next(({ next: after }, before) => {
+        const bare = before.services.find('bare-service');
         if (bare === undefined) return {};
-        return { services: put(after, 'services', Object.freeze({ ...bare }), change).services };
+        return { services: put(after, services, Object.freeze({ ...bare }), change).services };
       }),
     ],
     [
       'has a link that leads nowhere',
-      next(({ next: after }) => ({ servers: remove(after, 'servers', 'db-serv-1', change).servers })),
+      next(({ next: after }) => ({ servers: remove(after, servers, 'db-serv-1', change).servers })),
     ],
     [
       'shows what its route does not list',

@@ -13,7 +13,7 @@ import {
 } from 'gateway-admin-core';
 
 import { teardownBatch } from '../../src/resources/shared/teardown.ts';
-import { sessionsOf } from '../../src/snapshot/snapshot.ts';
+import { sessionsOf } from '../../src/snapshot/state.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectNext, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
 

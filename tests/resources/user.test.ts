@@ -59,7 +59,7 @@ describe('creating a user', () => {
       expect(problem.detail).toBe(
         `There is already a user named "${name}", in this or another case. Change the password of that user, or choose another name.`,
       );
-      expect(snapshot.users.find(name)?.passwordHash).toBe(planted.hash);
+      expect(snapshot.users.find(name)?.settings.passwordHash).toBe(planted.hash);
     },
   );
 
@@ -234,7 +234,7 @@ describe('a request for a password', () => {
 
   it('can test the name of the user', async () => {
     const transition = await patched({ op: 'test', path: '/name', value: 'Grace' }, setting);
-    expect(expectAccepted(transition).next.users.find('grace')?.passwordHash).toBe('another');
+    expect(expectAccepted(transition).next.users.find('grace')?.settings.passwordHash).toBe('another');
   });
 
   it('rests on all users if the patch is refused', async () => {
@@ -264,7 +264,7 @@ describe('following the users of another snapshot', () => {
     .map((users) => createSnapshot({ users }));
 
   const listOf = ({ users }: Snapshot): readonly (readonly [string, string])[] =>
-    [...users].map(({ name, passwordHash }) => [name, passwordHash]);
+    [...users].map(({ name, settings }) => [name, settings.passwordHash]);
 
   // Law: no rule about the last user applies, because the fleet has decided already.
   it('leads to the same users in the same order, and touches no user that is as wanted', () => {

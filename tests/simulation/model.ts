@@ -30,7 +30,7 @@ function fieldsOf({ services, servers, monitors, filters, users }: Snapshot): Re
       `${key} match`,
       settings.parameters['match']?.value,
     ]),
-    ...Array.from(users, ({ key, passwordHash }): [Field, Value] => [`${key} password`, passwordHash]),
+    ...Array.from(users, ({ key, settings }): [Field, Value] => [`${key} password`, settings.passwordHash]),
   ]);
 }
 

@@ -126,7 +126,10 @@ describe('JSON of a snapshot', () => {
       settings: { ...mine?.settings, ...withSecrets('service', '[redacted]') },
     });
     expect(services?.entries[1]).toEqual(bare);
-    expect(users?.entries).toMatchObject([{ name: 'ada', passwordHash: '[redacted]' }, { name: 'Grace' }]);
+    expect(users?.entries).toMatchObject([
+      { name: 'ada', settings: { passwordHash: '[redacted]' } },
+      { name: 'Grace' },
+    ]);
     expect(sessions).toMatchObject({ size: 3, total: 11, sessions: [...snapshot.sessions] });
     for (const part of ['epoch', 'gateway', 'logs', 'threads', 'tasks', 'modules'] as const)
       expect(json[part]).toEqual(snapshot[part]);
@@ -283,7 +286,7 @@ describe('a secret', () => {
   });
 
   it('is still in the record of its user, for those who need it', () => {
-    expect(sampleSnapshot().users.find('ada')?.passwordHash).toBe(planted.hash);
+    expect(sampleSnapshot().users.find('ada')?.settings.passwordHash).toBe(planted.hash);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSnapshot, InvalidDocumentError } from 'gateway-admin-core';
 
-import { singular } from '../../src/snapshot/snapshot.ts';
+import { collections } from '../../src/resources/snapshot.ts';
 import {
   allFaultsOf,
   connection,
@@ -306,10 +306,13 @@ describe('an invalid document', () => {
 
   const entries = { server, service, monitor, filter, user };
 
-  it.each(Object.entries(singular))('is refused for the same name twice in %s', (part, kind) => {
-    const entry = entries[kind];
-    expect(faultsOf({ [part]: [entry, entry] })).toEqual([`/${part}/1/name validation-failed`]);
-  });
+  it.each(collections.map(({ collection, singular }) => [collection, singular] as const))(
+    'is refused for the same name twice in %s',
+    (part, kind) => {
+      const entry = entries[kind as keyof typeof entries];
+      expect(faultsOf({ [part]: [entry, entry] })).toEqual([`/${part}/1/name validation-failed`]);
+    },
+  );
 
   it('is refused for names that are far too long by their length alone, also if they are the same', () => {
     const name = 'x'.repeat(5000);

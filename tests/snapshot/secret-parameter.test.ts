@@ -20,7 +20,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { declareSecretParameters } from '../../src/snapshot/document.ts';
+import { declareSecretParameters } from '../../src/resources/document.ts';
 import { isSecretIn } from '../../src/snapshot/secret-parameter.ts';
 import { filter, monitor, server, service } from '../support/document-entry.ts';
 import { expectAccepted, expectRefused, someTime } from '../support/expect-decision.ts';

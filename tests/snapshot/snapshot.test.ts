@@ -15,23 +15,19 @@ import type { Entity } from '../../src/core/collection.ts';
 import { initialVersion, type Version } from '../../src/core/version.ts';
 import { evolveRecord } from '../../src/resources/index.ts';
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
-import { noStatistics } from '../../src/snapshot/session-table.ts';
-import {
-  alignVersions,
-  find,
-  nameFinder,
-  shownVersion,
-  singular,
-  type Collections,
-} from '../../src/snapshot/snapshot.ts';
+import { noStatistics } from '../../src/snapshot/session/table.ts';
+import { alignVersions, find, nameFinder, shownVersion } from '../../src/snapshot/state.ts';
+import { collections as all } from '../../src/resources/snapshot.ts';
 import { filter, monitor, server, service, user } from '../support/document-entry.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 
-const collections = Object.keys(singular) as readonly (keyof Collections)[];
+type CollectionName = 'servers' | 'services' | 'monitors' | 'filters' | 'users';
+const collections = all.map(({ collection }) => collection as CollectionName);
+const named = all.map((each) => [each.collection as CollectionName, each] as const);
 
 describe('lookUp', () => {
-  it.each(collections)('finds everything in %s by its name, in whatever spelling', (collection) => {
+  it.each(named)('finds everything in %s by its name, in whatever spelling', (collection, own) => {
     const snapshot = sampleSnapshot();
     expect([...snapshot[collection]]).not.toHaveLength(0);
     for (const entity of snapshot[collection]) {
@@ -41,20 +37,20 @@ describe('lookUp', () => {
         entity.name.replaceAll(' ', '-'),
         entity.key,
       ]) {
-        const found = lookUp(snapshot, collection, name);
+        const found = lookUp(snapshot, own, name);
         expect(found.ok && found.value).toBe(entity);
       }
     }
   });
 
-  it.each(collections)('says where to look when there is no such thing in %s', (collection) => {
-    const found = lookUp(sampleSnapshot(), collection, 'constructor');
+  it.each(named)('says where to look when there is no such thing in %s', (collection, own) => {
+    const found = lookUp(sampleSnapshot(), own, 'constructor');
     expect(found).toMatchObject({
       ok: false,
       problem: {
         status: 404,
-        code: `${singular[collection]}-not-found`,
-        detail: `There is no ${singular[collection]} named "constructor". GET /${collection} lists the existing ones.`,
+        code: `${own.singular}-not-found`,
+        detail: `There is no ${own.singular} named "constructor". GET /${collection} lists the existing ones.`,
       },
     });
   });
@@ -210,8 +206,8 @@ describe('the version of a representation', () => {
 describe('alignVersions', () => {
   const [, , snapshot] = changedSnapshots();
   /** A collection, or a resource with its key. */
-  type Place = readonly [collection: keyof Collections, key?: string | undefined];
-  const resources = (of: Snapshot, collection: keyof Collections): readonly Entity[] => [...of[collection]];
+  type Place = readonly [collection: CollectionName, key?: string | undefined];
+  const resources = (of: Snapshot, collection: CollectionName): readonly Entity[] => [...of[collection]];
   const places: readonly Place[] = collections.flatMap((collection): readonly Place[] => [
     [collection],
     ...resources(snapshot, collection).map(({ key }) => [collection, key] as const),
@@ -219,11 +215,11 @@ describe('alignVersions', () => {
   const textOf = ([collection, key]: Place): string =>
     key === undefined ? collection : `${collection}/${key}`;
   const versionIn = (of: Snapshot, [collection, key]: Place): Version | undefined =>
-    key === undefined ? of[collection].version : find(of, collection, key)?.version;
+    key === undefined ? of[collection].version : find(of, { collection }, key)?.version;
   const commands = fc.dictionary(fc.constantFrom(...places.map(textOf)), fc.nat(2), { maxKeys: 4 });
   const align = (wanted: Readonly<Record<string, number>>): Snapshot =>
     alignVersions(snapshot, (collection, present, key) => {
-      const command = wanted[textOf([collection, key])] ?? present.command;
+      const command = wanted[textOf([collection as CollectionName, key])] ?? present.command;
       return command === present.command ? present : Object.freeze({ command, live: command + 10 });
     });
 
@@ -249,7 +245,7 @@ describe('alignVersions', () => {
         const isKept = (place: Place): boolean => versionIn(aligned, place) === versionIn(snapshot, place);
         for (const collection of collections) {
           for (const before of resources(snapshot, collection)) {
-            const after = find(aligned, collection, before.key);
+            const after = find(aligned, { collection }, before.key);
             expect({ ...after, version: before.version }).toEqual(before);
             expect(after === before).toBe(isKept([collection, before.key]));
           }

@@ -9,7 +9,7 @@ import { linkTo, nameKey, serverStatusWords, type GatewayDocument } from 'gatewa
 import * as z from 'zod/mini';
 
 import { linkFields, type Fields } from '../../src/core/field.ts';
-import { collectionFields, fieldTables, wholeDocument } from '../../src/resources/index.ts';
+import { fieldTables, namedResources, wholes } from '../../src/resources/index.ts';
 import { objectsOf, valuesOf, type Shapes } from './arbitrary-shape.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -72,7 +72,7 @@ const given: Form = {
 const most: Readonly<Record<string, number>> = { servers: 4, services: 3, monitors: 2, filters: 3, users: 3 };
 
 type Tables = readonly (readonly [collection: string, fields: Fields])[];
-const tables: Tables = Object.entries(collectionFields);
+const tables: Tables = namedResources.map(({ collection, fields }) => [collection, fields]);
 const isLinking = ([, fields]: Tables[number]): boolean => Object.keys(linkFields(fields)).length > 0;
 const linking = tables.filter(isLinking);
 const unlinked = tables.filter((table) => !isLinking(table));
@@ -198,7 +198,9 @@ function tableOf(kind: string): Fields {
 const whole = fc.record({
   format: fc.constant(1),
   ...Object.fromEntries(
-    Object.entries(wholeDocument).map(([member, shape]) => [member, valuesOf(shape, member)]),
+    wholes.flatMap(({ document }) =>
+      Object.entries(document).map(([member, shape]) => [member, valuesOf(shape, member)]),
+    ),
   ),
 });
 

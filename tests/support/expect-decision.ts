@@ -19,13 +19,14 @@ import {
 
 import type { Entity } from '../../src/core/collection.ts';
 import { eventTable } from '../../src/resources/index.ts';
-import { sessionsOf, singular, type Collections } from '../../src/snapshot/snapshot.ts';
+import { sessionsOf } from '../../src/snapshot/state.ts';
+import { collections as named } from '../../src/resources/snapshot.ts';
 import { sampleSnapshot } from './document.ts';
 import { thawedPlaces } from './frozen.ts';
 import { danglingLinks, readAll, resolves, shapeBreaches } from './reading.ts';
 import { miscounts } from './session-count.ts';
 
-const collections = Object.keys(singular) as readonly (keyof Collections)[];
+const collections = named.map(({ collection }) => collection as 'services');
 
 /** The context of decisions whose time does not matter. */
 export const someTime: Context = Object.freeze({ now: Date.parse('2016-09-10T00:00:00Z'), actor: 'ada' });

@@ -4,8 +4,7 @@
 import type { Json, Snapshot } from 'gateway-admin-core';
 import * as z from 'zod/mini';
 
-import { boundRoutes } from '../../src/resources/index.ts';
-import type { BoundResourceRoute, BoundRoute } from '../../src/resources/shared/route.ts';
+import { boundRoutes, type BoundResourceRoute, type BoundRoute } from '../../src/resources/index.ts';
 import { fields } from '../contract/field.ts';
 import { surroundings } from './surroundings.ts';
 

@@ -6,8 +6,8 @@ import { problemTable, type Json, type Problem, type ProblemCode, type Snapshot 
 import type { SecretPorts } from '../../src/core/secret.ts';
 import type { PathParameters } from '../../src/http/route.ts';
 import { ok } from '../../src/problem.ts';
-import { boundRoutes } from '../../src/resources/index.ts';
-import { isAction, type BoundResourceRoute } from '../../src/resources/shared/route.ts';
+import { boundRoutes, type BoundResourceRoute } from '../../src/resources/index.ts';
+import { isAction } from '../../src/resources/shared/route.ts';
 import { expectDecision } from './expect-decision.ts';
 import { busySurroundings } from './surroundings.ts';
 import type { Answer, Transport } from './transport.ts';

@@ -3,7 +3,7 @@
  */
 import type { Snapshot } from 'gateway-admin-core';
 
-import { sessionsOf } from '../../src/snapshot/snapshot.ts';
+import { sessionsOf } from '../../src/snapshot/state.ts';
 
 /** What the indexes of the session table say otherwise than a count of its sessions. */
 export function miscounts(snapshot: Snapshot): readonly string[] {

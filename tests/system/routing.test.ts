@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConnectionRepresentation, GatewayDocument } from 'gateway-admin-core';
 
-import type { ConnectionStatistics } from '../../src/snapshot/session-table.ts';
+import type { ConnectionStatistics } from '../../src/snapshot/session/table.ts';
 import type { ServiceDocument } from '../../src/resources/service.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';

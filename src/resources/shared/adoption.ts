@@ -1,20 +1,27 @@
 /**
  * Adoption: a running interface takes over the part of a gateway document that can change at run time.
  */
-import type { Entity } from '../../core/collection.ts';
-import { accepted, refused, unchanged, type Context, type EventTable } from '../../core/decision.ts';
+import {
+  accepted,
+  refused,
+  unchanged,
+  type Context,
+  type DecisionOf,
+  type EffectBase,
+  type EventBase,
+  type EventTable,
+} from '../../core/decision.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
-import { find, linkOf, singular, type Collections, type Snapshot } from '../../snapshot/snapshot.ts';
-import type { AdminEvent, Decision, Effect } from '../index.ts';
+import { find, linkOf, type Settled, type State } from '../../snapshot/state.ts';
 import {
   documentDifferences,
   keyOf,
   selectedIn,
-  type ComparedCollection,
   type DocumentDifference,
   type Selection,
 } from './document-difference.ts';
+import type { AdoptionSteps, NamedResources, StepDecision } from './kind.ts';
 
 /**
  * The options of {@link adoptDocument}.
@@ -26,24 +33,8 @@ export interface AdoptOptions {
   readonly only?: readonly string[];
 }
 
-/** Decides one step for one resource; unchanged if the resource is already as the document wants it. */
-interface Step {
-  decide(this: void, snapshot: Snapshot, present: Entity, wanted: Entity, context: Context): Decision;
-}
-
-/** The steps of an adoption, for the resources of a kind. @internal */
-export type AdoptionSteps = Partial<Record<'stop' | 'update' | 'start', Step['decide']>>;
-
 /** All that must stop stops first, because what starts may need its place, such as a port. */
 const order = ['stop', 'update', 'start'] as const satisfies readonly (keyof AdoptionSteps)[];
-
-/** The part of a kind that a running interface can take over. @internal */
-export interface Adoption {
-  readonly collection: keyof Collections;
-  /** The settings of the document, with everything that the host reports as at present. */
-  adopted(this: void, present: Entity, wanted: Entity): object;
-  readonly steps: AdoptionSteps;
-}
 
 /**
  * Creates the transition that takes a document over: one decision about all resources.
@@ -52,10 +43,10 @@ export interface Adoption {
  * @param compared - the collections of a document
  * @internal
  */
-export function adoptionFor(
-  events: EventTable<Snapshot, AdminEvent>,
-  compared: readonly ComparedCollection[],
-): (snapshot: Snapshot, given: Snapshot, context: Context, options: AdoptOptions) => Decision {
+export function adoptionFor<S extends State, E extends EventBase, F extends EffectBase>(
+  events: EventTable<S, E>,
+  compared: readonly NamedResources[],
+): (snapshot: S, given: S, context: Context, options: AdoptOptions) => DecisionOf<S, E, F> {
   const adopting = compared.filter(({ adoption }) => adoption !== undefined);
   return (snapshot, given, context, { only }) => {
     const selection = selectionOf(only, adopting, [snapshot, given]);
@@ -71,31 +62,32 @@ export function adoptionFor(
     if (refusal !== undefined) return refused(snapshot, refusal.problem, resources);
     const changes = decisions.filter((decision) => decision.outcome === 'accepted');
     if (changes.length === 0) return unchanged(snapshot, resources);
-    return accepted<Snapshot, AdminEvent, Effect>(events, snapshot, resources, {
-      events: changes.flatMap((change) => change.events),
-      effects: changes.flatMap((change) => change.effects),
+    // The events and effects are those of kinds in the table.
+    return accepted<S, E, F>(events, snapshot, resources, {
+      events: changes.flatMap((change) => change.events as readonly E[]),
+      effects: changes.flatMap((change) => change.effects as readonly F[]),
     });
   };
 }
 
 /** A resource in use that an adoption is about. */
-interface Chosen extends ComparedCollection {
-  readonly present: Entity;
+interface Chosen extends NamedResources {
+  readonly present: Settled;
 }
 
-function chosenIn(compared: ComparedCollection, snapshot: Snapshot, selection: Selection): readonly Chosen[] {
-  return selectedIn(snapshot, compared.collection, selection).map((present) => ({ ...compared, present }));
+function chosenIn(compared: NamedResources, snapshot: State, selection: Selection): readonly Chosen[] {
+  return selectedIn(snapshot, compared, selection).map((present) => ({ ...compared, present }));
 }
 
 function decideStep(
   step: keyof AdoptionSteps,
-  { collection, adoption, present }: Chosen,
-  snapshot: Snapshot,
-  given: Snapshot,
+  { present, ...named }: Chosen,
+  snapshot: State,
+  given: State,
   context: Context,
-): Decision {
-  const wanted = find(given, collection, present.key);
-  const decide = adoption?.steps[step];
+): StepDecision {
+  const wanted = find<Settled>(given, named, present.key);
+  const decide = named.adoption?.steps[step];
   if (wanted === undefined || decide === undefined) return unchanged(snapshot, []);
   return decide(snapshot, present, wanted, context);
 }
@@ -117,17 +109,17 @@ function problemOfObstacles(obstacles: readonly Fault[]): Problem {
 /** Gives the resources that the option `only` names; refused if a link names none. */
 function selectionOf(
   only: readonly string[] | undefined,
-  adopting: readonly ComparedCollection[],
-  snapshots: readonly Snapshot[],
+  adopting: readonly NamedResources[],
+  snapshots: readonly State[],
 ): Result<Selection> {
   if (only === undefined) return ok(undefined);
-  const keys = new Map(adopting.map(({ collection }) => [collection, new Set<string>()]));
+  const keys = new Map(adopting.map((named) => [named, new Set<string>()]));
   const faults: Fault[] = [];
   for (const [position, link] of only.entries()) {
     let isFound = false;
-    for (const [collection, chosen] of keys) {
-      const key = keyOf(link, collection);
-      if (!snapshots.some((each) => find(each, collection, key))) continue;
+    for (const [named, chosen] of keys) {
+      const key = keyOf(link, named.collection);
+      if (!snapshots.some((each) => find(each, named, key))) continue;
       chosen.add(key);
       isFound = true;
     }
@@ -136,10 +128,10 @@ function selectionOf(
     faults.push({ pointer: formatPointer(['only', position]), code: 'link-unresolved', detail });
   }
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
-  return ok(keys);
+  return ok(new Map([...keys].map(([{ collection }, chosen]) => [collection, chosen])));
 }
 
-function kindsIn(adopting: readonly ComparedCollection[]): string {
-  const kinds = adopting.map(({ collection }) => singular[collection]);
+function kindsIn(adopting: readonly NamedResources[]): string {
+  const kinds = adopting.map(({ singular }) => singular);
   return `${kinds.slice(0, -1).join(', ')} or ${kinds.slice(-1).join('')}`;
 }

@@ -2,23 +2,16 @@
  * Document differences: the places where a gateway document differs from the configuration in use, in words for an
  * operator.
  */
-import type { Entity } from '../../core/collection.ts';
-import { secretNames, storedValue, type Field, type Fields } from '../../core/field.ts';
+import type { Named } from '../../core/collection.ts';
+import { storedSecrets, storedValue, type Field } from '../../core/field.ts';
 import { parseLink } from '../../core/link.ts';
 import { nameKey } from '../../core/name.ts';
-import { maskSecrets, type SecretName } from '../../core/secret.ts';
+import { maskSecrets } from '../../core/secret.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { quoted } from '../../problem.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import {
-  collectionOf,
-  find,
-  linkOf,
-  singular,
-  type Collections,
-  type Snapshot,
-} from '../../snapshot/snapshot.ts';
-import type { Adoption } from './adoption.ts';
+import { collectionOf, find, linkOf, nameFinder, type Settled, type State } from '../../snapshot/state.ts';
+import type { NamedResources } from './kind.ts';
 
 /**
  * A place where a gateway document differs from the configuration in use.
@@ -42,29 +35,14 @@ export interface DocumentDifference {
   readonly obstacle?: string;
 }
 
-/** What the comparison needs to know of a collection. @internal */
-export interface ComparedCollection {
-  readonly collection: keyof Collections;
-  readonly fields: Fields;
-  /** What a running interface can take over; `undefined` if nothing. */
-  readonly adoption: Adoption | undefined;
-}
-
 /** The keys of the resources that count, by collection; `undefined` for all resources. @internal */
 export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
 /** The resources of a collection that count, in the order of the selection. Looks at no other resource. @internal */
-export function selectedIn(
-  snapshot: Snapshot,
-  collection: keyof Collections,
-  selection: Selection,
-): readonly Entity[] {
-  if (selection === undefined) return [...snapshot[collection]];
-  return [...(selection.get(collection) ?? [])].flatMap((key) => find(snapshot, collection, key) ?? []);
+export function selectedIn(snapshot: State, named: Named<Settled>, selection: Selection): readonly Settled[] {
+  if (selection === undefined) return [...collectionOf(snapshot, named)];
+  return [...(selection.get(named.collection) ?? [])].flatMap((key) => find(snapshot, named, key) ?? []);
 }
-
-/** A resource. The settings of a user are members of the user. */
-type Resource = Entity & { readonly settings?: object };
 
 type Path = readonly (string | number)[];
 
@@ -79,23 +57,23 @@ type Path = readonly (string | number)[];
  * @internal
  */
 export function documentDifferences(
-  compared: readonly ComparedCollection[],
-  snapshot: Snapshot,
-  given: Snapshot,
+  compared: readonly NamedResources[],
+  snapshot: State,
+  given: State,
   selection?: Selection,
 ): readonly DocumentDifference[] {
   return compared.flatMap((each) => {
     const { collection, adoption } = each;
-    const { positions } = collectionOf(given, collection);
-    const found = selectedIn(given, collection, selection).flatMap((wanted) => {
+    const { positions } = collectionOf(given, each);
+    const found = selectedIn(given, each, selection).flatMap((wanted) => {
       const position = positions.get(wanted.key) ?? 0;
-      const present = find(snapshot, collection, wanted.key);
+      const present = find(snapshot, each, wanted.key);
       return present === undefined
         ? [lone(each, wanted, [collection, position], ['is only in the document', 'added'])]
         : fieldDifferences({ ...each, snapshot, present, wanted, position });
     });
     // Users come into being over the interface, so a document need not have them.
-    const used = adoption === undefined ? [] : selectedIn(snapshot, collection, selection);
+    const used = adoption === undefined ? [] : selectedIn(snapshot, each, selection);
     const gone = used.filter(({ key }) => !positions.has(key));
     return [
       ...found,
@@ -106,15 +84,13 @@ export function documentDifferences(
 
 /** A resource that is only in one of the two. */
 function lone(
-  { collection, adoption }: ComparedCollection,
-  entity: Entity,
+  { collection, singular, adoption }: NamedResources,
+  entity: Settled,
   path: Path,
   [detail, verb]: readonly [detail: string, verb: string],
 ): DocumentDifference {
   const obstacle =
-    adoption === undefined
-      ? notTaken(collection)
-      : `a ${singular[collection]} cannot be ${verb} while the gateway runs`;
+    adoption === undefined ? notTaken(collection) : `a ${singular} cannot be ${verb} while the gateway runs`;
   return Object.freeze({
     resource: linkOf(collection, entity),
     pointer: formatPointer(path),
@@ -123,22 +99,22 @@ function lone(
   });
 }
 
-function notTaken(collection: keyof Collections): string {
+function notTaken(collection: string): string {
   return `${collection} are never taken over from a document`;
 }
 
 /** A resource that is in use and in the document. */
-interface Pair extends ComparedCollection {
-  readonly snapshot: Snapshot;
-  readonly present: Resource;
-  readonly wanted: Resource;
+interface Pair extends NamedResources {
+  readonly snapshot: State;
+  readonly present: Settled;
+  readonly wanted: Settled;
   /** The position of the resource in the document. */
   readonly position: number;
 }
 
 function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
   const { fields, present, wanted, adoption } = pair;
-  const adopted = adoption?.adopted(present, wanted) ?? wanted.settings ?? wanted;
+  const adopted = adoption?.adopted(present, wanted) ?? wanted.settings;
   return fields.all
     .filter(({ derived, kept }) => derived !== true && kept !== false)
     .flatMap((field) => {
@@ -149,8 +125,8 @@ function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
     });
 }
 
-function valueOf(field: Field, resource: Resource): Json | undefined {
-  return keptPart(field, storedValue(field, resource, resource.settings ?? resource) as Json | undefined);
+function valueOf(field: Field, resource: Settled): Json | undefined {
+  return keptPart(field, storedValue(field, resource, resource.settings) as Json | undefined);
 }
 
 function keptPart({ kept }: Field, value: Json | undefined): Json | undefined {
@@ -193,17 +169,13 @@ function placesIn(
       place([name], secretDetail(`secret ${quoted(name)}`, memberOf(now, name), memberOf(then, name))),
     );
   if (field.secret !== undefined) return [place([], secretDetail(field.name, now, then))];
-  const secrets = new Set(field.entries === undefined ? [] : secretNames(field.entries).map(storedOf));
+  const secrets = storedSecrets(field.entries === undefined ? [] : [field.entries]);
   return leaves(now, then).map(({ path, now: old, then: next }) => {
     const isSecret = path.some((token) => secrets.has(String(token)));
     const [inUse, given] = [old, next].map((value) => textOf(value && maskSecrets(value, secrets)));
     const detail = `the document has ${String(given)}, and ${String(inUse)} is in use`;
     return place(path, isSecret ? secretDetail('secret parameter', old, next) : detail);
   });
-}
-
-function storedOf({ stored }: SecretName): string {
-  return stored;
 }
 
 /** Why a field cannot be taken over; `undefined` if the field can. */
@@ -216,9 +188,9 @@ function obstacleOf(
   const { links, name, setting } = field;
   const isTaken = setting !== undefined || (name === 'state' && adoption.steps.start !== undefined);
   if (!isTaken) return 'this field cannot change while the gateway runs';
-  const isMissing = (link: string): boolean =>
-    find(snapshot, links as keyof Collections, keyOf(link, links ?? '')) === undefined;
-  return links !== undefined && (then as readonly string[]).some(isMissing)
+  const findName = nameFinder(snapshot);
+  return links !== undefined &&
+    (then as readonly string[]).some((link) => findName(links, keyOf(link, links)) === undefined)
     ? 'a link names a resource that is only in the document'
     : undefined;
 }

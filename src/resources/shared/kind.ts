@@ -2,28 +2,75 @@
  * Kinds: the declaration that each file of a resource exports. `resources/index.ts` builds everything else from these
  * declarations.
  */
-import type { EffectBase, EffectTable, EventBase, EventTable } from '../../core/decision.ts';
+import type * as z from 'zod/mini';
+
+import type { Named } from '../../core/collection.ts';
+import type {
+  Context,
+  DecisionOf,
+  EffectBase,
+  EffectTable,
+  EventBase,
+  EventTable,
+} from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
 import type { ReportBase, ReportTable } from '../../core/report.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
-import type { AdminEvent } from '../index.ts';
-import type { Adoption } from './adoption.ts';
-import type { BoundRoute } from './route.ts';
+import type { Settled, State } from '../../snapshot/state.ts';
+import type { KindRoute } from './route.ts';
 
-/** A kind of resource. @internal */
-export interface Kind<E extends EventBase, F extends EffectBase, R extends ReportBase> {
+/** A kind of resource. `S` is the snapshot. @internal */
+export interface Kind<S extends State, E extends EventBase, F extends EffectBase, R extends ReportBase> {
+  /** The named resources; left out for a kind that has none. */
+  readonly resources?: NamedResources<S>;
+  /** The members about the whole gateway; left out for a kind that has none. */
+  readonly whole?: Whole<S>;
   /** The tables of fields: of the kind itself, and of its parts. */
   readonly fields: Readonly<Record<string, Fields>>;
   /** The change of a snapshot by each event. */
-  readonly events: EventTable<Snapshot, E>;
+  readonly events: EventTable<S, E>;
   /** The undo of each effect. */
   readonly effects: EffectTable<F>;
   /** The events that follow from each report. The opening of a session also opens connections. */
-  readonly reports: ReportTable<Snapshot, R, AdminEvent>;
+  readonly reports: ReportTable<S, R, EventBase>;
+  /** The endpoints. */
+  readonly routes: readonly KindRoute[];
+}
+
+/** How a snapshot, a gateway document and a running interface have the named resources of a kind. @internal */
+export interface NamedResources<S extends State = State> extends Named<Settled> {
+  readonly fields: Fields;
   /** The part that a running interface takes over from a gateway document; left out if there is none. */
   readonly adoption?: Adoption;
-  /** The endpoints, in the order of the interface. */
-  readonly routes: readonly BoundRoute[];
+  /** Saves the members of a document entry that are not in the resource; left out if there are none. */
+  saveMore?(this: void, snapshot: S, thing: Settled): object;
+}
+
+/** The part of a kind that a running interface can take over. @internal */
+export interface Adoption {
+  /** The settings of the document, with everything that the host reports as at present. */
+  adopted(this: void, present: Settled, wanted: Settled): object;
+  readonly steps: AdoptionSteps;
+}
+
+/** The steps of an adoption, for the resources of a kind. @internal */
+export type AdoptionSteps = Partial<Record<'stop' | 'update' | 'start', Step['decide']>>;
+
+/** Decides one step for one resource; unchanged if the resource is already as the document wants it. */
+interface Step {
+  decide(this: void, snapshot: State, present: Settled, wanted: Settled, context: Context): StepDecision;
+}
+
+/** The decision of a step. @internal */
+export type StepDecision = DecisionOf<State, EventBase, EffectBase>;
+
+/** Members of a snapshot and of a gateway document about the whole gateway. @internal */
+export interface Whole<S extends State> {
+  /** The shapes of the members of the document. */
+  readonly document: Readonly<Record<string, z.core.$ZodType>>;
+  /** Loads the members of the snapshot from a valid document. */
+  load(this: void, document: object): object;
+  /** Saves the members of the document. */
+  save(this: void, snapshot: S): object;
 }
 
 /** The member that names the resource in an event or effect: the kind, with the key of the resource. @internal */

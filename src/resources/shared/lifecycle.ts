@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/mini';
 
+import type { Named } from '../../core/collection.ts';
 import {
   accepted,
   eventHead,
@@ -12,30 +13,22 @@ import {
   unchanged,
   type Change,
   type Context,
+  type DecisionOf,
   type EffectHead,
   type EffectTable,
   type EventHead,
   type EventTable,
 } from '../../core/decision.ts';
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
+import { nameKey } from '../../core/name.ts';
 import { cutToBytes } from '../../core/utf8.ts';
 import type { ReportTable } from '../../core/report.ts';
 import * as shape from '../../core/shape.ts';
-import { endpoint } from '../../http/endpoint.ts';
-import { quoted, type Result } from '../../problem.ts';
-import {
-  assertInputs,
-  linkOf,
-  replace,
-  shownVersion,
-  type Collections,
-  type Snapshot,
-} from '../../snapshot/snapshot.ts';
-import type { Decision, Effect } from '../index.ts';
-import type { AdoptionSteps } from './adoption.ts';
-import type { About } from './kind.ts';
-import { finder, lookUp } from './look-up.ts';
-import { commandRoute, type BoundRoute } from './route.ts';
+import { quoted } from '../../problem.ts';
+import { find, linkOf, replace, shownVersion, type Settled, type State } from '../../snapshot/state.ts';
+import type { About, AdoptionSteps } from './kind.ts';
+import { finder, lookUp, reported } from './look-up.ts';
+import { commandRoute, endpointOf, type KindRoute } from './route.ts';
 
 /** Longest reason of a failure, in bytes of UTF-8. @internal */
 export const longestReason = 1024;
@@ -84,12 +77,6 @@ export const lifecycleFields = {
   state_since: { shape: shape.instant, time: 'iso8601', optional: true, kept: false },
 } as const;
 
-/** The collection of each kind that starts and stops. @internal */
-const collections = { service: 'services', monitor: 'monitors' } as const;
-
-/** A kind that starts and stops. @internal */
-type Startable = keyof typeof collections;
-
 /** What the host sees of a service or monitor that is wanted. @internal */
 interface Seen {
   /** Whether the service or monitor runs. */
@@ -101,7 +88,7 @@ interface Seen {
 }
 
 /** The events of a lifecycle. @internal */
-export type LifecycleEvent<K extends Startable> = About<K> &
+export type LifecycleEvent<K extends string> = About<K> &
   (EventHead<`${K}.started` | `${K}.stopped`> | (EventHead<`${K}.reported`> & Seen));
 
 /**
@@ -110,8 +97,11 @@ export type LifecycleEvent<K extends Startable> = About<K> &
  *
  * @internal
  */
-export type LifecycleEffect<K extends Startable> = About<K> &
+export type LifecycleEffect<K extends string> = About<K> &
   ((EffectHead<`${K}.start`> & { readonly from: 'stopped' | 'failed' }) | EffectHead<`${K}.stop`>);
+
+/** The decision of a lifecycle. @internal */
+export type LifecycleDecision<S, K extends string> = DecisionOf<S, LifecycleEvent<K>, LifecycleEffect<K>>;
 
 /**
  * The report of a lifecycle: whether the service or monitor runs. The host may repeat the report at any time. A report
@@ -119,7 +109,7 @@ export type LifecycleEffect<K extends Startable> = About<K> &
  *
  * @internal
  */
-export type LifecycleReport<K extends Startable> = About<K> & { readonly type: `${K}.reported` } & Seen;
+export type LifecycleReport<K extends string> = About<K> & { readonly type: `${K}.reported` } & Seen;
 
 /** The state of a service or monitor, and the reason for it. @internal */
 export interface Lived {
@@ -131,14 +121,16 @@ export interface Lived {
   readonly state_since?: number;
 }
 
-/** The lifecycle of one kind. @internal */
-export interface KindLifecycle<K extends Startable> {
-  readonly kind: K;
-  readonly events: EventTable<Snapshot, LifecycleEvent<K>>;
+/** A resource that starts and stops. @internal */
+type Thing = Settled & Lived;
+
+/** The lifecycle of one kind. `S` is the snapshot. @internal */
+export interface KindLifecycle<S extends State, K extends string> {
+  readonly named: Named<Thing, K>;
+  readonly events: EventTable<S, LifecycleEvent<K>>;
 }
 
 type Command = 'start' | 'stop';
-type Thing = Collections[(typeof collections)[Startable]];
 
 /** A copy of a service or monitor that is being changed. */
 type Draft = Omit<Thing, keyof Lived> & { -readonly [M in keyof Lived]: Lived[M] } & {
@@ -154,15 +146,16 @@ interface LifecycleHooks {
 /**
  * Creates the lifecycle of a kind: its events, and the undo of each event.
  *
- * @param kind - the kind
+ * @param named - the collection of the kind
  * @param hooks - `onStart` takes the time of a start into the draft, in milliseconds since 1970-01-01T00:00:00Z; `onFail`
  *   changes the draft when the host reports a failure
  * @internal
  */
-export function lifecycleOf<K extends Startable>(
-  kind: K,
+export function lifecycleOf<S extends State, K extends string>(
+  named: Named<Thing, K>,
   { onStart, onFail }: LifecycleHooks = {},
-): KindLifecycle<K> {
+): KindLifecycle<S, K> {
+  const kind = named.singular;
   const events = {
     [`${kind}.started`]: {
       origin: 'command',
@@ -176,32 +169,28 @@ export function lifecycleOf<K extends Startable>(
       revert: opposite('start'),
       evolve: becomes('stopped'),
     },
-    [`${kind}.reported`]: { origin: 'report', evolve: reported },
+    [`${kind}.reported`]: { origin: 'report', evolve: seen },
   };
   // The cast is needed because the compiler does not see that the computed keys are the event types of the kind.
-  const machine = { kind, events: events as unknown as KindLifecycle<K>['events'] };
+  const machine = { named, events: events as unknown as KindLifecycle<S, K>['events'] };
   return machine;
 
   function opposite(command: Command) {
-    return (snapshot: Snapshot, event: About<K>, context: Context): Decision =>
+    return (snapshot: S, event: About<K>, context: Context): LifecycleDecision<S, K> =>
       decideLifecycle(machine, command, snapshot, event[kind], context);
   }
 
   function becomes(state: LifecycleState, change?: (draft: Draft, at: number) => void) {
-    return (snapshot: Snapshot, event: About<K> & { readonly at: number }, by: Change): Snapshot =>
-      replace<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (before) => {
+    return (snapshot: S, event: About<K> & { readonly at: number }, by: Change): S =>
+      replace(snapshot, named, event[kind], by, (before) => {
         const draft = entering(before, state);
         change?.(draft, event.at);
-        return draft as Thing;
+        return draft;
       });
   }
 
-  function reported(
-    snapshot: Snapshot,
-    event: About<K> & Seen & { readonly at: number },
-    by: Change,
-  ): Snapshot {
-    return replace<'services' | 'monitors'>(snapshot, collections[kind], event[kind], by, (before) => {
+  function seen(snapshot: S, event: About<K> & Seen & { readonly at: number }, by: Change): S {
+    return replace(snapshot, named, event[kind], by, (before) => {
       const next = nextState(lifecycle, before.state, `report-${event.state}`);
       if (next === 'stopped') return before;
       const draft: Draft = entering(before, next);
@@ -210,7 +199,7 @@ export function lifecycleOf<K extends Startable>(
         if (event.reason !== undefined) draft.state_reason = event.reason;
         onFail?.(draft);
       } else if (event.started !== undefined) onStart?.(draft, event.started);
-      return isSame(before, draft) ? before : (draft as Thing);
+      return isSame(before, draft) ? before : draft;
     });
   }
 }
@@ -230,7 +219,9 @@ function isSame(before: Thing, draft: object): boolean {
 }
 
 /** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */
-export function lifecycleEffects<K extends Startable>(kind: K): EffectTable<LifecycleEffect<K>> {
+export function lifecycleEffects<K extends string>({
+  singular: kind,
+}: Named<Thing, K>): EffectTable<LifecycleEffect<K>> {
   const effects = {
     [`${kind}.start`]: {
       aspect: 'state',
@@ -247,11 +238,11 @@ export function lifecycleEffects<K extends Startable>(kind: K): EffectTable<Life
 }
 
 /** Gives the events that follow from the reports of a lifecycle. @internal */
-export function lifecycleReports<K extends Startable>(
-  kind: K,
-): ReportTable<Snapshot, LifecycleReport<K>, LifecycleEvent<K>> {
+export function lifecycleReports<K extends string>(
+  named: Named<Thing, K>,
+): ReportTable<State, LifecycleReport<K>, LifecycleEvent<K>> {
+  const { collection, singular: kind } = named;
   const type = `${kind}.reported` as const;
-  const collection = collections[kind];
   const row = {
     shape: z.strictObject({
       type: z.literal(type),
@@ -262,18 +253,18 @@ export function lifecycleReports<K extends Startable>(
     }),
     whole: {
       aspect: 'state',
-      resource(snapshot: Snapshot, report: About<K>) {
-        const found = snapshot[collection].find(report[kind]);
+      resource(snapshot: State, report: About<K>) {
+        const found = find(snapshot, named, nameKey(report[kind]));
         return found && linkOf(collection, found);
       },
     },
-    event(snapshot: Snapshot, { reason, ...report }: About<K> & Seen, at: number) {
-      const found: Thing | undefined = snapshot[collection].find(report[kind]);
-      if (found === undefined)
-        return { contradiction: `names the ${kind} ${quoted(report[kind])}, which does not exist` };
+    event(snapshot: State, report: About<K> & Seen, at: number) {
+      const { reason, ...rest } = report;
+      const found = reported(snapshot, named, report[kind]);
+      if ('contradiction' in found) return found;
       if (found.state === 'stopped' && report.state === 'started')
         return { contradiction: `says that the ${kind} ${quoted(found.name)} runs, which is stopped` };
-      const seen = { ...report, ...(reason === undefined ? {} : { reason: readable(reason) }) };
+      const seen = { ...rest, ...(reason === undefined ? {} : { reason: readable(reason) }) };
       if (!isNews(kind, found, seen)) return undefined;
       return { ...seen, type, at, resource: linkOf(collection, found), [kind]: found.key };
     },
@@ -283,7 +274,7 @@ export function lifecycleReports<K extends Startable>(
 
 /** Whether a report says more than the snapshot. A monitor shows no time of its start. */
 function isNews(
-  kind: Startable,
+  kind: string,
   thing: Thing & { readonly started?: number },
   { state, reason, started }: Seen,
 ): boolean {
@@ -302,27 +293,26 @@ function readable(reason: string): string {
 }
 
 /** Decides a command about the resource of a name: one event and one effect, or unchanged. @internal */
-export function decideLifecycle<K extends Startable>(
-  machine: KindLifecycle<K>,
+export function decideLifecycle<S extends State, K extends string>(
+  machine: KindLifecycle<S, K>,
   command: Command,
-  snapshot: Snapshot,
+  snapshot: S,
   name: string,
   context: Context,
-): Decision {
-  assertInputs(snapshot, context);
-  const found: Result<Thing> = lookUp(snapshot, collections[machine.kind], name);
+): LifecycleDecision<S, K> {
+  const found = lookUp(snapshot, machine.named, name);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideFound(machine, command, snapshot, found.value, context);
 }
 
-function decideFound<K extends Startable>(
-  { kind, events }: KindLifecycle<K>,
+function decideFound<S extends State, K extends string>(
+  { named: { collection, singular: kind }, events }: KindLifecycle<S, K>,
   command: Command,
-  snapshot: Snapshot,
+  snapshot: S,
   thing: Thing,
   context: Context,
-): Decision {
-  const resource = linkOf(collections[kind], thing);
+): LifecycleDecision<S, K> {
+  const resource = linkOf(collection, thing);
   const state = nextState(lifecycle, thing.state, command);
   if (state === thing.state) return unchanged(snapshot, [resource]);
   const about = { [kind]: thing.key };
@@ -330,17 +320,17 @@ function decideFound<K extends Startable>(
   const from = command === 'start' ? { from: thing.state } : {};
   const effect = { type: `${kind}.${command}`, resource, ...about, ...from };
   // The casts are needed because a computed member is lost on the types.
-  const change = { events: [event as unknown as LifecycleEvent<K>], effects: [effect as unknown as Effect] };
-  return accepted(events, snapshot, [resource], change) as Decision;
+  const change = { events: [event] as never, effects: [effect] as never };
+  return accepted(events, snapshot, [resource], change);
 }
 
 /** Creates the steps of an adoption that stop and start a thing, as a gateway document wants it. @internal */
-export function lifecycleSteps<K extends Startable>(
-  machine: KindLifecycle<K>,
+export function lifecycleSteps<S extends State, K extends string>(
+  machine: KindLifecycle<S, K>,
 ): Pick<AdoptionSteps, 'stop' | 'start'> {
   const step =
     (command: Command, to: LifecycleState) =>
-    (snapshot: Snapshot, present: Thing, wanted: Thing, context: Context): Decision =>
+    (snapshot: S, present: Thing, wanted: Thing, context: Context): LifecycleDecision<S, K> =>
       wantedState(wanted.state) === to && wantedState(present.state) !== to
         ? decideFound(machine, command, snapshot, present, context)
         : unchanged(snapshot, []);
@@ -348,20 +338,21 @@ export function lifecycleSteps<K extends Startable>(
 }
 
 /** The endpoints of a lifecycle: `PUT /<kind>/:name/<command>`, and the same path in the plural. @internal */
-export function lifecycleRoutes<K extends Startable>(machine: KindLifecycle<K>): readonly BoundRoute[] {
-  const { kind } = machine;
-  const collection = collections[kind];
-  return (['stop', 'start'] as const).map((command) => {
-    const id: `${(typeof collections)[Startable]}.${typeof command}` = `${collection}.${command}`;
-    return commandRoute<Thing>({
-      ...endpoint(id),
+export function lifecycleRoutes<S extends State, K extends string>(
+  machine: KindLifecycle<S, K>,
+): readonly KindRoute[] {
+  const { named } = machine;
+  const { collection, singular } = named;
+  return (['stop', 'start'] as const).map((command) =>
+    commandRoute<Thing>({
+      ...endpointOf(named, command),
       role: 'operator',
       aliases: [`/${collection}/:name/${command}`],
-      summary: `${command === 'stop' ? 'Stops' : 'Starts'} a ${kind}.`,
-      find: finder<'services' | 'monitors'>(collection),
+      summary: `${command === 'stop' ? 'Stops' : 'Starts'} a ${singular}.`,
+      find: finder(named),
       version: (snapshot, thing) => shownVersion(snapshot, collection, thing),
       link: (thing) => linkOf(collection, thing),
-      decide: (snapshot, thing, context) => decideFound(machine, command, snapshot, thing, context),
-    });
-  });
+      decide: (snapshot: S, thing, context) => decideFound(machine, command, snapshot, thing, context),
+    }),
+  );
 }

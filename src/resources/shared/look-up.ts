@@ -1,25 +1,14 @@
 /**
- * Look-ups: find the resource that a path or a caller names. A miss is a 404 problem that says where to look.
+ * Look-ups: find the resource that a path, a caller or a report names. In a path or from a caller, a miss is a 404 problem
+ * that says where to look; in a report, a contradiction or nothing new.
  */
-import { parseLink } from '../../core/link.ts';
+import type { Entity, Named } from '../../core/collection.ts';
 import { nameKey } from '../../core/name.ts';
-import { longestLink } from '../../core/reference.ts';
+import type { Contradiction } from '../../core/report.ts';
 import { fail, ok, quoted, type ProblemCode, type Result } from '../../problem.ts';
 import type { PathParameters } from '../../http/route.ts';
-import type { Session } from '../../snapshot/session-table.ts';
-import {
-  assertSnapshot,
-  find,
-  isCollection,
-  singular,
-  type Collections,
-  type Snapshot,
-} from '../../snapshot/snapshot.ts';
-import type { Filter } from '../filter.ts';
-import type { Monitor } from '../monitor.ts';
-import type { Server } from '../server.ts';
-import type { Service } from '../service.ts';
-import type { User } from '../user.ts';
+import type { Session } from '../../snapshot/session/table.ts';
+import { find, type State } from '../../snapshot/state.ts';
 
 /**
  * Finds a resource by name. Names are compared by their {@link nameKey}.
@@ -27,39 +16,48 @@ import type { User } from '../user.ts';
  * @returns the resource; refused with a 404 problem if there is none
  * @internal
  */
-export function lookUp<K extends keyof Collections>(
-  snapshot: Snapshot,
-  collection: K,
-  name: string,
-): Result<Collections[K]> {
-  assertName(collection, name);
-  const entity = find(snapshot, collection, nameKey(name));
-  return entity === undefined ? notFound(collection, name) : ok(entity);
+export function lookUp<T extends Entity>(snapshot: State, named: Named<T>, name: string): Result<T> {
+  assertName(named, name);
+  const entity = find(snapshot, named, nameKey(name));
+  return entity === undefined ? notFound(named, name) : ok(entity);
 }
 
 /** @throws TypeError if a name from a program is no string @internal */
-export function assertName(collection: keyof Collections, name: unknown): void {
-  if (typeof name !== 'string') throw new TypeError(`The name of a ${singular[collection]} must be a string`);
+export function assertName({ singular }: Named<Entity>, name: unknown): void {
+  if (typeof name !== 'string') throw new TypeError(`The name of a ${singular} must be a string`);
 }
 
 /** The 404 problem for a name. @internal */
-export function notFound(collection: keyof Collections, name: string): Result<never> {
-  const kind = singular[collection];
+export function notFound({ collection, singular }: Named<Entity>, name: string): Result<never> {
   return fail(
-    `${kind}-not-found` satisfies ProblemCode,
-    `There is no ${kind} named ${quoted(name)}. GET /${collection} lists the existing ones.`,
+    // Each collection has a code of its own.
+    `${singular}-not-found` as ProblemCode,
+    `There is no ${singular} named ${quoted(name)}. GET /${collection} lists the existing ones.`,
   );
 }
 
 /** Creates the function that finds the resource of a collection by the name in a path. @internal */
-export function finder<K extends keyof Collections>(
-  collection: K,
-): (snapshot: Snapshot, parameters: PathParameters) => Result<Collections[K]> {
-  return (snapshot, { name = '' }) => lookUp(snapshot, collection, name);
+export function finder<T extends Entity>(
+  named: Named<T>,
+): (snapshot: State, parameters: PathParameters) => Result<T> {
+  return (snapshot, { name = '' }) => lookUp(snapshot, named, name);
+}
+
+/** Finds the resource that a report names. @internal */
+export function reported<T extends Entity>(
+  snapshot: State,
+  named: Named<T>,
+  name: string,
+): T | Contradiction {
+  return (
+    find(snapshot, named, nameKey(name)) ?? {
+      contradiction: `names the ${named.singular} ${quoted(name)}, which does not exist`,
+    }
+  );
 }
 
 /** Finds a session by id; refused with a 404 problem if there is none. @internal */
-export function lookUpSession(snapshot: Snapshot, id: number): Result<Session> {
+export function lookUpSession(snapshot: State, id: number): Result<Session> {
   const session = snapshot.sessions.find(id);
   if (session !== undefined) return ok(session);
   return fail(
@@ -69,7 +67,7 @@ export function lookUpSession(snapshot: Snapshot, id: number): Result<Session> {
 }
 
 /** Finds the session of the id in a path. @internal */
-export function findSession(snapshot: Snapshot, { id = '' }: PathParameters): Result<Session> {
+export function findSession(snapshot: State, { id = '' }: PathParameters): Result<Session> {
   const parsed = parseSessionId(id);
   return parsed.ok ? lookUpSession(snapshot, parsed.value) : parsed;
 }
@@ -85,53 +83,26 @@ export function parseSessionId(text: string): Result<number> {
 }
 
 /**
- * The resource that a link names.
+ * Finds the session that a report is about. Ids are reused, and the connect time distinguishes the sessions with one
+ * id.
  *
- * @public
+ * @param snapshot - the present snapshot
+ * @param id - id of the session
+ * @param connected - connect time of the session; `undefined` if the report does not have one
+ * @returns the open session; `undefined` if the session of the report has ended; a contradiction if the report is about
+ *   a later session that was never reported as opened
+ * @internal
  */
-export type LinkedResource =
-  | { readonly kind: 'service'; readonly service: Service }
-  | { readonly kind: 'server'; readonly server: Server }
-  | { readonly kind: 'monitor'; readonly monitor: Monitor }
-  | { readonly kind: 'filter'; readonly filter: Filter }
-  | { readonly kind: 'user'; readonly user: User }
-  | { readonly kind: 'session'; readonly session: Session };
-
-/**
- * Finds the resource that a link names, such as the link in an event, in a list of servers or from a client.
- *
- * @param snapshot - the state
- * @param link - a link such as `/services/Sales`, with the name in any spelling that the interface accepts
- * @returns the resource with its kind; `undefined` if there is no such resource, or the text is no link of one resource
- * @throws TypeError for a snapshot that does not come from {@link createSnapshot}, or a link that is not a string
- *
- * @example
- * ```ts
- * import { createSnapshot, resolveLink } from 'gateway-admin-core';
- *
- * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
- * const found = resolveLink(snapshot, '/services/sales');
- * found?.kind === 'service' && found.service.router; // => 'readconnroute'
- * resolveLink(snapshot, '/services/Stock'); // => undefined
- * ```
- *
- * @see docs/spec-choices.md 4.
- *
- * @public
- */
-export function resolveLink(snapshot: Snapshot, link: string): LinkedResource | undefined {
-  assertSnapshot(snapshot);
-  if (typeof link !== 'string') throw new TypeError('The link must be a string');
-  const [, collection = ''] = link.split('/', 2);
-  const name = link.length > longestLink ? undefined : parseLink(link, collection);
-  if (name === undefined) return undefined;
-  if (collection === 'sessions') {
-    const found = findSession(snapshot, { id: name });
-    return found.ok ? { kind: 'session', session: found.value } : undefined;
-  }
-  if (!isCollection(collection)) return undefined;
-  const kind = singular[collection];
-  const entity = find(snapshot, collection, nameKey(name));
-  // The table `singular` connects the kind with the collection. The compiler cannot derive that from the index.
-  return entity === undefined ? undefined : ({ kind, [kind]: entity } as unknown as LinkedResource);
+export function reportedSession(
+  snapshot: State,
+  id: number,
+  connected: number | undefined,
+): Session | Contradiction | undefined {
+  const session = snapshot.sessions.find(id);
+  if (session === undefined || connected === undefined || connected === session.connected) return session;
+  if (connected < session.connected) return undefined;
+  return {
+    contradiction:
+      'has a later connect time than the open session with this id; report "session.opened" of the later session first',
+  };
 }

@@ -4,28 +4,8 @@
 import type { TimeFormat } from '../../core/time.ts';
 import type { CommandTable } from '../command.ts';
 import type { RunningFleet } from '../fleet.ts';
-import type { Task, Threads } from '../gateway.ts';
 import type { RunningInterface } from '../interface.ts';
-import type { ConnectionStatistics } from '../../snapshot/session-table.ts';
-
-/**
- * Live figures, which the library reads from the host when it renders a response.
- *
- * Every reader is optional and synchronous. If a reader is missing or returns `undefined`, the response shows the
- * stored figure.
- *
- * @public
- */
-export interface Telemetry {
-  /** The threads and their load. */
-  threads?(): Threads | undefined;
-  /** The tasks queued for execution. */
-  tasks?(): readonly Task[] | undefined;
-  /** Idle time of the session with this id; a plain number. */
-  idle?(session: number): number | undefined;
-  /** Counters of a backend connection, by the id of its session and its own id. */
-  statistics?(session: number, connection: number): ConnectionStatistics | undefined;
-}
+import type { Telemetry } from '../telemetry.ts';
 
 /**
  * The inputs of a representation besides the snapshot.

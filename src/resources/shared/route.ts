@@ -3,10 +3,11 @@
  */
 import type * as z from 'zod/mini';
 
-import type { Context } from '../../core/decision.ts';
+import type { Entity, Named } from '../../core/collection.ts';
+import type { Context, DecisionOf, EffectBase, EventBase } from '../../core/decision.ts';
 import { fieldNames, type ObjectShape } from '../../core/shape.ts';
 import type { Version } from '../../core/version.ts';
-import { endpoint } from '../../http/endpoint.ts';
+import { endpoint, type EndpointId } from '../../http/endpoint.ts';
 import type {
   ActionRoute,
   CommandRoute,
@@ -20,23 +21,14 @@ import type {
   StreamRoute,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
-import {
-  linkOf,
-  sessionsOf,
-  shownVersion,
-  singular,
-  type Collections,
-  type Snapshot,
-} from '../../snapshot/snapshot.ts';
-import type { Decision } from '../index.ts';
+import { collectionOf, linkOf, sessionsOf, shownVersion, type State } from '../../snapshot/state.ts';
 import { finder } from './look-up.ts';
 import type { Rendering, Surroundings } from './rendering.ts';
 
-/** A route of the interface with the functions that serve the route. @internal */
-export type BoundRoute = BoundResourceRoute | BoundAction | StreamRoute;
+/** A route of a kind with the functions that serve the route. @internal */
+export type KindRoute = ResourceRoute<State, SomeDecision, Surroundings> | BoundAction | StreamRoute;
 
-/** A route about a resource of the gateway. @internal */
-export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>;
+type SomeDecision = DecisionOf<State, EventBase, EffectBase>;
 
 /** A route that changes the running interface. @internal */
 export type BoundAction = ActionRoute<Surroundings>;
@@ -49,16 +41,16 @@ interface Reading<T> extends Described {
   /** Shape of the representation, or of one element; a text if the elements are links. */
   readonly shape: ObjectShape | z.ZodMiniString;
   readonly fieldAliases?: Readonly<Record<string, string>>;
-  find(this: void, snapshot: Snapshot, parameters: PathParameters): Result<T>;
-  version?(this: void, snapshot: Snapshot, thing: T): Version;
+  find(this: void, snapshot: State, parameters: PathParameters): Result<T>;
+  version?(this: void, snapshot: State, thing: T): Version;
   /** Link of the resource; the path when left out. */
   link?(this: void, thing: T): string;
 }
 
 /** Creates a route that reads one resource. @internal */
 export function itemRoute<T>(
-  route: Reading<T> & Pick<ItemRoute<Snapshot, Surroundings, T>, 'kind' | 'method' | 'read' | 'publicFields'>,
-): ItemRoute<Snapshot, Surroundings, T> {
+  route: Reading<T> & Pick<ItemRoute<State, Surroundings, T>, 'kind' | 'method' | 'read' | 'publicFields'>,
+): ItemRoute<State, Surroundings, T> {
   return {
     aliases: [],
     query: ['fields'],
@@ -73,9 +65,9 @@ export function itemRoute<T>(
 /** Creates a route that reads a list. @internal */
 export function listRoute<T>(
   route: Reading<T> &
-    Pick<ListRoute<Snapshot, Surroundings, T>, 'kind' | 'method' | 'list' | 'query' | 'select'> &
+    Pick<ListRoute<State, Surroundings, T>, 'kind' | 'method' | 'list' | 'query' | 'select'> &
     Partial<Pick<Route, 'search'>>,
-): ListRoute<Snapshot, Surroundings, T> {
+): ListRoute<State, Surroundings, T> {
   return {
     aliases: [],
     search: [],
@@ -118,13 +110,13 @@ export function commandRoute<T>({
   ...route
 }: Described &
   Pick<
-    CommandRoute<Snapshot, Decision, Surroundings, T>,
+    CommandRoute<State, SomeDecision, Surroundings, T>,
     'kind' | 'method' | 'find' | 'version' | 'versionWhenGone' | 'link'
   > &
   Partial<Pick<Route, 'aliases'>> & {
     /** Decides the command about the resource that the path names. */
-    decide(this: void, snapshot: Snapshot, thing: T, context: Context): Decision;
-  }): CommandRoute<Snapshot, Decision, Surroundings, T> {
+    decide(this: void, snapshot: State, thing: T, context: Context): SomeDecision;
+  }): CommandRoute<State, SomeDecision, Surroundings, T> {
   const change = ok({ decide });
   return {
     aliases: [],
@@ -154,74 +146,70 @@ export function actionRoute<T>(
 }
 
 /** Tells an action from a command about a resource. @internal */
-export function isAction(route: BoundRoute): route is BoundAction {
+export function isAction(route: object): route is BoundAction {
   return 'findIn' in route;
 }
 
-/** How the resources of a collection are shown. @internal */
-export interface Readable<K extends keyof Collections> {
-  readonly collection: K;
-  readonly shape: ObjectShape;
-  readonly fieldAliases?: Readonly<Record<string, string>>;
-  represent(this: void, snapshot: Snapshot, entity: Collections[K], rendering: Rendering): object;
+/** The endpoint of a collection with a name, such as `get` for `servers.get`. @internal */
+export function endpointOf<N extends string>({ collection }: Named<Entity>, name: N) {
+  return endpoint(`${collection}.${name}` as Extract<EndpointId, `${string}.${N}`>);
 }
 
-/** The collections whose resources are read one by one. */
-type Named = Exclude<keyof Collections, 'users'>;
+/** How the resources of a collection are shown. @internal */
+interface Readable<T> {
+  readonly shape: ObjectShape;
+  readonly fieldAliases?: Readonly<Record<string, string>>;
+  represent(this: void, snapshot: State, entity: T, rendering: Rendering): object;
+}
 
 /** Creates the routes `GET /<collection>/:name` and `GET /<collection>`. @internal */
-export function readRoutes<K extends Named>(readable: Readable<K>): readonly BoundRoute[] {
-  const { collection, represent, ...shown } = readable;
-  const id: `${Named}.get` = `${collection}.get`;
-  const item = itemRoute<Collections[K]>({
+export function readRoutes<T extends Entity>(named: Named<T>, readable: Readable<T>): readonly KindRoute[] {
+  const { collection, singular } = named;
+  const { represent, ...shown } = readable;
+  const item = itemRoute<T>({
     ...shown,
-    ...endpoint(id),
+    ...endpointOf(named, 'get'),
     role: 'reader',
-    summary: `Gives one ${singular[collection]}.`,
-    find: finder(collection),
+    summary: `Gives one ${singular}.`,
+    find: finder(named),
     link: (entity) => linkOf(collection, entity),
     version: (snapshot, entity) => shownVersion(snapshot, collection, entity),
     read: represent,
   });
-  return [item, collectionRoute(readable)];
+  return [item, collectionRoute(named, readable)];
 }
 
 /** Creates the route `GET /<collection>`. @internal */
-export function collectionRoute<K extends keyof Collections>(readable: Readable<K>): BoundRoute {
-  const { collection, represent, ...shown } = readable;
-  const id: `${keyof Collections}.list` = `${collection}.list`;
+export function collectionRoute<T extends Entity>(
+  named: Named<T>,
+  { represent, ...shown }: Readable<T>,
+): KindRoute {
   return listRoute({
     ...shown,
-    ...endpoint(id),
+    ...endpointOf(named, 'list'),
     role: 'reader',
     query: ['fields', 'range'],
-    summary: `Lists the ${collection}.`,
-    find: () => ok(collection),
+    summary: `Lists the ${named.collection}.`,
+    find: () => ok(named),
     version: collectionVersion,
-    list: (snapshot, _collection, rendering) =>
-      listing(snapshot[collection].size, (offset, length) =>
-        entries(snapshot, collection, offset, length).map((entity) => represent(snapshot, entity, rendering)),
-      ),
+    list(snapshot, _named, rendering) {
+      const entities = collectionOf(snapshot, named);
+      return listing(entities.size, (offset, length) =>
+        entities.range(offset, length).map((entity) => represent(snapshot, entity, rendering)),
+      );
+    },
   });
 }
 
 /** The version of the list of a collection: the last change of anything that the list shows. @internal */
-export function collectionVersion(snapshot: Snapshot, collection: keyof Collections): Version {
-  let { command, live } = snapshot[collection].version;
+export function collectionVersion(snapshot: State, named: Named<Entity>): Version {
+  const entities = collectionOf(snapshot, named);
+  let { command, live } = entities.version;
   // The counters of all services together: to ask each service takes longer than to write its representation.
-  if (collection === 'services') live = Math.max(live, sessionsOf(snapshot).index.live);
-  for (const { version } of entries(snapshot, collection, 0, Infinity)) {
+  if (named.collection === 'services') live = Math.max(live, sessionsOf(snapshot).index.live);
+  for (const { version } of entities) {
     command = Math.max(command, version.command);
     live = Math.max(live, version.live);
   }
   return { command, live };
-}
-
-function entries<K extends keyof Collections>(
-  snapshot: Snapshot,
-  collection: K,
-  offset: number,
-  length: number,
-): readonly Collections[K][] {
-  return snapshot[collection].range(offset, length) as unknown as readonly Collections[K][];
 }

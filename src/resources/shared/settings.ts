@@ -1,6 +1,7 @@
 /**
  * Settings: the JSON Patch of a resource, its event and effect, and its undo, for every kind with settings.
  */
+import type { Named } from '../../core/collection.ts';
 import {
   accepted,
   eventHead,
@@ -8,6 +9,7 @@ import {
   unchanged,
   type Change,
   type Context,
+  type DecisionOf,
   type EffectHead,
   type EffectTable,
   type EventHead,
@@ -28,33 +30,23 @@ import { sealOperations } from '../../core/patch-seal.ts';
 import type { ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../../core/update.ts';
-import { endpoint } from '../../http/endpoint.ts';
 import { patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { ok, problem, type Result } from '../../problem.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
-  assertInputs,
   linkOf,
   nameFinder,
   replaceSettings,
   shownVersion,
-  singular,
-  type Collections,
-  type Snapshot,
-} from '../../snapshot/snapshot.ts';
-import type { Decision } from '../index.ts';
-import type { Adoption, AdoptionSteps } from './adoption.ts';
-import type { About } from './kind.ts';
+  type Settled,
+  type State,
+} from '../../snapshot/state.ts';
+import type { About, Adoption, AdoptionSteps } from './kind.ts';
 import { finder, lookUp } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
-import type { BoundRoute } from './route.ts';
-
-/** The collections whose resources have settings. */
-type Patchables = Exclude<keyof Collections, 'users'>;
-type KindOf<C extends Patchables> = (typeof singular)[C];
-type SettingsOf<C extends Patchables> = Collections[C]['settings'];
+import { endpointOf, type KindRoute } from './route.ts';
 
 /** The event of a change of settings. @internal */
 export type UpdateEvent<K extends string, T> = About<K> & EventHead<`${K}.updated`> & ReversibleUpdate<T>;
@@ -62,71 +54,73 @@ export type UpdateEvent<K extends string, T> = About<K> & EventHead<`${K}.update
 /** The effect of a change of settings. @internal */
 export type UpdateEffect<K extends string, T> = About<K> & EffectHead<`${K}.update`> & Update<T>;
 
-type Event<C extends Patchables> = UpdateEvent<KindOf<C>, SettingsOf<C>>;
-type Effect<C extends Patchables> = UpdateEffect<KindOf<C>, SettingsOf<C>>;
-
 /** The parts of the settings of a kind that do not follow from its fields. */
-interface Rules<C extends Patchables> extends PatchHooks<SettingsOf<C>> {
+interface Rules<S extends State, T extends Settled> extends PatchHooks<T['settings']> {
   /** Shape of the answer to a patch, if that is not the representation. */
   readonly answerShape?: ObjectShape;
   /** Gives the representation, which is the answer to a patch. A `test` may read its fields. */
-  represent(this: void, snapshot: Snapshot, thing: Collections[C], rendering: Rendering): object;
+  represent(this: void, snapshot: S, thing: T, rendering: Rendering): object;
   /** Applies an update to settings that may have changed since the decision. Default: {@link mergeUpdate}. */
-  merge?(this: void, present: SettingsOf<C>, update: Update<SettingsOf<C>>): SettingsOf<C>;
+  merge?(this: void, present: T['settings'], update: Update<T['settings']>): T['settings'];
   /** Gives the settings of a document, with everything that the host reports as at present. Default: `given`. */
-  adopted?(this: void, present: SettingsOf<C>, given: SettingsOf<C>): SettingsOf<C>;
+  adopted?(this: void, present: T['settings'], given: T['settings']): T['settings'];
   /** A further change of the snapshot together with the settings. */
-  after?(this: void, snapshot: Snapshot, update: Update<SettingsOf<C>>, change: Change): Snapshot;
+  after?(this: void, snapshot: S, update: Update<T['settings']>, change: Change): S;
 }
 
-/** The settings of a kind. @internal */
-export interface KindSettings<C extends Patchables> extends Rules<C> {
-  readonly collection: C;
+/** The settings of a kind. `S` is the snapshot, and `T` a resource. @internal */
+export interface KindSettings<S extends State, T extends Settled, K extends string> extends Rules<S, T> {
+  readonly named: Named<T, K>;
   readonly fields: Fields;
-  readonly view: PatchView<SettingsOf<C>>;
-  readonly events: EventTable<Snapshot, Event<C>>;
-  readonly effects: EffectTable<Effect<C>>;
+  readonly view: PatchView<T['settings']>;
+  readonly events: EventTable<S, UpdateEvent<K, T['settings']>>;
+  readonly effects: EffectTable<UpdateEffect<K, T['settings']>>;
 }
 
 /** Creates the settings of a kind: the patch view, the event and the effect of an update. @internal */
-export function settingsOf<C extends Patchables>(
-  collection: C,
+export function settingsOf<S extends State, T extends Settled, K extends string>(
+  named: Named<T, K>,
   fields: Fields,
-  rules: Rules<C>,
-): KindSettings<C> {
-  const kind: KindOf<C> = singular[collection];
-  const { merge = mergeUpdate, after = (snapshot: Snapshot) => snapshot } = rules;
+  rules: Rules<S, T>,
+): KindSettings<S, T, K> {
+  const kind = named.singular;
+  const { merge = mergeUpdate, after = (snapshot: S) => snapshot } = rules;
   const updated = {
     origin: 'command',
     effect: `${kind}.update`,
-    revert: (snapshot: Snapshot, event: Event<C>, context: Context) =>
+    revert: (snapshot: S, event: UpdateEvent<K, T['settings']>, context: Context) =>
       revertUpdate(settings, snapshot, event, context),
-    evolve(snapshot: Snapshot, event: Event<C>, change: Change) {
-      const next = replaceSettings(snapshot, collection, event[kind], change, (present) =>
-        merge(present, event),
-      );
+    evolve(snapshot: S, event: UpdateEvent<K, T['settings']>, change: Change) {
+      const next = replaceSettings(snapshot, named, event[kind], change, (present) => merge(present, event));
       return after(next, event, change);
     },
   };
-  // The cast is needed because the compiler does not see that the computed keys are the types of the kind.
-  const settings: KindSettings<C> = {
+  // The casts are needed because the compiler does not see that the computed keys are the types of the kind.
+  const settings: KindSettings<S, T, K> = {
     ...rules,
-    collection,
+    named,
     fields,
-    view: patchViewOf<SettingsOf<C>>(fields, rules),
-    events: { [`${kind}.updated`]: updated } as unknown as EventTable<Snapshot, Event<C>>,
-    effects: { [`${kind}.update`]: { aspect: 'settings', undo: invertUpdate } } as unknown as EffectTable<
-      Effect<C>
-    >,
+    view: patchViewOf<T['settings']>(fields, rules),
+    events: { [`${kind}.updated`]: updated } as unknown as KindSettings<S, T, K>['events'],
+    effects: {
+      [`${kind}.update`]: { aspect: 'settings', undo: invertUpdate },
+    } as unknown as KindSettings<S, T, K>['effects'],
   };
   return settings;
 }
 
+/** The decision about a change of settings. @internal */
+export type UpdateDecision<S, T extends Settled, K extends string> = DecisionOf<
+  S,
+  UpdateEvent<K, T['settings']>,
+  UpdateEffect<K, T['settings']>
+>;
+
 /** The patch view in which the secret parameters of a snapshot are secret. */
-function viewIn<C extends Patchables>(
-  { view }: KindSettings<C>,
-  snapshot: Snapshot,
-): PatchView<SettingsOf<C>> {
+function viewIn<S extends State, T extends Settled, K extends string>(
+  { view }: KindSettings<S, T, K>,
+  snapshot: S,
+): PatchView<T['settings']> {
   return snapshot.secretParameters === undefined ? view : withSecretEntries(view, isSecretIn(snapshot));
 }
 
@@ -136,34 +130,33 @@ const utc = createTimeFormat('UTC');
 export const valueLimits = { depth: 30 };
 
 /** Decides a patch from a program: one event and one effect, unchanged, or refused with every fault. @internal */
-export function decidePatch<C extends Patchables>(
-  settings: KindSettings<C>,
-  snapshot: Snapshot,
+export function decidePatch<S extends State, T extends Settled, K extends string>(
+  settings: KindSettings<S, T, K>,
+  snapshot: S,
   name: string,
   operations: readonly Operation[],
   context: Context,
-): Decision {
-  assertInputs(snapshot, context);
+): UpdateDecision<S, T, K> {
   const parsed = copyOperations(operations, valueLimits);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
-  const found = lookUp(snapshot, settings.collection, name);
+  const found = lookUp(snapshot, settings.named, name);
   if (!found.ok) return refused(snapshot, found.problem);
   return decideFound(settings, snapshot, found.value, parsed.value, context);
 }
 
-function decideFound<C extends Patchables>(
-  settings: KindSettings<C>,
-  snapshot: Snapshot,
-  thing: Collections[C],
+function decideFound<S extends State, T extends Settled, K extends string>(
+  settings: KindSettings<S, T, K>,
+  snapshot: S,
+  thing: T,
   operations: readonly ParsedOperation[],
   context: Context,
-): Decision {
+): UpdateDecision<S, T, K> {
   const shown = (): JsonObject =>
     settings.represent(snapshot, thing, { times: context.times ?? utc }) as unknown as JsonObject;
   const patched = patchSettings(
     viewIn(settings, snapshot),
     shown,
-    thing.settings as SettingsOf<C>,
+    thing.settings,
     operations,
     nameFinder(snapshot),
   );
@@ -177,12 +170,12 @@ const inverseRules = { maxOperations: Infinity, maxPointerLength: Infinity };
  * Decides the undo of an update: applies its inverse, with one event and one effect, as for a patch. Refused if a value
  * that the update changed has changed since.
  */
-function revertUpdate<C extends Patchables>(
-  settings: KindSettings<C>,
-  snapshot: Snapshot,
-  event: Event<C>,
+function revertUpdate<S extends State, T extends Settled, K extends string>(
+  settings: KindSettings<S, T, K>,
+  snapshot: S,
+  event: UpdateEvent<K, T['settings']>,
   context: Context,
-): Decision {
+): UpdateDecision<S, T, K> {
   // An event from a journal is not frozen, so its operations are copied.
   const parsed = copyOperations(event.inverse, valueLimits, inverseRules);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
@@ -192,80 +185,73 @@ function revertUpdate<C extends Patchables>(
       'The inverse of an event must not contain copy or move. Pass the event as it was published.';
     return refused(snapshot, problem('op-not-allowed', detail));
   }
-  const { collection } = settings;
-  const found = lookUp(snapshot, collection, event[singular[collection] as KindOf<C>]);
+  const { named } = settings;
+  const found = lookUp(snapshot, named, event[named.singular]);
   if (!found.ok) return refused(snapshot, found.problem);
-  const present = found.value.settings as SettingsOf<C>;
+  const present = found.value.settings;
   const reverted = revertSettings(viewIn(settings, snapshot), present, parsed.value, nameFinder(snapshot));
   return decideUpdate(settings, snapshot, found.value, reverted, context);
 }
 
 /** Creates the adoption of a kind: its settings, and the steps that start and stop. @internal */
-export function adoptionOf<C extends Patchables>(
-  settings: KindSettings<C>,
+export function adoptionOf<S extends State, T extends Settled, K extends string>(
+  settings: KindSettings<S, T, K>,
   lifecycle: Pick<AdoptionSteps, 'stop' | 'start'> = {},
 ): Adoption {
-  const { collection } = settings;
-  const adopted = (present: Collections[C], wanted: Collections[C]): SettingsOf<C> => {
-    const [now, then] = [present.settings as SettingsOf<C>, wanted.settings as SettingsOf<C>];
+  const adopted = (present: T, wanted: T): T['settings'] => {
+    const [now, then] = [present.settings, wanted.settings];
     return settings.adopted?.(now, then) ?? then;
   };
-  const update: AdoptionSteps['update'] = (
-    snapshot,
-    present: Collections[C],
-    wanted: Collections[C],
-    context,
-  ) => {
-    const before = present.settings as SettingsOf<C>;
+  const update = (snapshot: S, present: T, wanted: T, context: Context): UpdateDecision<S, T, K> => {
+    const before = present.settings;
     const view = viewIn(settings, snapshot);
     const taken = adoptSettings(view, before, adopted(present, wanted), nameFinder(snapshot));
     return decideUpdate(settings, snapshot, present, taken, context);
   };
-  return { collection, adopted, steps: { update, ...lifecycle } };
+  return { adopted, steps: { update, ...lifecycle } };
 }
 
-function decideUpdate<C extends Patchables>(
-  { collection, events }: KindSettings<C>,
-  snapshot: Snapshot,
-  thing: Collections[C],
-  patched: Result<Patched<SettingsOf<C>>>,
+function decideUpdate<S extends State, T extends Settled, K extends string>(
+  { named: { collection, singular: kind }, events }: KindSettings<S, T, K>,
+  snapshot: S,
+  thing: T,
+  patched: Result<Patched<T['settings']>>,
   context: Context,
-): Decision {
+): UpdateDecision<S, T, K> {
   const resource = linkOf(collection, thing);
   if (!patched.ok) return refused(snapshot, patched.problem, [resource]);
-  const before = thing.settings as SettingsOf<C>;
+  const before = thing.settings;
   const { after, operations, inverse } = patched.value;
   if (after === before) return unchanged(snapshot, [resource]);
-  const kind = singular[collection];
   const about = { [kind]: thing.key };
-  const update: Update<SettingsOf<C>> = { before, after, operations };
+  const update: Update<T['settings']> = { before, after, operations };
   const event = { type: `${kind}.updated`, ...eventHead(resource, context), ...about, ...update, inverse };
   const effect = { type: `${kind}.update`, resource, ...about, ...update };
   // The casts are needed because a computed member is lost on the types.
-  const change = { events: [event as unknown as Event<C>], effects: [effect as unknown as Effect<C>] };
-  return accepted(events, snapshot, [resource], change) as unknown as Decision;
+  const change = { events: [event] as never, effects: [effect] as never };
+  return accepted(events, snapshot, [resource], change);
 }
 
 /** Creates the route `PATCH` of a resource. @internal */
-export function patchRoute<C extends Patchables>(
-  settings: KindSettings<C>,
+export function patchRoute<S extends State, T extends Settled, K extends string>(
+  settings: KindSettings<S, T, K>,
   aliases: Route['aliases'] = [],
-): BoundRoute {
-  const { collection, fields, view, represent, answerShape = fields.representation } = settings;
-  const id: `${Patchables}.patch` = `${collection}.patch`;
+): KindRoute {
+  const { named, fields, view, represent, answerShape = fields.representation } = settings;
+  const { collection, singular } = named;
   return {
-    ...endpoint(id),
+    ...endpointOf(named, 'patch'),
     role: 'administrator',
     aliases,
     query: ['dry_run'],
     search: [],
     fields: [],
     mediaTypes: patchMediaTypes,
-    summary: `Modifies a ${singular[collection]} with a JSON Patch: ${view.names}.`,
+    summary: `Modifies a ${singular} with a JSON Patch: ${view.names}.`,
     answerShape,
-    find: finder(collection),
-    version: (snapshot, thing: Collections[C]) => shownVersion(snapshot, collection, thing),
-    link: (thing: Collections[C]) => linkOf(collection, thing),
+    find: finder(named),
+    version: (snapshot, thing: T) => shownVersion(snapshot, collection, thing),
+    link: (thing: T) => linkOf(collection, thing),
     async command(_parameters, body, secrets) {
       const parsed = parseOperations(body);
       if (!parsed.ok) return parsed;
@@ -273,10 +259,10 @@ export function patchRoute<C extends Patchables>(
       const operations = await sealOperations(safe, parsed.value, secrets);
       if (!operations.ok) return operations;
       return ok({
-        decide: (snapshot, thing: Collections[C], context) =>
+        decide: (snapshot: S, thing: T, context) =>
           decideFound(settings, snapshot, thing, operations.value, context),
       });
     },
-    answer: (snapshot, thing: Collections[C], rendering) => represent(snapshot, thing, rendering),
+    answer: (snapshot: S, thing: T, rendering) => represent(snapshot, thing, rendering),
   };
 }

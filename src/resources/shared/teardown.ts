@@ -5,7 +5,6 @@
 
 import type { Changes, Parts } from '../../core/decision.ts';
 import { deepFreeze } from '../../json/value.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
 
 /**
  * The largest number of sessions or connections that one event or effect closes.
@@ -23,15 +22,15 @@ export const teardownBatch = 1000;
  * @param toChange - makes the event and the effect of a batch
  * @internal
  */
-export function inBatches<T, E, F>(
+export function inBatches<S, T, E, F>(
   count: number,
   range: (offset: number, length: number) => readonly T[],
-  isLeft: (item: T, present: Snapshot) => boolean,
+  isLeft: (item: T, present: S) => boolean,
   toChange: (batch: readonly T[]) => { readonly event: E; readonly effect: F },
-): Parts<E, F, Snapshot> {
+): Parts<E, F, S> {
   return { count: Math.ceil(count / teardownBatch), items: count, make };
 
-  function* make(present?: () => Snapshot): Generator<Changes<E, F>> {
+  function* make(present?: () => S): Generator<Changes<E, F>> {
     for (let offset = 0; offset < count; offset += teardownBatch) {
       const snapshot = present?.();
       const items = range(offset, teardownBatch);

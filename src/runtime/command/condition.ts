@@ -8,8 +8,8 @@ import { formatEtag, satisfiesIfMatch, satisfiesIfNoneMatch } from '../../http/e
 import type { PathParameters } from '../../http/route.ts';
 import { problem, type Problem, type Result } from '../../problem.ts';
 import type { Decision, Transition } from '../../resources/index.ts';
-import type { BoundResourceRoute } from '../../resources/shared/route.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { BoundResourceRoute } from '../../resources/index.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 
 /** A route with the path parameters of a request. @internal */
 export interface Place {

@@ -3,7 +3,7 @@
  */
 import { problem, type Problem, type ProblemCode } from '../../problem.ts';
 import type { Decision, AdminEvent } from '../../resources/index.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 
 /**
  * The result of a command.

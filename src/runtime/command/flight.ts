@@ -5,7 +5,7 @@
 import type { Clock, GatewayPort } from '../../ports/port.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import { eventTable, evolve, type AdminEvent } from '../../resources/index.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import type { CommandSpan, Instruments } from '../instrumentation/instruments.ts';
 import { NotKept, unavailableIn, type Journal } from '../journal/journal.ts';
 import { Fenced, type Basis, type Placed } from '../journal/log.ts';

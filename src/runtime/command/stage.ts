@@ -2,7 +2,7 @@
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
 import { partsOf, type Changes } from '../../core/decision.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import { effectTable, eventTable, type AdminEvent, type Effect } from '../../resources/index.ts';
 
 /** An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect. @internal */

@@ -8,7 +8,7 @@
 import type { Accepted } from '../../core/decision.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../../resources/index.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import { onAbort } from '../host/abort-listener.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';
 import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';

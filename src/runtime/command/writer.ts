@@ -15,7 +15,7 @@ import {
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Veto } from '../../ports/port.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Outage } from '../host/outbox.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';

@@ -12,7 +12,7 @@ import type { Refusal } from '../command/execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import { answerInTime, type HostDeadline } from '../host/deadline.ts';
 import { callHost } from '../host/guard.ts';
 import { isThenable, wrongAnswer } from '../host/host-error.ts';

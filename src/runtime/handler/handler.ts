@@ -16,16 +16,17 @@ import type { AdminRequest, AdminResponse } from '../../http/message.ts';
 import { refused } from '../../core/decision.ts';
 import type { Json } from '../../json/value.ts';
 import type { Clock } from '../../ports/port.ts';
-import { boundRoutes, type Decision, type Transition } from '../../resources/index.ts';
 import {
-  isAction,
-  type BoundAction,
+  boundRoutes,
   type BoundResourceRoute,
   type BoundRoute,
-} from '../../resources/shared/route.ts';
+  type Decision,
+  type Transition,
+} from '../../resources/index.ts';
+import { isAction, type BoundAction } from '../../resources/shared/route.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import { failureOf, transitionAt, versionAt, type Conditions } from '../command/condition.ts';
 import type { Execution, Refusal } from '../command/execution.ts';
 import type { FleetView } from '../fleet-view.ts';

@@ -10,8 +10,9 @@ import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
 import type { Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
-import type { Session } from '../../snapshot/session-table.ts';
-import { sessionsOf, type Snapshot } from '../../snapshot/snapshot.ts';
+import type { Session } from '../../snapshot/session/table.ts';
+import { sessionsOf } from '../../snapshot/state.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 
 /**
  * What a command would do now: the result of `admin.plan`, and the body of the response to `?dry_run=true`.

@@ -6,10 +6,10 @@ import { assertMembers } from '../../core/member.ts';
 import { copyJson } from '../../json/copy.ts';
 import { roles, type Role } from '../../http/route.ts';
 import type { WriteRecord } from '../../ports/audit-record.ts';
-import { assertSnapshot } from '../../snapshot/snapshot.ts';
+import { assertSnapshot } from '../../resources/snapshot.ts';
 import { assertSecretParameters } from '../../snapshot/secret-parameter.ts';
 import { assertTransition } from '../../resources/index.ts';
-import type { Telemetry } from '../../resources/shared/rendering.ts';
+import type { Telemetry } from '../../resources/telemetry.ts';
 import type { AdminOptions, ExecuteOptions } from '../admin.ts';
 import type { AuditOptions } from '../audit/sink-queue.ts';
 import {

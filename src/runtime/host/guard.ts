@@ -8,10 +8,9 @@ import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/s
 import type { Authenticate, Clock, Hasher, SecretSealer, Veto } from '../../ports/port.ts';
 import { systemClock, systemSleep } from '../../ports/system-clock.ts';
 import { parseProblem, problem } from '../../problem.ts';
-import { telemetryShapes } from '../../resources/gateway.ts';
-import type { Telemetry } from '../../resources/shared/rendering.ts';
-import { noStatistics, type ConnectionStatistics } from '../../snapshot/session-table.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
+import { noStatistics, type ConnectionStatistics } from '../../snapshot/session/table.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import { isBoolean, isObject, isText } from './check.ts';
 import { answerInTime, type HostDeadline } from './deadline.ts';
 import {

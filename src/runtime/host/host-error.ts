@@ -5,7 +5,7 @@ import { AdminError } from '../../error.ts';
 import type { Hasher, Logger } from '../../ports/port.ts';
 import { cut } from '../../problem.ts';
 import type { Effect } from '../../resources/index.ts';
-import type { Telemetry } from '../../resources/shared/rendering.ts';
+import type { Telemetry } from '../../resources/telemetry.ts';
 import { isObject } from './check.ts';
 
 /**

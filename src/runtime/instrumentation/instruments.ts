@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/port.ts';
 import type { Problem } from '../../problem.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import type { Effect } from '../../resources/index.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import { DifferingDocumentError } from '../host/differing-document-error.ts';
 import type { Execution } from '../command/execution.ts';
 import { HostError } from '../host/host-error.ts';

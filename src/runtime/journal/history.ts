@@ -9,10 +9,10 @@ import * as z from 'zod/mini';
 import { keepFields } from '../../core/field.ts';
 import { deepFreeze, type Json, isObject } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
-import { collectionFields, evolveRecord } from '../../resources/index.ts';
-import { createSnapshot, toDocument, type GatewayDocument } from '../../snapshot/document.ts';
-import { IndexedSessionTable } from '../../snapshot/session-table.ts';
-import type { Collections, Snapshot } from '../../snapshot/snapshot.ts';
+import { evolveRecord, namedResources } from '../../resources/index.ts';
+import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
+import { IndexedSessionTable } from '../../snapshot/session/table.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import { firstOfNextLife } from './life.ts';
 import { count, openShape, recordShapes, type Intent, type JournalRecord } from './record.ts';
 import { storedSecretParameters } from './stored-secret.ts';
@@ -148,7 +148,10 @@ function processOf({
   tasks,
   modules,
   secretParameters,
-}: Snapshot): Omit<Snapshot, keyof Collections | 'sessions' | 'revision'> {
+}: Snapshot): Pick<
+  Snapshot,
+  'epoch' | 'secretParameters' | 'gateway' | 'logs' | 'threads' | 'tasks' | 'modules'
+> {
   const declared = secretParameters === undefined ? {} : { secretParameters };
   return { epoch, ...declared, gateway, logs, threads, tasks, modules };
 }
@@ -164,11 +167,11 @@ export function withoutProcess(document: GatewayDocument): GatewayDocument {
     logs: _6,
     ...configuration
   } = document;
-  const kept = Object.entries(collectionFields).flatMap(([member, fields]) => {
-    const entries = configuration[member as keyof Collections];
+  const kept = namedResources.flatMap(({ collection, fields }) => {
+    const { [collection as 'services']: entries } = configuration;
     // A value that is no list stays, so that `createSnapshot` refuses the value.
     return Array.isArray(entries)
-      ? [[member, entries.map((entry: object) => keepFields(fields, entry))] as const]
+      ? [[collection, entries.map((entry: object) => keepFields(fields, entry))] as const]
       : [];
   });
   return { ...configuration, ...Object.fromEntries(kept) };

@@ -4,7 +4,7 @@
  * On one store, each life has an epoch and a range of revisions of its own. No revision, event id or entity tag is used
  * twice.
  */
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 
 /**
  * Each life on the same store begins at a multiple of this number. A life cannot continue at the last revision of the

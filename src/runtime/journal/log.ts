@@ -4,7 +4,7 @@
 import type { Json } from '../../json/value.ts';
 import type { ConfigurationStore } from '../../ports/port.ts';
 import type { FleetPlace } from '../../core/decision.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Execution, Refusal } from '../command/execution.ts';
 import type { History } from './history.ts';
 import type { JournalRecord } from './record.ts';

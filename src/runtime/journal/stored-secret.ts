@@ -3,9 +3,9 @@
  * text of such a parameter.
  */
 import { maxListedFaults } from '../../problem.ts';
-import { collectionFields, evolve, type AdminEvent } from '../../resources/index.ts';
+import { evolve, namedResources, type AdminEvent } from '../../resources/index.ts';
 import { plainSecrets, positioned, secretKeys, type PlainSecret } from '../../snapshot/secret-parameter.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 
 /**
  * Gives the names of secret parameters, as {@link nameKey} folds them: the names that are declared, and the names of
@@ -22,14 +22,14 @@ export function storedSecretParameters(
 ): readonly string[] {
   // A command in flight can still bring its settings.
   const updates = inFlight.map((events) => events.filter((event) => 'after' in event));
-  const states = [snapshot, ...updates.map((events) => evolve(snapshot, events))].map(positioned);
+  const states = [snapshot, ...updates.map((events) => evolve(snapshot, events))].map((state) =>
+    positioned(state, namedResources),
+  );
   const { secretParameters: declared = [] } = snapshot;
-  const names = new Set(states.flatMap((state) => secretKeys(collectionFields, state, declared)));
+  const names = new Set(states.flatMap((state) => secretKeys(state, declared)));
   const keys = Object.freeze([...names].toSorted());
   const plain = new Map(
-    states
-      .flatMap((state) => plainSecrets(collectionFields, state, keys))
-      .map((each) => [each.pointer, each] as const),
+    states.flatMap((state) => plainSecrets(state, keys)).map((each) => [each.pointer, each] as const),
   );
   if (plain.size > 0) throw new Error(explain([...plain.values()]));
   return keys;

@@ -11,7 +11,7 @@ import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Clock, Hasher } from '../../ports/port.ts';
 import { fail, ok, type Result } from '../../problem.ts';
 import { rehashUser, userNamePattern, type User } from '../../resources/user.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Execution } from '../command/execution.ts';
 import { LateAnswer } from '../host/deadline.ts';
 import { askHost, hashWith, verifyWith } from '../host/guard.ts';
@@ -60,7 +60,7 @@ export interface Passwords {
  * @internal
  */
 export function assertKnownHashes({ users }: Snapshot, hasher: Hasher): void {
-  const isKnown = ({ passwordHash }: User): boolean =>
+  const isKnown = ({ settings: { passwordHash } }: User): boolean =>
     hasher.knows === undefined || askHost('hasher.knows', () => hasher.knows?.(passwordHash));
   const names = [...users].filter((user) => !isKnown(user)).map(nameOf);
   if (names.length === 0) return;
@@ -123,7 +123,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
         if (isRemembered()) return true;
         // Awaited for every user: otherwise the duration of the first log-in would tell whether its user exists.
         const other = await decoy.hash();
-        const matches = await verifyWith(hasher, password, user?.passwordHash ?? other);
+        const matches = await verifyWith(hasher, password, user?.settings.passwordHash ?? other);
         if (matches && user !== undefined) logins.add(user, fingerprint);
         else failed.add(network);
         return matches;
@@ -161,7 +161,8 @@ function createRenewal(
   const isCheaper = (hash: string): boolean =>
     hasher.needsRehash !== undefined && askHost('hasher.needsRehash', () => hasher.needsRehash?.(hash));
   return async (user, share, password) => {
-    const { name, passwordHash: from } = user;
+    const { name } = user;
+    const { passwordHash: from } = user.settings;
     if (!isCheaper(from) || renewing.has(user) || isReadOnly()) return undefined;
     renewing.add(user);
     try {
@@ -174,7 +175,7 @@ function createRenewal(
         actor: name,
       });
       const renewed = snapshot().users.find(name);
-      return renewed?.passwordHash === to ? renewed : undefined;
+      return renewed?.settings.passwordHash === to ? renewed : undefined;
     } finally {
       renewing.delete(user);
     }

@@ -11,7 +11,7 @@ import * as shape from '../../../src/core/shape.ts';
 import { longestEpoch } from '../../../src/core/version.ts';
 import { fieldTables } from '../../../src/resources/index.ts';
 import { longestUserName } from '../../../src/resources/user.ts';
-import { deepestDocument } from '../../../src/snapshot/document.ts';
+import { deepestDocument } from '../../../src/resources/document.ts';
 import { nested, service, writers } from '../../support/input.ts';
 import { accepted, calls, runHost, sends, type Limit, type Trial } from '../../support/limit.ts';
 import { sampleGateway } from '../../support/running-admin.ts';

@@ -14,6 +14,7 @@ import {
   stopMonitor,
   stopService,
   type AdminRequest,
+  type Decision,
   type Json,
   type Operation,
   type Snapshot,
@@ -25,7 +26,7 @@ import type { FleetCommand } from './answer.ts';
 /** A resource that clients patch. */
 interface Patchable {
   readonly link: string;
-  readonly patch: typeof patchService;
+  readonly patch: (...given: Parameters<typeof patchService>) => Decision;
   /** A place that is always there. */
   readonly path: string;
   readonly shownAt: (snapshot: Snapshot) => Json | undefined;

@@ -16,7 +16,7 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 
-import { IndexedSessionTable } from '../../../src/snapshot/session-table.ts';
+import { IndexedSessionTable } from '../../../src/snapshot/session/table.ts';
 import { crowdedSnapshot } from '../../support/document.ts';
 import { openedSessions } from '../../support/opened-session.ts';
 import { runAdmin } from '../../support/running-admin.ts';

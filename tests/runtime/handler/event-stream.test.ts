@@ -452,7 +452,7 @@ describe('the stream of a caller', () => {
       'goes on',
       (admin) =>
         admin.execute((snapshot, context) => {
-          const from = snapshot.users.find('ada')?.passwordHash ?? '';
+          const from = snapshot.users.find('ada')?.settings.passwordHash ?? '';
           return rehashUser(snapshot, 'ada', { from, to: 'of a higher cost' }, context);
         }),
     ],

@@ -18,7 +18,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { IndexedSessionTable } from '../../../src/snapshot/session-table.ts';
+import { IndexedSessionTable } from '../../../src/snapshot/session/table.ts';
 import { configuration } from '../../support/configuration.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { thawedPlaces } from '../../support/frozen.ts';

@@ -51,7 +51,7 @@ async function send(
 const ada = ['ada', 'engine'] as const;
 const grace = ['grace', 'compiler'] as const;
 const hashOf = ({ admin }: Running, name: string): string =>
-  admin.snapshot.users.find(name)?.passwordHash ?? '';
+  admin.snapshot.users.find(name)?.settings.passwordHash ?? '';
 
 /** A hasher that waits with each new hash, and then makes the hash or fails. */
 function createHeldHasher(): Hasher & { readonly go: () => void; readonly fail: (error: Error) => void } {

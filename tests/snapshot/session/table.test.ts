@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { Batch } from '../../src/core/batch.ts';
+import { Batch } from '../../../src/core/batch.ts';
 import {
   IndexedSessionTable,
   noStatistics,
@@ -9,9 +9,9 @@ import {
   type ConnectionName,
   type Session,
   type SessionName,
-} from '../../src/snapshot/session-table.ts';
-import type { TableChange } from '../../src/snapshot/session-index.ts';
-import { thawedPlaces } from '../support/frozen.ts';
+} from '../../../src/snapshot/session/table.ts';
+import type { TableChange } from '../../../src/snapshot/session/session-index.ts';
+import { thawedPlaces } from '../../support/frozen.ts';
 
 const services = ['sales', 'stock', 'constructor'];
 const servers = ['db-1', 'db-2', '__proto__'];

@@ -5,10 +5,10 @@
  * service and servers, also in a table with a million sessions. A batch of changes copies each path once, and changes its
  * copies in place. The lists of sessions are deferred: counters are always up to date, and a list is built when it is read.
  */
-import type { Batch } from '../core/batch.ts';
-import { DeferredMap } from '../core/deferred-map.ts';
-import { OrderedMap } from '../core/ordered-map.ts';
-import type { Session } from './session-table.ts';
+import type { Batch } from '../../core/batch.ts';
+import { DeferredMap } from '../../core/deferred-map.ts';
+import { OrderedMap } from '../../core/ordered-map.ts';
+import type { Session } from './table.ts';
 
 /** The revision and the batch of a change of a session table. @internal */
 export interface TableChange {

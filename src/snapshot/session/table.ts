@@ -4,10 +4,10 @@
  *
  * The table and the index use persistent ordered maps. A change copies a few short paths, for any number of sessions.
  */
-import type { Json } from '../json/value.ts';
-import { inspectMethod, maxNamesPrinted, quote } from '../core/inspection.ts';
-import type { Batch } from '../core/batch.ts';
-import { OrderedMap } from '../core/ordered-map.ts';
+import type { Json } from '../../json/value.ts';
+import { inspectMethod, maxNamesPrinted, quote } from '../../core/inspection.ts';
+import type { Batch } from '../../core/batch.ts';
+import { OrderedMap } from '../../core/ordered-map.ts';
 import { SessionIndex, type TableChange } from './session-index.ts';
 
 /** The counters of a backend connection, as last reported. @public */

@@ -4,51 +4,47 @@
  * A document uses the names and links of the interface. Every time is an ISO 8601 instant with an offset. A document is
  * loaded as a whole, or refused with every fault.
  */
-import { AdminError } from '../error.ts';
 import * as z from 'zod/mini';
 
-import { IndexedCollection, type Entity } from '../core/collection.ts';
+import { IndexedCollection, type Entity, type Named } from '../core/collection.ts';
+import { linkFields, loadFields, saveFields, storedSecrets, type Fields } from '../core/field.ts';
 import { inspectable } from '../core/inspection.ts';
-import { initialVersion, isEpoch } from '../core/version.ts';
-import { deepFreeze, type Json, isObject, type JsonObject } from '../json/value.ts';
-import { copyDeferring } from '../json/copy.ts';
-import { saveFields, loadFields, linkFields, secretNames, type Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
-import { formatPointer, parsePointer } from '../json/pointer.ts';
-import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
-import type { FilterDocument } from '../resources/filter.ts';
-import type { InstanceRepresentation, Module, TaskDocument, Threads } from '../resources/gateway.ts';
-import {
-  collectionFields,
-  fieldTables,
-  loadWhole,
-  saveWhole,
-  sessionDocument,
-  wholeDocument,
-} from '../resources/index.ts';
-import type { LogsRepresentation } from '../resources/log.ts';
-import type { MonitorDocument } from '../resources/monitor.ts';
-import type { ServerDocument } from '../resources/server.ts';
-import type { ServiceDocument } from '../resources/service.ts';
-import type { NewUser } from '../resources/user.ts';
-import { reservedFaults } from './reserved-key.ts';
-import {
-  readSessions,
-  saveSessions,
-  totalsOf,
-  withTotals,
-  type SessionDocument,
-} from './session-document.ts';
+import { initialVersion, isEpoch } from '../core/version.ts';
+import { AdminError } from '../error.ts';
+import { copyDeferring } from '../json/copy.ts';
+import { formatPointer, parsePointer } from '../json/pointer.ts';
+import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
+import { reservedFaults } from '../snapshot/reserved-key.ts';
 import {
   assertSecretParameters,
   plainFault,
   plainSecrets,
   positioned,
   secretKeys,
-} from './secret-parameter.ts';
-import { assertSnapshot, singular, type Collections, type Snapshot } from './snapshot.ts';
+} from '../snapshot/secret-parameter.ts';
+import {
+  readSessions,
+  saveSessions,
+  totalsOf,
+  withTotals,
+  type SessionDocument,
+} from '../snapshot/session/document.ts';
+import { collectionOf, type Settled } from '../snapshot/state.ts';
+import type { FilterDocument } from './filter.ts';
+import type { InstanceRepresentation, Module } from './gateway.ts';
+import { fieldTables, namedResources, sessionDocument, wholes } from './index.ts';
+import type { LogsRepresentation } from './log.ts';
+import type { MonitorDocument } from './monitor.ts';
+import type { ServerDocument } from './server.ts';
+import type { ServiceDocument } from './service.ts';
+import type { NamedResources } from './shared/kind.ts';
+import { assertSnapshot, type Snapshot } from './snapshot.ts';
+import type { TaskDocument, Threads } from './telemetry.ts';
+import type { NewUser } from './user.ts';
 
 /**
  * A gateway as plain JSON: the argument of {@link createSnapshot}. Every part is optional.
@@ -108,12 +104,8 @@ const list = z.exactOptional(z.array(z.unknown()));
 const documentShape = z.strictObject({
   $schema: z.exactOptional(z.string()),
   format: z.exactOptional(z.literal(1)),
-  ...wholeDocument,
-  servers: list,
-  services: list,
-  monitors: list,
-  filters: list,
-  users: list,
+  ...Object.assign({}, ...wholes.map(({ document }) => document)),
+  ...Object.fromEntries(namedResources.map(({ collection }) => [collection, list])),
   sessions: list,
 });
 
@@ -200,55 +192,43 @@ function* load(
   declared: readonly string[],
 ): Generator<undefined, Loading> {
   const whole = parseShape(documentShape, document);
-  const members = listsOf(document);
-  const names = namesOf(members);
-  const find: FindName = (collection, key) => names.of[collection as keyof Collections].get(key);
-  const loadOf = <K extends keyof Collections>(member: K): Loaded<Collections[K]> =>
-    loadCollection(member, members[member], find);
-  const loaded = {
-    servers: loadOf('servers'),
-    services: loadOf('services'),
-    monitors: loadOf('monitors'),
-    filters: loadOf('filters'),
-    users: loadOf('users'),
-  };
-  const { servers, services, monitors, filters, users } = loaded;
-  const resources = {
-    servers: servers.entities,
-    services: services.entities,
-    monitors: monitors.entities,
-    filters: filters.entities,
-    users: users.entities,
-  };
-  const secretParameters = secretKeys(collectionFields, resources, declared);
+  const lists = new Map(
+    namedResources.map((named) => [named.collection, listIn(document, named.collection)]),
+  );
+  const names = namesOf(lists);
+  const find: FindName = (collection, key) => names.of.get(collection)?.get(key);
+  const loaded = namedResources.map((named) =>
+    loadCollection(named, lists.get(named.collection) ?? [], find),
+  );
+  const secretParameters = secretKeys(loaded, declared);
   const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names.of);
   const faults = [
     ...reservedFaults(document),
     ...(whole.ok ? [] : whole.faults),
     ...names.faults,
-    ...Object.values(loaded).flatMap((each) => each.faults),
-    ...plainSecrets(collectionFields, resources, secretParameters).map(plainFault),
+    ...loaded.flatMap((each) => each.faults),
+    ...plainSecrets(loaded, secretParameters).map(plainFault),
     ...sessionFaults,
   ];
   if (!whole.ok || faults.length > 0) return { faults };
   return {
     build(epoch) {
-      const gateway = deepFreeze(loadWhole(whole.value as unknown as GatewayDocument));
-      const collections = {
-        servers: IndexedCollection.of(servers.entities.values(), storedSecrets),
-        services: IndexedCollection.of(services.entities.values(), storedSecrets),
-        monitors: IndexedCollection.of(monitors.entities.values(), storedSecrets),
-        filters: IndexedCollection.of(filters.entities.values(), storedSecrets),
-        users: IndexedCollection.of(users.entities.values(), storedSecrets),
-      };
+      const members = Object.assign({}, ...wholes.map(({ load }) => load(whole.value))) as object;
+      const collections = loaded.map(({ collection, entities }) => [
+        collection,
+        IndexedCollection.of(entities.values(), secrets),
+      ]);
       return Object.freeze({
         ...inspectable,
         epoch,
         revision: 0,
         ...(secretParameters.length === 0 ? {} : { secretParameters }),
-        ...gateway,
-        ...collections,
-        sessions: withTotals(table, totalsOf(members.services as unknown as readonly ServiceDocument[])),
+        ...deepFreeze(members),
+        ...Object.fromEntries(collections),
+        sessions: withTotals(
+          table,
+          totalsOf((lists.get('services') ?? []) as readonly unknown[] as readonly ServiceDocument[]),
+        ),
       });
     },
   };
@@ -263,9 +243,9 @@ function* load(
  */
 export function declareSecretParameters(snapshot: Snapshot, names: readonly string[] = []): Snapshot {
   const { secretParameters: before = [] } = snapshot;
-  const resources = positioned(snapshot);
-  const secretParameters = secretKeys(collectionFields, resources, [...before, ...names]);
-  const plain = plainSecrets(collectionFields, resources, secretParameters);
+  const resources = positioned(snapshot, namedResources);
+  const secretParameters = secretKeys(resources, [...before, ...names]);
+  const plain = plainSecrets(resources, secretParameters);
   if (plain.length > 0) throw new InvalidDocumentError(plain.map(plainFault));
   return secretParameters.length === before.length
     ? snapshot
@@ -273,93 +253,71 @@ export function declareSecretParameters(snapshot: Snapshot, names: readonly stri
 }
 
 /** The names under which resources, and the entries in their lists, store secrets. */
-const storedSecrets: ReadonlySet<string> = new Set(
-  Object.values(fieldTables)
-    .flatMap(secretNames)
-    .map(({ stored }) => stored),
-);
+const secrets = storedSecrets(Object.values(fieldTables));
 
-type Members = Readonly<Record<keyof Collections, readonly Json[]>>;
-
-/** The lists of a document. For a value that is no list the shape reports a fault, and the list here is empty. */
-function listsOf(document: Json): Members {
-  const source = isObject(document) ? document : {};
-  const of = (member: string): readonly Json[] => {
-    const value = source[member];
-    return Array.isArray(value) ? (value as readonly Json[]) : [];
-  };
-  return {
-    servers: of('servers'),
-    services: of('services'),
-    monitors: of('monitors'),
-    filters: of('filters'),
-    users: of('users'),
-  };
+/** A list of a document. For a value that is no list the shape reports a fault, and the list here is empty. */
+function listIn(document: Json, member: string): readonly Json[] {
+  const list = isObject(document) ? (document[member] ?? null) : null;
+  return isArray(list) ? list : [];
 }
 
-interface Names {
-  readonly of: Readonly<Record<keyof Collections, ReadonlyMap<string, string>>>;
+/** The names of the resources of a document, by collection and key. */
+type NamesByKey = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** Gives the names of a document. Two names with one key are a fault, because no path could distinguish them. */
+function namesOf(lists: ReadonlyMap<string, readonly Json[]>): {
+  readonly of: NamesByKey;
   readonly faults: readonly Fault[];
-}
-
-/** The names of a document by key. Two names with one key are a fault, because no path could distinguish them. */
-function namesOf(members: Members): Names {
+} {
   const faults: Fault[] = [];
-  const of = (member: keyof Collections): ReadonlyMap<string, string> => {
+  const of = namedResources.map((named) => {
     const names = new Map<string, string>();
-    for (const [position, entry] of members[member].entries()) {
+    for (const [position, entry] of lists.get(named.collection)?.entries() ?? []) {
       const name = isObject(entry) ? entry['name'] : undefined;
       // The shape refuses such a name anyway, and a fault for the same name twice would quote it twice.
       if (typeof name !== 'string' || name.length > 4096) continue;
       const key = nameKey(name);
       const earlier = names.get(key);
       if (earlier === undefined) names.set(key, name);
-      else faults.push(sameName(member, position, name, earlier));
+      else faults.push(sameName(named, position, name, earlier));
     }
-    return names;
-  };
-  return {
-    of: {
-      servers: of('servers'),
-      services: of('services'),
-      monitors: of('monitors'),
-      filters: of('filters'),
-      users: of('users'),
-    },
-    faults,
-  };
+    return [named.collection, names] as const;
+  });
+  return { of: new Map(of), faults };
 }
 
-function sameName(member: keyof Collections, position: number, name: string, earlier: string): Fault {
+function sameName(
+  { collection, singular }: Named<Entity>,
+  position: number,
+  name: string,
+  earlier: string,
+): Fault {
   const pair = `${JSON.stringify(name)} and ${JSON.stringify(earlier)}`;
-  const detail = `names the same ${singular[member]} as an earlier entry: ${pair} have the same key; rename one of them`;
-  return { pointer: formatPointer([member, position, 'name']), code: 'validation-failed', detail };
+  const detail = `names the same ${singular} as an earlier entry: ${pair} have the same key; rename one of them`;
+  return { pointer: formatPointer([collection, position, 'name']), code: 'validation-failed', detail };
 }
 
 /** The valid entries of a list, and the faults of the other entries. */
-interface Loaded<T> {
+interface Loaded extends NamedResources {
   /** The entries by their positions in the list. */
-  readonly entities: ReadonlyMap<number, T>;
+  readonly entities: ReadonlyMap<number, Settled>;
   readonly faults: readonly Fault[];
 }
 
-function loadCollection<K extends keyof Collections>(
-  member: K,
-  entries: readonly Json[],
-  find: FindName,
-): Loaded<Collections[K]> {
-  const fields = collectionFields[member];
+function loadCollection(named: NamedResources, entries: readonly Json[], find: FindName): Loaded {
+  const { collection, fields } = named;
   const links = linkFields(fields);
-  const entities = new Map<number, Collections[K]>();
+  const entities = new Map<number, Settled>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
-    const parsed = parseShape(fields.document, entry, [member, position]);
-    const resolved = resolveEntry(links, isObject(entry) ? entry : {}, [member, position], find);
+    const path = [collection, position];
+    const parsed = parseShape(fields.document, entry, path);
+    const resolved = resolveEntry(links, isObject(entry) ? entry : {}, path, find);
     const own = parsed.ok ? [] : parsed.faults.map((fault) => withAdvice(fields, fault));
     for (const fault of [own, resolved.faults].flat()) faults.push(fault);
-    if (parsed.ok) entities.set(position, loadEntity(member, { ...parsed.value, ...resolved.links }));
+    if (parsed.ok) entities.set(position, loadEntity(fields, { ...parsed.value, ...resolved.links }));
   }
-  return { entities, faults };
+  return { ...named, entities, faults };
 }
 
 /** Says of a secret in plain text what a document has instead. Plain text is under the name that clients know. */
@@ -372,13 +330,15 @@ function withAdvice({ all }: Fields, fault: Fault): Fault {
 }
 
 /** Creates the resource of a valid entry with canonical links. */
-function loadEntity<K extends keyof Collections>(member: K, entry: object): Collections[K] {
-  const { rest, settings } = loadFields(collectionFields[member], entry);
-  // A user has one setting, and no object of settings. The cast is safe: `defineFields` makes the compiler check the
-  // table of a kind against its interfaces.
-  const own = member === 'users' ? settings : { settings };
-  const whole = Object.assign(rest, { key: nameKey(String(rest['name'])), version: initialVersion }, own);
-  return deepFreeze(whole) as unknown as Collections[K];
+function loadEntity(fields: Fields, entry: object): Settled {
+  const { rest, settings } = loadFields(fields, entry);
+  // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
+  return deepFreeze({
+    ...rest,
+    key: nameKey(String(rest['name'])),
+    version: initialVersion,
+    settings,
+  }) as unknown as Settled;
 }
 
 /** Resolves the links as written, so that a fault elsewhere in the entry does not hide the fault of a link. */
@@ -418,21 +378,17 @@ function resolveEntry(
  */
 export function toDocument(snapshot: Snapshot): GatewayDocument {
   assertSnapshot(snapshot);
-  const save = (member: keyof Collections): readonly object[] =>
-    Array.from(snapshot[member] as Iterable<Entity & { readonly settings?: object }>, (entity) =>
-      saveFields(collectionFields[member], entity, entity.settings ?? entity),
-    );
+  const lists = namedResources.map((named) => {
+    const save = (thing: Settled): object => ({
+      ...saveFields(named.fields, thing, thing.settings),
+      ...named.saveMore?.(snapshot, thing),
+    });
+    return [named.collection, Array.from(collectionOf(snapshot, named), save)] as const;
+  });
   return {
     format: 1,
-    ...saveWhole(snapshot),
-    servers: save('servers'),
-    services: Array.from(snapshot.services, (service) => ({
-      ...saveFields(collectionFields.services, service, service.settings),
-      total_connections: snapshot.sessions.totalOfService(service.key),
-    })),
-    monitors: save('monitors'),
-    filters: save('filters'),
-    users: save('users'),
+    ...(Object.assign({}, ...wholes.map(({ save }) => save(snapshot))) as object),
+    ...Object.fromEntries(lists),
     sessions: saveSessions(snapshot),
   } as unknown as GatewayDocument;
 }

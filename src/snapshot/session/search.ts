@@ -4,8 +4,8 @@
  * The index of the session table has the sessions of each service and of each server. A search begins with the shortest
  * list that the index has, and compares the other values one by one.
  */
-import { nameKey } from '../core/name.ts';
-import type { IndexedSessionTable, Session } from './session-table.ts';
+import { nameKey } from '../../core/name.ts';
+import type { IndexedSessionTable, Session } from './table.ts';
 
 /** The values that sessions must have, by criterion. @internal */
 export type Wanted = Readonly<Partial<Record<string, string>>>;

@@ -1,24 +1,24 @@
 /**
  * Sessions in a gateway document: loaded into a session table, and saved again.
  */
-import { type Json, isObject, type JsonObject } from '../json/value.ts';
-import { Batch } from '../core/batch.ts';
-import { parseLink } from '../core/link.ts';
-import { nameKey } from '../core/name.ts';
-import { formatPointer } from '../json/pointer.ts';
-import { faultsOf, quoted, type Fault, type Result } from '../problem.ts';
-import { canonicalLink, resolveLinks, type FindName } from '../core/reference.ts';
-import * as shape from '../core/shape.ts';
-import { formatInstant, parseInstant } from '../core/time.ts';
-import { reservedFaults } from './reserved-key.ts';
+import { type Json, isObject, type JsonObject } from '../../json/value.ts';
+import { Batch } from '../../core/batch.ts';
+import { parseLink } from '../../core/link.ts';
+import { nameKey } from '../../core/name.ts';
+import { formatPointer } from '../../json/pointer.ts';
+import { faultsOf, quoted, type Fault, type Result } from '../../problem.ts';
+import { canonicalLink, resolveLinks, type FindName } from '../../core/reference.ts';
+import * as shape from '../../core/shape.ts';
+import { formatInstant, parseInstant } from '../../core/time.ts';
+import { reservedFaults } from '../reserved-key.ts';
 import {
   IndexedSessionTable,
   noStatistics,
   type Connection,
   type ConnectionStatistics,
   type Session,
-} from './session-table.ts';
-import { linkOfKey, type Snapshot } from './snapshot.ts';
+} from './table.ts';
+import { linkOfKey, type State } from '../state.ts';
 
 /**
  * A session in a gateway document.
@@ -71,8 +71,8 @@ export interface ConnectionDocument {
 /** A valid session entry. */
 type Entry = SessionDocument;
 
-/** The keys of the services and servers of a document, in the order of declaration. */
-type Declared = Readonly<Record<'services' | 'servers', ReadonlyMap<string, unknown>>>;
+/** The keys of the resources of a document by collection, in the order of declaration. */
+type Declared = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
 /**
  * Reads the sessions of a document into a session table, one at a time: a list of a million sessions is never in memory
@@ -81,7 +81,7 @@ type Declared = Readonly<Record<'services' | 'servers', ReadonlyMap<string, unkn
  * @param entryShape - shape of one session
  * @param items - the sessions
  * @param find - look-up of names for links
- * @param declared - the services and servers of the document
+ * @param declared - the resources of the document
  * @returns the table, which is complete only without faults, and the faults
  * @internal
  */
@@ -89,11 +89,11 @@ export function* readSessions(
   entryShape: shape.ObjectShape,
   items: Iterable<Result<Json>>,
   find: FindName,
-  { services, servers }: Declared,
+  declared: Declared,
 ): Generator<undefined, { readonly table: IndexedSessionTable; readonly faults: readonly Fault[] }> {
   const batch = new Batch();
   const change = { revision: 0, batch };
-  let table = IndexedSessionTable.create(positionsOf(services), positionsOf(servers));
+  let table = IndexedSessionTable.create(positionsIn(declared, 'services'), positionsIn(declared, 'servers'));
   const faults: Fault[] = [];
   const seen = new Set<Json>();
   const keyOf = createKeys();
@@ -113,8 +113,8 @@ export function* readSessions(
   return { table, faults };
 }
 
-function positionsOf(declared: ReadonlyMap<string, unknown>): ReadonlyMap<string, number> {
-  return new Map(Array.from(declared.keys(), (key, position) => [key, position]));
+function positionsIn(declared: Declared, collection: string): ReadonlyMap<string, number> {
+  return new Map(Array.from(declared.get(collection)?.keys() ?? [], (key, position) => [key, position]));
 }
 
 /** Reads one session, and notes its id. */
@@ -283,7 +283,7 @@ export function withTotals(
 }
 
 /** Saves the sessions of a snapshot. @internal */
-export function saveSessions(snapshot: Snapshot): readonly SessionDocument[] {
+export function saveSessions(snapshot: State): readonly SessionDocument[] {
   return snapshot.sessions
     .range(0, Infinity)
     .map(({ id, state, user, address, service, connected, idle, connections }) => ({

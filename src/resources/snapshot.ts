@@ -1,0 +1,99 @@
+/**
+ * The snapshot: the immutable state of one gateway, with the names of its collections.
+ */
+import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
+import type { Context } from '../core/decision.ts';
+import { IndexedSessionTable, type SessionTable } from '../snapshot/session/table.ts';
+import { notOurs } from '../snapshot/state.ts';
+import type { Filter } from './filter.ts';
+import type { Instance, Module } from './gateway.ts';
+import type { Logs } from './log.ts';
+import type { Monitor } from './monitor.ts';
+import type { Server } from './server.ts';
+import type { Service } from './service.ts';
+import type { Task, Threads } from './telemetry.ts';
+import type { User } from './user.ts';
+
+/**
+ * The state of one gateway at one moment. Deep-frozen. A change makes a new snapshot, which shares the unchanged parts.
+ *
+ * @public
+ */
+export interface Snapshot {
+  /** The id of the life of the interface; empty if not given. Revisions of different epochs cannot be compared. */
+  readonly epoch: string;
+  /** The number of the snapshot. Each change raises it by one. */
+  readonly revision: number;
+  /**
+   * The names of secret parameters, as {@link nameKey} folds them, in alphabetical order; left out if there are none. A
+   * router option of a service, or a parameter of a server or filter, with such a name is stored sealed and never shown.
+   */
+  readonly secretParameters?: readonly string[];
+  /** The instance of the gateway. */
+  readonly gateway: Instance;
+  /** The logging of the gateway. */
+  readonly logs: Logs;
+  /** The threads of the gateway, as given by the document; see {@link Telemetry}. */
+  readonly threads: Threads;
+  /** The queued tasks of the gateway, as given by the document; see {@link Telemetry}. */
+  readonly tasks: readonly Task[];
+  /** The loaded modules of the gateway. */
+  readonly modules: readonly Module[];
+  /** The backend servers, in declaration order. */
+  readonly servers: Collection<Server>;
+  /** The services with their listeners, in declaration order. */
+  readonly services: Collection<Service>;
+  /** The monitors, in declaration order. */
+  readonly monitors: Collection<Monitor>;
+  /** The filters, in declaration order. */
+  readonly filters: Collection<Filter>;
+  /** The admin users, in the order of their creation. */
+  readonly users: Collection<User>;
+  /** The sessions and their connections, by session id. */
+  readonly sessions: SessionTable;
+}
+
+/** The collection of the servers. @internal */
+export const servers: Named<Server, 'server'> = { collection: 'servers', singular: 'server' };
+/** The collection of the services. @internal */
+export const services: Named<Service, 'service'> = { collection: 'services', singular: 'service' };
+/** The collection of the monitors. @internal */
+export const monitors: Named<Monitor, 'monitor'> = { collection: 'monitors', singular: 'monitor' };
+/** The collection of the filters. @internal */
+export const filters: Named<Filter, 'filter'> = { collection: 'filters', singular: 'filter' };
+/** The collection of the admin users. @internal */
+export const users: Named<User, 'user'> = { collection: 'users', singular: 'user' };
+
+/** Every collection, in the order of a gateway document. @internal */
+export const collections: readonly Named<Entity>[] = [servers, services, monitors, filters, users];
+
+/**
+ * Checks that a value is a snapshot: frozen, with the collections that only {@link createSnapshot} and the fold of events
+ * make. A copy has not these collections, or is not frozen.
+ *
+ * @param name - the name of the argument, for the message
+ * @throws TypeError for any other value
+ * @internal
+ */
+export function assertSnapshot(value: unknown, name = 'snapshot'): asserts value is Snapshot {
+  if (typeof value !== 'object' || value === null || !Object.isFrozen(value))
+    throw new TypeError(notOurs(name));
+  const members = value as Readonly<Record<string, unknown>>;
+  const isOurs =
+    collections.every(({ collection }) => members[collection] instanceof IndexedCollection) &&
+    members['sessions'] instanceof IndexedSessionTable;
+  if (!isOurs) throw new TypeError(notOurs(name));
+}
+
+/**
+ * Checks the arguments that every transition has.
+ *
+ * @throws TypeError if one of them is not such a value
+ * @internal
+ */
+export function assertInputs(snapshot: unknown, context: unknown): void {
+  assertSnapshot(snapshot);
+  if (!Number.isFinite((context as Partial<Context> | null | undefined)?.now)) throw new TypeError(noTime);
+}
+
+const noTime = 'context must have the time in milliseconds since 1970, such as { now: Date.now() }';

@@ -152,14 +152,12 @@ export type Client = {
  * @public
  */
 export function createClient(send: Send): Client {
-  // A row of `Endpoints` that has no endpoint, or one of another kind, does not compile.
-  const table: { readonly [Id in keyof Endpoints]: Endpoint & Pick<Endpoints[Id], 'kind'> } = endpoints;
   const methodOf =
     (endpoint: Endpoint, own?: object) =>
     async (...given: unknown[]): Promise<unknown> =>
       answerOf(await send(requestOf(endpoint, given, own)), endpoint.kind);
   const groups: Record<string, Record<string, unknown>> = {};
-  for (const [id, endpoint] of Object.entries(table)) {
+  for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
     const [group = '', name = ''] = id.split('.');
     const plan = endpoint.kind === 'command' && { plan: methodOf(endpoint, { dry_run: true }) };
     (groups[group] ??= {})[name] = Object.assign(methodOf(endpoint), plan);

@@ -1,5 +1,5 @@
 /**
- * What each endpoint takes and gives, as types: one row for each row of the endpoint table.
+ * What each endpoint takes and gives, as types: most follows from the table of endpoints.
  */
 import type { endpoints } from '../http/endpoint.ts';
 import type {
@@ -88,61 +88,66 @@ export interface SessionSearch {
   readonly address?: string;
 }
 
-/** A server as the answer of its patch shows it: `state` is what a patch calls `status`. @internal */
-type PatchedServer = ServerRepresentation & { readonly state: ServerRepresentation['status'] };
+/** The representation of each group: what `list` and `get` give, and the answer of `patch`. @internal */
+interface Representations {
+  readonly interface: InterfaceRepresentation;
+  readonly services: ServiceRepresentation;
+  readonly servers: ServerRepresentation;
+  readonly monitors: MonitorRepresentation;
+  readonly gateway: InstanceRepresentation;
+  readonly sessions: SessionRepresentation;
+  readonly filters: FilterRepresentation;
+  readonly users: UserRepresentation;
+  readonly commands: CommandRepresentation;
+  readonly fleet: FleetNodeRepresentation;
+}
 
-/** A JSON Patch. @internal */
-type Patch = readonly Operation[];
+/** What the other endpoints with a body in their answer give. @internal */
+interface Results {
+  /** `state` is what a patch calls `status`. */
+  readonly 'servers.patch': ServerRepresentation & { readonly state: ServerRepresentation['status'] };
+  readonly 'services.listeners': ListenerRepresentation;
+  readonly 'services.sessions': string;
+  readonly 'servers.connections': ConnectionRepresentation;
+  readonly 'gateway.threads': Threads;
+  readonly 'gateway.logs': LogsRepresentation;
+  readonly 'gateway.tasks': TaskRepresentation;
+  readonly 'gateway.modules': Module;
+  readonly 'sessions.connections': ConnectionRepresentation;
+}
+
+/** The bodies that are no JSON Patch. @internal */
+interface Bodies {
+  readonly 'users.create': { readonly name: string; readonly password: string };
+}
+
+/** The options of lists that do not have those of every list. @internal */
+interface Options {
+  readonly 'gateway.tasks': object;
+  readonly 'sessions.list': Ranged & SessionSearch;
+}
+
+type Given<Table, Id, Otherwise> = Id extends keyof Table ? Table[Id] : Otherwise;
+type ResultOf<Id> = Given<
+  Results,
+  Id,
+  Id extends `${infer Group extends keyof Representations}.${'list' | 'get' | 'patch'}`
+    ? Representations[Group]
+    : undefined
+>;
+type BodyOf<Id, Method> = Given<Bodies, Id, Method extends 'PATCH' ? readonly Operation[] : undefined>;
 
 /**
- * Every endpoint, by its name: what it takes and what it gives.
+ * Every endpoint, by its name: what it takes and what it gives. The kind and the method come from the table of endpoints.
  *
  * @public
  */
-// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- rows of a table, not members to document
 export type Endpoints = {
-  'interface.get': Item<InterfaceRepresentation>;
-  'interface.patch': Command<Patch, InterfaceRepresentation>;
-  'services.list': List<ServiceRepresentation>;
-  'services.get': Item<ServiceRepresentation>;
-  'services.patch': Command<Patch, ServiceRepresentation>;
-  'services.stop': Command;
-  'services.start': Command;
-  'services.listeners': List<ListenerRepresentation>;
-  'services.sessions': List<string>;
-  'services.closeSessions': Command;
-  'servers.list': List<ServerRepresentation>;
-  'servers.get': Item<ServerRepresentation>;
-  'servers.patch': Command<Patch, PatchedServer>;
-  'servers.connections': List<ConnectionRepresentation>;
-  'servers.closeConnections': Command;
-  'monitors.list': List<MonitorRepresentation>;
-  'monitors.get': Item<MonitorRepresentation>;
-  'monitors.patch': Command<Patch, MonitorRepresentation>;
-  'monitors.stop': Command;
-  'monitors.start': Command;
-  'gateway.get': Item<InstanceRepresentation>;
-  'gateway.threads': Item<Threads>;
-  'gateway.logs': Item<LogsRepresentation>;
-  'gateway.flushLogs': Command;
-  'gateway.tasks': List<TaskRepresentation, object>;
-  'gateway.modules': List<Module>;
-  'sessions.list': List<SessionRepresentation, Ranged & SessionSearch>;
-  'sessions.get': Item<SessionRepresentation>;
-  'sessions.close': Command;
-  'sessions.connections': List<ConnectionRepresentation>;
-  'filters.list': List<FilterRepresentation>;
-  'filters.get': Item<FilterRepresentation>;
-  'filters.patch': Command<Patch, FilterRepresentation>;
-  'users.list': List<UserRepresentation>;
-  'users.create': Command<{ readonly name: string; readonly password: string }>;
-  'users.patch': Command<Patch, UserRepresentation>;
-  'users.delete': Command;
-  'commands.list': List<CommandRepresentation>;
-  'commands.abandon': Command;
-  'fleet.list': List<FleetNodeRepresentation>;
-  'fleet.retry': Command;
-  'fleet.forget': Command;
+  [Id in EndpointId]: (typeof endpoints)[Id] extends { readonly kind: 'item' }
+    ? Item<ResultOf<Id>>
+    : (typeof endpoints)[Id] extends { readonly kind: 'list' }
+      ? List<ResultOf<Id>, Given<Options, Id, Ranged>>
+      : Command<BodyOf<Id, (typeof endpoints)[Id]['method']>, ResultOf<Id>>;
 };
 
 /**

@@ -88,8 +88,9 @@ export interface SessionSearch {
   readonly address?: string;
 }
 
+/* eslint-disable @typescript-eslint/consistent-type-definitions -- rows of tables, not members to document */
 /** The representation of each group: what `list` and `get` give, and the answer of `patch`. @internal */
-interface Representations {
+type Representations = {
   readonly interface: InterfaceRepresentation;
   readonly services: ServiceRepresentation;
   readonly servers: ServerRepresentation;
@@ -100,11 +101,10 @@ interface Representations {
   readonly users: UserRepresentation;
   readonly commands: CommandRepresentation;
   readonly fleet: FleetNodeRepresentation;
-}
+};
 
-/** What the other endpoints with a body in their answer give. @internal */
-interface Results {
-  /** `state` is what a patch calls `status`. */
+/** What the other endpoints with a body in their answer give. What a patch calls `status` is also `state`. @internal */
+type Results = {
   readonly 'servers.patch': ServerRepresentation & { readonly state: ServerRepresentation['status'] };
   readonly 'services.listeners': ListenerRepresentation;
   readonly 'services.sessions': string;
@@ -114,20 +114,23 @@ interface Results {
   readonly 'gateway.tasks': TaskRepresentation;
   readonly 'gateway.modules': Module;
   readonly 'sessions.connections': ConnectionRepresentation;
-}
+};
 
 /** The bodies that are no JSON Patch. @internal */
-interface Bodies {
+type Bodies = {
   readonly 'users.create': { readonly name: string; readonly password: string };
-}
+};
 
 /** The options of lists that do not have those of every list. @internal */
-interface Options {
+type Options = {
   readonly 'gateway.tasks': object;
   readonly 'sessions.list': Ranged & SessionSearch;
-}
+};
 
+/* eslint-enable @typescript-eslint/consistent-type-definitions */
+/** A row of a table. @internal */
 type Given<Table, Id, Otherwise> = Id extends keyof Table ? Table[Id] : Otherwise;
+/** The body of the answer. @internal */
 type ResultOf<Id> = Given<
   Results,
   Id,
@@ -135,6 +138,7 @@ type ResultOf<Id> = Given<
     ? Representations[Group]
     : undefined
 >;
+/** The body of the request. @internal */
 type BodyOf<Id, Method> = Given<Bodies, Id, Method extends 'PATCH' ? readonly Operation[] : undefined>;
 
 /**

@@ -92,7 +92,7 @@ export interface Accepted<S, E extends EventBase, F extends EffectBase> {
   /** The snapshot changes. */
   readonly outcome: 'accepted';
   /**
-   * The snapshot after the events. The fold of {@link Accepted.events} runs when `next` is first read; the result is
+   * The snapshot after the events. The fold of the events runs when `next` is first read; the result is
    * kept. In a decision of this library `next` is a getter, so a copy made with `{ ...decision }` has no `next`.
    */
   readonly next: S;

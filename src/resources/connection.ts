@@ -157,8 +157,8 @@ export type ConnectionEffect = EffectHead<'connections.close'> & {
   readonly connections: readonly ConnectionIdentity[];
 };
 
-/** The decision about connections. */
-type ConnectionDecision = DecisionOf<Snapshot, ConnectionEvent, ConnectionEffect>;
+/** The decision about connections. @internal */
+export type ConnectionDecision = DecisionOf<Snapshot, ConnectionEvent, ConnectionEffect>;
 
 const line = shape.text(4096);
 const counters = z.strictObject({

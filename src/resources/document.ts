@@ -214,22 +214,24 @@ function* load(
   return {
     build(epoch) {
       const members = Object.assign({}, ...wholes.map(({ load }) => load(whole.value))) as object;
-      const collections = loaded.map(({ collection, entities }) => [
-        collection,
-        IndexedCollection.of(entities.values(), secrets),
-      ]);
+      const collections: object = Object.fromEntries(
+        loaded.map(({ collection, entities }) => [
+          collection,
+          IndexedCollection.of(entities.values(), secrets),
+        ]),
+      );
       return Object.freeze({
         ...inspectable,
         epoch,
         revision: 0,
         ...(secretParameters.length === 0 ? {} : { secretParameters }),
         ...deepFreeze(members),
-        ...Object.fromEntries(collections),
+        ...collections,
         sessions: withTotals(
           table,
           totalsOf((lists.get('services') ?? []) as readonly unknown[] as readonly ServiceDocument[]),
         ),
-      });
+      } as unknown as Snapshot);
     },
   };
 }

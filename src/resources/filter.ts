@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Context } from '../core/decision.ts';
+import type { Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { isSealed } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -23,7 +23,6 @@ import {
   decidePatch,
   patchRoute,
   settingsOf,
-  type UpdateDecision,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
@@ -130,6 +129,9 @@ export type FilterEvent = UpdateEvent<'filter', FilterSettings>;
 
 /** The effect on a filter: the host must change its settings. @internal */
 export type FilterEffect = UpdateEffect<'filter', FilterSettings>;
+
+/** The decision about a filter. @internal */
+export type FilterDecision = DecisionOf<Snapshot, FilterEvent, FilterEffect>;
 
 const value = shape.text(4096);
 const sealedValue = shape.text(shape.longestSealed);
@@ -350,7 +352,7 @@ export function patchFilter(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): UpdateDecision<Snapshot, Filter, 'filter'> {
+): FilterDecision {
   assertInputs(snapshot, context);
   return decidePatch(settings, snapshot, name, operations, context);
 }

@@ -67,6 +67,9 @@ export type LogEvent = EventHead<'logs.flushed'>;
 /** The effect on the logs: the host must write pending messages to disk and reopen the log files. @internal */
 export type LogEffect = EffectHead<'logs.flush'>;
 
+/** The decision about the logs. @internal */
+export type LogDecision = DecisionOf<Snapshot, LogEvent, LogEffect>;
+
 const fields = defineFields<{
   representation: LogsRepresentation;
   document: LogsRepresentation;
@@ -144,7 +147,7 @@ const resource = '/gateway/logs';
  *
  * @public
  */
-export function flushLogs(snapshot: Snapshot, context: Context): DecisionOf<Snapshot, LogEvent, LogEffect> {
+export function flushLogs(snapshot: Snapshot, context: Context): LogDecision {
   assertInputs(snapshot, context);
   return accepted(events, snapshot, [resource], {
     events: [{ type: 'logs.flushed', ...eventHead(resource, context) }],

@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Context } from '../core/decision.ts';
+import type { Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { Operation } from '../json/patch.ts';
@@ -19,7 +19,6 @@ import {
   lifecycleReports,
   lifecycleRoutes,
   lifecycleSteps,
-  type LifecycleDecision,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -33,7 +32,6 @@ import {
   decidePatch,
   patchRoute,
   settingsOf,
-  type UpdateDecision,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
@@ -117,6 +115,9 @@ export type MonitorEvent = LifecycleEvent<'monitor'> | UpdateEvent<'monitor', Mo
 /** The effects on a monitor: the host must start or stop its probes, or change its settings. @internal */
 export type MonitorEffect = LifecycleEffect<'monitor'> | UpdateEffect<'monitor', MonitorSettings>;
 
+/** The decision about a monitor. @internal */
+export type MonitorDecision = DecisionOf<Snapshot, MonitorEvent, MonitorEffect>;
+
 /** The reports of the host about a monitor. @internal */
 export type MonitorReport = LifecycleReport<'monitor'>;
 
@@ -177,11 +178,7 @@ const settings = settingsOf(monitors, fields, { represent });
  *
  * @public
  */
-export function startMonitor(
-  snapshot: Snapshot,
-  name: string,
-  context: Context,
-): LifecycleDecision<Snapshot, 'monitor'> {
+export function startMonitor(snapshot: Snapshot, name: string, context: Context): MonitorDecision {
   assertInputs(snapshot, context);
   return decideLifecycle(machine, 'start', snapshot, name, context);
 }
@@ -208,11 +205,7 @@ export function startMonitor(
  *
  * @public
  */
-export function stopMonitor(
-  snapshot: Snapshot,
-  name: string,
-  context: Context,
-): LifecycleDecision<Snapshot, 'monitor'> {
+export function stopMonitor(snapshot: Snapshot, name: string, context: Context): MonitorDecision {
   assertInputs(snapshot, context);
   return decideLifecycle(machine, 'stop', snapshot, name, context);
 }
@@ -248,7 +241,7 @@ export function patchMonitor(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): UpdateDecision<Snapshot, Monitor, 'monitor'> {
+): MonitorDecision {
   assertInputs(snapshot, context);
   return decidePatch(settings, snapshot, name, operations, context);
 }

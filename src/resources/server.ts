@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Context, EventHead, EventTable } from '../core/decision.ts';
+import type { Context, DecisionOf, EventHead, EventTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
@@ -24,7 +24,6 @@ import {
   decidePatch,
   patchRoute,
   settingsOf,
-  type UpdateDecision,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
@@ -121,6 +120,9 @@ export type ServerEvent =
 
 /** The effect on a server: the host must change its settings. @internal */
 export type ServerEffect = UpdateEffect<'server', ServerSettings>;
+
+/** The decision about a server. @internal */
+export type ServerDecision = DecisionOf<Snapshot, ServerEvent, ServerEffect>;
 
 /**
  * The report of the host about a server: the status that its monitor found. The report replaces the status, except for
@@ -334,7 +336,7 @@ export function patchServer(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): UpdateDecision<Snapshot, Server, 'server'> {
+): ServerDecision {
   assertInputs(snapshot, context);
   return decidePatch(settings, snapshot, name, operations, context);
 }

@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Change, Context } from '../core/decision.ts';
+import type { Change, Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { Batch } from '../core/batch.ts';
 import * as shape from '../core/shape.ts';
@@ -26,7 +26,6 @@ import {
   lifecycleReports,
   lifecycleRoutes,
   lifecycleSteps,
-  type LifecycleDecision,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -40,7 +39,6 @@ import {
   decidePatch,
   patchRoute,
   settingsOf,
-  type UpdateDecision,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
@@ -164,6 +162,9 @@ export type ServiceEvent = LifecycleEvent<'service'> | UpdateEvent<'service', Se
  */
 export type ServiceEffect = LifecycleEffect<'service'> | UpdateEffect<'service', ServiceSettings>;
 
+/** The decision about a service. @internal */
+export type ServiceDecision = DecisionOf<Snapshot, ServiceEvent, ServiceEffect>;
+
 /** The reports of the host about a service. @internal */
 export type ServiceReport = LifecycleReport<'service'>;
 
@@ -273,11 +274,7 @@ function markFilters(
  *
  * @public
  */
-export function startService(
-  snapshot: Snapshot,
-  name: string,
-  context: Context,
-): LifecycleDecision<Snapshot, 'service'> {
+export function startService(snapshot: Snapshot, name: string, context: Context): ServiceDecision {
   assertInputs(snapshot, context);
   return decideLifecycle(machine, 'start', snapshot, name, context);
 }
@@ -304,11 +301,7 @@ export function startService(
  *
  * @public
  */
-export function stopService(
-  snapshot: Snapshot,
-  name: string,
-  context: Context,
-): LifecycleDecision<Snapshot, 'service'> {
+export function stopService(snapshot: Snapshot, name: string, context: Context): ServiceDecision {
   assertInputs(snapshot, context);
   return decideLifecycle(machine, 'stop', snapshot, name, context);
 }
@@ -344,7 +337,7 @@ export function patchService(
   name: string,
   operations: readonly Operation[],
   context: Context,
-): UpdateDecision<Snapshot, Service, 'service'> {
+): ServiceDecision {
   assertInputs(snapshot, context);
   return decidePatch(settings, snapshot, name, operations, context);
 }

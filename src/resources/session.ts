@@ -138,8 +138,8 @@ export type SessionEffect = EffectHead<'sessions.close'> & {
   readonly sessions: readonly SessionIdentity[];
 };
 
-/** The decision about sessions. */
-type SessionDecision = DecisionOf<Snapshot, SessionEvent, SessionEffect>;
+/** The decision about sessions. @internal */
+export type SessionDecision = DecisionOf<Snapshot, SessionEvent, SessionEffect>;
 
 const line = shape.text(4096);
 const idleTime = shape.number;

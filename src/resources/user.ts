@@ -89,7 +89,7 @@ export type UserEvent = About<'user'> &
   );
 
 /** The decision about an admin user. @internal */
-type UserDecision = DecisionOf<Snapshot, UserEvent, never>;
+export type UserDecision = DecisionOf<Snapshot, UserEvent, never>;
 
 /** Longest name of an admin user. @internal */
 export const longestUserName = 64;

@@ -25,6 +25,7 @@ export interface State {
 
 /** A resource with settings, which a patch can change. @internal */
 export interface Settled extends Entity {
+  /** The settings. */
   readonly settings: object;
 }
 

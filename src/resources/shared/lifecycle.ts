@@ -100,8 +100,8 @@ export type LifecycleEvent<K extends string> = About<K> &
 export type LifecycleEffect<K extends string> = About<K> &
   ((EffectHead<`${K}.start`> & { readonly from: 'stopped' | 'failed' }) | EffectHead<`${K}.stop`>);
 
-/** The decision of a lifecycle. @internal */
-export type LifecycleDecision<S, K extends string> = DecisionOf<S, LifecycleEvent<K>, LifecycleEffect<K>>;
+/** The decision of a lifecycle. */
+type LifecycleDecision<S, K extends string> = DecisionOf<S, LifecycleEvent<K>, LifecycleEffect<K>>;
 
 /**
  * The report of a lifecycle: whether the service or monitor runs. The host may repeat the report at any time. A report

@@ -109,8 +109,8 @@ export function settingsOf<S extends State, T extends Settled, K extends string>
   return settings;
 }
 
-/** The decision about a change of settings. @internal */
-export type UpdateDecision<S, T extends Settled, K extends string> = DecisionOf<
+/** The decision about a change of settings. */
+type UpdateDecision<S, T extends Settled, K extends string> = DecisionOf<
   S,
   UpdateEvent<K, T['settings']>,
   UpdateEffect<K, T['settings']>

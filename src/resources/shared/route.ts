@@ -207,7 +207,7 @@ export function collectionVersion(snapshot: State, named: Named<Entity>): Versio
   let { command, live } = entities.version;
   // The counters of all services together: to ask each service takes longer than to write its representation.
   if (named.collection === 'services') live = Math.max(live, sessionsOf(snapshot).index.live);
-  for (const { version } of entities) {
+  for (const { version } of entities.range(0, Infinity)) {
     command = Math.max(command, version.command);
     live = Math.max(live, version.live);
   }

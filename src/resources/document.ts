@@ -109,6 +109,9 @@ const documentShape = z.strictObject({
   sessions: list,
 });
 
+/** The named resources, with the collections of their links. */
+const loadable = namedResources.map((named) => ({ ...named, links: linkFields(named.fields) }));
+
 /** Greatest nesting depth of a gateway document. @internal */
 export const deepestDocument = 32;
 
@@ -197,9 +200,7 @@ function* load(
   );
   const names = namesOf(lists);
   const find: FindName = (collection, key) => names.of.get(collection)?.get(key);
-  const loaded = namedResources.map((named) =>
-    loadCollection(named, lists.get(named.collection) ?? [], find),
-  );
+  const loaded = loadable.map((each) => loadCollection(each, lists.get(each.collection) ?? [], find));
   const secretParameters = secretKeys(loaded, declared);
   const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names.of);
   const faults = [
@@ -213,20 +214,16 @@ function* load(
   if (!whole.ok || faults.length > 0) return { faults };
   return {
     build(epoch) {
-      const members = Object.assign({}, ...wholes.map(({ load }) => load(whole.value))) as object;
-      const collections: object = Object.fromEntries(
-        loaded.map(({ collection, entities }) => [
-          collection,
-          IndexedCollection.of(entities.values(), secrets),
-        ]),
-      );
+      const members: Record<string, unknown> = {};
+      for (const { load } of wholes) Object.assign(members, deepFreeze(load(whole.value)));
+      for (const { collection, entities } of loaded)
+        members[collection] = IndexedCollection.of(entities.values(), secrets);
       return Object.freeze({
         ...inspectable,
         epoch,
         revision: 0,
         ...(secretParameters.length === 0 ? {} : { secretParameters }),
-        ...deepFreeze(members),
-        ...collections,
+        ...members,
         sessions: withTotals(
           table,
           totalsOf((lists.get('services') ?? []) as readonly unknown[] as readonly ServiceDocument[]),
@@ -300,15 +297,17 @@ function sameName(
 }
 
 /** The valid entries of a list, and the faults of the other entries. */
-interface Loaded extends NamedResources {
+interface Loaded extends Pick<NamedResources, 'collection' | 'fields'> {
   /** The entries by their positions in the list. */
   readonly entities: ReadonlyMap<number, Settled>;
   readonly faults: readonly Fault[];
 }
 
-function loadCollection(named: NamedResources, entries: readonly Json[], find: FindName): Loaded {
-  const { collection, fields } = named;
-  const links = linkFields(fields);
+function loadCollection(
+  { collection, fields, links }: (typeof loadable)[number],
+  entries: readonly Json[],
+  find: FindName,
+): Loaded {
   const entities = new Map<number, Settled>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
@@ -319,7 +318,7 @@ function loadCollection(named: NamedResources, entries: readonly Json[], find: F
     for (const fault of [own, resolved.faults].flat()) faults.push(fault);
     if (parsed.ok) entities.set(position, loadEntity(fields, { ...parsed.value, ...resolved.links }));
   }
-  return { ...named, entities, faults };
+  return { collection, fields, entities, faults };
 }
 
 /** Says of a secret in plain text what a document has instead. Plain text is under the name that clients know. */
@@ -335,12 +334,8 @@ function withAdvice({ all }: Fields, fault: Fault): Fault {
 function loadEntity(fields: Fields, entry: object): Settled {
   const { rest, settings } = loadFields(fields, entry);
   // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
-  return deepFreeze({
-    ...rest,
-    key: nameKey(String(rest['name'])),
-    version: initialVersion,
-    settings,
-  }) as unknown as Settled;
+  const own = { key: nameKey(String(rest['name'])), version: initialVersion, settings };
+  return deepFreeze(Object.assign(rest, own)) as unknown as Settled;
 }
 
 /** Resolves the links as written, so that a fault elsewhere in the entry does not hide the fault of a link. */

@@ -3,6 +3,8 @@
  * service and by server.
  *
  * The table and the index use persistent ordered maps. A change copies a few short paths, for any number of sessions.
+ * What a batch has made is a draft: the later changes of the batch change the draft in place, and the end of the batch
+ * freezes the draft.
  */
 import type { Json } from '../../json/value.ts';
 import { inspectMethod, maxNamesPrinted, quote } from '../../core/inspection.ts';

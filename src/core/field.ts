@@ -81,6 +81,8 @@ export interface Fields {
   readonly representation: shape.ObjectShape;
   /** Shape of an entry in a gateway document. */
   readonly document: shape.ObjectShape;
+  /** The collection of each field with links, by the name of the field in a document. */
+  readonly links: Readonly<Record<string, string>>;
 }
 
 /** The interfaces that document a kind. The table must agree with each of them. */
@@ -108,6 +110,7 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
       document: objectOf(all, 'documentName', documentShape),
+      links: linksOf(all),
     });
   };
 }
@@ -249,8 +252,7 @@ function isEmpty(value: unknown): boolean {
   return Object.keys(value as object).length === 0;
 }
 
-/** Gives the collection of each field with links, by the name of the field in a document. @internal */
-export function linkFields({ all }: Fields): Readonly<Record<string, string>> {
+function linksOf(all: readonly Field[]): Fields['links'] {
   return Object.fromEntries(
     all.flatMap(({ documentName, links }) => (links === undefined ? [] : [[documentName, links]])),
   );

@@ -6,8 +6,8 @@
  */
 import * as z from 'zod/mini';
 
-import { IndexedCollection, type Entity, type Named } from '../core/collection.ts';
-import { linkFields, loadFields, saveFields, storedSecrets, type Fields } from '../core/field.ts';
+import { IndexedCollection } from '../core/collection.ts';
+import { loadFields, saveFields, storedSecrets, type Fields } from '../core/field.ts';
 import { inspectable } from '../core/inspection.ts';
 import { nameKey } from '../core/name.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
@@ -109,9 +109,6 @@ const documentShape = z.strictObject({
   sessions: list,
 });
 
-/** The named resources, with the collections of their links. */
-const loadable = namedResources.map((named) => ({ ...named, links: linkFields(named.fields) }));
-
 /** Greatest nesting depth of a gateway document. @internal */
 export const deepestDocument = 32;
 
@@ -195,18 +192,16 @@ function* load(
   declared: readonly string[],
 ): Generator<undefined, Loading> {
   const whole = parseShape(documentShape, document);
-  const lists = new Map(
-    namedResources.map((named) => [named.collection, listIn(document, named.collection)]),
-  );
-  const names = namesOf(lists);
-  const find: FindName = (collection, key) => names.of.get(collection)?.get(key);
-  const loaded = loadable.map((each) => loadCollection(each, lists.get(each.collection) ?? [], find));
+  const lists = namedResources.map((each) => listOf(each, document));
+  const names = new Map(lists.map((list) => [list.collection, list.names]));
+  const find: FindName = (collection, key) => names.get(collection)?.get(key);
+  const loaded = lists.map((list) => loadList(list, find));
   const secretParameters = secretKeys(loaded, declared);
-  const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names.of);
+  const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names);
   const faults = [
     ...reservedFaults(document),
     ...(whole.ok ? [] : whole.faults),
-    ...names.faults,
+    ...lists.flatMap((each) => each.faults),
     ...loaded.flatMap((each) => each.faults),
     ...plainSecrets(loaded, secretParameters).map(plainFault),
     ...sessionFaults,
@@ -214,21 +209,14 @@ function* load(
   if (!whole.ok || faults.length > 0) return { faults };
   return {
     build(epoch) {
-      const members: Record<string, unknown> = {};
+      const members: Record<string, unknown> = { ...inspectable, epoch, revision: 0 };
+      if (secretParameters.length > 0) members['secretParameters'] = secretParameters;
       for (const { load } of wholes) Object.assign(members, deepFreeze(load(whole.value)));
       for (const { collection, entities } of loaded)
         members[collection] = IndexedCollection.of(entities.values(), secrets);
-      return Object.freeze({
-        ...inspectable,
-        epoch,
-        revision: 0,
-        ...(secretParameters.length === 0 ? {} : { secretParameters }),
-        ...members,
-        sessions: withTotals(
-          table,
-          totalsOf((lists.get('services') ?? []) as readonly unknown[] as readonly ServiceDocument[]),
-        ),
-      } as unknown as Snapshot);
+      const services = entriesIn(document, 'services') as readonly unknown[] as readonly ServiceDocument[];
+      members['sessions'] = withTotals(table, totalsOf(services));
+      return Object.freeze(members) as unknown as Snapshot;
     },
   };
 }
@@ -254,46 +242,44 @@ export function declareSecretParameters(snapshot: Snapshot, names: readonly stri
 /** The names under which resources, and the entries in their lists, store secrets. */
 const secrets = storedSecrets(Object.values(fieldTables));
 
-/** A list of a document. For a value that is no list the shape reports a fault, and the list here is empty. */
-function listIn(document: Json, member: string): readonly Json[] {
-  const list = isObject(document) ? (document[member] ?? null) : null;
+/** The entries of a list. For a value that is no list the shape reports a fault, and there are no entries here. */
+function entriesIn(document: Json, collection: string): readonly Json[] {
+  const list = isObject(document) ? (document[collection] ?? null) : null;
   return isArray(list) ? list : [];
 }
 
-/** The names of the resources of a document, by collection and key. */
-type NamesByKey = ReadonlyMap<string, ReadonlyMap<string, string>>;
-
-/** Gives the names of a document. Two names with one key are a fault, because no path could distinguish them. */
-function namesOf(lists: ReadonlyMap<string, readonly Json[]>): {
-  readonly of: NamesByKey;
+/** A list of a document. */
+interface List extends Pick<NamedResources, 'collection' | 'fields'> {
+  readonly entries: readonly Json[];
+  /** The names of the entries by key. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The faults of the names: two names with one key, because no path could distinguish them. */
   readonly faults: readonly Fault[];
-} {
-  const faults: Fault[] = [];
-  const of = namedResources.map((named) => {
-    const names = new Map<string, string>();
-    for (const [position, entry] of lists.get(named.collection)?.entries() ?? []) {
-      const name = isObject(entry) ? entry['name'] : undefined;
-      // The shape refuses such a name anyway, and a fault for the same name twice would quote it twice.
-      if (typeof name !== 'string' || name.length > 4096) continue;
-      const key = nameKey(name);
-      const earlier = names.get(key);
-      if (earlier === undefined) names.set(key, name);
-      else faults.push(sameName(named, position, name, earlier));
-    }
-    return [named.collection, names] as const;
-  });
-  return { of: new Map(of), faults };
 }
 
-function sameName(
-  { collection, singular }: Named<Entity>,
-  position: number,
-  name: string,
-  earlier: string,
-): Fault {
-  const pair = `${JSON.stringify(name)} and ${JSON.stringify(earlier)}`;
-  const detail = `names the same ${singular} as an earlier entry: ${pair} have the same key; rename one of them`;
-  return { pointer: formatPointer([collection, position, 'name']), code: 'validation-failed', detail };
+function listOf({ collection, singular, fields }: NamedResources, document: Json): List {
+  const entries = entriesIn(document, collection);
+  const names = new Map<string, string>();
+  const faults: Fault[] = [];
+  for (const [position, entry] of entries.entries()) {
+    const name = isObject(entry) ? entry['name'] : undefined;
+    // The shape refuses such a name anyway, and a fault for the same name twice would quote it twice.
+    if (typeof name !== 'string' || name.length > 4096) continue;
+    const key = nameKey(name);
+    const earlier = names.get(key);
+    if (earlier === undefined) {
+      names.set(key, name);
+      continue;
+    }
+    const pair = `${JSON.stringify(name)} and ${JSON.stringify(earlier)}`;
+    const detail = `names the same ${singular} as an earlier entry: ${pair} have the same key; rename one of them`;
+    faults.push({
+      pointer: formatPointer([collection, position, 'name']),
+      code: 'validation-failed',
+      detail,
+    });
+  }
+  return { collection, fields, entries, names, faults };
 }
 
 /** The valid entries of a list, and the faults of the other entries. */
@@ -303,17 +289,13 @@ interface Loaded extends Pick<NamedResources, 'collection' | 'fields'> {
   readonly faults: readonly Fault[];
 }
 
-function loadCollection(
-  { collection, fields, links }: (typeof loadable)[number],
-  entries: readonly Json[],
-  find: FindName,
-): Loaded {
+function loadList({ collection, fields, entries }: List, find: FindName): Loaded {
   const entities = new Map<number, Settled>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
     const path = [collection, position];
     const parsed = parseShape(fields.document, entry, path);
-    const resolved = resolveEntry(links, isObject(entry) ? entry : {}, path, find);
+    const resolved = resolveEntry(fields.links, isObject(entry) ? entry : {}, path, find);
     const own = parsed.ok ? [] : parsed.faults.map((fault) => withAdvice(fields, fault));
     for (const fault of [own, resolved.faults].flat()) faults.push(fault);
     if (parsed.ok) entities.set(position, loadEntity(fields, { ...parsed.value, ...resolved.links }));

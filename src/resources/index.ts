@@ -44,7 +44,7 @@ import {
   type DocumentDifference,
   type Selection,
 } from './shared/document-difference.ts';
-import type { NamedResources } from './shared/kind.ts';
+import type { NamedResources, Whole } from './shared/kind.ts';
 import type { BoundAction } from './shared/route.ts';
 import { assertInputs, assertSnapshot, collections, type Snapshot } from './snapshot.ts';
 import { userKind, type UserEvent } from './user.ts';
@@ -184,28 +184,22 @@ function merged(tables: readonly object[]): object {
 }
 
 /** The kinds of named resources, in the order of a gateway document. @internal */
-export const namedResources: readonly NamedResources<Snapshot>[] = collections.map(({ collection }) => {
-  const found = kinds.find(({ resources }) => resources?.collection === collection)?.resources;
-  if (found === undefined) throw new RangeError(`No kind declares the ${collection}`);
-  return found;
-});
+export const namedResources: readonly NamedResources<Snapshot>[] = collections.flatMap(({ collection }) =>
+  kinds.flatMap(({ resources }) => (resources?.collection === collection ? [resources] : [])),
+);
+
+const { session, connection } = fieldTables as Readonly<Record<'session' | 'connection', Fields>>;
 
 /** Shape of a session with its connections in a gateway document. @internal */
 export const sessionDocument = z.strictObject({
-  ...tableOf('session').document.shape,
+  ...session.document.shape,
   connections: z.exactOptional(
-    z.array(z.strictObject({ ...tableOf('connection').document.shape, id: z.exactOptional(shape.id) })),
+    z.array(z.strictObject({ ...connection.document.shape, id: z.exactOptional(shape.id) })),
   ),
 });
 
-function tableOf(name: string): Fields {
-  const table = fieldTables[name];
-  if (table === undefined) throw new RangeError(`No kind declares the fields of a ${name}`);
-  return table;
-}
-
 /** The members of a snapshot and of a gateway document about the whole gateway. @internal */
-export const wholes = kinds.flatMap(({ whole }) => (whole === undefined ? [] : [whole]));
+export const wholes: readonly Whole<Snapshot>[] = kinds.flatMap(({ whole }) => whole ?? []);
 
 /**
  * Version of the Gateway Administration REST Interface that the routes implement.

@@ -76,12 +76,11 @@ export const collections: readonly Named<Entity>[] = [servers, services, monitor
  * @internal
  */
 export function assertSnapshot(value: unknown, name = 'snapshot'): asserts value is Snapshot {
-  if (typeof value !== 'object' || value === null || !Object.isFrozen(value))
-    throw new TypeError(notOurs(name));
-  const members = value as Readonly<Record<string, unknown>>;
+  const members = value as Readonly<Record<string, unknown>> | null | undefined;
   const isOurs =
-    collections.every(({ collection }) => members[collection] instanceof IndexedCollection) &&
-    members['sessions'] instanceof IndexedSessionTable;
+    Object.isFrozen(value) &&
+    collections.every(({ collection }) => members?.[collection] instanceof IndexedCollection) &&
+    members?.['sessions'] instanceof IndexedSessionTable;
   if (!isOurs) throw new TypeError(notOurs(name));
 }
 

@@ -32,6 +32,10 @@ export interface Settled extends Entity {
 /** The error about an argument that is no snapshot of this library. @internal */
 export const notOurs = (name: string): string => `${name} must come from createSnapshot`;
 
+function refuse(): never {
+  throw new TypeError(notOurs('snapshot'));
+}
+
 /** A member of a snapshot, if it is a collection. */
 function memberOf(state: State, name: string): IndexedCollection<Entity> | undefined {
   const { [name]: member } = state as unknown as Readonly<Record<string, unknown>>;
@@ -43,10 +47,8 @@ type Place<T extends Entity> = Pick<Named<T>, 'collection' | 'resource'>;
 
 /** A collection of a snapshot, as its implementation. @internal */
 export function collectionOf<T extends Entity>(state: State, { collection }: Place<T>): IndexedCollection<T> {
-  const found = memberOf(state, collection);
-  if (found === undefined) throw new TypeError(notOurs('snapshot'));
   // The compiler takes the type of the resources from `Named`.
-  return found as unknown as IndexedCollection<T>;
+  return (memberOf(state, collection) ?? refuse()) as unknown as IndexedCollection<T>;
 }
 
 /** Finds a resource by its key. @internal */
@@ -227,8 +229,7 @@ export function alignVersions<S extends State>(
  * @internal
  */
 export function sessionsOf({ sessions }: State): IndexedSessionTable {
-  if (sessions instanceof IndexedSessionTable) return sessions;
-  throw new TypeError(notOurs('snapshot'));
+  return sessions instanceof IndexedSessionTable ? sessions : refuse();
 }
 
 /** Replaces the session table of a snapshot. Gives the same snapshot for the same table. @internal */

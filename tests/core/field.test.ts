@@ -6,7 +6,6 @@ import { patchSettings, patchViewOf } from '../../src/core/patch-view.ts';
 import {
   defineFields,
   keepFields,
-  linkFields,
   loadFields,
   representFields,
   saveFields,
@@ -164,7 +163,7 @@ describe('the fields of a kind', () => {
   });
 
   it('say which of them hold links and which are secrets', () => {
-    expect(linkFields(fields)).toEqual({ guards: 'guards' });
+    expect(fields.links).toEqual({ guards: 'guards' });
     expect(secretNames(fields)).toEqual([
       { stored: 'codeSealed', client: 'code', whole: true },
       { stored: 'alarmSealed', client: 'alarm', whole: true },

@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { linkTo, nameKey, serverStatusWords, type GatewayDocument } from 'gateway-admin-core';
 import * as z from 'zod/mini';
 
-import { linkFields, type Fields } from '../../src/core/field.ts';
+import { type Fields } from '../../src/core/field.ts';
 import { fieldTables, namedResources, wholes } from '../../src/resources/index.ts';
 import { objectsOf, valuesOf, type Shapes } from './arbitrary-shape.ts';
 
@@ -73,7 +73,7 @@ const most: Readonly<Record<string, number>> = { servers: 4, services: 3, monito
 
 type Tables = readonly (readonly [collection: string, fields: Fields])[];
 const tables: Tables = namedResources.map(({ collection, fields }) => [collection, fields]);
-const isLinking = ([, fields]: Tables[number]): boolean => Object.keys(linkFields(fields)).length > 0;
+const isLinking = ([, fields]: Tables[number]): boolean => Object.keys(fields.links).length > 0;
 const linking = tables.filter(isLinking);
 const unlinked = tables.filter((table) => !isLinking(table));
 
@@ -149,7 +149,7 @@ function hasRequired({ all }: Fields): (entry: Entry) => boolean {
 
 /** The members with links: to some of the things, each once. */
 function linksIn(form: Form, fields: Fields, there: Things): Own {
-  const members = Object.entries(linkFields(fields)).map(([member, collection]) => {
+  const members = Object.entries(fields.links).map(([member, collection]) => {
     const some = fc.shuffledSubarray([...(there[collection] ?? [])]);
     return [
       member,

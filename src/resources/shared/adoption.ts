@@ -113,14 +113,14 @@ function selectionOf(
   snapshots: readonly State[],
 ): Result<Selection> {
   if (only === undefined) return ok(undefined);
-  const keys = new Map(adopting.map((named) => [named, new Set<string>()]));
+  const keys = new Map(adopting.map(({ collection }) => [collection, new Set<string>()]));
   const faults: Fault[] = [];
   for (const [position, link] of only.entries()) {
     let isFound = false;
-    for (const [named, chosen] of keys) {
+    for (const named of adopting) {
       const key = keyOf(link, named.collection);
       if (!snapshots.some((each) => find(each, named, key))) continue;
-      chosen.add(key);
+      keys.get(named.collection)?.add(key);
       isFound = true;
     }
     if (isFound) continue;
@@ -128,7 +128,7 @@ function selectionOf(
     faults.push({ pointer: formatPointer(['only', position]), code: 'link-unresolved', detail });
   }
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
-  return ok(new Map([...keys].map(([{ collection }, chosen]) => [collection, chosen])));
+  return ok(keys);
 }
 
 function kindsIn(adopting: readonly NamedResources[]): string {

@@ -20,12 +20,18 @@ import {
   type EventTable,
 } from '../../core/decision.ts';
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
-import { nameKey } from '../../core/name.ts';
 import { cutToBytes } from '../../core/utf8.ts';
 import type { ReportTable } from '../../core/report.ts';
 import * as shape from '../../core/shape.ts';
 import { quoted } from '../../problem.ts';
-import { find, linkOf, replace, shownVersion, type Settled, type State } from '../../snapshot/state.ts';
+import {
+  collectionOf,
+  linkOf,
+  replace,
+  shownVersion,
+  type Settled,
+  type State,
+} from '../../snapshot/state.ts';
 import type { About, AdoptionSteps } from './kind.ts';
 import { finder, lookUp, reported } from './look-up.ts';
 import { commandRoute, endpointOf, type KindRoute } from './route.ts';
@@ -254,7 +260,7 @@ export function lifecycleReports<K extends string>(
     whole: {
       aspect: 'state',
       resource(snapshot: State, report: About<K>) {
-        const found = find(snapshot, named, nameKey(report[kind]));
+        const found = collectionOf(snapshot, named).find(report[kind]);
         return found && linkOf(collection, found);
       },
     },

@@ -3,12 +3,11 @@
  * that says where to look; in a report, a contradiction or nothing new.
  */
 import type { Entity, Named } from '../../core/collection.ts';
-import { nameKey } from '../../core/name.ts';
 import type { Contradiction } from '../../core/report.ts';
 import { fail, ok, quoted, type ProblemCode, type Result } from '../../problem.ts';
 import type { PathParameters } from '../../http/route.ts';
 import type { Session } from '../../snapshot/session/table.ts';
-import { find, type State } from '../../snapshot/state.ts';
+import { collectionOf, type State } from '../../snapshot/state.ts';
 
 /**
  * Finds a resource by name. Names are compared by their {@link nameKey}.
@@ -18,7 +17,7 @@ import { find, type State } from '../../snapshot/state.ts';
  */
 export function lookUp<T extends Entity>(snapshot: State, named: Named<T>, name: string): Result<T> {
   assertName(named, name);
-  const entity = find(snapshot, named, nameKey(name));
+  const entity = collectionOf(snapshot, named).find(name);
   return entity === undefined ? notFound(named, name) : ok(entity);
 }
 
@@ -50,7 +49,7 @@ export function reported<T extends Entity>(
   name: string,
 ): T | Contradiction {
   return (
-    find(snapshot, named, nameKey(name)) ?? {
+    collectionOf(snapshot, named).find(name) ?? {
       contradiction: `names the ${named.singular} ${quoted(name)}, which does not exist`,
     }
   );

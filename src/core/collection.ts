@@ -5,6 +5,7 @@
  * removed. A change of one entry of a thousand copies a thousand pointers and nothing else.
  */
 import type { Json } from '../json/value.ts';
+import type { ProblemCode } from '../problem.ts';
 import { inspectList, inspectMethod, maxNamesPrinted } from './inspection.ts';
 import { nameKey } from './name.ts';
 import { maskSecrets } from './secret.ts';
@@ -58,12 +59,19 @@ export interface Collection<T extends Entity> extends Iterable<T> {
   toJSON(): Json;
 }
 
+/** The words for one resource that have a problem code for a name without a resource. @internal */
+export type Singular = ProblemCode extends infer Code
+  ? Code extends `${infer Word}-not-found`
+    ? Word
+    : never
+  : never;
+
 /**
  * The names of a collection. `T` is the type of its resources, which only the compiler reads.
  *
  * @internal
  */
-export interface Named<T extends Entity, K extends string = string> {
+export interface Named<T extends Entity, K extends Singular = Singular> {
   /** The member of a snapshot and of a gateway document, and the first segment of a link: `services`. */
   readonly collection: string;
   /** The word for one resource, also in the types of events and effects: `service`. */

@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { linkTo, nameKey, serverStatusWords, type GatewayDocument } from 'gateway-admin-core';
 import * as z from 'zod/mini';
 
-import { type Fields } from '../../src/core/field.ts';
+import type { Fields } from '../../src/core/field.ts';
 import { fieldTables, namedResources, wholes } from '../../src/resources/index.ts';
 import { objectsOf, valuesOf, type Shapes } from './arbitrary-shape.ts';
 

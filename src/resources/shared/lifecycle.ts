@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 
-import type { Named } from '../../core/collection.ts';
+import type { Named, Singular } from '../../core/collection.ts';
 import {
   accepted,
   eventHead,
@@ -131,7 +131,7 @@ export interface Lived {
 type Thing = Settled & Lived;
 
 /** The lifecycle of one kind. `S` is the snapshot. @internal */
-export interface KindLifecycle<S extends State, K extends string> {
+export interface KindLifecycle<S extends State, K extends Singular> {
   readonly named: Named<Thing, K>;
   readonly events: EventTable<S, LifecycleEvent<K>>;
 }
@@ -157,7 +157,7 @@ interface LifecycleHooks {
  *   changes the draft when the host reports a failure
  * @internal
  */
-export function lifecycleOf<S extends State, K extends string>(
+export function lifecycleOf<S extends State, K extends Singular>(
   named: Named<Thing, K>,
   { onStart, onFail }: LifecycleHooks = {},
 ): KindLifecycle<S, K> {
@@ -225,7 +225,7 @@ function isSame(before: Thing, draft: object): boolean {
 }
 
 /** Gives the undo of the effects of a lifecycle: start undoes stop, stop undoes start. @internal */
-export function lifecycleEffects<K extends string>({
+export function lifecycleEffects<K extends Singular>({
   singular: kind,
 }: Named<Thing, K>): EffectTable<LifecycleEffect<K>> {
   const effects = {
@@ -244,7 +244,7 @@ export function lifecycleEffects<K extends string>({
 }
 
 /** Gives the events that follow from the reports of a lifecycle. @internal */
-export function lifecycleReports<K extends string>(
+export function lifecycleReports<K extends Singular>(
   named: Named<Thing, K>,
 ): ReportTable<State, LifecycleReport<K>, LifecycleEvent<K>> {
   const { collection, singular: kind } = named;
@@ -299,7 +299,7 @@ function readable(reason: string): string {
 }
 
 /** Decides a command about the resource of a name: one event and one effect, or unchanged. @internal */
-export function decideLifecycle<S extends State, K extends string>(
+export function decideLifecycle<S extends State, K extends Singular>(
   machine: KindLifecycle<S, K>,
   command: Command,
   snapshot: S,
@@ -311,7 +311,7 @@ export function decideLifecycle<S extends State, K extends string>(
   return decideFound(machine, command, snapshot, found.value, context);
 }
 
-function decideFound<S extends State, K extends string>(
+function decideFound<S extends State, K extends Singular>(
   { named: { collection, singular: kind }, events }: KindLifecycle<S, K>,
   command: Command,
   snapshot: S,
@@ -331,7 +331,7 @@ function decideFound<S extends State, K extends string>(
 }
 
 /** Creates the steps of an adoption that stop and start a thing, as a gateway document wants it. @internal */
-export function lifecycleSteps<S extends State, K extends string>(
+export function lifecycleSteps<S extends State, K extends Singular>(
   machine: KindLifecycle<S, K>,
 ): Pick<AdoptionSteps, 'stop' | 'start'> {
   const step =
@@ -344,7 +344,7 @@ export function lifecycleSteps<S extends State, K extends string>(
 }
 
 /** The endpoints of a lifecycle: `PUT /<kind>/:name/<command>`, and the same path in the plural. @internal */
-export function lifecycleRoutes<S extends State, K extends string>(
+export function lifecycleRoutes<S extends State, K extends Singular>(
   machine: KindLifecycle<S, K>,
 ): readonly KindRoute[] {
   const { named } = machine;

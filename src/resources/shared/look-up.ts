@@ -29,8 +29,7 @@ export function assertName({ singular }: Named<Entity>, name: unknown): void {
 /** The 404 problem for a name. @internal */
 export function notFound({ collection, singular }: Named<Entity>, name: string): Result<never> {
   return fail(
-    // Each collection has a code of its own.
-    `${singular}-not-found` as ProblemCode,
+    `${singular}-not-found` satisfies ProblemCode,
     `There is no ${singular} named ${quoted(name)}. GET /${collection} lists the existing ones.`,
   );
 }

@@ -1,7 +1,7 @@
 /**
  * Settings: the JSON Patch of a resource, its event and effect, and its undo, for every kind with settings.
  */
-import type { Named } from '../../core/collection.ts';
+import type { Named, Singular } from '../../core/collection.ts';
 import {
   accepted,
   eventHead,
@@ -69,7 +69,7 @@ interface Rules<S extends State, T extends Settled> extends PatchHooks<T['settin
 }
 
 /** The settings of a kind. `S` is the snapshot, and `T` a resource. @internal */
-export interface KindSettings<S extends State, T extends Settled, K extends string> extends Rules<S, T> {
+export interface KindSettings<S extends State, T extends Settled, K extends Singular> extends Rules<S, T> {
   readonly named: Named<T, K>;
   readonly fields: Fields;
   readonly view: PatchView<T['settings']>;
@@ -78,7 +78,7 @@ export interface KindSettings<S extends State, T extends Settled, K extends stri
 }
 
 /** Creates the settings of a kind: the patch view, the event and the effect of an update. @internal */
-export function settingsOf<S extends State, T extends Settled, K extends string>(
+export function settingsOf<S extends State, T extends Settled, K extends Singular>(
   named: Named<T, K>,
   fields: Fields,
   rules: Rules<S, T>,
@@ -110,14 +110,14 @@ export function settingsOf<S extends State, T extends Settled, K extends string>
 }
 
 /** The decision about a change of settings. */
-type UpdateDecision<S, T extends Settled, K extends string> = DecisionOf<
+type UpdateDecision<S, T extends Settled, K extends Singular> = DecisionOf<
   S,
   UpdateEvent<K, T['settings']>,
   UpdateEffect<K, T['settings']>
 >;
 
 /** The patch view in which the secret parameters of a snapshot are secret. */
-function viewIn<S extends State, T extends Settled, K extends string>(
+function viewIn<S extends State, T extends Settled, K extends Singular>(
   { view }: KindSettings<S, T, K>,
   snapshot: S,
 ): PatchView<T['settings']> {
@@ -130,7 +130,7 @@ const utc = createTimeFormat('UTC');
 export const valueLimits = { depth: 30 };
 
 /** Decides a patch from a program: one event and one effect, unchanged, or refused with every fault. @internal */
-export function decidePatch<S extends State, T extends Settled, K extends string>(
+export function decidePatch<S extends State, T extends Settled, K extends Singular>(
   settings: KindSettings<S, T, K>,
   snapshot: S,
   name: string,
@@ -144,7 +144,7 @@ export function decidePatch<S extends State, T extends Settled, K extends string
   return decideFound(settings, snapshot, found.value, parsed.value, context);
 }
 
-function decideFound<S extends State, T extends Settled, K extends string>(
+function decideFound<S extends State, T extends Settled, K extends Singular>(
   settings: KindSettings<S, T, K>,
   snapshot: S,
   thing: T,
@@ -170,7 +170,7 @@ const inverseRules = { maxOperations: Infinity, maxPointerLength: Infinity };
  * Decides the undo of an update: applies its inverse, with one event and one effect, as for a patch. Refused if a value
  * that the update changed has changed since.
  */
-function revertUpdate<S extends State, T extends Settled, K extends string>(
+function revertUpdate<S extends State, T extends Settled, K extends Singular>(
   settings: KindSettings<S, T, K>,
   snapshot: S,
   event: UpdateEvent<K, T['settings']>,
@@ -194,7 +194,7 @@ function revertUpdate<S extends State, T extends Settled, K extends string>(
 }
 
 /** Creates the adoption of a kind: its settings, and the steps that start and stop. @internal */
-export function adoptionOf<S extends State, T extends Settled, K extends string>(
+export function adoptionOf<S extends State, T extends Settled, K extends Singular>(
   settings: KindSettings<S, T, K>,
   lifecycle: Pick<AdoptionSteps, 'stop' | 'start'> = {},
 ): Adoption {
@@ -211,7 +211,7 @@ export function adoptionOf<S extends State, T extends Settled, K extends string>
   return { adopted, steps: { update, ...lifecycle } };
 }
 
-function decideUpdate<S extends State, T extends Settled, K extends string>(
+function decideUpdate<S extends State, T extends Settled, K extends Singular>(
   { named: { collection, singular: kind }, events }: KindSettings<S, T, K>,
   snapshot: S,
   thing: T,
@@ -233,7 +233,7 @@ function decideUpdate<S extends State, T extends Settled, K extends string>(
 }
 
 /** Creates the route `PATCH` of a resource. @internal */
-export function patchRoute<S extends State, T extends Settled, K extends string>(
+export function patchRoute<S extends State, T extends Settled, K extends Singular>(
   settings: KindSettings<S, T, K>,
   aliases: Route['aliases'] = [],
 ): KindRoute {

@@ -89,7 +89,7 @@ export interface GatewayDocument {
  */
 export class InvalidDocumentError extends AdminError {
   /** Every fault, with its pointer into the document. */
-  readonly faults: readonly Fault[];
+  declare readonly faults: readonly Fault[];
 
   /** @param faults - every fault; the message lists the first 20 */
   constructor(faults: readonly Fault[]) {

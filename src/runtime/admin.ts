@@ -75,8 +75,8 @@ export interface AdminOptions {
     readonly allowedHosts?: readonly string[];
     /**
      * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
-     * `undefined` if there is none. The function is synchronous. If it throws, or returns anything else, the request is
-     * refused with 500 `internal`.
+     * `undefined` to accept the password. The function is synchronous. If the function throws, or returns another value,
+     * the response is 500 `internal`.
      */
     readonly passwordPolicy?: (password: string) => string | undefined;
   };

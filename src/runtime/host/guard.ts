@@ -165,7 +165,7 @@ function textFrom(call: HostCall, longest: number): (answer: unknown) => string 
 /**
  * Asks the password policy of the host.
  *
- * @returns the objection to a password; `undefined` if there is none
+ * @returns the objection to a password; `undefined` if the policy accepts the password
  * @throws HostError if the policy throws, or gives neither a sentence nor `undefined`
  * @internal
  */

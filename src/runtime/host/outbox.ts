@@ -35,7 +35,7 @@ export interface OutboxOptions {
   readonly deadlineMs: number;
   /** Makes the next call. A rejection ends the outbox. */
   readonly work: () => Promise<void>;
-  /** Whether there is work besides the items; if left out, there is none. */
+  /** Whether `work` has something to do without items, such as a compaction. By default only items are work. */
   readonly hasWork?: () => boolean;
   /**
    * Waits before a call is made again.
@@ -86,7 +86,7 @@ export class Outbox<T extends { readonly size: number }> {
     return tooMany === -1 ? [...this.items] : this.items.slice(0, Math.max(1, tooMany));
   }
 
-  /** Works until nothing is left. Resolves when that is so, or the outbox has ended. */
+  /** Makes calls until no work is left. Resolves then, or when the outbox ends. */
   work(): Promise<void> {
     return (this.#working ??= this.#work());
   }

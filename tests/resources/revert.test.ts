@@ -101,9 +101,10 @@ function forEachPair(
 
 const textIn = (snapshot: Snapshot, subject: Subject): string => textOf(settingsOf(subject, snapshot));
 
-/** The list, the member of a map or the field that an operation is about. */
+/** The list, the member of a map or the field that an operation is about. A rule ties a port to its address: one place. */
 function placeOf(settings: object, path: string): string {
   const [field = '', member] = path.split('/').slice(1);
+  if (field === 'port') return '/address';
   const isList = Array.isArray(modelValueAt(settings, `/${field}`));
   return isList || member === undefined ? `/${field}` : `/${field}/${member}`;
 }
@@ -176,6 +177,16 @@ describe('reverting a patch', () => {
         for (const secret of ['v1.', planted.sealed]) expect(JSON.stringify(problem)).not.toContain(secret);
       }
     }, 300);
+  });
+
+  it('is refused if a later change of another field leaves a rule broken', () => {
+    const toSocket = patchServer.bind(null, sampleSnapshot(), 'db-serv-1');
+    const change = toSocket([{ op: 'replace', path: '/address', value: '/run/db' }], someTime);
+    if (change.outcome !== 'accepted') throw new Error('A socket is an address');
+    const later = patchServer(change.next, 'db-serv-1', [{ op: 'remove', path: '/port' }], someTime);
+    expect(later.outcome).toBe('accepted');
+    const { status, code, errors } = expectRefused(revert(change.events[0]), later.next);
+    expect({ status, code, errors }).toMatchObject({ status: 422, errors: [{ pointer: '/port' }] });
   });
 
   it('works with an event from a journal as with an event from a decision', () => {

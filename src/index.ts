@@ -114,7 +114,7 @@ export type { Handled } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap } from './runtime/read/event-log.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export { measurementTable, type Measurement } from './runtime/instrumentation/measurement.ts';
-export type { Plan } from './runtime/handler/plan.ts';
+export type { Plan } from './runtime/plan/plan.ts';
 
 // Implement the ports, or use the ready-made ones.
 export type {

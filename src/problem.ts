@@ -153,6 +153,8 @@ export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCod
   readonly errors?: readonly Fault[];
   /** Id of the command in flight, for `command-in-progress`, `command-not-abandonable` and `outcome-unknown`. */
   readonly command?: string;
+  /** The plan of the command as it is now, for `precondition-failed` of a mark; see {@link Plan}. */
+  readonly plan?: object;
 }
 
 /**

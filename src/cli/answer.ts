@@ -8,10 +8,20 @@ import { safeText } from './output.ts';
 
 /** The value of the answer to a command that was sent: if nobody understands the answer, the outcome is unknown. */
 export async function outcomeOf<T>(answer: Promise<Answer<T>>): Promise<T> {
-  try {
-    const value = valueOf(await answer);
+  return understood(answer, (given) => {
+    const value = valueOf(given);
     if (value === undefined || (typeof value === 'object' && value !== null)) return value;
     throw new Error('it is no resource');
+  });
+}
+
+/** What the answer to a command that was sent means: if nobody understands the answer, the outcome is unknown. */
+export async function understood<T, M>(
+  answer: Promise<Answer<T>>,
+  meaning: (answer: Answer<T>) => M,
+): Promise<M> {
+  try {
+    return meaning(await answer);
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new CommandError(

@@ -4,10 +4,10 @@
  */
 import { createInterface } from 'node:readline/promises';
 
-import type { Answer, Client, EndpointId } from '../client/index.ts';
+import type { Answer, Client, CommandOutcome, EndpointId } from '../client/index.ts';
 import type { Operation, Plan } from '../index.ts';
 import { applyPatch, type Json } from '../json/index.ts';
-import { outcomeOf, refusal, valueOf } from './answer.ts';
+import { refusal, understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf } from './connection.ts';
 import { counted, jsonText, safeText } from './output.ts';
@@ -33,25 +33,56 @@ type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
 /** Makes a change, or says what it would do. */
 export async function make(call: Call, client: Client, change: Change): Promise<void> {
   const method = methodOf(client, change.id);
-  const given = [...change.given, ...(change.ifMatch === undefined ? [] : [{ ifMatch: change.ifMatch }])];
-  const plan = acceptedPlan(valueOf(await method.plan(...given)));
+  const condition = change.ifMatch === undefined ? {} : { ifMatch: change.ifMatch };
+  const plan = acceptedPlan(valueOf(await method.plan(...change.given, condition)));
   if (call.has('dry-run')) showPlan(call, change, plan);
-  else if (plan.outcome === 'unchanged') say(call, plan, `Nothing to do: ${change.title}.`);
-  else await makePlanned(call, change, plan, () => method(...given));
+  else if (plan.outcome === 'unchanged')
+    say(call, { outcome: 'unchanged', closed: nothingClosed }, `Nothing to do: ${change.title}.`);
+  else {
+    if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
+    await makePlanned(call, change, plan, (mark) =>
+      method(...change.given, { ...condition, mark, prefer: 'representation' }),
+    );
+  }
 }
 
+/** Does what a plan has shown. If that has changed, shows the plan of now and asks again. */
 async function makePlanned(
   call: Call,
   change: Change,
   plan: Accepted,
-  send: () => Promise<Answer<unknown>>,
+  send: (mark: string) => Promise<Answer<unknown>>,
 ): Promise<void> {
-  const { output } = call;
-  if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
-  const sent = outcomeOf(withProgress(call, change, send));
-  const body = await unlessInterrupted(call, sent, () => `Interrupted. ${goingOn(change.title)}`);
-  if (body !== undefined && output.isJson) output.json(body);
-  else say(call, plan, `Done: ${change.title}.${consequence(plan)}`);
+  const sent = understood(
+    withProgress(call, change, () => send(plan.mark)),
+    (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer)) },
+  );
+  const answer = await unlessInterrupted(call, sent, () => `Interrupted. ${goingOn(change.title)}`);
+  if ('mark' in answer) {
+    for (const line of ['The plan has changed:', ...planLines(answer).map((line) => `  ${line}`)])
+      call.output.note(safeText(line));
+    if (call.has('yes')) throw new CommandError('Nothing was done.', exitCodes.differs);
+    await confirm(call, `${sentence(change.title)}?${consequence(answer)}`);
+    return makePlanned(call, change, answer, send);
+  }
+  const { closed = nothingClosed } = answer.done;
+  if (call.output.isJson) call.output.json(answer.done);
+  else call.output.lines(safeText(`Done: ${change.title}.${closingText(closed, 'closed')}`));
+}
+
+const nothingClosed = { sessions: 0, connections: 0 };
+
+/** What the interface says that was done. @throws Error if that is no object */
+function bodyOf(done: unknown): Partial<CommandOutcome> {
+  if (typeof done === 'object' && done !== null) return done;
+  throw new Error('it is no resource');
+}
+
+/** The plan of now in the refusal of a mark; `undefined` for any other answer. */
+function planOfNow(answer: Answer<unknown>): Accepted | undefined {
+  if (answer.ok || answer.problem.code !== 'precondition-failed' || answer.problem.plan === undefined)
+    return undefined;
+  return acceptedPlan(answer.problem.plan as Plan);
 }
 
 /** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */
@@ -114,8 +145,8 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
   throw new Error('it is no plan');
 }
 
-function say({ output }: Call, { outcome, closes, stays }: Accepted, text: string): void {
-  if (output.isJson) output.json({ outcome, closes, stays });
+function say({ output }: Call, outcome: CommandOutcome, text: string): void {
+  if (output.isJson) output.json(outcome);
   else output.lines(safeText(text));
 }
 
@@ -201,14 +232,18 @@ function effectLine(effect: unknown): string {
 }
 
 /** What a change means for the sessions; empty if nothing. */
-function consequence({ closes: { sessions, connections }, stays }: Accepted): string {
+function consequence({ closes, stays }: Accepted): string {
+  const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
+  const closing = closingText(closes, verb);
+  return stays.sessions === 0 ? closing : `${closing} ${continuing(stays.sessions)}.`;
+}
+
+function closingText({ sessions, connections }: CommandOutcome['closed'], verb: string): string {
   const closed = [
     ...(sessions === 0 ? [] : [counted(sessions, 'session')]),
     ...(connections === 0 ? [] : [counted(connections, 'backend connection')]),
   ];
-  const verb = sessions + connections === 1 ? 'closes' : 'close';
-  const closing = closed.length === 0 ? '' : ` ${closed.join(' and ')} ${verb}.`;
-  return stays.sessions === 0 ? closing : `${closing} ${continuing(stays.sessions)}.`;
+  return closed.length === 0 ? '' : ` ${closed.join(' and ')} ${verb}.`;
 }
 
 function sentence(title: string): string {

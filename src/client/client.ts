@@ -50,6 +50,25 @@ export interface ReadOptions<F> extends RequestOptions {
 export interface CommandOptions extends RequestOptions {
   /** The entity tag that the resource must have; otherwise the command is refused with `precondition-failed`. */
   readonly ifMatch?: string;
+  /**
+   * The mark of a plan: the command does what that plan showed, or is refused with `precondition-failed`, whose problem has the
+   * plan of now.
+   */
+  readonly mark?: string;
+}
+
+/**
+ * What a command has done: the answer of a command without a representation, to `prefer: 'representation'`.
+ *
+ * @public
+ */
+export interface CommandOutcome {
+  /** Whether anything has changed. */
+  readonly outcome: 'accepted' | 'unchanged';
+  /** Id of the command; left out if nothing was settled. */
+  readonly command?: string;
+  /** What the command has closed. */
+  readonly closed: { readonly sessions: number; readonly connections: number };
 }
 
 /**
@@ -84,6 +103,14 @@ type ListMethod<P, R, O> = <const F extends FieldOf<R> = FieldOf<R>>(
 
 /** Sends a command. @internal */
 interface CommandMethod<P, B, R> {
+  /** Sends the command. The answer says what was done. */
+  (
+    ...given: [
+      ...subject: Subject<P>,
+      ...body: Body<B>,
+      options: CommandOptions & { readonly prefer: 'representation' },
+    ]
+  ): Promise<Answer<R extends undefined ? CommandOutcome : R>>;
   /** Sends the command. */
   (...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions]): Promise<Answer<R>>;
   /** Says what the command would do, and does nothing. */

@@ -10,6 +10,7 @@ export {
   createClient,
   type Client,
   type CommandOptions,
+  type CommandOutcome,
   type Elements,
   type MethodOf,
   type ReadOptions,

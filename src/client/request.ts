@@ -8,6 +8,7 @@ import type { AdminRequest } from '../index.ts';
 interface AnyOptions {
   readonly signal?: AbortSignal;
   readonly ifMatch?: string;
+  readonly prefer?: 'representation';
   readonly after?: string;
   readonly range?: readonly [number, number];
 }
@@ -21,12 +22,15 @@ export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): A
   const { method, path, body: type } = endpoint;
   const place = path.replace(/:\w+/, () => segmentOf(given.shift()));
   const body = type && JSON.stringify(given.shift());
-  const { signal, ifMatch, after, range, ...others } = (given[0] ?? {}) as AnyOptions;
+  const { signal, ifMatch, prefer, after, range, ...others } = (given[0] ?? {}) as AnyOptions;
   const query = new URLSearchParams({ ...others, ...(range && { range: range.join('-') }), ...own });
   return {
     method,
     target: `${place}?${query.toString()}`.replace(/\?$/, ''),
-    headers: { 'content-type': type, 'if-match': ifMatch, 'last-event-id': after },
+    headers: {
+      ...{ 'content-type': type, 'if-match': ifMatch, 'last-event-id': after },
+      prefer: prefer && `return=${prefer}`,
+    },
     body,
     signal,
   } as AdminRequest;

@@ -23,6 +23,11 @@ export interface Context {
   readonly times?: TimeFormat;
   /** Whether callers must authenticate. If `required`, the last user cannot be deleted. */
   readonly authentication?: 'required' | 'none';
+  /**
+   * The last revision at which a session or connection may have opened to be closed: a command with the mark of a plan closes
+   * no later one. Left out if all that are open may be closed.
+   */
+  readonly openedUpTo?: number;
 }
 
 /**
@@ -327,8 +332,10 @@ export interface Changes<E, F> {
 export interface Parts<E, F, S = unknown> {
   /** The number of parts; at least 1. */
   readonly count: number;
-  /** The number of things in the lists of all parts together, if there are several parts. */
+  /** The number of things in the lists of all parts together, if there are several parts; with `head`, at most so many. */
   readonly items: number;
+  /** A first part with an empty list. Given if only the making of a part shows what the part has: each can be empty. */
+  readonly head?: Changes<E, F>;
   /**
    * Makes the parts, in order. Every call makes the same parts, but for what `present` leaves out.
    *
@@ -368,7 +375,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     this.resources = resources;
     if ('make' in change) {
       this.#parts = change;
-      const whole = (): Changes<E, F> => (this.#whole ??= wholeOf(change.make()));
+      const whole = (): Changes<E, F> => (this.#whole ??= joinedChanges([...change.make()]));
       const lazy = { enumerable: true, configurable: false } as const;
       Object.defineProperty(this, 'events', { ...lazy, get: () => whole().events });
       Object.defineProperty(this, 'effects', { ...lazy, get: () => whole().effects });
@@ -397,14 +404,6 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   }
 }
 
-function wholeOf<E, F>(made: Iterable<Changes<E, F>>): Changes<E, F> {
-  const parts = [...made];
-  return deepFreeze({
-    events: parts.flatMap(({ events }) => events),
-    effects: parts.flatMap(({ effects }) => effects),
-  });
-}
-
 /**
  * Gives the events and effects of a decision in parts, without making them all at once.
  *
@@ -414,6 +413,21 @@ export function partsOf<E extends EventBase, F extends EffectBase, S extends Rev
   decision: Changes<E, F>,
 ): Parts<E, F, S> {
   return AcceptedDecision.partsOf(decision);
+}
+
+/**
+ * Gives the first part of a decision, without making the parts after it. If only the making shows what it has, its list is
+ * empty.
+ *
+ * @internal
+ */
+export function firstPartOf<E extends EventBase, F extends EffectBase>(
+  decision: Changes<E, F>,
+): Changes<E, F> {
+  const { head, make } = partsOf<E, F>(decision);
+  if (head !== undefined) return head;
+  const [first = decision] = make();
+  return first;
 }
 
 /**
@@ -478,6 +492,7 @@ function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>
   return {
     count: 1 + all.reduce((sum, { count }) => sum + count - 1, 0),
     items: all.reduce((sum, { items }) => sum + items, 0),
+    ...headOf(all),
     make,
   };
 
@@ -495,6 +510,21 @@ function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>
     }
     yield deepFreeze(last);
   }
+}
+
+/** The head of joined parts: only the last decision can close anything. */
+function headOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 'head'> {
+  const last = all.at(-1)?.head;
+  if (last === undefined) return {};
+  const heads = [...all.slice(0, -1).flatMap(({ make }) => [...make()]), last];
+  return { head: joinedChanges(heads) };
+}
+
+function joinedChanges<E, F>(changes: readonly Changes<E, F>[]): Changes<E, F> {
+  return deepFreeze({
+    events: changes.flatMap(({ events }) => events),
+    effects: changes.flatMap(({ effects }) => effects),
+  });
 }
 
 function refuseSequence<S, E extends EventBase, F extends EffectBase>(

@@ -57,7 +57,7 @@ export interface Route {
   /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. */
   readonly role: Role;
   /** Query parameters that the endpoint accepts, besides those of `search`. */
-  readonly query: readonly ('fields' | 'range' | 'dry_run' | 'after' | 'types')[];
+  readonly query: readonly ('fields' | 'range' | 'dry_run' | 'mark' | 'after' | 'types')[];
   /**
    * Query parameters that select the elements of a list by a value, such as `user`. Each may be given once; an element
    * must have all given values. Empty if the endpoint has no such parameter.
@@ -144,7 +144,12 @@ export interface ListRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
 interface Change<S, D, T = unknown> {
   /** Decides the command about the resource that the path names. */
   decide(this: void, snapshot: S, thing: T, context: Context): D;
+  /** What the body asks for, with its secrets hashed, sealed or left out; left out without a body. For the mark of a plan. */
+  readonly asked?: object;
 }
+
+/** The query parameters of every command. @internal */
+export const commandQuery = ['dry_run', 'mark'] as const;
 
 /** A route that makes a change. `T` is the resource in the path; `If-Match` is compared with its version. @internal */
 export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>, Writing {

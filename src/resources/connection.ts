@@ -173,7 +173,7 @@ const counters = z.strictObject({
 const fields = defineFields<{
   representation: ConnectionRepresentation;
   document: Omit<ConnectionDocument, 'id'>;
-  state: Omit<Connection, 'id'>;
+  state: Omit<Connection, 'id' | 'opened'>;
 }>()({
   state: { shape: line },
   role: { shape: line },
@@ -354,22 +354,29 @@ function decideServerConnections(snapshot: Snapshot, server: Server, context: Co
   const count = table.countOfServer(server.key);
   // Not the server itself: a patch of unknown outcome must not keep the connections from being closed.
   const resources = [`${resource}/connections`];
-  if (count === 0) return unchanged(snapshot, resources);
   const head = eventHead(resource, context);
   const { key } = server;
   const range = (offset: number, length: number): readonly SessionConnection[] =>
     table.connectionsOfServer(key, offset, length);
   const isLeft = ({ session, connection }: SessionConnection, { sessions }: Snapshot): boolean =>
     isOn(key, identityOf(session, connection), sessions);
-  const batches = inBatches(count, range, isLeft, (batch) => {
+  const toChange = (
+    batch: readonly SessionConnection[],
+  ): { event: ClosingEvent; effect: ConnectionEffect } => {
     const connections = batch.map(({ session, connection }) => identityOf(session, connection));
     return {
-      event: { type: 'connections.closed', ...head, server: key, connections } as const,
-      effect: { type: 'connections.close', resource, server: key, connections } as const,
+      event: { type: 'connections.closed', ...head, server: key, connections },
+      effect: { type: 'connections.close', resource, server: key, connections },
     };
-  });
-  return accepted(events, snapshot, resources, batches);
+  };
+  const openedAt = ({ connection }: SessionConnection): number => connection.opened;
+  const batches = inBatches({ count, range, openedAt, isLeft, toChange }, context);
+  return batches === undefined
+    ? unchanged(snapshot, resources)
+    : accepted(events, snapshot, resources, batches);
 }
+
+type ClosingEvent = Extract<ConnectionEvent, { readonly type: 'connections.closed' }>;
 
 /** Whether a connection is on a server. A session may reconnect elsewhere under the same id. */
 function isOn(

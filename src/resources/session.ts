@@ -148,7 +148,7 @@ const idleTime = shape.number;
 const fields = defineFields<{
   representation: SessionRepresentation;
   document: Omit<SessionDocument, 'connections'>;
-  state: Omit<Session, 'connections'>;
+  state: Omit<Session, 'connections' | 'opened'>;
 }>()({
   id: { shape: shape.id },
   state: { shape: line },
@@ -363,7 +363,7 @@ function decideServiceSessions(snapshot: Snapshot, service: Service, context: Co
   // Not the service itself: a start or stop of unknown outcome must not keep the sessions from being closed.
   const links = { resource, restsOn: `${resource}/sessions` };
   return close(snapshot, links, context, count, (offset, length) =>
-    table.identitiesOfService(service.key, offset, length),
+    table.rangeOfService(service.key, offset, length),
   );
 }
 
@@ -372,19 +372,24 @@ function close(
   { resource, restsOn = resource }: { readonly resource: string; readonly restsOn?: string },
   context: Context,
   count: number,
-  range: (offset: number, length: number) => readonly SessionIdentity[],
+  range: (offset: number, length: number) => readonly Session[],
 ): SessionDecision {
-  if (count === 0) return unchanged(snapshot, [restsOn]);
   const head = eventHead(resource, context);
-  const batches = inBatches(count, range, isOpen, (batch) => {
+  const toChange = (batch: readonly Session[]): { event: ClosingEvent; effect: SessionEffect } => {
     const sessions = batch.map(({ id, connected }) => ({ id, connected }));
     return {
-      event: { type: 'sessions.closed', ...head, sessions } as const,
-      effect: { type: 'sessions.close', resource, sessions } as const,
+      event: { type: 'sessions.closed', ...head, sessions },
+      effect: { type: 'sessions.close', resource, sessions },
     };
-  });
-  return accepted(events, snapshot, [restsOn], batches);
+  };
+  const openedAt = ({ opened }: Session): number => opened;
+  const batches = inBatches({ count, range, openedAt, isLeft: isOpen, toChange }, context);
+  return batches === undefined
+    ? unchanged(snapshot, [restsOn])
+    : accepted(events, snapshot, [restsOn], batches);
 }
+
+type ClosingEvent = Extract<SessionEvent, { readonly type: 'sessions.closed' }>;
 
 function isOpen({ id, connected }: SessionIdentity, { sessions }: Snapshot): boolean {
   return sessions.find(id)?.connected === connected;

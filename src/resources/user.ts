@@ -26,7 +26,7 @@ import { type Json, type JsonObject, isObject } from '../json/value.ts';
 import { nameKey } from '../core/name.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { patchMediaTypes, type PathParameters } from '../http/route.ts';
+import { commandQuery, patchMediaTypes, type PathParameters } from '../http/route.ts';
 import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
@@ -404,7 +404,7 @@ const create: KindRoute = {
   ...endpoint('users.create'),
   role: 'administrator',
   aliases: [],
-  query: ['dry_run'],
+  query: commandQuery,
   search: [],
   fields: [],
   mediaTypes: ['application/json'],
@@ -416,7 +416,11 @@ const create: KindRoute = {
   async command(_parameters, body, secrets) {
     const creation = await userCreation(body, secrets);
     if (!creation.ok) return creation;
-    return ok({ decide: (snapshot: Snapshot, _users, context) => creation.value(snapshot, context) });
+    const { name } = body as { readonly name: string };
+    return ok({
+      decide: (snapshot: Snapshot, _users, context) => creation.value(snapshot, context),
+      asked: { name },
+    });
   },
   // An operator who creates the first user expects that everybody has to log in from then on.
   errorIfOpen: ({ users }: Snapshot) => (users.size === 1 ? new Error(nobodyLogsIn) : undefined),
@@ -461,7 +465,7 @@ const patch: KindRoute = {
   isAddition: true,
   role: 'administrator',
   aliases: [],
-  query: ['dry_run'],
+  query: commandQuery,
   search: [],
   fields: [],
   mediaTypes: patchMediaTypes,
@@ -479,6 +483,8 @@ const patch: KindRoute = {
     if (!hashed.ok) return hashed;
     return ok({
       decide: (snapshot: Snapshot, user: User, context) => decidePatch(snapshot, user, hashed.value, context),
+      // The only field that can be written is the password.
+      asked: parsed.value.map(({ op, path }) => ({ op, path })),
     });
   },
   answer: (_snapshot, user: User, { times }) => represent(user, times),

@@ -16,7 +16,7 @@ import type { Authorize } from './handler/access.ts';
 import type { Handled } from './handler/handler.ts';
 import type { Measurement } from './instrumentation/measurement.ts';
 import type { Limits } from './limits.ts';
-import type { Plan } from './handler/plan.ts';
+import type { Plan } from './plan/plan.ts';
 
 /**
  * The options of {@link createAdmin} and {@link openAdmin}. Only `snapshot` and `gateway` are required.
@@ -123,6 +123,11 @@ export interface ExecuteOptions {
     /** The entity tag, or `*`, in the syntax of `If-Match` (RFC 9110 §13.1.1). */
     readonly etag: string;
   };
+  /**
+   * The mark of a plan: the command does what that plan showed, or is refused with `precondition-failed`. Sessions and
+   * connections that have opened since the plan stay open.
+   */
+  readonly mark?: string;
   /** Cancels the command if it has not started, and `execute` rejects. A started command runs to completion. */
   readonly signal?: AbortSignal;
 }

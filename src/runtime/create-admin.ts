@@ -43,7 +43,8 @@ import { EventStreams } from './handler/event-stream.ts';
 import { createGuard } from './handler/guard.ts';
 import type { HandlerOptions } from './handler/arrival.ts';
 import { createRequestHandler } from './handler/handler.ts';
-import { toPlan } from './handler/plan.ts';
+import { ownCommand, parseMark } from './plan/mark.ts';
+import type { Planned } from './plan/plan.ts';
 import { TextCache } from './handler/text-cache.ts';
 import { isEmpty, restore } from './journal/history.ts';
 import type { StoreCall } from './instrumentation/instruments.ts';
@@ -258,7 +259,7 @@ export function assemble(
   const log = new EventLog(options.limits.maxEventsKept, life);
   const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
   const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? refusal();
-  const writer: Writer = writerOf(options, snapshot, { log, journal, audit, prefix, refuseAll });
+  const writer: Writer = writerOf(options, snapshot, { log, journal, audit, prefix, life, refuseAll });
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
   const closing = new AbortController();
@@ -327,8 +328,7 @@ function adminOf(
     execute,
     plan(transition, how = {}) {
       assertCommand(transition, how);
-      const { snapshot } = writer;
-      return toPlan(writer.preview(requestOf(transition, how)), snapshot, versionOf(how.ifMatch));
+      return writer.plan(requestOf(transition, how));
     },
     createFirstUser: async (user) =>
       execute(await firstUserCreation(user, writer.snapshot, secrets), { actor: user.name }),
@@ -399,7 +399,7 @@ function handlerOf(
     ...options,
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
-    decide: (command) => writer.preview(command),
+    plan: (command) => writer.plan(command),
     refuseAll: parts.refuseAll,
     refuseClosed: () => writer.refuseClosed(),
     isReadOnly: () => mode.isReadOnly,
@@ -422,15 +422,17 @@ function writerOf(
     journal,
     audit,
     prefix,
+    life,
     refuseAll,
   }: Pick<Parts, 'log' | 'audit'> &
     Pick<SelfOptions, 'journal'> &
-    Pick<WriterOptions, 'prefix' | 'refuseAll'>,
+    Pick<WriterOptions, 'prefix' | 'life' | 'refuseAll'>,
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
     snapshot,
     prefix,
+    life,
     journal,
     gateway,
     clock,
@@ -492,10 +494,14 @@ type Condition = NonNullable<ExecuteOptions['ifMatch']>;
 
 function requestOf(
   transition: Transition,
-  { actor, ifMatch }: Omit<ExecuteOptions, 'signal'>,
-): CommandRequest {
-  const guarded = ifMatch === undefined ? transition : guard(transition, ifMatch);
-  return actor === undefined ? { transition: guarded } : { transition: guarded, actor };
+  { actor, ifMatch, mark }: Omit<ExecuteOptions, 'signal'>,
+): CommandRequest & { readonly planned: Planned } {
+  const parsed = mark === undefined ? undefined : parseMark(mark);
+  return {
+    transition: ifMatch === undefined ? transition : guard(transition, ifMatch),
+    planned: { command: ownCommand, versionIn: versionOf(ifMatch), ...(parsed && { mark: parsed }) },
+    ...(actor === undefined ? {} : { actor }),
+  };
 }
 
 function guard(transition: Transition, { link, etag }: Condition): Transition {

@@ -57,7 +57,10 @@ export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
 }
 
 /** The ports for secrets that need no running interface. */
-type Ports = Pick<SecretPorts, 'seal' | 'objection'>;
+type Ports = Pick<SecretPorts, 'seal' | 'objection'> & {
+  /** Whether sealed text can be opened after a restart, as far as a restart matters. */
+  readonly isStorable: boolean;
+};
 
 /** The options of an interface, with or without a store. */
 type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, 'durable'> };
@@ -135,10 +138,11 @@ function secretPortsOf(
   { sealer = createSecretSealer(), access: { passwordPolicy } = {}, store }: GivenOptions,
   deadline: HostDeadline,
 ): Ports {
-  const storable = store?.durable !== true || sealer.durable;
+  // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
+  const isStorable = store?.durable !== true || sealer.durable;
   return {
-    // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
-    seal: async (secret) => (storable ? sealWith(sealer, secret, deadline) : undefined),
+    isStorable,
+    seal: async (secret) => (isStorable ? sealWith(sealer, secret, deadline) : undefined),
     objection: (password) => objectionOf(passwordPolicy, password),
   };
 }

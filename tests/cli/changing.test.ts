@@ -121,27 +121,23 @@ describe('a change by gateway-admin', () => {
     expect([code, err.replaceAll('\r\x1b[K', '|')]).toEqual([0, expect.stringMatching(`^\\|${told}\\|`)]);
   });
 
-  it('says what closes and what continues', async () => {
-    expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
-      'Done: stop service my-service. 2 sessions continue.\n',
-    );
+  it('says what was closed', async () => {
+    expect((await ask(['stop', 'service', 'my-service'])).out).toBe('Done: stop service my-service.\n');
     expect((await ask(['close', 'sessions', 'my-service', '--yes'])).out).toBe(
-      'Done: close the sessions of my-service. 2 sessions and 3 backend connections close.\n',
+      'Done: close the sessions of my-service. 2 sessions and 3 backend connections closed.\n',
     );
   });
 
-  it('says in the singular that one session continues, or closes', async () => {
+  it('says in the singular that one session was closed', async () => {
     expect((await ask(['close', 'session', '12', '--yes'])).out).toBe(
-      'Done: close session 12. 1 session and 1 backend connection close.\n',
+      'Done: close session 12. 1 session and 1 backend connection closed.\n',
     );
-    expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
-      'Done: stop service my-service. 1 session continues.\n',
-    );
+    expect((await ask(['stop', 'service', 'my-service'])).out).toBe('Done: stop service my-service.\n');
     expect((await ask(['close', 'sessions', 'bare-service', '--yes'])).out).toBe(
-      'Done: close the sessions of bare-service. 1 session closes.\n',
+      'Done: close the sessions of bare-service. 1 session closed.\n',
     );
     expect((await ask(['close', 'connections', 'db-serv-1', '--yes'])).out).toBe(
-      'Done: close the connections to db-serv-1. 1 backend connection closes. 1 session continues.\n',
+      'Done: close the connections to db-serv-1. 1 backend connection closed.\n',
     );
   });
 
@@ -153,8 +149,8 @@ describe('a change by gateway-admin', () => {
     const done = await ask(['stop', 'service', 'my-service', '--json']);
     expect(JSON.parse(done.out)).toEqual({
       outcome: 'accepted',
-      closes: { sessions: 0, connections: 0 },
-      stays: { sessions: 2 },
+      command: expect.any(String),
+      closed: { sessions: 0, connections: 0 },
     });
     const patched = await ask(['patch', 'service', 'my-service', '--set', 'max_connection=7', '--json']);
     expect(JSON.parse(patched.out)).toMatchObject({ name: 'My Service', max_connection: 7 });

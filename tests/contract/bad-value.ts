@@ -241,7 +241,7 @@ export const badTargets: readonly BadInput[] = [
       'GET /services?__proto__=1',
     ],
     ...['PUT /service/My-Service/stop?dry_run=yes', 'DELETE /sessions/9?dry_run=true&dry_run=true'],
-    ...['POST /gateway/logs/flush?dry_run', 'DELETE /users/ada?dry_run=1'],
+    ...['POST /gateway/logs/flush?dry_run', 'DELETE /users/ada?dry_run=1', 'DELETE /users/ada?mark=1'],
     ...['%zz', '%', '%2', '%C0%AF', '%ED%A0%80', '%E2%82', 'a%C3&%A9'].flatMap((text) => [
       `GET /sessions?user=${text}`,
       `GET /services?range=${text}`,
@@ -307,7 +307,7 @@ export const badTargets: readonly BadInput[] = [
 export const commandsWhileReadOnly: readonly BadInput[] = [
   ...requests('403 read-only', [
     'PUT /service/My-Service/stop',
-    'PUT /service/My-Service/stop?dry_run=true',
+    'PUT /service/My-Service/stop?dry_run=false',
     'DELETE /services/My-Service/sessions',
     'DELETE /users/ada',
     'DELETE /users/nobody',

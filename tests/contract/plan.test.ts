@@ -64,10 +64,11 @@ describe.each(transportNames)('through %s', (name) => {
       // An admin user has no settings, so a plan to change the password has no patch of settings.
       expect(plan.patch !== undefined).toBe(plan.effects.some(({ type }) => type.endsWith('.update')));
       const members = Object.keys(plan).filter((member) => member !== 'patch' && member !== 'etag');
-      expect(members).toEqual(['outcome', 'events', 'effects', 'closes', 'stays']);
+      expect(members).toEqual(['outcome', 'mark', 'events', 'effects', 'closes', 'stays']);
 
       const after = admin.events();
-      expect((await send(endpoint, targetOf(endpoint))).status).toBe(endpoint.answer.status);
+      const marked = `${targetOf(endpoint)}?mark=${String((plan as { readonly mark?: string }).mark)}`;
+      expect((await send(endpoint, marked)).status).toBe(endpoint.answer.status);
       expect(gateway.applied.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
       const { value } = (await after.next()) as { value: { event: { type: string } } };
       expect(value.event.type).toBe(plan.events[0]?.type);

@@ -186,12 +186,13 @@ describe.each(transportNames)('through %s', (name) => {
       const known: readonly string[] = [
         ...endpoint.parameters,
         ...(endpoint.search ?? []),
-        ...(endpoint.method === 'GET' ? [] : ['dry_run']),
+        ...(endpoint.method === 'GET' ? [] : ['dry_run', 'mark']),
       ];
       const strangers = [
         'fields',
         'range',
         'dry_run',
+        'mark',
         'limit',
         'Range',
         '__proto__',

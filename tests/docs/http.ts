@@ -66,7 +66,8 @@ const common: readonly (Omit<Example, 'endpoint'> & { readonly title: string; re
   {
     title: 'Preview a command',
     text: `With \`dry_run=true\`, nothing is changed. The answer is the plan of the command: its events, its effects, and how many
-sessions would close or stay. Every endpoint that changes something takes \`dry_run\`.
+sessions would close or stay. Every endpoint that changes something takes \`dry_run\`. The plan has a \`mark\`: with
+\`mark=…\`, the same command does what the plan showed, or is refused with 412 and the plan of now.
 [Preview a command](runtime.md#preview-a-command) explains the plan.`,
     method: 'PUT',
     target: '/service/My-Service/stop?dry_run=true',

@@ -48,10 +48,12 @@ const problemShape = z.strictObject({
   code: z.string(),
   errors: z.exactOptional(z.array(faultShape).check(z.minLength(1), z.maxLength(maxListedFaults))),
   command: z.exactOptional(z.string()),
+  plan: z.exactOptional(z.lazy(() => planShape)),
 } satisfies Record<keyof Problem, z.ZodMiniType>);
 
 const planShape = z.strictObject({
   outcome: z.enum(['accepted', 'unchanged'] satisfies Planned['outcome'][]),
+  mark: z.string(),
   patch: z.exactOptional(z.array(z.looseObject({ op: z.string(), path: z.string() }))),
   events: z.array(changeShape),
   effects: z.array(changeShape),

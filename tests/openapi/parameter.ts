@@ -36,6 +36,14 @@ export const parameters: Members = {
     schema: { ...text, enum: ['true', 'false'] },
     'x-addition': true,
   },
+  mark: {
+    name: 'mark',
+    in: 'query',
+    description:
+      'The mark of a plan: the command does what that plan showed, or is refused with 412 and the plan of now.',
+    schema: { ...text, pattern: '^[0-9a-f]{8}\\.[0-9a-f]{32}(\\.[0-9a-f]+\\.\\d+\\.\\d+)?$' },
+    'x-addition': true,
+  },
   ifMatch: {
     name: 'If-Match',
     in: 'header',
@@ -126,7 +134,7 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
     ...inPath,
     ...(query.includes('range') ? ['range'] : []),
     ...(query.includes('fields') ? [fieldsName(route)] : []),
-    ...(query.includes('dry_run') ? ['dryRun'] : []),
+    ...(query.includes('dry_run') ? ['dryRun', 'mark'] : []),
     ...conditionOf(route),
   ];
   return [...shared.map((name) => ref('parameters', name)), ...search.map(searchParameter)];

@@ -11,6 +11,10 @@ export interface Asked extends ClientCommand {
   readonly request?: AdminRequest;
   /** The tag that the request names in `If-Match`. */
   readonly tag?: Tag;
+  /** The mark of the plan that the command must carry out. */
+  readonly mark?: string;
+  /** Gets what the command in the process has come to. */
+  readonly judge?: (execution: Execution) => void;
   /** Whether the host is asked for something before the command waits for its turn: to seal a password. */
   readonly asksHostFirst?: boolean;
 }

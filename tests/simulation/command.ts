@@ -145,7 +145,7 @@ function irreversibleCommand(random: Random): ClientCommand {
 function inParts(teardown: Transition): Transition {
   return (snapshot, context) => {
     const decision = teardown(snapshot, context);
-    if (decision.outcome !== 'accepted') return decision;
+    if (decision.outcome !== 'accepted' || decision.events.length === 0) return decision;
     const events = decision.events.flatMap(oneByOne);
     return { ...decision, next: decision.next, events, effects: decision.effects.flatMap(oneByOne) };
   };

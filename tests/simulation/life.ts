@@ -178,8 +178,10 @@ export class Life {
     const { admin } = this;
     const { request } = asked;
     // The client hears the answer itself, not a promise later: then the interface may be closed.
+    const { mark, judge } = asked;
     if (request === undefined)
-      admin.execute(this.#deciding(waiting), { actor }).then((answer) => {
+      admin.execute(this.#deciding(waiting), { actor, ...(mark && { mark }) }).then((answer) => {
+        if (this.alive) judge?.(answer);
         heard(answerOf(answer));
       }, failed);
     else

@@ -34,6 +34,7 @@ import { hazardsOf, noHazards, type Hazards } from './hazard.ts';
 import { beginLife, type Heard, type Life } from './life.ts';
 import { Model } from './model.ts';
 import type { Surroundings } from './mortal.ts';
+import { Planner } from './planner.ts';
 import { Reader } from './reader.ts';
 import { nameIn, Sayings } from './saying.ts';
 import { Trail } from './trail.ts';
@@ -77,10 +78,16 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
   const rare = createRandom(seed + 2 ** 33);
   const world =
     hazards === 'all'
-      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare))
+      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), plannerOf(seed))
       : new World(createRandom(seed), undefined, noHazards(rare));
   for (let step = 0; step < steps; step += 1) await world.step();
   return world.end();
+}
+
+/** In every fourth world, clients plan. */
+function plannerOf(seed: number): Planner | undefined {
+  const random = createRandom(seed + 2 ** 34);
+  return random.chance(0.25) ? new Planner(random) : undefined;
 }
 
 class World {
@@ -106,6 +113,7 @@ class World {
   readonly #clients: Clients;
   readonly #readers: readonly Reader[];
   readonly #abandonment = new Abandonment();
+  readonly #planner: Planner | undefined;
   /** How likely the sealer never answers, from 0 to 1. */
   #unsealed = 0.3;
   #mortality: number;
@@ -115,7 +123,8 @@ class World {
   #commands = 0;
   #clientCount = 0;
 
-  constructor(random: Random, more: Random | undefined, hazards: Hazards) {
+  constructor(random: Random, more: Random | undefined, hazards: Hazards, planner?: Planner) {
+    this.#planner = planner;
     this.#random = random;
     this.#more = more;
     this.#hazards = hazards;
@@ -171,11 +180,24 @@ class World {
     const { random, losesStore, isTardy, abandons, audit, hasRequests, seals } = this.#hazards;
     if ((isTardy || abandons) && random.chance(0.4)) this.#gateway.will(this.#tardy());
     if (hasRequests || seals) this.#request(life, random.below(4));
+    this.#planSome(life);
     if (abandons && random.chance(0.5)) this.#abandonSome(life);
     for (const reader of this.#readers) reader.step(life.admin);
     if (losesStore && random.chance(0.1)) this.#disk.lose(random.pick(['taken', 'rewritten']));
     // Nobody uses an interface for long whose store is lost.
     if (random.chance(life.isStoreLost ? 0.2 : audit === 'none' ? 0 : 0.1)) await this.#close(life);
+  }
+
+  #planSome(life: Life): void {
+    if (this.#planner === undefined || life.isClosing) return;
+    for (let each = 0; each < 3; each += 1) {
+      this.#commands += 1;
+      const asked = this.#planner.next(life.admin, this.#commands + 1);
+      if (asked !== undefined) this.#ask(life, asked);
+      // Others log in between the plan and the command.
+      const service = this.#planner.nextClient();
+      if (service !== undefined) this.#report(life.admin, this.#gateway.openSession(service));
+    }
   }
 
   #request(life: Life, count: number): void {
@@ -241,7 +263,12 @@ class World {
   /** What has gone wrong, in the end. */
   async end(): Promise<readonly string[]> {
     await (this.#hazards.heals ? this.#rest() : this.#endure());
-    return [...this.#faults, ...this.#clients.faults, ...this.#trail.faultsFound];
+    return [
+      ...this.#faults,
+      ...this.#clients.faults,
+      ...this.#trail.faultsFound,
+      ...(this.#planner?.faults ?? []),
+    ];
   }
 
   /**

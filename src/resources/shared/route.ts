@@ -8,17 +8,18 @@ import type { Context, DecisionOf, EffectBase, EventBase } from '../../core/deci
 import { fieldNames, type ObjectShape } from '../../core/shape.ts';
 import type { Version } from '../../core/version.ts';
 import { endpoint, type EndpointId } from '../../http/endpoint.ts';
-import type {
-  ActionRoute,
-  CommandRoute,
-  ItemRoute,
-  Listing,
-  ListRoute,
-  PathParameters,
-  Route,
-  ResourceRoute,
-  Search,
-  StreamRoute,
+import {
+  commandQuery,
+  type ActionRoute,
+  type CommandRoute,
+  type ItemRoute,
+  type Listing,
+  type ListRoute,
+  type PathParameters,
+  type Route,
+  type ResourceRoute,
+  type Search,
+  type StreamRoute,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
 import { collectionOf, linkOf, sessionsOf, shownVersion, type State } from '../../snapshot/state.ts';
@@ -120,7 +121,7 @@ export function commandRoute<T>({
   const change = ok({ decide });
   return {
     aliases: [],
-    query: ['dry_run'],
+    query: commandQuery,
     search: [],
     fields: [],
     mediaTypes: [],
@@ -137,7 +138,7 @@ export function actionRoute<T>(
 ): ActionRoute<Surroundings, T> {
   return {
     aliases: [],
-    query: ['dry_run'],
+    query: commandQuery,
     search: [],
     fields: [],
     mediaTypes: [],

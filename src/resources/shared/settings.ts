@@ -30,7 +30,7 @@ import { sealOperations } from '../../core/patch-seal.ts';
 import type { ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../../core/update.ts';
-import { patchMediaTypes, type Route } from '../../http/route.ts';
+import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { ok, problem, type Result } from '../../problem.ts';
@@ -243,7 +243,7 @@ export function patchRoute<S extends State, T extends Settled, K extends Singula
     ...endpointOf(named, 'patch'),
     role: 'administrator',
     aliases,
-    query: ['dry_run'],
+    query: commandQuery,
     search: [],
     fields: [],
     mediaTypes: patchMediaTypes,
@@ -261,6 +261,7 @@ export function patchRoute<S extends State, T extends Settled, K extends Singula
       return ok({
         decide: (snapshot: S, thing: T, context) =>
           decideFound(settings, snapshot, thing, operations.value, context),
+        asked: operations.value.map(({ op, path, from, value }) => ({ op, path, from, value })),
       });
     },
     answer: (snapshot: S, thing: T, rendering) => represent(snapshot, thing, rendering),

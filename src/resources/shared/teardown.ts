@@ -3,7 +3,7 @@
  * large.
  */
 
-import type { Changes, Parts } from '../../core/decision.ts';
+import type { Changes, Context, Parts } from '../../core/decision.ts';
 import { deepFreeze } from '../../json/value.ts';
 
 /**
@@ -13,30 +13,49 @@ import { deepFreeze } from '../../json/value.ts';
  */
 export const teardownBatch = 1000;
 
+/** What a teardown closes. @internal */
+export interface Teardown<S, T, E, F> {
+  /** The number of sessions or connections that are open now. */
+  readonly count: number;
+  /** Gives at most `length` of them, from position `offset` on. */
+  readonly range: (offset: number, length: number) => readonly T[];
+  /** The revision at which one has opened. */
+  readonly openedAt: (item: T) => number;
+  /** Whether one is still to be closed, by the snapshot at the time of its batch. */
+  readonly isLeft: (item: T, present: S) => boolean;
+  /** Makes the event and the effect of a batch. */
+  readonly toChange: (batch: readonly T[]) => { readonly event: E; readonly effect: F };
+}
+
 /**
- * Cuts a list into batches of at most {@link teardownBatch} items, in order. The list is read batch by batch.
+ * Cuts a teardown into batches of at most {@link teardownBatch} items, in order. The list is read batch by batch.
  *
- * @param count - the number of items; at least 1
- * @param range - gives at most `length` items, from position `offset` on
- * @param isLeft - whether an item is still to be closed, by the snapshot at the time of its batch
- * @param toChange - makes the event and the effect of a batch
+ * With `openedUpTo`, how many items a batch closes is known only when the batch is made: to count them before would take as
+ * long as to read them.
+ *
+ * @returns the parts; `undefined` if there is nothing to close, and no plan has shown anything
  * @internal
  */
 export function inBatches<S, T, E, F>(
-  count: number,
-  range: (offset: number, length: number) => readonly T[],
-  isLeft: (item: T, present: S) => boolean,
-  toChange: (batch: readonly T[]) => { readonly event: E; readonly effect: F },
-): Parts<E, F, S> {
-  return { count: Math.ceil(count / teardownBatch), items: count, make };
+  { count, range, openedAt, isLeft, toChange }: Teardown<S, T, E, F>,
+  { openedUpTo }: Pick<Context, 'openedUpTo'>,
+): Parts<E, F, S> | undefined {
+  const all = { count: Math.max(1, Math.ceil(count / teardownBatch)), items: count, make };
+  if (openedUpTo !== undefined) return { ...all, head: changeOf(toChange([])) };
+  return count === 0 ? undefined : all;
 
   function* make(present?: () => S): Generator<Changes<E, F>> {
-    for (let offset = 0; offset < count; offset += teardownBatch) {
+    for (let offset = 0; offset === 0 || offset < count; offset += teardownBatch) {
       const snapshot = present?.();
-      const items = range(offset, teardownBatch);
-      const batch = snapshot === undefined ? items : items.filter((item) => isLeft(item, snapshot));
+      const batch = range(offset, teardownBatch).filter(
+        (item) => isCovered(item) && (snapshot === undefined || isLeft(item, snapshot)),
+      );
       yield batch.length === 0 ? nothing : changeOf(toChange(batch));
     }
+  }
+
+  function isCovered(item: T): boolean {
+    return openedUpTo === undefined || openedAt(item) <= openedUpTo;
   }
 }
 

@@ -18,6 +18,8 @@ export type Execution =
       readonly snapshot: Snapshot;
       /** The settled events, as recorded. */
       readonly events: readonly AdminEvent[];
+      /** What this command has closed. */
+      readonly closed: Closed;
     }
   | {
       /** The state was already as requested; nothing was done. */
@@ -50,6 +52,17 @@ export type Execution =
       /** Id of the command. The events that settle the command have the same id. */
       readonly commandId: string;
     };
+
+/** What a command has closed. A session that ended by itself while the gateway was asked counts as closed. @public */
+export interface Closed {
+  /** The number of sessions. */
+  readonly sessions: number;
+  /** The number of backend connections, including the connections of the closed sessions. */
+  readonly connections: number;
+}
+
+/** @internal */
+export const nothingClosed: Closed = Object.freeze({ sessions: 0, connections: 0 });
 
 /** The result of a refused command. @internal */
 export type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;

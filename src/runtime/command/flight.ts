@@ -4,7 +4,7 @@
  */
 import type { Clock, GatewayPort } from '../../ports/port.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
-import { eventTable, evolve, type AdminEvent } from '../../resources/index.ts';
+import { eventTable, evolve, type AdminEvent, type Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { CommandSpan, Instruments } from '../instrumentation/instruments.ts';
 import { NotKept, unavailableIn, type Journal } from '../journal/journal.ts';
@@ -16,6 +16,7 @@ import {
   outcomeUnknown,
   resultLost,
   resultPending,
+  type Closed,
   type Execution,
 } from './execution.ts';
 import { isActing, type Group } from './stage.ts';
@@ -117,6 +118,8 @@ export class Flight {
   /** Resolves when the command has left the table of commands in flight. */
   left: Promise<void> = Promise.resolve();
   readonly #options: FlightOptions;
+  /** What was closed so far. */
+  readonly closed = { sessions: 0, connections: 0 };
   /** The events that were settled so far. */
   readonly #settled: AdminEvent[] = [];
   /** Ends the search for the outcome; made when the search begins, or is ended before. */
@@ -132,6 +135,19 @@ export class Flight {
 
   get id(): string {
     return this.command.id;
+  }
+
+  /**
+   * Counts what an effect closes, before the host is asked: the table no longer has what ends meanwhile.
+   *
+   * @returns counts the effect as done
+   */
+  countClosing(effect: Effect): () => void {
+    const { sessions, connections } = closingOf(effect, this.runtime.snapshot());
+    return () => {
+      this.closed.sessions += sessions;
+      this.closed.connections += connections;
+    };
   }
 
   /** Whether a caller got the answer that the outcome is unknown. */
@@ -295,6 +311,17 @@ function placedEvents(events: readonly AdminEvent[], { fleet }: Placed): readonl
       eventTable[event.type].scope === 'node' ? event : Object.freeze({ ...event, fleet }),
     ),
   );
+}
+
+/** The sessions and connections that are open, and that an effect closes. */
+function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
+  if (effect.type === 'connections.close') return { sessions: 0, connections: effect.connections.length };
+  if (effect.type !== 'sessions.close') return { sessions: 0, connections: 0 };
+  const open = effect.sessions.filter(({ id, connected }) => table.find(id)?.connected === connected);
+  return {
+    sessions: open.length,
+    connections: open.reduce((sum, { id }) => sum + table.countConnections(id), 0),
+  };
 }
 
 /** A sentence about the part of a command that the host did, for a command whose settlement is not journaled. */

@@ -10,6 +10,7 @@ import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { onAbort } from '../host/abort-listener.ts';
+import type { Planned } from '../plan/plan.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';
 import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
@@ -24,6 +25,8 @@ export interface CommandRequest {
   readonly signal?: AbortSignal;
   /** Links of what the decision rests on besides its resources, such as the users among whom the caller is. */
   readonly restsOn?: readonly string[];
+  /** What a plan of the command shows; with a mark, the command must do what that plan has shown. */
+  readonly planned?: Planned;
   /** Progress callbacks, for the audit record. */
   readonly watch?: CommandWatch;
   /** Keeps the records of a command that other nodes have decided; the journal of the interface if left out. */

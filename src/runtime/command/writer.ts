@@ -3,19 +3,20 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { isTrusted, partsOf, refused, unchanged, type Changes, type Context } from '../../core/decision.ts';
+import { firstPartOf, isTrusted, refused, unchanged, type Context } from '../../core/decision.ts';
 import {
   evolve,
   foldHostReports,
   type AdminEvent,
   type AppliedReports,
   type Decision,
-  type Effect,
   type Transition,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import { misfitOf, ownCommand } from '../plan/mark.ts';
+import { planChanged, toPlan, type Plan, type Planned } from '../plan/plan.ts';
 import type { Outage } from '../host/outbox.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
@@ -24,7 +25,7 @@ import { NotKept, unavailableIn, type Journal } from '../journal/journal.ts';
 import { Fenced, Overtaken, type Placed } from '../journal/log.ts';
 import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
-import { refusal, type Execution, type Refusal } from './execution.ts';
+import { nothingClosed, refusal, type Closed, type Execution, type Refusal } from './execution.ts';
 import {
   commandOf,
   Flight,
@@ -52,6 +53,8 @@ export interface WriterOptions
   readonly snapshot: Snapshot;
   /** Begins the id of each command. */
   readonly prefix: string;
+  /** The life of the interface, for marks. */
+  readonly life: string;
   readonly journal: Journal;
   readonly contextOf: (actor: string | undefined) => Context;
   /** The guarded rule of the host; left out if the host has none. */
@@ -152,24 +155,48 @@ export class Writer {
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
   decide(request: CommandRequest): Decision {
+    const { mark, command } = request.planned ?? {};
+    if (mark === undefined || command === undefined) return this.#judge(request);
+    const { life } = this.#options;
+    const { instant } = mark;
+    const isOfLife = instant?.life === life;
+    const decision = this.#judge(request, isOfLife ? { openedUpTo: instant.revision } : {});
+    if (decision.outcome === 'refused') return decision;
+    const changes = decision.outcome === 'accepted' ? decision : undefined;
+    const misfit = misfitOf(mark, changes, { command, life });
+    if (misfit === undefined) return decision;
+    return refused(this.#snapshot, planChanged(misfit, this.#planOf(request)), decision.resources);
+  }
+
+  /** Makes the plan of a command. Changes nothing. With a mark, refused if the command would not do what that plan showed. */
+  plan(request: CommandRequest & { readonly planned: Planned }): Plan {
+    if (request.planned.mark !== undefined) {
+      const decision = this.decide(request);
+      if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
+    }
+    return this.#planOf(request);
+  }
+
+  /** Makes a plan as if there was no mark, and refuses what a command of unknown outcome holds. */
+  #planOf({ planned = { command: ownCommand }, ...request }: CommandRequest): Plan {
+    const decision = this.#judge(request);
+    const { journal } = this.#options;
+    const { restsOn = [] } = request;
+    const held =
+      this.#turns.refuseUnknown(decision.resources) ?? journal.obstacleTo(decision.resources, restsOn);
+    if (held !== undefined) return { outcome: 'refused', problem: held.problem };
+    return toPlan(decision, planned, { snapshot: this.#snapshot, life: this.#options.life });
+  }
+
+  #judge(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {
     const { transition, actor } = request;
     const snapshot = this.#snapshot;
-    const context = this.#options.contextOf(actor);
+    const context = { ...this.#options.contextOf(actor), ...bound };
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted' || isFollowing(request)) return decision;
     const problem = this.#options.veto?.(decision, context);
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
-  }
-
-  /** Decides as {@link decide}, and refuses what a command of unknown outcome holds. Changes nothing. */
-  preview(request: CommandRequest): Decision {
-    const decision = this.decide(request);
-    const { journal } = this.#options;
-    const { restsOn = [] } = request;
-    const held =
-      this.#turns.refuseUnknown(decision.resources) ?? journal.obstacleTo(decision.resources, restsOn);
-    return held === undefined ? decision : refused(this.#snapshot, held.problem, decision.resources);
   }
 
   /** Executes a command when its turn comes. */
@@ -218,7 +245,7 @@ export class Writer {
     }
     await this.#turns.abandon(id);
     this.#runtime.crossings.take(id);
-    return { outcome: 'accepted', snapshot: this.#snapshot, events: [] };
+    return { outcome: 'accepted', snapshot: this.#snapshot, events: [], closed: nothingClosed };
   }
 
   /** Folds reports of the host over the current snapshot, as one change. */
@@ -264,7 +291,7 @@ export class Writer {
       const flight = this.#flightOf(open, { outcome: 'unknown', answer: () => resolve() });
       this.#turns.hold(flight, async () => {
         try {
-          this.#recovered(flight, this.#executionOf(await recover(open, flight)));
+          this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
           if (!(error instanceof SearchEnded || error instanceof NotSettled)) this.#options.onError(error);
@@ -302,7 +329,7 @@ export class Writer {
     try {
       await flight.settle(isShown ? [] : events, { at: 'end' });
       const refusal = events.length > 0 ? {} : { refusal: 'No effect of the abandoned command is in place.' };
-      this.#recovered(flight, this.#executionOf({ events, ...refusal }));
+      this.#recovered(flight, this.#executionOf({ events, ...refusal }, flight.closed));
     } catch (error) {
       // A failure of the store has gone to `onError` already.
       if (!(error instanceof NotSettled)) throw error;
@@ -326,7 +353,7 @@ export class Writer {
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
     this.#commands += 1;
     const { resources } = decision;
-    const { events, effects } = firstOf(decision);
+    const { events, effects } = firstPartOf(decision);
     const id = `${this.#options.prefix}-${String(this.#commands)}`;
     const command = commandOf(id, { resources, events });
     const span = this.#options.instruments?.command(command);
@@ -365,7 +392,7 @@ export class Writer {
 
   async #perform(flight: Flight, decision: Acceptance): Promise<Execution> {
     try {
-      return this.#executionOf(await perform(decision, flight));
+      return this.#executionOf(await perform(decision, flight), flight.closed);
     } catch (error) {
       if (!(error instanceof NotSettled)) throw error;
       return error.execution;
@@ -382,10 +409,10 @@ export class Writer {
     }
   }
 
-  #executionOf({ events, refusal: reason, isPart }: Performed): Execution {
+  #executionOf({ events, refusal: reason, isPart }: Performed, closed: Closed): Execution {
     if (reason !== undefined)
       return refusal(isPart === true ? 'partly-done' : 'effect-refused', reason, events);
-    return { outcome: 'accepted', snapshot: this.#snapshot, events };
+    return { outcome: 'accepted', snapshot: this.#snapshot, events, closed: Object.freeze({ ...closed }) };
   }
 }
 
@@ -395,12 +422,6 @@ const nothing: Transition = (snapshot) => unchanged(snapshot, []);
 /** The refusal of every command while a store does not answer; `undefined` while the store answers. */
 function unavailable({ outage }: Journal): Refusal | undefined {
   return outage === undefined ? undefined : unavailableIn(outage);
-}
-
-/** The first part of a decision: the rest of a long teardown is not made yet. */
-function firstOf(decision: Acceptance): Changes<AdminEvent, Effect> {
-  const [first = decision] = partsOf<AdminEvent, Effect>(decision).make();
-  return first;
 }
 
 function stillUnknown({ id, resource }: Command): string {

@@ -11,7 +11,7 @@ import type { Authenticate, Clock } from '../../ports/port.ts';
 import type { Refusal } from '../command/execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
-import { fail, ok, problem, type Problem, type ProblemCode, type Result } from '../../problem.ts';
+import { fail, ok, problem, quoted, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { answerInTime, type HostDeadline } from '../host/deadline.ts';
 import { callHost } from '../host/guard.ts';
@@ -33,6 +33,8 @@ export type Authorize = (
   principal: Principal | undefined,
   route: Route,
   parameters: PathParameters,
+  /** How the route is used. Always given. `dryRun`: the caller only plans, and nothing changes. */
+  how?: { readonly dryRun: boolean },
 ) => boolean;
 
 /** The options of {@link admit}. @internal */
@@ -69,6 +71,7 @@ interface Asked {
   readonly request: AdminRequest;
   readonly route: Route & Pick<ActionRoute<unknown>, 'worksReadOnly'>;
   readonly parameters: PathParameters;
+  readonly query: { readonly dryRun: boolean };
   /** Takes the caller before anything about the route is decided; `undefined` if nobody has to log in. */
   readonly attempt: { identify: (principal: Principal | undefined) => void } | undefined;
 }
@@ -136,7 +139,7 @@ function decideOn(
         ? isOpen(options, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    if (!isAllowed(options, principal, asked)) return forbidden;
+    if (!isAllowed(options, principal, asked)) return forbidden(principal, asked);
     return isWriting(asked) && options.isReadOnly() ? readOnly : undefined;
   };
   const refusal = refusalIn(options.snapshot());
@@ -144,8 +147,8 @@ function decideOn(
 }
 
 /** Whether a request would change something that the read-only mode protects. */
-function isWriting({ route }: Asked): boolean {
-  return route.kind === 'command' && route.worksReadOnly !== true;
+function isWriting({ route, query }: Asked): boolean {
+  return route.kind === 'command' && route.worksReadOnly !== true && !query.dryRun;
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
@@ -219,10 +222,10 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
 function isAllowed(
   { authorize, onError }: AccessOptions,
   principal: Principal | undefined,
-  { route, parameters }: Asked,
+  { route, parameters, query: { dryRun } }: Asked,
 ): boolean {
   if (authorize === undefined) return true;
-  const ask = (): unknown => authorize(principal, route, canonical(parameters));
+  const ask = (): unknown => authorize(principal, route, canonical(parameters), { dryRun });
   const allowed = callHost('authorize', ask);
   // To give nothing is a usual way to refuse. A promise is not: the host must know that its rule allows nobody.
   if (isThenable(allowed)) onError(wrongAnswer('authorize', allowed, 'true or false'));
@@ -245,10 +248,16 @@ const unauthenticated = problem(
   'The credentials are missing, wrong or no longer valid. Send valid ones.',
 );
 
-const forbidden = problem(
-  'forbidden',
-  'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
-);
+function forbidden(
+  principal: Principal | undefined,
+  { route: { role }, query }: Asked,
+): Problem<ProblemCode> {
+  const who =
+    principal === undefined ? 'Callers without a log-in are' : `The user ${quoted(principal.name)} is`;
+  const needed = query.dryRun ? 'reader' : role;
+  const detail = `${who} not allowed to do this: it is for the role ${needed}.`;
+  return problem('forbidden', `${detail} Ask an administrator of this gateway for the permission.`);
+}
 
 const readOnly = problem(
   'read-only',

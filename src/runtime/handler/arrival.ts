@@ -1,12 +1,12 @@
 /**
  * Arrivals: requests on their way through the steps of the handler, with what each step has found out.
  */
+import type { SecretPorts } from '../../core/secret.ts';
 import type { PathParameters, Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
-import type { SecretPorts } from '../../core/secret.ts';
 import type { Json } from '../../json/value.ts';
 import type { Problem, Result } from '../../problem.ts';
-import type { BoundRoute, Decision } from '../../resources/index.ts';
+import type { BoundRoute } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -15,6 +15,7 @@ import type { Execution, Refusal } from '../command/execution.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import type { FleetView } from '../fleet-view.ts';
 import type { Limits } from '../limits.ts';
+import type { Plan, Planned } from '../plan/plan.ts';
 import { nobody, type AccessOptions, type Caller } from './access.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { Origins } from './origin.ts';
@@ -25,12 +26,15 @@ import type { TextCache } from './text-cache.ts';
 /** The options of the handler. @internal */
 export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
-  readonly decide: (command: CommandRequest) => Decision;
+  readonly plan: (command: CommandRequest & { readonly planned: Planned }) => Plan;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
   /** The refusal of every command after `close`; `undefined` before. */
   readonly refuseClosed: () => Refusal | undefined;
-  readonly secrets: Pick<SecretPorts, 'seal' | 'objection'>;
+  readonly secrets: Pick<SecretPorts, 'seal' | 'objection'> & {
+    /** Whether sealed text can be opened after a restart, as far as a restart matters. */
+    readonly isStorable: boolean;
+  };
   readonly origins: Origins;
   readonly limits: Limits;
   readonly surroundings: Surroundings;

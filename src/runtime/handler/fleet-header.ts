@@ -3,6 +3,7 @@
  */
 import type { AdminRequest } from '../../http/message.ts';
 import { positionOf, type FleetView, type Settled } from '../fleet-view.ts';
+import { preferenceOf } from './prefer.ts';
 import type { Headers } from './respond.ts';
 
 /** The longest time that a request may wait for the other nodes, in seconds. */
@@ -16,11 +17,12 @@ const longestWaitS = 60;
  */
 export async function fleetHeaders(
   view: FleetView,
-  { headers, signal }: AdminRequest,
+  request: AdminRequest,
   execution: Settled,
 ): Promise<Headers> {
   const position = { 'fleet-position': positionOf(view, execution) };
-  const waitS = preferredWait(headers['prefer']);
+  const { signal } = request;
+  const waitS = preferredWait(request);
   if (waitS === undefined) return position;
   const waiting = { waitMs: waitS * 1000, ...(signal === undefined ? {} : { signal }) };
   const outcomes = await view.settle(execution, waiting);
@@ -36,12 +38,8 @@ export async function fleetHeaders(
   };
 }
 
-/** The seconds of the first preference "wait". A preference that is malformed does not count (RFC 7240 §2). */
-function preferredWait(prefer = ''): number | undefined {
-  // A comma in a quoted text separates nothing.
-  const preferences = prefer.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? [];
-  const first = preferences.find((preference) => /^\s*wait\s*(?:[=;]|$)/i.test(preference));
-  const [, seconds, quoted] = /^\s*wait\s*=\s*(?:(\d+)|"(\d+)")\s*(?:;|$)/i.exec(first ?? '') ?? [];
-  const given = seconds ?? quoted;
-  return given === undefined ? undefined : Math.min(Number(given), longestWaitS);
+/** The seconds that a client prefers to wait. */
+function preferredWait(request: AdminRequest): number | undefined {
+  const given = preferenceOf(request, 'wait');
+  return given !== undefined && /^\d+$/.test(given) ? Math.min(Number(given), longestWaitS) : undefined;
 }

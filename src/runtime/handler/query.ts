@@ -7,6 +7,7 @@ import { parseFields } from '../../http/fields.ts';
 import { fail, ok, quoted, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
 import type { Route, SearchValues } from '../../http/route.ts';
+import { parseMark, type Mark } from '../plan/mark.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
 
 /** A parsed query. @internal */
@@ -21,6 +22,8 @@ export interface Query {
   readonly after?: EventId;
   /** The wanted types of events, or their first words; left out for all types. */
   readonly types?: ReadonlySet<string>;
+  /** The mark of the plan that the command must carry out. */
+  readonly mark?: Mark;
   /** Whether the command is a dry run. */
   readonly dryRun: boolean;
   /** The other parameters, without `range`, encoded. */
@@ -63,12 +66,15 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
   if (dryRun.length > 1 || dryRun.some((value) => value !== 'true' && value !== 'false')) {
     return fail('query-invalid', 'The parameter "dry_run" must be given once, as "true" or "false".');
   }
+  const mark = query.has('mark') ? parseMarks(query.getAll('mark')) : undefined;
+  if (mark?.ok === false) return mark;
   return ok({
     ...(fields === undefined ? {} : { fields: fields.value }),
     ...(range === undefined ? {} : { range: range.value }),
     ...(search.value === undefined ? {} : { search: search.value }),
     ...(after === undefined ? {} : { after: after.value }),
     ...(types === undefined ? {} : { types: types.value }),
+    ...(mark === undefined ? {} : { mark: mark.value }),
     dryRun: dryRun[0] === 'true',
     rest: withoutRange(query),
   });
@@ -89,6 +95,15 @@ function parseAfter([value = '', ...more]: readonly string[]): Result<EventId> {
   return fail(
     'query-invalid',
     'The parameter "after" must be given once, as the id of an event of GET /events.',
+  );
+}
+
+function parseMarks([value = '', ...more]: readonly string[]): Result<Mark> {
+  const mark = more.length === 0 ? parseMark(value) : undefined;
+  if (mark !== undefined) return ok(mark);
+  return fail(
+    'query-invalid',
+    'The parameter "mark" must be given once, as the mark of a plan (dry_run=true).',
   );
 }
 

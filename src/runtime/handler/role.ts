@@ -61,8 +61,10 @@ export function createRoles(options: RolesOptions): Authorize {
   assertOptions(options);
   const given = rolesByKey(options);
   const others = options.others === 'reader' ? 'reader' : undefined;
-  return (principal, { role: needed }) => {
+  return (principal, route, _parameters, how) => {
     if (principal === undefined) return false;
+    // Who may read may plan: a dry run changes nothing, and shows what reading shows.
+    const needed = how?.dryRun === true ? 'reader' : route.role;
     const role = given.get(keyOf(principal.name)) ?? others;
     return role !== undefined && roles.slice(0, roles.indexOf(role) + 1).includes(needed);
   };

@@ -3,22 +3,27 @@
  */
 import { refused } from '../../core/decision.ts';
 import type { SecretPorts } from '../../core/secret.ts';
-import type { Acted, Route } from '../../http/route.ts';
-import type { Problem } from '../../problem.ts';
+import type { Json } from '../../json/value.ts';
+import type { AdminRequest } from '../../http/message.ts';
+import type { Acted, PathParameters, Route } from '../../http/route.ts';
+import { ok, type Problem } from '../../problem.ts';
 import type { BoundResourceRoute, Transition } from '../../resources/index.ts';
 import type { BoundAction } from '../../resources/shared/route.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { failureOf, transitionAt, versionAt } from '../command/condition.ts';
-import type { Execution, Refusal } from '../command/execution.ts';
+import { nothingClosed, type Closed, type Execution, type Refusal } from '../command/execution.ts';
+import type { Settled } from '../fleet-view.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { callerLinks, Overtaken } from '../journal/log.ts';
 import { shareOfCaller } from '../password/share.ts';
-import type { Caller } from './access.ts';
+import { canonical, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions } from './arrival.ts';
 import { fleetHeaders } from './fleet-header.ts';
-import { actionPlan, toPlan } from './plan.ts';
+import { commandDigits } from '../plan/mark.ts';
+import { actionMisfitOf, actionPlan, planChanged, type Planned } from '../plan/plan.ts';
 import { etagOf } from './read.ts';
-import { empty, json, refusal, type Reply } from './respond.ts';
+import { wantsRepresentation } from './prefer.ts';
+import { empty, json, refusal, type Headers, type Reply } from './respond.ts';
 
 type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
 
@@ -43,7 +48,7 @@ export async function act(
 /** Checks the caller and acts in one turn of the event loop, so that nothing can come in between. */
 async function actNow(
   route: BoundAction,
-  { parameters, query, caller, conditions, body, attempt }: Arrival<Route>,
+  { request, parameters, query, caller, conditions, body, attempt }: Arrival<Route>,
   options: HandlerOptions,
 ): Promise<Reply> {
   const { snapshot, surroundings } = options;
@@ -56,11 +61,16 @@ async function actNow(
   if (failed !== undefined) return refusal(failed);
   const decided = route.decide(surroundings, found.value);
   if (decided.outcome === 'refused') return refusal(decided.problem, retryAfter(decided));
-  if (query.dryRun) return json(200, actionPlan(decided), {});
+  const digits = digitsOf(route, parameters, body);
+  const plan = actionPlan(decided, digits);
+  const misfit = query.mark && actionMisfitOf(query.mark, decided, digits);
+  if (misfit !== undefined) return refusal(planChanged(misfit, plan));
+  if (query.dryRun) return json(200, plan, {});
   const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
   if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
   attempt?.act(decided);
-  return route.answer === undefined ? empty(204, {}) : json(200, route.answer(surroundings), {});
+  if (route.answer !== undefined) return json(200, route.answer(surroundings), {});
+  return done(request, { outcome: decided.outcome, closed: nothingClosed });
 }
 
 /** Executes a command, or says with `dry_run` what it would do. @internal */
@@ -69,37 +79,62 @@ export async function command(
   arrival: Arrival<Route>,
   options: HandlerOptions,
 ): Promise<Reply> {
-  const { request, parameters, caller, conditions, body, attempt } = arrival;
-  const secrets: SecretPorts = {
-    ...options.secrets,
-    isSecretParameter: isSecretIn(options.snapshot()),
-    hash: (password) => options.passwords.hash(shareOfCaller(request, caller.principal), password),
-  };
-  const change = await route.command(parameters, body, secrets);
+  const { request, parameters, query, caller, conditions, body, attempt } = arrival;
+  const change = await route.command(parameters, body, secretsOf(arrival, options));
   if (!change.ok) return refusal(change.problem);
-  const toDo: CommandRequest = {
-    transition: checked(caller, transitionAt({ route, parameters }, conditions, change.value.decide)),
+  const place = { route, parameters };
+  const planned: Planned = {
+    command: digitsOf(route, parameters, change.value.asked ?? null),
+    versionIn: versionAt.bind(null, place),
+    ...(query.mark && { mark: query.mark }),
+  };
+  const toDo = {
+    transition: checked(caller, transitionAt(place, conditions, change.value.decide)),
+    planned,
     restsOn: callerLinks,
     ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
   // A dry run leaves no record.
-  if (attempt === undefined) return plan(route, arrival, toDo, options);
+  if (attempt === undefined) return plan(toDo, options);
   attempt.ask(body);
   return conclude(route, arrival, await attempt.execute(toDo, options.execute), options);
 }
 
+/** What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets. */
+const placeholder = 'planned';
+
+/** Hashes and seals for a command. A reader may plan, and must not take the places of those who hash. */
+function secretsOf({ request, caller, query }: Arrival<Route>, options: HandlerOptions): SecretPorts {
+  const { secrets, passwords, snapshot } = options;
+  const isSecretParameter = isSecretIn(snapshot());
+  const { objection, isStorable } = secrets;
+  if (query.dryRun) {
+    const seal = isStorable ? placeholder : undefined;
+    return {
+      objection,
+      isSecretParameter,
+      hash: async () => Promise.resolve(ok(placeholder)),
+      seal: async () => Promise.resolve(seal),
+    };
+  }
+  const share = shareOfCaller(request, caller.principal);
+  return { ...secrets, isSecretParameter, hash: (password) => passwords.hash(share, password) };
+}
+
+/** The digits of what a request asks for. The key stands for every spelling of a name. */
+function digitsOf({ id }: Route, parameters: PathParameters, asked: Json | object): string {
+  return commandDigits([id, canonical(parameters), asked as Json]);
+}
+
 async function plan(
-  route: CommandRoute,
-  { parameters }: Arrival<Route>,
-  toDo: CommandRequest,
+  toDo: CommandRequest & { readonly planned: Planned },
   options: HandlerOptions,
 ): Promise<Reply> {
   const unread = await readOn(options);
   if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
-  const versionIn = versionAt.bind(null, { route, parameters });
-  const planned = toPlan(options.decide(toDo), options.snapshot(), versionIn);
+  const planned = options.plan(toDo);
   if (planned.outcome !== 'refused') return json(200, planned, {});
   return refusal(planned.problem, retryAfter({ outcome: 'refused', problem: planned.problem }));
 }
@@ -131,14 +166,36 @@ async function conclude(
   if (error !== undefined) onError(error);
   const { snapshot } = execution;
   const etag = etagOf(snapshot, versionAt({ route, parameters }, snapshot));
-  const headers = {
+  const headers: Headers = {
     ...(fleet === undefined ? {} : await fleetHeaders(fleet, request, execution)),
     ...(etag === undefined ? {} : { etag }),
   };
-  if (route.answer === undefined) return empty(204, headers);
+  if (route.answer === undefined) return done(request, doneBy(execution), headers);
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   return json(200, route.answer(snapshot, found.value, options.surroundings), headers);
+}
+
+/** What was done, for a client that asks. */
+interface Done {
+  readonly outcome: 'accepted' | 'unchanged';
+  readonly command?: string;
+  readonly closed: Closed;
+}
+
+/** What a command has done. */
+function doneBy(execution: Settled): Done {
+  if (execution.outcome === 'unchanged') return { outcome: 'unchanged', closed: nothingClosed };
+  const [command] = execution.events.flatMap((event) => event.command ?? []);
+  return { outcome: 'accepted', ...(command === undefined ? {} : { command }), closed: execution.closed };
+}
+
+/** The answer without a representation: says what was done if the client asks. */
+function done(request: AdminRequest, said: Done, headers: Headers = {}): Reply {
+  if (!wantsRepresentation(request)) return empty(204, headers);
+  const { 'preference-applied': applied, ...others } = headers;
+  const preferences = [...(applied === undefined ? [] : [applied]), 'return=representation'].join(', ');
+  return json(200, said, { ...others, 'preference-applied': preferences });
 }
 
 /** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */

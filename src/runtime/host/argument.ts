@@ -5,6 +5,7 @@
 import { assertMembers } from '../../core/member.ts';
 import { copyJson } from '../../json/copy.ts';
 import { roles, type Role } from '../../http/route.ts';
+import { quoted } from '../../problem.ts';
 import type { WriteRecord } from '../../ports/audit-record.ts';
 import { assertSnapshot } from '../../resources/snapshot.ts';
 import { assertSecretParameters } from '../../snapshot/secret-parameter.ts';
@@ -24,6 +25,7 @@ import {
 } from './check.ts';
 import { isThenable } from './host-error.ts';
 import { levels } from '../instrumentation/logger.ts';
+import { parseMark } from '../plan/mark.ts';
 import { defaultLimits } from '../limits.ts';
 
 /** The functions that each port must have. */
@@ -75,7 +77,12 @@ const groups = {
 
 const auditOptions = ['sink', 'required'] as const satisfies readonly (keyof AuditOptions)[];
 
-const executeOptions = ['actor', 'ifMatch', 'signal'] as const satisfies readonly (keyof ExecuteOptions)[];
+const executeOptions = [
+  'actor',
+  'ifMatch',
+  'mark',
+  'signal',
+] as const satisfies readonly (keyof ExecuteOptions)[];
 
 /**
  * Checks the options of `createAdmin`. Values, such as a limit or a time zone, are checked where they are used.
@@ -220,11 +227,18 @@ export function assertCommand(transition: unknown, options: unknown): void {
   assertTransition(transition);
   if (!isObject(options)) throw new TypeError('The options of a command must be an object');
   assertMembers(options, executeOptions, 'option of a command');
-  const { actor, ifMatch, signal } = options;
+  const { actor, ifMatch, mark, signal } = options;
   if (!isOptional(actor, isText)) throw new TypeError('The actor must be a string');
   if (ifMatch !== undefined && !(isObject(ifMatch) && isText(ifMatch['link']) && isText(ifMatch['etag'])))
     throw new TypeError('ifMatch must be an object with the strings link and etag');
+  if (mark !== undefined) assertMark(mark);
   assertSignal(signal);
+}
+
+function assertMark(mark: unknown): void {
+  if (!isText(mark)) throw new TypeError('mark must be a string: the mark of a plan');
+  if (parseMark(mark) === undefined)
+    throw new RangeError(`mark must be the mark of a plan; ${quoted(mark)} is not one`);
 }
 
 /** @throws TypeError if the id of a command is not a string @internal */

@@ -14,9 +14,9 @@ import { reservedFaults } from '../reserved-key.ts';
 import {
   IndexedSessionTable,
   noStatistics,
-  type Connection,
   type ConnectionStatistics,
-  type Session,
+  type OpeningConnection,
+  type OpeningSession,
 } from './table.ts';
 import { linkOfKey, type State } from '../state.ts';
 
@@ -217,7 +217,7 @@ function repeated(path: readonly (string | number)[], owner: string): Fault {
 }
 
 /** Written out, because to take members out and spread the rest takes several times as long. */
-function toSession(entry: Entry, keyOf: KeyOf): Session {
+function toSession(entry: Entry, keyOf: KeyOf): OpeningSession {
   const { id, state, user, address, service, connected, idle = 0, connections = [] } = entry;
   return {
     id,
@@ -231,7 +231,7 @@ function toSession(entry: Entry, keyOf: KeyOf): Session {
   };
 }
 
-function toConnections(entries: readonly ConnectionDocument[], keyOf: KeyOf): readonly Connection[] {
+function toConnections(entries: readonly ConnectionDocument[], keyOf: KeyOf): readonly OpeningConnection[] {
   const taken = new Set(entries.map(({ id }) => id));
   let free = 0;
   const nextFree = (): number => {

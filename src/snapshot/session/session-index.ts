@@ -150,7 +150,13 @@ export class SessionIndex {
   }
 
   /** Whether a session on this service with these connections can be indexed. */
-  has({ service, connections }: Pick<Session, 'service' | 'connections'>): boolean {
+  has({
+    service,
+    connections,
+  }: {
+    readonly service: string;
+    readonly connections: readonly Placed[];
+  }): boolean {
     return this.#positions.services.has(service) && connections.every((each) => this.hasServerOf(each));
   }
 

@@ -38,6 +38,8 @@ export interface Connection {
   readonly state: string;
   /** The counters of the connection. */
   readonly statistics: ConnectionStatistics;
+  /** The revision that opened the connection; 0 for a connection of the first snapshot. */
+  readonly opened: number;
 }
 
 /** A client session. @public */
@@ -56,8 +58,18 @@ export interface Session {
   readonly connected: number;
   /** How long the session has been idle, as a plain number: the interface description names no unit. */
   readonly idle: number;
+  /** The revision that opened the session; 0 for a session of the first snapshot. */
+  readonly opened: number;
   /** The backend connections of the session, in the order of opening. */
   readonly connections: readonly Connection[];
+}
+
+/** A connection that is about to open. @internal */
+export type OpeningConnection = Omit<Connection, 'opened'>;
+
+/** A session that is about to open. @internal */
+export interface OpeningSession extends Omit<Session, 'opened' | 'connections'> {
+  readonly connections: readonly OpeningConnection[];
 }
 
 /** Names an open session. If a connect time is given, the session must have it, because ids are reused. @internal */
@@ -207,15 +219,6 @@ export class IndexedSessionTable implements SessionTable {
     return this.index.ofService(key)?.sessions.content.keys(offset, length) ?? [];
   }
 
-  /** The ids and connect times of {@link IndexedSessionTable.rangeOfService}. */
-  identitiesOfService(
-    key: string,
-    offset: number,
-    length: number,
-  ): readonly Pick<Session, 'id' | 'connected'>[] {
-    return this.rangeOfService(key, offset, length).map(({ id, connected }) => ({ id, connected }));
-  }
-
   countOfServer(key: string): number {
     return this.index.ofServer(key)?.connections ?? 0;
   }
@@ -268,17 +271,19 @@ export class IndexedSessionTable implements SessionTable {
    *
    * @throws RangeError if the id is not a safe integer
    */
-  open(session: Session, change: TableChange): IndexedSessionTable {
+  open(session: OpeningSession, change: TableChange): IndexedSessionTable {
     if (!this.index.has(session) || hasTwins(session.connections)) return this;
-    const { batch } = change;
+    const { batch, revision: opened } = change;
     let record: Session | undefined;
     const sessions = this.#sessions.update(
       session.id,
       (before) => {
         if (before !== undefined) return before;
-        const connections = session.connections.map((each) => connectionRecord(each));
+        const connections = session.connections.map((each) => connectionRecord(each, opened));
         return (record =
-          batch === undefined ? sessionRecord(session, connections) : draftOf(session, connections));
+          batch === undefined
+            ? sessionRecord(session, opened, connections)
+            : draftOf(session, opened, connections));
       },
       batch,
     );
@@ -296,9 +301,9 @@ export class IndexedSessionTable implements SessionTable {
   ): IndexedSessionTable {
     const before = this.#open(id, connected);
     if (before === undefined || agrees(before, update)) return this;
-    const { service, connected: since, connections } = before;
+    const { service, connected: since, opened, connections } = before;
     return this.#replace(
-      sessionRecord({ ...before, ...update, id, service, connected: since }, connections),
+      sessionRecord({ ...before, ...update, id, service, connected: since }, opened, connections),
       change,
     );
   }
@@ -326,7 +331,7 @@ export class IndexedSessionTable implements SessionTable {
   /** Opens a connection of a session. Changes nothing if the id is in use, or if the session or server is unknown. */
   openConnection(
     { id, connected }: SessionName,
-    connection: Connection,
+    connection: OpeningConnection,
     change: TableChange,
   ): IndexedSessionTable {
     if (!this.index.hasServerOf(connection)) return this;
@@ -334,12 +339,12 @@ export class IndexedSessionTable implements SessionTable {
     if (session === undefined) return this;
     const { connections } = session;
     if (placeOf(connections, connection.id) < connections.length) return this;
-    const record = connectionRecord(connection);
+    const record = connectionRecord(connection, change.revision);
     // Frozen arrays are copied before a method is called: on Node 20 such methods are slow.
     const opened =
       connections.length === 0 ? [record] : [...connections].toSpliced(connections.length, 0, record);
     if (Object.isFrozen(session)) {
-      const after = sessionRecord(session, opened);
+      const after = sessionRecord(session, session.opened, opened);
       const sessions = this.#sessions.set(id, after, change.batch);
       const index = this.index.replaced(after, change).recounted(after, record, 1, change);
       return this.#with(sessions, index, change.batch);
@@ -360,10 +365,11 @@ export class IndexedSessionTable implements SessionTable {
     const place = placeOf(session.connections, id);
     const before = session.connections[place];
     if (before === undefined) return this;
-    const { server, statistics } = before;
-    const after = connectionRecord({ ...before, ...update, id, server }, statistics);
+    const { server, statistics, opened } = before;
+    const after = connectionRecord({ ...before, ...update, id, server }, opened, statistics);
     if (agrees(before, after)) return this;
-    return this.#replace(sessionRecord(session, [...session.connections].with(place, after)), change);
+    const connections = [...session.connections].with(place, after);
+    return this.#replace(sessionRecord(session, session.opened, connections), change);
   }
 
   /** Closes a connection. */
@@ -376,7 +382,7 @@ export class IndexedSessionTable implements SessionTable {
     const place = placeOf(session.connections, id);
     const closed = session.connections[place];
     if (closed === undefined) return this;
-    const after = sessionRecord(session, [...session.connections].toSpliced(place, 1));
+    const after = sessionRecord(session, session.opened, [...session.connections].toSpliced(place, 1));
     const sessions = this.#sessions.set(sessionId, after, change.batch);
     const index = this.index.replaced(after, change).recounted(after, closed, -1, change);
     return this.#with(sessions, index, change.batch);
@@ -425,7 +431,8 @@ export class IndexedSessionTable implements SessionTable {
       const { size, total, index } = this;
       const { live, services, servers } = index;
       // No member is secret. The cast is safe, because all members are JSON.
-      return { size, total, live, services, servers, sessions: this.range(0, Infinity) } as unknown as Json;
+      const sessions = this.range(0, Infinity).map(shownSession);
+      return { size, total, live, services, servers, sessions } as unknown as Json;
     };
   }
 
@@ -443,7 +450,7 @@ export class IndexedSessionTable implements SessionTable {
 }
 
 /** Whether two connections have the same id. */
-function hasTwins(connections: readonly Connection[]): boolean {
+function hasTwins(connections: readonly OpeningConnection[]): boolean {
   return connections.length > 1 && new Set(connections.map(({ id }) => id)).size < connections.length;
 }
 
@@ -456,24 +463,37 @@ function placeOf(connections: readonly Connection[], id: number): number {
 }
 
 /** A frozen copy of a session, with the given list of connections. Freezes the list, too. */
-function sessionRecord(session: Session, given: readonly Connection[]): Session {
+function sessionRecord(
+  session: Omit<Session, 'opened' | 'connections'>,
+  opened: number,
+  given: readonly Connection[],
+): Session {
   Object.freeze(given);
-  return Object.freeze(draftOf(session, given));
+  return Object.freeze(draftOf(session, opened, given));
 }
 
 /** A copy of a session, which a batch freezes at its end. */
-function draftOf(session: Session, given: readonly Connection[]): Session {
+function draftOf(
+  session: Omit<Session, 'opened' | 'connections'>,
+  opened: number,
+  given: readonly Connection[],
+): Session {
   const { id, state, user, address, service, connected, idle } = session;
   const connections = given.length === 0 ? noConnections : given;
-  return { id, state, user, address, service, connected, idle, connections };
+  return { id, state, user, address, service, connected, idle, connections, opened };
+}
+
+/** A session without the revisions of its life: two tables with the same sessions show the same. */
+function shownSession({ opened: _opened, connections, ...session }: Session): object {
+  return { ...session, connections: connections.map(({ opened: _own, ...connection }) => connection) };
 }
 
 /** A frozen copy of a connection. Statistics that equal the known statistics become the same object. */
-function connectionRecord(connection: Connection, known = noStatistics): Connection {
+function connectionRecord(connection: OpeningConnection, opened: number, known = noStatistics): Connection {
   const { id, server, role, state } = connection;
   const same = connection.statistics === known || agrees(known, connection.statistics);
   const statistics = same ? known : statisticsRecord(connection.statistics);
-  return Object.freeze({ id, server, role, state, statistics });
+  return Object.freeze({ id, server, role, state, statistics, opened });
 }
 
 /** A frozen copy. A frozen spread would have a hidden class of its own, which takes three times the memory. */

@@ -29,7 +29,7 @@ import { transportNames, transports, type Transport } from '../../support/transp
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const accepted = { outcome: 'accepted', events: [] };
+const accepted = { outcome: 'accepted', events: [], closed: { sessions: 0, connections: 0 } };
 
 /** A stop whose outcome is unknown: the host does not answer `apply`, and `inspect` says not-in-place. */
 async function unknownStop(transition: Transition = stop): Promise<SilentHost & { readonly id: string }> {

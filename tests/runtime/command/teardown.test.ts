@@ -34,7 +34,7 @@ type List = (this: void, ...given: unknown[]) => readonly unknown[];
 /** The longest list that was read of a session table, and how many lists were. */
 function watchLists(): { readonly lengths: readonly number[] } {
   const lengths: number[] = [];
-  for (const name of ['identitiesOfService', 'connectionsOfServer', 'rangeOfServer', 'range'] as const) {
+  for (const name of ['rangeOfService', 'connectionsOfServer', 'rangeOfServer', 'range'] as const) {
     const { [name]: method } = IndexedSessionTable.prototype as unknown as Record<string, List>;
     const read = method ?? (() => []);
     jest.spyOn(IndexedSessionTable.prototype, name).mockImplementation(function (

@@ -236,6 +236,7 @@ describe('PATCH /', () => {
     const dryRun = (operations: unknown): Promise<Answer> =>
       send(running, 'PATCH', '/?dry_run=true', { headers: patchType, body: JSON.stringify(operations) });
     const nothing = {
+      mark: expect.any(String),
       events: [],
       effects: [],
       closes: { sessions: 0, connections: 0 },

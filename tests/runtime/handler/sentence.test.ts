@@ -54,7 +54,7 @@ describe('the sentence for', () => {
       { access: { authorize: () => false } },
       ['GET', services],
       { principal: { name: 'ada' } },
-      'You are not allowed to do this. Ask an administrator of this gateway for the permission.',
+      'The user "ada" is not allowed to do this: it is for the role reader. Ask an administrator of this gateway for the permission.',
     ],
     ['a known method', {}, ['POST', services], {}, 'This path supports only GET, HEAD, PATCH, OPTIONS.'],
     [

@@ -342,7 +342,7 @@ describe('the arguments of a running interface', () => {
     [5, 'The options of a command must be an object'],
     [
       { ifmatch: { link: '/', etag: '*' } },
-      'There is no option of a command with the name "ifmatch". Did you mean ifMatch? The names are actor, ifMatch, signal.',
+      'There is no option of a command with the name "ifmatch". Did you mean ifMatch? The names are actor, ifMatch, mark, signal.',
     ],
     [{ actor: 5 }, 'The actor must be a string'],
     [{ signal: {} }, 'signal must be an AbortSignal'],

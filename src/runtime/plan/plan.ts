@@ -8,9 +8,10 @@ import { formatEtag } from '../../http/etag.ts';
 import type { DecidedAction } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
-import type { Problem } from '../../problem.ts';
+import { problem, type Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
 import type { Session } from '../../snapshot/session/table.ts';
+import { changedSince, foreign, digestOf, formatMark, markOf, type Mark } from './mark.ts';
 import { sessionsOf } from '../../snapshot/state.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 
@@ -25,6 +26,12 @@ export type Plan =
   | {
       /** Whether anything would change. */
       readonly outcome: 'accepted' | 'unchanged';
+      /**
+       * The mark of the plan. The same command with this mark does what the plan shows, or is refused with
+       * `precondition-failed`: it closes no session or connection that has opened since, and those that have ended need no
+       * closing. Values of secrets are not bound, because a plan does not show them.
+       */
+      readonly mark: string;
       /** The JSON Patch operations on the settings, with secrets redacted; left out if no settings would change. */
       readonly patch?: readonly Operation[];
       /**
@@ -64,27 +71,38 @@ export type Plan =
       readonly problem: Problem;
     };
 
+/** What is planned. @internal */
+export interface Planned {
+  /** The digits of what is asked for; see {@link commandDigits}. */
+  readonly command: string;
+  /** The mark of the plan that the command must carry out. */
+  readonly mark?: Mark;
+  /** Gives the version of the resource in a snapshot; left out if no resource is known. */
+  readonly versionIn?: ((snapshot: Snapshot) => Version | undefined) | undefined;
+}
+
 /**
  * Makes the plan of a decision.
  *
- * @param decision - the decision
  * @param snapshot - the snapshot on which the decision was made
- * @param versionOf - gives the version of the resource in a snapshot; left out if no resource is known
+ * @param life - the life of the interface
  * @internal
  */
 export function toPlan(
   decision: Decision,
-  snapshot: Snapshot,
-  versionOf?: (snapshot: Snapshot) => Version | undefined,
+  { command, versionIn }: Planned,
+  { snapshot, life }: { readonly snapshot: Snapshot; readonly life: string },
 ): Plan {
   const { outcome } = decision;
   if (outcome === 'refused') return { outcome, problem: decision.problem };
   const { events, effects, total } = outcome === 'accepted' ? shownOf(decision) : nothing;
   const patch = events.flatMap((event: AdminEvent) => ('operations' in event ? event.operations : []));
   // A long teardown makes a revision for each part, so the last entity tag is not known.
-  const version = total === undefined ? versionOf?.(decision.next) : undefined;
+  const version = total === undefined ? versionIn?.(decision.next) : undefined;
+  const changes = outcome === 'accepted' ? decision : undefined;
   return {
     outcome,
+    mark: formatMark(markOf(changes, command, { life, revision: snapshot.revision })),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
     events: events.map((event) => redactSecrets(cut(event, total))),
     effects: effects.map((effect) => redactSecrets(cut(effect, total))),
@@ -94,15 +112,66 @@ export function toPlan(
 }
 
 /** Makes the plan of an action that would be done: an action has no events and no effects. @internal */
-export function actionPlan({ outcome, patch }: Exclude<DecidedAction, { readonly problem: Problem }>): Plan {
+export function actionPlan({ outcome, patch }: DoneAction, command: string): Plan {
   return {
     outcome,
+    mark: formatMark({ command, digest: actionDigest(patch) }),
     ...(patch === undefined ? {} : { patch }),
     events: [],
     effects: [],
     closes: { sessions: 0, connections: 0 },
     stays: { sessions: 0 },
   };
+}
+
+/**
+ * The refusal of a command that no longer does what its plan showed.
+ *
+ * @param misfit - what does not fit, in a sentence
+ * @param plan - the plan as it is now
+ * @internal
+ */
+export function planChanged(misfit: string, plan: Plan): Problem {
+  const now = plan.outcome === 'refused' ? plan.problem.detail : nowOf(plan);
+  const next =
+    'Nothing was changed. Read the plan in this response, and send the command with the mark of that plan.';
+  return Object.freeze({ ...problem('precondition-failed', `${misfit} ${now} ${next}`), plan });
+}
+
+/** A sentence about what a command would do. */
+function nowOf({ effects, events, closes }: Extract<Plan, { readonly mark: string }>): string {
+  const changes = (effects.length > 0 ? effects : events) as readonly {
+    readonly type: string;
+    readonly resource: string;
+  }[];
+  if (changes.length === 0) return 'It would change nothing now.';
+  const closed =
+    closes.sessions + closes.connections > 0
+      ? `, which closes ${String(closes.sessions)} sessions and ${String(closes.connections)} connections`
+      : '';
+  const said = changes.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
+  return `It would do this now: ${said}${closed}.`;
+}
+
+/**
+ * Explains why an action is not what the plan of a mark showed.
+ *
+ * @returns a sentence; `undefined` if the action fits
+ * @internal
+ */
+export function actionMisfitOf(
+  mark: Mark,
+  { outcome, patch }: DoneAction,
+  command: string,
+): string | undefined {
+  if (mark.command !== command) return foreign;
+  return outcome === 'unchanged' || mark.digest === actionDigest(patch) ? undefined : changedSince;
+}
+
+type DoneAction = Exclude<DecidedAction, { readonly problem: Problem }>;
+
+function actionDigest(patch: DoneAction['patch']): string {
+  return digestOf(patch ?? []);
 }
 
 const nothing = { events: [], effects: [], total: undefined } as const;

@@ -1,0 +1,200 @@
+/**
+ * Marks: bind a command to the plan that was shown. The same command with the mark of its plan does what the plan showed, or
+ * is refused.
+ *
+ * What is bound is what a plan shows: of settings the members that change, of a secret only that it is set, of a closing only
+ * where. Which sessions and connections a closing may touch is bound by an instant instead: by the last revision at which they
+ * may have opened. A busy service is never equal twice, and a plan that must be equal could never be carried out.
+ */
+import { firstPartOf, partsOf, type Changes } from '../../core/decision.ts';
+import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { namesOfSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
+import { isSealed } from '../../core/secret.ts';
+import { sha256 } from './digest.ts';
+
+/** A parsed mark. @internal */
+export interface Mark {
+  /** The digits of what was asked for. */
+  readonly command: string;
+  /** The digits of what the plan showed. */
+  readonly digest: string;
+  /** When the plan was made; left out if the plan closed nothing. */
+  readonly instant?: Instant;
+}
+
+/** The instant of a plan that closes sessions or connections. @internal */
+export interface Instant {
+  /** The life of the interface; see `drawLife`. */
+  readonly life: string;
+  /** The revision of the snapshot. */
+  readonly revision: number;
+  /** The number of sessions or connections that the plan closed. */
+  readonly items: number;
+}
+
+/** What a mark says besides the decision. @internal */
+export interface MarkScope {
+  /** The digits of what is asked for. */
+  readonly command: string;
+  /** The life of the interface. */
+  readonly life: string;
+}
+
+/**
+ * Explains why a decision is not what the plan of a mark showed.
+ *
+ * A command that changes nothing does nothing that a plan did not show, so it may be sent again after a lost answer.
+ *
+ * @param decision - the accepted decision; `undefined` if nothing changes
+ * @returns a sentence; `undefined` if the decision fits
+ * @internal
+ */
+export function misfitOf(
+  mark: Mark,
+  decision: Changes<AdminEvent, Effect> | undefined,
+  { command, life }: MarkScope,
+): string | undefined {
+  if (mark.command !== command) return foreign;
+  if (decision === undefined) return undefined;
+  const { instant } = mark;
+  if (instant !== undefined && instant.life !== life)
+    return 'The plan was made before the last start of the interface, or by another node.';
+  const present = markOf(decision, command, { life, revision: 0 });
+  if (present.digest === mark.digest && (present.instant === undefined) === (instant === undefined))
+    return undefined;
+  const closed =
+    instant === undefined ? '' : ` The plan closed ${String(instant.items)} sessions or connections.`;
+  return `${changedSince}${closed}`;
+}
+
+/** @internal */
+export const foreign = 'The mark is that of another command.';
+
+/** @internal */
+export const changedSince = 'What the command does has changed since the plan was made.';
+
+/** The digits of a command that a program in the process makes. @internal */
+export const ownCommand = '00000000';
+
+/** Gives the digits of what is asked for. @internal */
+export function commandDigits(asked: Json): string {
+  return sha256(canonicalText(asked)).slice(0, 8);
+}
+
+/** Writes a mark. @internal */
+export function formatMark({ command, digest, instant }: Mark): string {
+  const bound = instant === undefined ? [] : [instant.life, instant.revision, instant.items];
+  return [command, digest, ...bound].join('.');
+}
+
+const form = /^([0-9a-f]{8})\.([0-9a-f]{32})(?:\.([0-9a-f]{1,64})\.(\d{1,15})\.(\d{1,15}))?$/;
+
+/** Parses a mark; `undefined` if a text is not a mark. @internal */
+export function parseMark(text: string): Mark | undefined {
+  const [, command, digest, life, revision, items] = form.exec(text) ?? [];
+  if (command === undefined || digest === undefined) return undefined;
+  if (life === undefined) return { command, digest };
+  return { command, digest, instant: { life, revision: Number(revision), items: Number(items) } };
+}
+
+/** Makes the mark of an accepted decision, or of none (`undefined`) if nothing changes. @internal */
+export function markOf(
+  decision: Changes<AdminEvent, Effect> | undefined,
+  command: string,
+  at: Pick<Instant, 'life' | 'revision'>,
+): Mark {
+  if (decision === undefined) return { command, digest: digestOf([]) };
+  const { head, items } = closingOf(decision);
+  const digest = digestOf([...head.events, ...head.effects].map(shown));
+  return { command, digest, ...(items === undefined ? {} : { instant: { ...at, items } }) };
+}
+
+/** The first part of a decision, and the number of sessions or connections that all parts close; left out if none do. */
+function closingOf(decision: Changes<AdminEvent, Effect>): {
+  readonly head: Changes<AdminEvent, Effect>;
+  readonly items?: number;
+} {
+  const { count, items } = partsOf<AdminEvent, Effect>(decision);
+  const head = firstPartOf(decision);
+  const closed = head.effects.flatMap((effect) => {
+    if ('sessions' in effect) return [effect.sessions.length];
+    return 'connections' in effect ? [effect.connections.length] : [];
+  });
+  if (closed.length === 0) return { head };
+  return { head, items: count > 1 ? items : closed.reduce((sum, length) => sum + length, 0) };
+}
+
+/** Gives the digits of what a plan shows. @internal */
+export function digestOf(shown: Json): string {
+  return sha256(canonicalText(shown)).slice(0, 32);
+}
+
+/** The members that differ in each plan, or are told by others. */
+const unbound: ReadonlySet<string> = new Set(
+  ['at', 'actor', 'command', 'fleet', 'sessions', 'connections'].concat(
+    'before',
+    'after',
+    'operations',
+    'inverse',
+  ),
+);
+
+/** What a plan shows of an event or an effect. */
+function shown(changed: AdminEvent | Effect): JsonObject {
+  const { before, after, ...change } = changed as unknown as JsonObject;
+  const members = Object.entries(change).filter(([name]) => !unbound.has(name));
+  const said = Object.fromEntries(members.map(([name, value]) => [name, withoutSecret(name, value)]));
+  if (!isObject(before) || !isObject(after)) return said;
+  return { ...said, changed: differenceOf(secretsSet(before), secretsSet(after)) };
+}
+
+/** Each sealing gives another text. Replaced before values are compared, so that no mark depends on a secret. */
+function secretsSet(settings: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, withoutSecret(name, value)]),
+  );
+}
+
+function withoutSecret(name: string, value: Json): Json {
+  if (!namesOfSecrets.has(name)) return value;
+  return isObject(value) ? Object.fromEntries(Object.keys(value).map((entry) => [entry, 'set'])) : 'set';
+}
+
+/** The members that differ, with both values: of a map its entries that differ, of a list what goes and what comes. */
+function differenceOf(before: JsonObject, after: JsonObject): JsonObject {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const differing = [...names].filter((name) => !sameOrAbsent(before[name], after[name]));
+  return Object.fromEntries(differing.map((name) => [name, between(before[name], after[name])]));
+}
+
+function sameOrAbsent(one: Json | undefined, other: Json | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : sameJson(one, other);
+}
+
+function between(before: Json | undefined, after: Json | undefined): Json {
+  if (before !== undefined && after !== undefined) {
+    if (isObject(before) && isObject(after)) return differenceOf(before, after);
+    if (isArray(before) && isArray(after)) return listsBetween(before, after);
+  }
+  return [before === undefined ? [] : [before], after === undefined ? [] : [after]];
+}
+
+function listsBetween(before: readonly Json[], after: readonly Json[]): Json {
+  const without = (list: readonly Json[], others: readonly Json[]): readonly Json[] =>
+    list.filter((each) => !others.some((other) => sameJson(each, other)));
+  const [goes, comes] = [without(before, after), without(after, before)];
+  const [kept, left] = [without(before, goes), without(after, comes)];
+  // Only the order differs, or how often a value stands there.
+  return sameJson(kept, left) ? [goes, comes] : [before, after];
+}
+
+/** JSON with sorted keys, in which a sealed secret is `set`. */
+function canonicalText(value: Json): string {
+  return JSON.stringify(value, (_name, member: Json) =>
+    isSealed(member)
+      ? 'set'
+      : isObject(member)
+        ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+        : member,
+  );
+}

@@ -1,0 +1,365 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  closeServerConnections,
+  closeServiceSessions,
+  closeSession,
+  createRoles,
+  createUser,
+  patchServer,
+  patchService,
+  sequence,
+  stopService,
+  type Admin,
+  type Execution,
+  type Plan,
+  type Transition,
+} from 'gateway-admin-core';
+
+import { subjectPatches, patchSubject } from '../../support/arbitrary-patch.ts';
+import { crowdedSnapshot, sampleSnapshot } from '../../support/document.ts';
+import { openedSession, openedSessions } from '../../support/opened-session.ts';
+import { runAdmin, type Running } from '../../support/running-admin.ts';
+import { transports, type Answer } from '../../support/transport.ts';
+
+const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
+const cutAll: Transition = (snapshot, context) => closeServerConnections(snapshot, 'db-serv-1', context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const limitTo =
+  (value: number): Transition =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
+
+function markOf(admin: Admin, transition: Transition): string {
+  const plan = admin.plan(transition);
+  if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
+  return plan.mark;
+}
+
+/** The outcome of a command with a mark; of a refusal its code and its plan. */
+async function send(admin: Admin, transition: Transition, mark: string): Promise<unknown> {
+  const execution = await admin.execute(transition, { mark });
+  return 'problem' in execution ? execution.problem.code : execution.outcome;
+}
+
+const idsOf = ({ admin }: Pick<Running, 'admin'>, service: string): readonly number[] =>
+  [...admin.snapshot.sessions].filter((session) => session.service === service).map(({ id }) => id);
+
+function planIn(execution: Execution): Extract<Plan, { readonly mark: string }> {
+  if (execution.outcome !== 'refused') throw new Error('The command was not refused');
+  const plan = execution.problem.plan as Plan | undefined;
+  if (plan === undefined || plan.outcome === 'refused') throw new Error('The refusal has no plan');
+  return plan;
+}
+
+describe('a command with the mark of its plan', () => {
+  // Promise: mark
+  it('closes the sessions that the plan showed; those that opened later stay', async () => {
+    const running = runAdmin();
+    const { admin } = running;
+    const shown = idsOf(running, 'my-service');
+    const mark = markOf(admin, closeAll);
+    admin.report(openedSessions(50));
+    const execution = await admin.execute(closeAll, { mark });
+    expect(execution).toMatchObject({
+      outcome: 'accepted',
+      closed: { sessions: shown.length, connections: 3 },
+    });
+    expect(idsOf(running, 'my-service')).toEqual(openedSessions(50).map(({ id }) => id));
+    // Again: nothing is left to do.
+    expect(await admin.execute(closeAll, { mark })).toMatchObject({ outcome: 'accepted', events: [] });
+    expect(idsOf(running, 'my-service')).toHaveLength(50);
+  });
+
+  it('closes no session that has the id of one that was shown', async () => {
+    const running = runAdmin();
+    const { admin } = running;
+    const closeNine: Transition = (snapshot, context) => closeSession(snapshot, 9, context);
+    const mark = markOf(admin, closeNine);
+    const connected = 2 ** 41;
+    admin.report({ ...openedSession(9), connected });
+    expect(await send(admin, closeNine, mark)).toBe('accepted');
+    expect(admin.snapshot.sessions.find(9)?.connected).toBe(connected);
+  });
+
+  it('closes no connection that opened later, and counts those that it closes', async () => {
+    const { admin } = runAdmin();
+    const mark = markOf(admin, cutAll);
+    const server = 'db-serv-1';
+    admin.report({ type: 'connection.opened', session: 9, id: 77, server, role: 'Slave', state: 'In use' });
+    const execution = await admin.execute(cutAll, { mark });
+    expect(execution).toMatchObject({ outcome: 'accepted', closed: { sessions: 0, connections: 2 } });
+    expect(admin.snapshot.sessions.find(9)?.connections.map(({ id }) => id)).toContain(77);
+    expect(admin.snapshot.sessions.countOfServer(server)).toBe(1);
+  });
+
+  it('closes ten of many in parts, of which most are empty', async () => {
+    const snapshot = crowdedSnapshot(10);
+    const { admin, gateway } = runAdmin({ snapshot });
+    const closeSales: Transition = (state, context) => closeServiceSessions(state, 'Sales', context);
+    const mark = markOf(admin, closeSales);
+    admin.report(openedSessions(2500, 'db').map((report) => ({ ...report, service: 'Sales' })));
+    const execution = await admin.execute(closeSales, { mark });
+    expect(execution).toMatchObject({ outcome: 'accepted', closed: { sessions: 10, connections: 10 } });
+    expect(admin.snapshot.sessions.size).toBe(2500);
+    expect(gateway.applied.flatMap((effect) => ('sessions' in effect ? effect.sessions : []))).toHaveLength(
+      10,
+    );
+  });
+
+  it('does its other part although all sessions have ended', async () => {
+    const running = runAdmin();
+    const { admin } = running;
+    const stopAndClose = sequence(stop, closeAll);
+    const mark = markOf(admin, stopAndClose);
+    for (const { id, connected, service } of admin.snapshot.sessions)
+      if (service === 'my-service') admin.report({ type: 'session.closed', id, connected });
+    expect(await send(admin, stopAndClose, mark)).toBe('accepted');
+    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
+  });
+
+  it.each<[string, Transition, Transition | undefined, Transition]>([
+    ['something was changed that the command would change', limitTo(7), limitTo(9), limitTo(7)],
+    ['the command is another one', limitTo(7), undefined, limitTo(8)],
+    ['a part has no effect any more', sequence(stop, limitTo(7)), stop, sequence(stop, limitTo(7))],
+  ])('is refused if %s', async (_what, planned, meanwhile, sent) => {
+    const { admin } = runAdmin();
+    const mark = markOf(admin, planned);
+    if (meanwhile !== undefined) await admin.execute(meanwhile);
+    const { revision } = admin.snapshot;
+    const execution = await admin.execute(sent, { mark });
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'precondition-failed' } });
+    expect(admin.snapshot.revision).toBe(revision);
+    // The plan of now has a mark that fits.
+    expect(await send(admin, sent, planIn(execution).mark)).toBe('accepted');
+  });
+
+  it('is refused if it would close what no plan has shown', async () => {
+    const { admin } = runAdmin();
+    const mark = markOf(admin, closeAll);
+    const [command, digest] = mark.split('.');
+    expect(await send(admin, closeAll, `${command ?? ''}.${digest ?? ''}`)).toBe('precondition-failed');
+    const nothing = markOf(runAdmin({ snapshot: crowdedSnapshot(0) }).admin, (snapshot, context) =>
+      closeServiceSessions(snapshot, 'Sales', context),
+    );
+    expect(await send(admin, closeAll, nothing)).toBe('precondition-failed');
+  });
+
+  it('is refused in another life of the interface if it closes anything', async () => {
+    const mark = markOf(runAdmin().admin, closeAll);
+    const { admin } = runAdmin();
+    const execution = await admin.execute(closeAll, { mark });
+    expect(planIn(execution)).toMatchObject({ closes: { sessions: 2, connections: 3 } });
+    // Settings have no life.
+    expect(await send(admin, limitTo(7), markOf(runAdmin().admin, limitTo(7)))).toBe('accepted');
+  });
+
+  it('changes nothing twice: after a lost answer, it may be sent again', async () => {
+    const { admin } = runAdmin();
+    const mark = markOf(admin, stop);
+    expect([await send(admin, stop, mark), await send(admin, stop, mark)]).toEqual(['accepted', 'unchanged']);
+  });
+
+  it('keeps the refusal of its own', async () => {
+    const { admin } = runAdmin();
+    const missing: Transition = (snapshot, context) => stopService(snapshot, 'Nowhere', context);
+    expect(await send(admin, missing, markOf(admin, stop))).toBe('service-not-found');
+  });
+
+  it.each(['', 'x', '00000000', `00000000.${'0'.repeat(31)}`, `00000000.${'0'.repeat(32)}.a.1`])(
+    'is no command if the mark is %j',
+    async (mark) => {
+      const { admin } = runAdmin();
+      await expect(admin.execute(stop, { mark })).rejects.toThrow(RangeError);
+    },
+  );
+});
+
+describe('a mark', () => {
+  it('is the same for every caller, at every time and in every life, but for what it closes', () => {
+    fc.assert(
+      fc.property(subjectPatches, ([subject, operations]) => {
+        const patch: Transition = (snapshot, context) => patchSubject(subject, operations, snapshot, context);
+        const one = runAdmin().admin.plan(patch, { actor: 'ada' });
+        const other = runAdmin({ snapshot: laterSample }).admin.plan(patch);
+        fc.pre(one.outcome !== 'refused' && other.outcome !== 'refused');
+        expect(other.mark).toBe(one.mark);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is another one for other values, and the same for other secrets', () => {
+    const { admin } = runAdmin();
+    expect(markOf(admin, limitTo(7))).not.toBe(markOf(admin, limitTo(8)));
+    const seal =
+      (sealed: string): Transition =>
+      (snapshot, context) =>
+        patchService(
+          snapshot,
+          'My Service',
+          [{ op: 'replace', path: '/password', value: { sealed } }],
+          context,
+        );
+    expect(markOf(admin, seal('v1.one'))).toBe(markOf(admin, seal('v1.two')));
+    const create =
+      (passwordHash: string): Transition =>
+      (snapshot, context) =>
+        createUser(snapshot, { name: 'eve', passwordHash }, context);
+    expect(markOf(admin, create('hash one'))).toBe(markOf(admin, create('hash two')));
+  });
+
+  it('holds after a report about other words of the status', async () => {
+    const { admin } = runAdmin();
+    const out: Transition = (snapshot, context) =>
+      patchServer(snapshot, 'db-serv-1', [{ op: 'add', path: '/state/-', value: 'maintenance' }], context);
+    const mark = markOf(admin, out);
+    admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['slave', 'running'] });
+    expect(await send(admin, out, mark)).toBe('accepted');
+  });
+});
+
+/** The sample in an interface that has run for a while: with another epoch and revision. */
+const laterSample = Object.freeze({ ...sampleSnapshot(), epoch: 'later', revision: 77 });
+
+describe('a mark over HTTP', () => {
+  const target = (mark?: unknown): string =>
+    `/services/My-Service/sessions${typeof mark === 'string' ? `?mark=${mark}` : '?dry_run=true'}`;
+
+  async function over(options: Parameters<typeof runAdmin>[0] = {}) {
+    const running = runAdmin(options);
+    const { send: sendThrough } = await transports.core(running.admin);
+    const prefer = { prefer: 'return=representation' };
+    const put = (path: string, headers = {}): Promise<Answer> => sendThrough('PUT', path, { headers });
+    return { ...running, put, prefer, sendThrough };
+  }
+
+  const markIn = ({ body }: Answer): string => (body as { readonly mark: string }).mark;
+
+  it('binds a command to its plan, and the answer says what was closed', async () => {
+    const { admin, sendThrough, prefer } = await over();
+    const planned = await sendThrough('DELETE', target());
+    admin.report(openedSessions(20));
+    const done = await sendThrough('DELETE', target(markIn(planned)), { headers: prefer });
+    expect(done).toMatchObject({
+      status: 200,
+      headers: { 'preference-applied': 'return=representation' },
+      body: { outcome: 'accepted', closed: { sessions: 2, connections: 3 } },
+    });
+    expect(admin.snapshot.sessions.countOfService('my-service')).toBe(20);
+  });
+
+  it('belongs to its route and its resource', async () => {
+    const { put } = await over();
+    const mark = markIn(await put('/service/My-Service/stop?dry_run=true'));
+    const wrong = await put(`/service/My-Service/start?mark=${mark}`);
+    expect(wrong).toMatchObject({
+      status: 412,
+      body: { code: 'precondition-failed', plan: { outcome: 'unchanged' } },
+    });
+    expect((await put(`/service/Bare-Service/stop?mark=${mark}`)).status).toBe(412);
+    // Another spelling of the same name.
+    expect((await put(`/service/my-service/stop?mark=${mark}`)).status).toBe(204);
+  });
+
+  it('holds or not, as a dry run with the mark says', async () => {
+    const { put } = await over();
+    const mark = markIn(await put('/service/My-Service/stop?dry_run=true'));
+    expect((await put(`/service/My-Service/stop?dry_run=true&mark=${mark}`)).body).toMatchObject({ mark });
+    await put('/service/My-Service/stop');
+    await put('/service/My-Service/start');
+    expect((await put(`/service/My-Service/stop?dry_run=true&mark=${mark}`)).status).toBe(200);
+    expect((await put(`/service/My-Service/start?dry_run=true&mark=${mark}`)).status).toBe(412);
+  });
+
+  it('binds an action of the interface', async () => {
+    const { sendThrough, admin } = await over();
+    const sent = {
+      headers: { 'content-type': 'application/json-patch+json' },
+      body: JSON.stringify([{ op: 'replace', path: '/read_only', value: true }]),
+    };
+    const mark = markIn(await sendThrough('PATCH', '/?dry_run=true', sent));
+    const other = { ...sent, body: sent.body.replace('true', 'false') };
+    expect((await sendThrough('PATCH', `/?mark=${mark}`, other)).status).toBe(412);
+    expect(admin.readOnly).toBe(false);
+    expect((await sendThrough('PATCH', `/?mark=${mark}`, sent)).status).toBe(200);
+    expect(admin.readOnly).toBe(true);
+  });
+
+  it.each(['', 'x', `${'0'.repeat(8)}.${'0'.repeat(32)}&mark=1`])('is refused if it is %j', async (mark) => {
+    const { put } = await over();
+    expect((await put(`/service/My-Service/stop?mark=${mark}`)).body).toMatchObject({
+      code: 'query-invalid',
+    });
+  });
+
+  it('says without a change that nothing was done', async () => {
+    const { put, prefer } = await over();
+    expect(await put('/service/My-Service/start', prefer)).toMatchObject({
+      status: 200,
+      body: { outcome: 'unchanged', closed: { sessions: 0, connections: 0 } },
+    });
+  });
+});
+
+describe('planning', () => {
+  const reader = { name: 'eve' };
+  const authorize = createRoles({ readers: ['eve'] });
+
+  // Promise: reader-plans
+  it('is allowed to readers, who may not send the command', async () => {
+    const { admin } = runAdmin({ access: { authorize } });
+    const put = async (query: string): Promise<number | undefined> => {
+      const target = `/service/My-Service/stop${query}`;
+      const handled = await admin.handle({ method: 'PUT', target, headers: {}, principal: reader });
+      return handled.matched ? handled.response.status : undefined;
+    };
+    expect([await put('?dry_run=true'), await put(''), await put('?dry_run=false')]).toEqual([200, 403, 403]);
+  });
+
+  it('is refused by a rule that does not know dry runs', async () => {
+    const { admin } = runAdmin({ access: { authorize: (_principal, { role }) => role === 'reader' } });
+    const target = '/service/My-Service/stop?dry_run=true';
+    const handled = await admin.handle({ method: 'PUT', target, headers: {}, principal: reader });
+    expect(handled).toMatchObject({ response: { status: 403 } });
+  });
+
+  it('goes on in the read-only mode', async () => {
+    const { admin } = runAdmin();
+    admin.readOnly = true;
+    const target = '/service/My-Service/stop?dry_run=true';
+    expect(await admin.handle({ method: 'PUT', target, headers: {} })).toMatchObject({
+      response: { status: 200 },
+    });
+  });
+
+  it('neither hashes nor seals', async () => {
+    const hasher = { hash: () => Promise.reject(new Error('hashed')), verify: () => Promise.resolve(true) };
+    const sealer = {
+      durable: true,
+      seal: () => Promise.reject(new Error('sealed')),
+      open: () => Promise.resolve(''),
+    };
+    const { admin, errors } = runAdmin({ hasher, sealer });
+    const plan = async (method: string, target: string, body: unknown): Promise<unknown> => {
+      const headers = {
+        'content-type': method === 'PATCH' ? 'application/json-patch+json' : 'application/json',
+      };
+      const request = { method, target: `${target}?dry_run=true`, headers, body: JSON.stringify(body) };
+      const handled = await admin.handle(request);
+      return handled.matched ? handled.response.status : undefined;
+    };
+    expect(await plan('PUT', '/users', { name: 'eve', password: 'secret' })).toBe(200);
+    const operations = [{ op: 'add', path: '/password', value: 'secret' }];
+    expect(await plan('PATCH', '/services/My-Service', operations)).toBe(200);
+    expect(errors).toEqual([]);
+  });
+
+  it('says in a 403 who may not do it, and which role is needed', async () => {
+    const { admin } = runAdmin({ access: { authorize } });
+    const target = '/service/My-Service/stop';
+    const handled = await admin.handle({ method: 'PUT', target, headers: {}, principal: reader });
+    const body = handled.matched ? handled.response.body : '';
+    expect(body).toMatch(/eve.*operator/);
+  });
+});

@@ -29,20 +29,18 @@ import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { failureOf, transitionAt, versionAt, type Conditions } from '../command/condition.ts';
 import type { Execution, Refusal } from '../command/execution.ts';
-import type { FleetView } from '../fleet-view.ts';
 import type { Attempt } from '../audit/attempt.ts';
 import type { Audit } from '../audit/audit.ts';
 import { LateAnswer } from '../host/deadline.ts';
 import type { RequestSpan } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';
-import { callerLinks, Overtaken } from '../journal/log.ts';
+import { callerLinks, Overruled } from '../journal/basis.ts';
 import { readerOf, shareOfCaller } from '../password/share.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
 import { accessHeaders, admit, isOpen, type AccessOptions, type Caller } from './access.ts';
 import { readBody } from './body.ts';
 import type { EventStreams } from './event-stream.ts';
-import { fleetHeaders } from './fleet-header.ts';
 import { crossOriginHeaders, originProblem, type Origins } from './origin.ts';
 import { actionPlan, toPlan } from './plan.ts';
 import { parseQuery, type Query } from './query.ts';
@@ -86,8 +84,6 @@ export interface HandlerOptions extends AccessOptions {
   /** Aborts when the interface begins to close. */
   readonly closing: AbortSignal;
   readonly texts: TextCache;
-  /** The fleet around the interface; left out if the interface runs alone. */
-  readonly fleet?: FleetView;
   readonly audit: Pick<Audit, 'attempt'>;
   readonly onError: (error: unknown) => void;
 }
@@ -171,10 +167,9 @@ export function failureReply({ onError }: HandlerOptions, request: AdminRequest,
 export function complete(options: HandlerOptions, request: AdminRequest, reply: Reply): Reply {
   const access = reply.problem && accessHeaders(options, request, reply.problem);
   const origin = crossOriginHeaders(request, options.origins, reply.headers['allow']);
-  // Several nodes may answer at one address, and sessions and connections are those of the node that answers.
-  const node = options.fleet && { 'fleet-node': options.fleet.node() };
-  const isWhole = access === undefined && origin === undefined && node === undefined;
-  const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin, ...node } };
+  const every = options.coordinator?.headers;
+  const isWhole = access === undefined && origin === undefined && every === undefined;
+  const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin, ...every } };
   return withoutBody(request, whole);
 }
 
@@ -419,13 +414,13 @@ async function act(
   const body = await bodyOf(request, route, options);
   if (!body.ok) return refusal(body.problem, acceptFor(route, body.problem));
   for (;;) {
-    const unread = await readOn(options);
+    const unread = await catchUp(options);
     if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
     try {
       return await actNow(options, { route, parameters, query, caller, attempt }, { body, conditions });
     } catch (error) {
-      // Another node has changed the users or the mode: the caller is checked again.
-      if (!(error instanceof Overtaken)) throw error;
+      // Others have changed the users or the mode: the caller is checked again.
+      if (!(error instanceof Overruled)) throw error;
     }
   }
 }
@@ -488,13 +483,13 @@ async function command(options: HandlerOptions, request: AdminRequest, asked: As
     // A client that disconnects cancels its command, if the command has not started.
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
-  if (query.dryRun) return plan(options, asked, toDo, await readOn(options));
+  if (query.dryRun) return plan(options, asked, toDo, await catchUp(options));
   return conclude(options, request, asked, await attempt.execute(toDo, options.execute));
 }
 
 /** Takes in what a decision outside the turns rests on. Gives the refusal if that is not possible. */
-async function readOn(options: HandlerOptions): Promise<Refusal | undefined> {
-  return options.refuseClosed() ?? options.readOn?.(callerLinks);
+async function catchUp(options: HandlerOptions): Promise<Refusal | undefined> {
+  return options.refuseClosed() ?? options.coordinator?.catchUp(callerLinks);
 }
 
 /** Makes a transition that first checks whether the caller still may send the command. */
@@ -527,14 +522,14 @@ async function conclude(
   if (execution.outcome === 'refused' || execution.outcome === 'unknown')
     return refusal(execution.problem, retryAfter(execution));
   const { route, parameters, caller } = asked;
-  const { fleet, authenticate, onError } = options;
+  const { coordinator, authenticate, onError } = options;
   const needsLogIn = (authenticate ?? caller.principal) !== undefined;
   const error = needsLogIn ? undefined : route.errorIfOpen?.(execution.snapshot);
   if (error !== undefined) onError(error);
   const { snapshot } = execution;
   const etag = etagOf(snapshot, versionAt(asked, snapshot));
   const headers = {
-    ...(fleet === undefined ? {} : await fleetHeaders(fleet, request, execution)),
+    ...(await coordinator?.settled(request, execution)),
     ...(etag === undefined ? {} : { etag }),
   };
   if (route.answer === undefined) return empty(204, headers);

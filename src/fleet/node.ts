@@ -249,7 +249,7 @@ export class RunningNode implements RunningCoordinator {
       this.#log = this.#logOf(history, position);
       try {
         await this.#log.begin((name, call) => callInTime(name, call, complete), begins);
-        if (store.durable && begins) complete.instruments.storeEmpty();
+        if (store.durable && begins) complete.instruments?.storeEmpty();
         this.#applied = this.#log.position;
         return stored.records.length;
       } catch (error) {

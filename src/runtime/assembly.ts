@@ -38,7 +38,8 @@ import { guardTelemetry } from './host/guard.ts';
 import { firstUserCreation } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
 import { createGuard } from './handler/guard.ts';
-import { createRequestHandler, type HandlerOptions } from './handler/handler.ts';
+import type { HandlerOptions } from './handler/arrival.ts';
+import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { createMode, createSelf, type Mode, type SelfOptions } from './handler/self.ts';
 import { TextCache } from './handler/text-cache.ts';
@@ -102,7 +103,7 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
     throw error;
   }
   journal.startRepeating();
-  instruments.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
+  instruments?.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
   // Only now: the commands of the last process may have changed the configuration.
   onDifferences(differencesOf(admin.snapshot, given));
   coordinator?.run();
@@ -140,7 +141,7 @@ export function assemble(
     await pending.given();
     await audit.close();
     await journal.close();
-    options.instruments.closed(writer.snapshot);
+    options.instruments?.closed(writer.snapshot);
   });
   const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
   const secrets = {

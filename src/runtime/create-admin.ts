@@ -44,7 +44,7 @@ export function createAdmin(options: AdminOptions): Admin {
   assertOptions(options, 'createAdmin');
   const complete = completeOptions(options);
   const { admin } = assemble(complete, { snapshot: beginLife(complete.snapshot), journal: noJournal });
-  complete.instruments.opened(admin.snapshot, { recovered: 0, unknown: 0 });
+  complete.instruments?.opened(admin.snapshot, { recovered: 0, unknown: 0 });
   return admin;
 }
 
@@ -99,7 +99,7 @@ export async function openAdmin(
     const history = restore(stored, given);
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
     declareSecretParameters(given, history.snapshot.secretParameters);
-    if (store.durable && isEmpty(stored)) instruments.storeEmpty();
+    if (store.durable && isEmpty(stored)) instruments?.storeEmpty();
     const log = new OwnLog(store, history, position);
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
     await journal.compact();

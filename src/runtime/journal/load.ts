@@ -5,6 +5,7 @@ import type { ConfigurationStore, StoredHistory } from '../../ports/port.ts';
 import { beforeDeadline } from '../host/deadline.ts';
 import type { StoreCall } from '../instrumentation/instruments.ts';
 import type { CompleteOptions } from '../options.ts';
+import { measured } from './record-queue.ts';
 
 /** Loads the content of the store. `onError` gets what the store has repaired. @internal */
 export async function loadInTime(
@@ -24,9 +25,11 @@ export async function loadInTime(
 export async function callInTime<T>(
   name: StoreCall,
   call: () => Promise<T>,
-  { clock, limits: { storeDeadlineMs }, instruments, onError }: CompleteOptions,
+  options: CompleteOptions,
 ): Promise<T> {
-  const answer = await beforeDeadline(clock, storeDeadlineMs, () => instruments.storeCall(name, call));
+  const { clock, limits, onError } = options;
+  const { storeDeadlineMs } = limits;
+  const answer = await beforeDeadline(clock, storeDeadlineMs, () => measured(options, name, call));
   if (answer !== 'late') return answer;
   const error = new Error(
     `The configuration store did not answer ${name}() within ${String(storeDeadlineMs)} ms. Check that the disk or the ` +

@@ -70,7 +70,7 @@ export interface RecordQueueOptions<R> {
   readonly deadlineMs: number;
   /** The number of records in the store since the last compaction; 0 by default. */
   readonly records?: number;
-  readonly instruments: Instruments;
+  readonly instruments: Instruments | undefined;
   /** Gets the error with which an outage begins, and the error with which the store is lost. */
   readonly onError: (error: unknown) => void;
 }
@@ -125,7 +125,7 @@ export class RecordQueue<R> {
       },
       onAnswer: () => {
         this.#answered.abort();
-        instruments.storeAnswers();
+        instruments?.storeAnswers();
       },
       onError,
     });
@@ -212,7 +212,7 @@ export class RecordQueue<R> {
   async #flush(): Promise<void> {
     const bytes = this.#grown.bytes;
     await this.#options.log.append(this.#outbox.take(mostBytesAtOnce), this.#ask);
-    if (this.#grown.bytes > bytes) this.#options.instruments.appended(this.#grown.bytes - bytes);
+    if (this.#grown.bytes > bytes) this.#options.instruments?.appended(this.#grown.bytes - bytes);
     if (this.#grown.records >= growth.records || this.#grown.bytes >= growth.bytes) await this.compact();
   }
 
@@ -227,7 +227,7 @@ export class RecordQueue<R> {
 
   /** Makes a call until the store answers. The store may have kept any part of a failed call, so no other call can follow. */
   readonly #ask: Ask = <T>(name: StoreCall, call: () => Promise<T>): Promise<T> =>
-    this.#outbox.call(() => this.#options.instruments.storeCall(name, call));
+    this.#outbox.call(() => measured(this.#options, name, call));
 
   /** The store does not answer, or the queue ends: gives up what cannot wait for the store. */
   #cutOff(outage: Outage, isLate: boolean): void {
@@ -257,6 +257,15 @@ export class RecordQueue<R> {
     await clock.sleep(deadlineMs, signal);
     if (!signal.aborted) late();
   }
+}
+
+/** Makes a call to the store. An error that the store throws at once is a rejection. @internal */
+export async function measured<T>(
+  { instruments }: Pick<RecordQueueOptions<never>, 'instruments'>,
+  name: StoreCall,
+  call: () => Promise<T>,
+): Promise<T> {
+  return instruments === undefined ? call() : instruments.storeCall(name, call);
 }
 
 /** A call that fails is as one that is never answered. */

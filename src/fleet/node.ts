@@ -190,14 +190,14 @@ export class RunningNode implements RunningCoordinator {
   }
 
   basisOf(restsOn: readonly string[]): Basis {
-    return this.#log.basisOf(restsOn);
+    return { since: this.#log.moment, links: restsOn };
   }
 
   async follow(): Promise<Refusal | 'news' | undefined> {
-    const { since } = this.#log.basisOf([]);
+    const { moment } = this.#log;
     const outage = await this.#journal.readOn();
     if (outage !== undefined) return this.#writer.refuseClosed() ?? unavailableIn(outage);
-    return this.#log.basisOf([]).since === since ? undefined : 'news';
+    return this.#log.moment === moment ? undefined : 'news';
   }
 
   readonly catchUp: Coordinator['catchUp'] = async (restsOn) => {

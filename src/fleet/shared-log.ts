@@ -142,9 +142,8 @@ export class SharedLog implements Log<Work> {
     return this.#position;
   }
 
-  /** What a decision of this turn of the event loop rests on. */
-  basisOf(links: readonly string[]): Basis {
-    return { since: this.#moment, links };
+  get moment(): number {
+    return this.#moment;
   }
 
   /**
@@ -201,7 +200,7 @@ export class SharedLog implements Log<Work> {
 
   /** Makes the entry of a record that rests on the present state of what some links name. */
   entryOn(record: SharedRecord, links: readonly string[]): Entry {
-    return this.entryOf(record, this.#touching(this.basisOf(links)));
+    return this.entryOf(record, this.#touching({ since: this.#moment, links }));
   }
 
   /** Makes the entry of a record of this node. */

@@ -35,7 +35,7 @@ import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
 import { beatMs, type Members, type Status } from './members.ts';
 import { restoreShared, type SharedCommand, type SharedHistory, type Writing } from './shared-history.ts';
-import { Superseded } from './refusal.ts';
+import { foreignCommand, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
 import { SharedJournal } from './shared-journal.ts';
@@ -186,7 +186,13 @@ export class RunningNode implements RunningCoordinator {
   }
 
   before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined {
-    return this.#log.before(resources, restsOn);
+    const foreign = this.#log.holderOf(resources);
+    if (foreign !== undefined) return foreignCommand(foreign.command, foreign.node);
+    for (const link of [...resources, ...restsOn]) {
+      const obstacle = this.#convergence.obstacleTo(link);
+      if (obstacle !== undefined) return obstacle;
+    }
+    return undefined;
   }
 
   basisOf(restsOn: readonly string[]): Basis {
@@ -271,7 +277,6 @@ export class RunningNode implements RunningCoordinator {
       given: complete.snapshot,
       history,
       position,
-      obstacleTo: (link) => this.#convergence.obstacleTo(link),
       isInFlight: (command) => this.#writer.commands().some(({ id }) => id === command),
       isRecovering: (command) => this.#recovering.has(command),
       onSuperseded: () => {

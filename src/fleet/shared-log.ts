@@ -8,14 +8,13 @@ import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
 import { namedResources, eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
-import type { Refusal } from '../runtime/command/execution.ts';
 import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
 import { evolving, send, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { fenced, foreignCommand, Superseded } from './refusal.ts';
+import { fenced, Superseded } from './refusal.ts';
 import {
   forgottenRecord,
   level,
@@ -67,8 +66,6 @@ export interface SharedLogOptions {
   /** The highest level of records that this node reads. */
   readonly highest: number;
   readonly position: string;
-  /** Whether this gateway has not followed the fleet yet at a resource; gives the refusal of commands. */
-  readonly obstacleTo: (link: string) => Refusal | undefined;
   /** Whether a command of this node is in flight in this process. */
   readonly isInFlight: (command: string) => boolean;
   /** Whether this process finds out the outcome of a command of an earlier life. */
@@ -382,15 +379,13 @@ export class SharedLog implements Log<Work> {
     return [...links];
   }
 
-  /** See {@link Coordinator.before}. */
-  before(resources: readonly string[], links: readonly string[]): Refusal | undefined {
-    const foreign = this.#holderOf(resources);
-    if (foreign !== undefined) return foreignCommand(foreign.command, foreign.node);
-    for (const link of [...resources, ...links]) {
-      const obstacle = this.#options.obstacleTo(link);
-      if (obstacle !== undefined) return obstacle;
-    }
-    return undefined;
+  /** The command that holds one of the resources, and that this process does not perform. */
+  holderOf(resources: readonly string[]): SharedRecord | undefined {
+    return this.#history.open
+      .map(({ intent }) => intent)
+      .find(
+        (intent) => intent.resources.some((link) => resources.includes(link)) && !this.#isPerformed(intent),
+      );
   }
 
   async dispose(): Promise<void> {
@@ -545,7 +540,7 @@ export class SharedLog implements Log<Work> {
   /** Looks whether other nodes have changed what a decision rests on, or hold its resources. */
   #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Objection {
     const touched = this.#touching({ since, links: [...resources, ...links] });
-    return () => touched() ?? (this.#holderOf(resources) === undefined ? undefined : overtaken());
+    return () => touched() ?? (this.holderOf(resources) === undefined ? undefined : overtaken());
   }
 
   /** Looks whether other nodes have changed what some links name. */
@@ -573,15 +568,6 @@ export class SharedLog implements Log<Work> {
 
   #isKnown(command: string): boolean {
     return this.#history.isOpen(command) || this.#history.isAbandoned(command);
-  }
-
-  /** The command that holds one of the resources, and that this process does not perform. */
-  #holderOf(resources: readonly string[]): SharedRecord | undefined {
-    return this.#history.open
-      .map(({ intent }) => intent)
-      .find(
-        (intent) => intent.resources.some((link) => resources.includes(link)) && !this.#isPerformed(intent),
-      );
   }
 
   #isPerformed({ node, command }: SharedRecord): boolean {

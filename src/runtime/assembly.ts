@@ -120,18 +120,16 @@ export function assemble(
   const log = new EventLog(options.limits.maxEventsKept, life);
   const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
   const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? coordinator?.refuseAll();
-  const writer: Writer = writerOf(options, snapshot, { log, journal, coordinator, audit, refuseAll });
+  const shared = { journal, coordinator, refuseAll, log, audit };
+  const writer: Writer = writerOf(options, snapshot, shared);
   // Aborts when the interface begins to close: no body is waited for any more.
   const closing = new AbortController();
   coordinator?.connect(writer, closing.signal);
   const mode = coordinator?.mode ?? createMode();
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
-  const { handle, guard } = handlerOf(options, {
-    ...{ writer, journal, coordinator, mode, passwords, audit, streams, refuseAll },
-    closing: closing.signal,
-    timeZone: options.timeZone,
-  });
+  const { timeZone } = options;
+  const parts = { ...shared, writer, mode, passwords, streams, closing: closing.signal, timeZone };
   const pending = new PendingAnswers();
   const close = once(async () => {
     closing.abort();
@@ -149,8 +147,10 @@ export function assemble(
     isSecretParameter: isSecretIn(snapshot),
     hash: (password: string) => passwords.hash(share, password),
   };
-  const admin = adminOf(options, { writer, log, audit, mode, handle, guard, close, pending, secrets });
-  return { admin, writer };
+  return {
+    admin: adminOf(options, { ...parts, ...handlerOf(options, parts), close, pending, secrets }),
+    writer,
+  };
 }
 
 /**
@@ -179,15 +179,22 @@ export async function letGo(
   }
 }
 
-/** The parts behind an interface. */
-interface Parts {
-  readonly writer: Writer;
+/** What is made before the writer. */
+interface Shared extends Pick<WriterOptions, 'journal' | 'coordinator' | 'refuseAll'> {
   readonly log: EventLog;
   readonly audit: Audit;
-  readonly mode: Mode;
-  readonly handle: Admin['handle'];
-  readonly guard: Admin['guard'];
-  readonly close: () => Promise<void>;
+}
+
+/** The parts behind the handler. */
+interface Parts extends Shared, Omit<SelfOptions, 'refuseAll'> {
+  readonly writer: Writer;
+  readonly passwords: Passwords;
+  readonly streams: EventStreams;
+  readonly closing: AbortSignal;
+}
+
+/** The parts behind an interface. */
+interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'close'> {
   readonly pending: PendingAnswers;
   /** Checks and hashes passwords that the host sets. */
   readonly secrets: SecretPorts;
@@ -195,7 +202,7 @@ interface Parts {
 
 function adminOf(
   { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, guard, close, pending, secrets }: Parts,
+  { writer, log, audit, mode, handle, guard, close, pending, secrets }: AllParts,
 ): Admin {
   const execute: Admin['execute'] = async (transition, how = {}) => {
     assertCommand(transition, how);
@@ -275,32 +282,18 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
   });
 }
 
-function handlerOf(
-  options: CompleteOptions,
-  parts: Pick<Parts, 'writer' | 'mode' | 'audit'> &
-    SelfOptions &
-    Pick<WriterOptions, 'refuseAll' | 'coordinator'> & {
-      readonly passwords: Passwords;
-      readonly streams: EventStreams;
-      readonly closing: AbortSignal;
-    },
-): Pick<Admin, 'handle' | 'guard'> {
-  const { writer, mode, passwords, audit, streams, closing, coordinator } = parts;
+function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle' | 'guard'> {
+  const { writer, mode } = parts;
   const complete: HandlerOptions = {
     ...options,
+    ...parts,
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
     decide: (command) => writer.preview(command),
-    refuseAll: parts.refuseAll,
     refuseClosed: () => writer.refuseClosed(),
     isReadOnly: () => mode.isReadOnly,
     surroundings: surroundingsOf(options, parts),
-    passwords,
-    audit,
-    streams,
-    closing,
     texts: new TextCache(),
-    coordinator,
   };
   return { handle: createRequestHandler(complete), guard: createGuard(complete) };
 }
@@ -308,18 +301,11 @@ function handlerOf(
 function writerOf(
   { gateway, clock, times, authenticate, veto, limits, instruments, onError }: CompleteOptions,
   snapshot: Snapshot,
-  {
-    log,
-    journal,
-    coordinator,
-    audit,
-    refuseAll,
-  }: Pick<Parts, 'log' | 'audit'> & Pick<WriterOptions, 'journal' | 'coordinator' | 'refuseAll'>,
+  { journal, coordinator, refuseAll, log, audit }: Shared,
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
     snapshot,
-    prefix: coordinator?.prefix ?? snapshot.epoch,
     journal,
     coordinator,
     gateway,
@@ -343,7 +329,7 @@ function writerOf(
 
 function surroundingsOf(
   { times, gateway: { telemetry }, onError }: CompleteOptions,
-  parts: SelfOptions & { readonly writer: Writer } & Pick<WriterOptions, 'coordinator'>,
+  parts: Parts,
 ): Surroundings {
   const { writer, coordinator } = parts;
   const commands = {

@@ -26,7 +26,6 @@ async function openJournal(store: SharedStore, calls: string[] = [], errors: unk
     history: restoreShared(stored, given, level),
     highest: level,
     position,
-    obstacleTo: () => undefined,
     isInFlight: () => false,
     isRecovering: () => false,
     onMove: () => undefined,

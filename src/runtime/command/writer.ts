@@ -51,8 +51,6 @@ export interface WriterOptions
     Pick<Runtime, 'gateway' | 'clock' | 'deadlineMs' | 'instruments' | 'onError'>,
     Pick<TurnOptions, 'maxQueued' | 'maxInFlight'> {
   readonly snapshot: Snapshot;
-  /** Begins the id of each command. */
-  readonly prefix: string;
   readonly journal: Journal;
   readonly coordinator?: Coordinator | undefined;
   readonly contextOf: (actor: string | undefined) => Context;
@@ -294,15 +292,16 @@ export class Writer {
 
   #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, answer, fail } = waiting;
+    const { coordinator } = this.#options;
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
     this.#commands += 1;
     const { resources } = decision;
     const { events, effects } = firstOf(decision);
-    const id = `${this.#options.prefix}-${String(this.#commands)}`;
+    const id = `${coordinator?.prefix ?? this.#snapshot.epoch}-${String(this.#commands)}`;
     const command = commandOf(id, { resources, events });
     const span = this.#options.instruments?.command(command);
     // The decision was made in this turn of the event loop.
-    const basis = this.#options.coordinator?.basisOf(links);
+    const basis = coordinator?.basisOf(links);
     const options = {
       journal,
       span,

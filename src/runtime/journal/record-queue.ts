@@ -217,7 +217,10 @@ export class RecordQueue<R> {
   }
 
   #leave(pending: Pending<R>): void {
-    this.#outbox.items.splice(this.#outbox.items.indexOf(pending), 1);
+    const { items } = this.#outbox;
+    const at = items.indexOf(pending);
+    if (at === 0) items.shift();
+    else items.splice(at, 1);
   }
 
   #grow(bytes: number): void {

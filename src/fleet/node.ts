@@ -221,18 +221,13 @@ export class RunningNode implements RunningCoordinator {
 
   /** Waits until the living nodes have come to the end of a command, or the time is over. */
   #settle(execution: Settled, where: SettleOptions): Promise<readonly FleetOutcome[]> {
-    const { complete, members, node, leaseMs } = this.#parts;
     const change = positionOf(execution) ?? this.#log.position;
-    const hasRead = (position: string): boolean => this.#log.isPast(change, position);
-    const announce = (): Promise<void> => this.#announcer.announce();
     const around = {
-      clock: complete.clock,
+      ...this.#parts,
+      clock: this.#parts.complete.clock,
       closed: this.#closing,
-      members,
-      node,
-      leaseMs,
-      hasRead,
-      announce,
+      hasRead: (position: string) => this.#log.isPast(change, position),
+      announce: () => this.#announcer.announce(),
     };
     return settle(execution, where, around);
   }

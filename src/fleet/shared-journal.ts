@@ -18,8 +18,6 @@ import type { Call, Entry, SharedLog, Work } from './shared-log.ts';
 /** The journal of a node. @internal */
 export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
   readonly #log: SharedLog;
-  /** The next read of the log, until it begins. */
-  #reading: Promise<Outage | undefined> | undefined;
 
   constructor(options: RecordQueueOptions<Work> & { readonly log: SharedLog }) {
     super(options);
@@ -37,9 +35,8 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
     return this.put(entry, entry.json, { use, then, onLate, onDropped: entry.drop });
   }
 
-  /** Revisions of a node are not kept: its events name the log. */
   mark(): void {
-    return undefined;
+    // Revisions of a node are not kept: its events name the log.
   }
 
   /** Looks whether others are in the way of something that is not stored. */
@@ -52,34 +49,33 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
   }
 
   /**
-   * Takes in what others have appended up to now. All callers that wait share one read.
+   * Takes in what others have appended up to now. Does not wait through an outage, which can last for hours.
    *
    * @returns the outage if the store did not answer at some time meanwhile
    */
-  readOn(): Promise<Outage | undefined> {
-    // Not through an outage, which can last for hours.
-    return this.outage === undefined ? (this.#reading ??= this.#read()) : Promise.resolve(this.outage);
-  }
-
-  async #read(): Promise<Outage | undefined> {
-    const isNoLongerNext = (): void => {
-      this.#reading = undefined;
-    };
-    const read = callOf((ask) => {
-      isNoLongerNext();
-      return this.#log.follow(ask);
-    });
+  async readOn(): Promise<Outage | undefined> {
     try {
-      await this.put(read, undefined, { use: 'intent', then: () => undefined, onDropped: isNoLongerNext });
+      await this.put(this.#read(), undefined, { use: 'intent', then: () => undefined });
       return undefined;
     } catch (error) {
       return (error as NotKept).outage;
     }
   }
 
-  /** Takes in what others have appended. Resolves when that is done, or the journal has ended. */
+  /** Takes in what others have appended. Resolves when that and all other work is done, or the journal has ended. */
   async follow(): Promise<void> {
-    await this.inTurn((ask) => this.#log.follow(ask)).catch(() => undefined);
+    this.put(this.#read(), undefined, { use: 'result', then: () => undefined }).catch(() => undefined);
+    await this.idle();
+  }
+
+  /** A read of the log from now on. One read will do for all that wait by then. */
+  #read(): Call {
+    const log = this.#log;
+    const { reads } = log;
+    return {
+      call: (ask) => log.follow(ask),
+      found: () => (log.reads > reads ? evolving : undefined),
+    };
   }
 
   /**
@@ -89,29 +85,23 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
    */
   inTurn<T>(call: (ask: Ask) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const work = callOf(async (ask) => {
-        try {
-          resolve(await call(ask));
-        } catch (error) {
-          if (!isConflict(error)) throw error;
-          reject(asError(error));
-          await this.#log.follow(ask);
-        }
-      });
+      let isDone = false;
+      const work: Call = {
+        call: async (ask) => {
+          try {
+            resolve(await call(ask));
+          } catch (error) {
+            if (!isConflict(error)) throw error;
+            reject(asError(error));
+            await this.#log.follow(ask);
+          }
+          isDone = true;
+        },
+        found: () => (isDone ? evolving : undefined),
+      };
       this.put(work, undefined, { use: 'result', then: () => undefined }).catch((error: unknown) => {
         reject(asError(error instanceof NotKept ? error.outage.error : error));
       });
     });
   }
-}
-
-function callOf(call: Call['call']): Call {
-  let isDone = false;
-  return {
-    call: async (ask) => {
-      await call(ask);
-      isDone = true;
-    },
-    isDone: () => isDone,
-  };
 }

@@ -11,7 +11,7 @@ import { namedResources, eventTable, type AdminEvent, type Effect } from '../res
 import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
-import { evolving, send, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
+import { send, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
@@ -45,11 +45,11 @@ export interface Entry {
   readonly drop: () => void;
 }
 
-/** Another call to the log, in the order of the records. @internal */
+/** Another call to the log. @internal */
 export interface Call {
   readonly call: (ask: Ask) => Promise<void>;
-  /** Whether the call was made. */
-  readonly isDone: () => boolean;
+  /** Gives something once the call was made, or is no longer needed. */
+  readonly found: Entry['found'];
 }
 
 /** What is on its way to the log. @internal */
@@ -115,6 +115,7 @@ export class SharedLog implements Log<Work> {
   /** The last positions that this node has read, each with its place in their order. */
   readonly #order = new Map<string, number>();
   #steps = 0;
+  #reads = 0;
   /** The end of the log at the last conflict. */
   #conflict = '';
 
@@ -137,6 +138,11 @@ export class SharedLog implements Log<Work> {
 
   get position(): string {
     return this.#position;
+  }
+
+  /** The number of calls so far that show what others have appended. */
+  get reads(): number {
+    return this.#reads;
   }
 
   get moment(): number {
@@ -257,10 +263,9 @@ export class SharedLog implements Log<Work> {
   async append(queued: readonly Queued<Work>[], ask: Ask): Promise<void> {
     const left = queued.filter((each) => !isOver(each));
     const [first] = left;
-    if (first !== undefined && 'call' in first.record) return first.record.call(ask);
-    const call = left.findIndex(({ record }) => 'call' in record);
-    const entries = (call === -1 ? left : left.slice(0, call)) as readonly Queued<Entry>[];
-    if (entries.length === 0) return;
+    if (first === undefined) return;
+    if ('call' in first.record) return first.record.call(ask);
+    const entries = left.filter((each): each is Queued<Entry> => !('call' in each.record));
     try {
       const records = send(entries).map(({ json }) => json);
       await this.#append(records, ask);
@@ -277,6 +282,8 @@ export class SharedLog implements Log<Work> {
   }
 
   async #append(records: readonly Json[], ask: Ask): Promise<void> {
+    // No record of others is before these ones, or there is a conflict.
+    this.#reads += 1;
     const expectedPosition = this.#position;
     this.#move(await ask('append', () => this.#appendAt(records, expectedPosition)));
   }
@@ -355,6 +362,7 @@ export class SharedLog implements Log<Work> {
 
   /** Takes in what others have appended. */
   async follow(ask: Ask): Promise<void> {
+    this.#reads += 1;
     const { store, onChange } = this.#options;
     const steps = await ask('read', () => store.read(this.#position));
     if (steps === 'gone') return this.#load(ask);
@@ -588,7 +596,7 @@ function ended(): Overruled {
 
 /** Answers what needs no call of the store any more. Returns whether that is so. */
 function isOver({ record, kept, refused }: Queued<Work>): boolean {
-  const fold = 'call' in record ? (record.isDone() ? evolving : undefined) : record.found();
+  const fold = record.found();
   const objection = 'call' in record ? undefined : record.objection();
   if (fold !== undefined) kept(fold);
   else if (objection !== undefined) refused(objection);

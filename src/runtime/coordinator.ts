@@ -32,7 +32,7 @@ export interface Coordinator {
   before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
   /** What a decision of this turn of the event loop rests on, for {@link Journal.keep}. */
   basisOf(restsOn: readonly string[]): Basis;
-  /** Takes in what others have changed up to now: gives whether there was anything, or a refusal without an answer. */
+  /** Takes in what others have changed up to now: gives `news` if there was anything, or a refusal if that is not possible. */
   follow(): Promise<Refusal | 'news' | undefined>;
   /**
    * Follows, and waits until nothing is in the way of a decision.

@@ -186,6 +186,11 @@ export class RecordQueue<R> {
     if (await this.#options.log.compact(this.#ask)) this.#grown = { records: 0, bytes: 0 };
   }
 
+  /** Resolves when no record is left, or the queue has ended. */
+  idle(): Promise<void> {
+    return this.#outbox.work();
+  }
+
   /** From now on, a failed call is made again until the store answers. */
   startRepeating(): void {
     this.#repeats = true;

@@ -1,6 +1,6 @@
 /**
- * The shared journal: stores the records of one node in the log that the nodes share, and makes the other calls to the log in
- * turn.
+ * The shared journal: stores the records of one node in the log that the nodes share, and makes the other calls to
+ * the log in turn.
  */
 import type { Outage } from '../runtime/host/outbox.ts';
 import { isConflict } from '../ports/port-error.ts';
@@ -81,7 +81,8 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
   /**
    * Makes another call to the log in turn.
    *
-   * @returns what the call gives; rejects if the call conflicts with what others have appended, or the journal has ended
+   * @returns what the call gives; rejects if the call conflicts with what others have appended, or the journal has
+   *   ended
    */
   inTurn<T>(call: (ask: Ask) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -185,7 +185,8 @@ export class SharedLog implements Log<Work> {
   /**
    * Makes the entry of a record.
    *
-   * @returns only the objection for a record that is not stored, but that others may be in the way of: the log is read on first
+   * @returns only the objection for a record that is not stored, but that others may be in the way of: the log is read
+   *   on first
    */
   enter({ record, resources, basis }: Entering): Entry | Pick<Entry, 'objection'> | undefined {
     const shared = this.#sharedOf(record, resources);

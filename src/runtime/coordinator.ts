@@ -1,6 +1,6 @@
 /**
- * The coordinator: the seam for several interfaces that change one configuration together. An interface that runs alone has
- * no coordinator. `src/fleet/` has the only one.
+ * The coordinator: the seam for several interfaces that change one configuration together. An interface that runs
+ * alone has no coordinator. `src/fleet/` has the only one.
  */
 import type { AdminRequest } from '../http/message.ts';
 import type { Surroundings } from '../resources/shared/rendering.ts';
@@ -32,7 +32,11 @@ export interface Coordinator {
   before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
   /** What a decision of this turn of the event loop rests on, for {@link Journal.keep}. */
   basisOf(restsOn: readonly string[]): Basis;
-  /** Takes in what others have changed up to now: gives `news` if there was anything, or a refusal if that is not possible. */
+  /**
+   * Takes in what others have changed up to now.
+   *
+   * @returns `news` if there was anything, or the refusal of a command if the store does not answer
+   */
   follow(): Promise<Refusal | 'news' | undefined>;
   /**
    * Follows, and waits until nothing is in the way of a decision.

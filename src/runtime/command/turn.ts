@@ -28,8 +28,8 @@ export interface CommandRequest {
   /** Progress callbacks, for the audit record. */
   readonly watch?: CommandWatch;
   /**
-   * Keeps the records of a command of the coordinator, which is exempt from limits, refusals and the veto: it was decided
-   * elsewhere. The journal of the interface if left out.
+   * Keeps the records of a command of the coordinator, which is exempt from limits, refusals and the veto: the command
+   * was decided elsewhere. The journal of the interface if left out.
    */
   readonly journal?: Journal;
 }
@@ -310,8 +310,8 @@ export class Turns {
   }
 
   /**
-   * Lets the coordinator follow, if that was not done for a command yet: an answer that rests on the state alone must rest on
-   * what others have changed too. The command keeps its place, and is decided again after news.
+   * Lets the coordinator follow, if that was not done for a command yet: an answer that rests on the state alone must
+   * rest on what others have changed too. The command keeps its place, and is decided again after news.
    *
    * @returns whether the command waits
    */

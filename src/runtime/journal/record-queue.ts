@@ -94,8 +94,8 @@ interface Pending<R> extends Queued<R> {
 /**
  * Hands records to a log.
  *
- * Until {@link RecordQueue.startRepeating}, the first call that fails ends the queue: nothing was promised to a client yet, and
- * the host learns at once that the store does not work.
+ * Until {@link RecordQueue.startRepeating}, the first call that fails ends the queue: nothing was promised to a client
+ * yet, and the host learns at once that the store does not work.
  *
  * @internal
  */
@@ -141,8 +141,8 @@ export class RecordQueue<R> {
    *
    * @param record - the record
    * @param json - the stored form; left out if the log stores nothing
-   * @returns the result of `then`; rejects with {@link NotKept}, with the error for which the log does not take the record, or
-   *   with the error that `then` throws
+   * @returns the result of `then`; rejects with {@link NotKept}, with the error for which the log does not take the
+   *   record, or with the error that `then` throws
    */
   put<T>(record: R, json: Json | undefined, following: Following<T>): Promise<T> {
     const { use, then, onLate = () => undefined, onDropped = () => undefined } = following;

@@ -13,12 +13,12 @@ import type { Execution, Refusal } from '../runtime/command/execution.ts';
 import { backoff, type Pauses } from '../runtime/host/backoff.ts';
 import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
-import { nowhere, type Placed } from '../runtime/journal/log.ts';
+import { evolving, type Fold } from '../runtime/journal/log.ts';
 import type { CommandRequest } from '../runtime/command/turn.ts';
 import { collectionOf, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
-import { withFleetVersions } from './version.ts';
+import { foldAt, withFleetVersions } from './version.ts';
 
 /** A resource at which this gateway is not what the fleet has. @internal */
 export interface Behind {
@@ -185,27 +185,29 @@ export class Convergence {
 
   #requestFor(link: string): CommandRequest {
     const { fleet, placeOf } = this.#options;
-    let placed = nowhere;
+    let fold = evolving;
     const transition: Transition = (snapshot, context) => {
       const followed = fleet();
       // The log can move on before the gateway has followed.
-      placed = placeIn(followed, placeOf(link));
+      fold = foldOf(followed, placeOf(link));
       return link === '/users'
         ? followUsers(snapshot, followed, context)
         : adoptDocument(snapshot, followed, context, { only: [link] });
     };
-    return { transition, journal: followingJournal(() => placed) };
+    return { transition, journal: followingJournal(() => fold) };
   }
 }
 
-/** The place of a change that was followed. */
-function placeIn(followed: Snapshot, place: FleetPlace | undefined): Placed {
-  const align: Placed['align'] = (snapshot, revision) =>
-    withFleetVersions(snapshot, followed, revision, ({ command }) => command === revision);
-  return place === undefined ? { align } : { align, fleet: place };
+/** Folds a change that was followed. */
+function foldOf(followed: Snapshot, place: FleetPlace | undefined): Fold {
+  return foldAt(
+    (snapshot, revision) =>
+      withFleetVersions(snapshot, followed, revision, ({ command }) => command === revision),
+    place,
+  );
 }
 
 /** The journal of what the log of the fleet has already. */
-function followingJournal(placed: () => Placed): Journal {
-  return { ...noJournal, keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(placed())) };
+function followingJournal(fold: () => Fold): Journal {
+  return { ...noJournal, keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(fold())) };
 }

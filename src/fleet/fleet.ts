@@ -4,9 +4,8 @@
 import type { SharedStore } from '../ports/port.ts';
 import type { Admin, AdminOptions, ExecuteOptions } from '../runtime/admin.ts';
 import type { Execution } from '../runtime/command/execution.ts';
-import type { FleetOutcome } from '../runtime/fleet-view.ts';
 import type { Transition } from '../resources/index.ts';
-import type { FleetNode } from '../resources/fleet.ts';
+import type { FleetLag, FleetNode } from '../resources/fleet.ts';
 import type { FleetGap, FleetHistoryOptions, FleetStep } from './fleet-history.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 
@@ -64,6 +63,23 @@ export interface FleetExecuteOptions extends ExecuteOptions {
   readonly settle?: 'fleet';
   /** The longest wait for the other nodes, in milliseconds; 10,000 by default. Only with `settle`. */
   readonly waitMs?: number;
+}
+
+/**
+ * How far a node has come with a change that another node, or this one, has made.
+ *
+ * @beta
+ */
+export interface FleetOutcome {
+  /** The name of the node. */
+  readonly node: string;
+  /**
+   * `applied`: its gateway has followed. `behind`: its gateway could not follow yet, and tries again. `waiting`: the node has
+   * not said anything about the change in time.
+   */
+  readonly outcome: 'applied' | 'behind' | 'waiting';
+  /** Where and why its gateway could not follow; empty if it did, or nothing is known. */
+  readonly behind: readonly FleetLag[];
 }
 
 /**

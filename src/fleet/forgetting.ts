@@ -6,9 +6,9 @@ import { isConflict } from '../ports/port-error.ts';
 import type { NodeStanding } from '../resources/fleet.ts';
 import { beforeDeadline } from '../runtime/host/deadline.ts';
 import { storeUnavailable } from '../runtime/command/execution.ts';
-import type { OpenedJournal } from '../runtime/journal/journal.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
 import { beatMs, type Members } from './members.ts';
+import type { SharedJournal } from './shared-journal.ts';
 import type { SharedLog } from './shared-log.ts';
 
 /** What {@link forget} needs of this node. */
@@ -18,7 +18,7 @@ interface ForgettingNode {
   readonly leaseMs: number;
   readonly complete: CompleteOptions;
   readonly log: SharedLog;
-  readonly journal: OpenedJournal;
+  readonly journal: SharedJournal;
 }
 
 /** What this node knows of a node; `undefined` for a name that the fleet does not know. @internal */

@@ -2,9 +2,8 @@
  * A fleet: several gateway nodes in step on one store.
  */
 export { openFleet } from './open-fleet.ts';
-export type { Fleet, FleetAdmin, FleetExecuteOptions, OpenFleetOptions } from './fleet.ts';
+export type { Fleet, FleetAdmin, FleetExecuteOptions, FleetOutcome, OpenFleetOptions } from './fleet.ts';
 export type { FleetGap, FleetHistoryOptions, FleetRecord, FleetStep } from './fleet-history.ts';
-export type { FleetOutcome } from '../runtime/fleet-view.ts';
 export type {
   FleetLag,
   FleetLagRepresentation,

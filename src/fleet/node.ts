@@ -1,21 +1,27 @@
 /**
  * A node of a fleet, from its opening to its end: reads the log, and ends the commands of silent nodes.
  */
+import { unchanged } from '../core/decision.ts';
+import type { AdminRequest } from '../http/message.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { SharedStore } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
 import type { Admin } from '../runtime/admin.ts';
 import { assertReaderOptions } from '../runtime/host/argument.ts';
-import { assemble, callInTime, loadInTime } from '../runtime/create-admin.ts';
+import { start, type RunningCoordinator } from '../runtime/assembly.ts';
+import type { Execution, Refusal } from '../runtime/command/execution.ts';
+import type { Coordinator, Settled } from '../runtime/coordinator.ts';
+import type { Mode } from '../runtime/handler/self.ts';
+import type { Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
-import { openJournal, type OpenedJournal } from '../runtime/journal/journal.ts';
-import { drawLife, drawRevision } from '../runtime/journal/life.ts';
+import { unavailableIn } from '../runtime/journal/journal.ts';
+import { drawLife } from '../runtime/journal/life.ts';
+import { callInTime, loadInTime } from '../runtime/journal/load.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
-import { positionOf, type FleetView } from '../runtime/fleet-view.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
-import type { FleetLag, FleetNode } from '../resources/fleet.ts';
-import { differencesOf } from '../resources/index.ts';
+import type { FleetLag, FleetNode, RunningFleet } from '../resources/fleet.ts';
+import type { Transition } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
@@ -26,14 +32,16 @@ import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import { forget, forgetInTime, standingOf } from './forgetting.ts';
-import type { Fleet, FleetAdmin } from './fleet.ts';
+import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
 import { beatMs, type Members, type Status } from './members.ts';
 import { restoreShared, type SharedCommand, type SharedHistory, type Writing } from './shared-history.ts';
-import { Superseded } from './refusal.ts';
-import { settle, settleOptions } from './settling.ts';
+import { foreignCommand, Superseded } from './refusal.ts';
+import { fleetHeaders } from './header.ts';
+import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
+import { SharedJournal } from './shared-journal.ts';
 import { SharedLog } from './shared-log.ts';
 import { createSharedMode } from './shared-mode.ts';
-import { beginningWith, withFleetVersions } from './version.ts';
+import { beginningWith, drawRevision, foldAt, withFleetVersions } from './version.ts';
 
 /** The longest pause after a hint that came for nothing, in milliseconds. */
 const longestPauseMs = 100;
@@ -53,19 +61,20 @@ export interface NodeParts {
   readonly common: CommonPorts;
 }
 
-/** A node from its opening to its end. @internal */
-export class RunningNode {
+/** A node from its opening to its end: coordinates its interface with those of the other nodes. @internal */
+export class RunningNode implements RunningCoordinator {
   readonly #parts: NodeParts;
   readonly #life = drawLife();
   /** Aborts when the node begins to close: nobody reads on, or waits for other nodes. */
-  readonly #closing = new AbortController();
+  #closing!: AbortSignal;
   /** Aborts when the last command has ended: the node reads and announces nothing any more. */
   readonly #closed = new AbortController();
   readonly #announcer: Announcer;
+  #isAnnounced = false;
   #log!: SharedLog;
-  #journal!: OpenedJournal;
+  #journal!: SharedJournal;
   #writer!: Writer;
-  #convergence!: Convergence;
+  readonly #convergence: Convergence;
   /** The commands of an earlier life of this node whose outcome is found out. */
   #recovering: ReadonlySet<string> = new Set();
   /** The last position at which this gateway had followed everything. */
@@ -79,37 +88,40 @@ export class RunningNode {
   #digest: Digest | undefined;
   /** Called when the end of the log has moved. */
   readonly #watchers = new Set<() => void>();
-  readonly #view: FleetView = {
-    node: () => this.#parts.node,
-    nodes: () => this.#nodes(),
-    position: () => this.#log.position,
-    settle: (execution, where) => {
-      const { complete, members, node, leaseMs } = this.#parts;
-      const change = positionOf(this.#view, execution);
-      const hasRead = (position: string): boolean => this.#log.isPast(change, position);
-      const announce = (): Promise<void> => this.#announcer.announce();
-      const { signal: closed } = this.#closing;
-      const around = { clock: complete.clock, closed, members, node, leaseMs, hasRead, announce };
-      return settle(execution, where, around);
-    },
-    retry: () => {
-      this.#convergence.retry();
-    },
-    standingOf: (name) => standingOf(name, this.#forgetting()),
-    forget: async (name) => {
-      const acted = await forgetInTime(name, this.#forgetting());
-      this.#writer.retry();
-      return acted;
+
+  readonly prefix: string;
+  readonly mode: Mode;
+  readonly headers: Coordinator['headers'];
+  readonly surroundings: { readonly fleet: RunningFleet } = {
+    fleet: {
+      nodes: () => this.#nodes(),
+      retry: () => {
+        this.#convergence.retry();
+      },
+      standingOf: (name) => standingOf(name, this.#forgetting()),
+      forget: async (name) => {
+        const acted = await forgetInTime(name, this.#forgetting());
+        this.#writer.retry();
+        return acted;
+      },
     },
   };
+  /** Another node may have made what this one has made without the log, or against it. */
+  readonly fold = foldAt((snapshot, revision) => withFleetVersions(snapshot, this.#log.snapshot, revision));
 
   constructor(parts: NodeParts, fingerprint: Fingerprint) {
     const { members, node, leaseMs, complete, common } = parts;
     const { clock, onError } = complete;
     this.#parts = parts;
     this.#fingerprint = fingerprint;
+    this.prefix = `${node}-${this.#life}`;
+    // Several nodes may answer at one address, and sessions and connections are those of the node that answers.
+    this.headers = { 'fleet-node': node };
+    const [log, journal] = [() => this.#log, () => this.#journal];
+    this.mode = createSharedMode({ writing: this.#writing, log, journal, onError });
     const deadline = { ...common.deadline, instead: 'The nodes are compared again at the next beat.' };
     this.#comparison = new Comparison({ ...common, deadline, leaseMs, onError });
+    this.#convergence = this.#following();
     this.#announcer = new Announcer({
       ...{ members, node, leaseMs, clock, onError },
       status: () => this.#status(),
@@ -124,37 +136,100 @@ export class RunningNode {
     const records = await this.#load();
     const log = this.#log;
     const deadlineMs = limits.storeDeadlineMs;
-    const journal = openJournal({ log, clock, deadlineMs, records, instruments, onError });
+    const journal = new SharedJournal({ log, clock, deadlineMs, records, instruments, onError });
     this.#journal = journal;
-    const membership = {
-      prefix: `${node}-${this.#life}`,
-      fleet: this.#view,
-      mode: createSharedMode({
-        writing: this.#writing,
-        log: () => this.#log,
-        journal: () => journal,
-        onError,
-      }),
-      // An outage has a refusal of its own.
-      refusal: () => (journal.outage === undefined ? this.#announcer.refusal() : undefined),
-    };
-    const { admin, writer, closing } = assemble(complete, this.#ownSnapshot(), journal, membership);
+    const { open, abandoned } = log.history;
+    this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
+    const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
+    const unsettled = { open: open.filter(isOwn), abandoned: abandoned.filter(isOwn) };
+    this.#convergence.follow(unsettled.abandoned.flatMap(({ intent }) => intent.resources));
+    const beginning = { snapshot: this.#ownSnapshot(), journal, unsettled, coordinator: this };
+    const admin = await start(complete, beginning);
+    return this.#withFleet(admin);
+  }
+
+  connect(writer: Writer, closing: AbortSignal): void {
     this.#writer = writer;
-    this.#convergence = this.#followingOf(writer);
-    try {
-      await this.#recover();
-      if (journal.outage !== undefined) throw journal.outage.error;
-      await this.#announcer.begin();
-    } catch (error) {
-      this.#closed.abort();
-      await admin.close();
-      throw error;
+    this.#closing = closing;
+    onAbort(closing, () => {
+      this.#convergence.close();
+      if (!this.#isAnnounced) this.#closed.abort();
+    });
+  }
+
+  async begin(): Promise<void> {
+    // From now on the table of commands in flight says what this process performs.
+    this.#recovering = new Set();
+    await this.#announcer.begin();
+    this.#isAnnounced = true;
+  }
+
+  run(): void {
+    this.#loops = Promise.all([this.#read(), this.#beat()]).catch(this.#parts.complete.onError);
+  }
+
+  async end(): Promise<void> {
+    // The node is heard until its last command has ended: otherwise the others would end that command. From here on, a store
+    // that does not answer ends the reading too.
+    this.#closed.abort();
+    await this.#loops;
+    await this.#announcer.end();
+    // What is announced under the name of a superseded process is not its own.
+    const { error } = this.#journal.outage ?? {};
+    const isOwn = this.#isAnnounced && !(error instanceof Superseded);
+    if (isOwn) await this.#parts.members.remove().catch(() => undefined);
+  }
+
+  refuseAll(): Refusal | undefined {
+    // An outage has a refusal of its own.
+    return this.#journal.outage === undefined ? this.#announcer.refusal() : undefined;
+  }
+
+  before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined {
+    const foreign = this.#log.holderOf(resources);
+    if (foreign !== undefined) return foreignCommand(foreign.command, foreign.node);
+    for (const link of [...resources, ...restsOn]) {
+      const obstacle = this.#convergence.obstacleTo(link);
+      if (obstacle !== undefined) return obstacle;
     }
-    journal.startRepeating();
-    instruments?.opened(admin.snapshot, { recovered: 0, unknown: admin.commands().length });
-    complete.onDifferences(differencesOf(admin.snapshot, complete.snapshot));
-    this.#loops = Promise.all([this.#read(), this.#beat()]).catch(complete.onError);
-    return this.#withFleet(admin, closing);
+    return undefined;
+  }
+
+  basisOf(restsOn: readonly string[]): Basis {
+    return { since: this.#log.moment, links: restsOn };
+  }
+
+  async follow(): Promise<Refusal | 'news' | undefined> {
+    const { moment } = this.#log;
+    const outage = await this.#journal.readOn();
+    if (outage !== undefined) return this.#writer.refuseClosed() ?? unavailableIn(outage);
+    return this.#log.moment === moment ? undefined : 'news';
+  }
+
+  readonly catchUp: Coordinator['catchUp'] = async (restsOn) => {
+    const followed = await this.follow();
+    if (followed !== undefined && followed !== 'news') return followed;
+    if (this.before([], restsOn) === undefined) return undefined;
+    const execution = await this.#writer.execute({ transition: nothing, restsOn });
+    return execution.outcome === 'refused' ? execution : undefined;
+  };
+
+  settled(request: AdminRequest, execution: Settled): ReturnType<Coordinator['settled']> {
+    const position = positionOf(execution) ?? this.#log.position;
+    return fleetHeaders(request, position, (where) => this.#settle(execution, where));
+  }
+
+  /** Waits until the living nodes have come to the end of a command, or the time is over. */
+  #settle(execution: Settled, where: SettleOptions): Promise<readonly FleetOutcome[]> {
+    const change = positionOf(execution) ?? this.#log.position;
+    const around = {
+      ...this.#parts,
+      clock: this.#parts.complete.clock,
+      closed: this.#closing,
+      hasRead: (position: string) => this.#log.isPast(change, position),
+      announce: () => this.#announcer.announce(),
+    };
+    return settle(execution, where, around);
   }
 
   get #writing(): Writing {
@@ -197,7 +272,6 @@ export class RunningNode {
       given: complete.snapshot,
       history,
       position,
-      obstacleTo: (link) => this.#convergence.obstacleTo(link),
       isInFlight: (command) => this.#writer.commands().some(({ id }) => id === command),
       isRecovering: (command) => this.#recovering.has(command),
       onSuperseded: () => {
@@ -221,36 +295,25 @@ export class RunningNode {
     return openServices(beginningWith(this.#log.snapshot, revision), now);
   }
 
-  #followingOf(writer: Writer): Convergence {
+  #following(): Convergence {
     const { clock, instruments, onError } = this.#parts.complete;
     return new Convergence({
       fleet: () => this.#log.snapshot,
-      own: () => writer.snapshot,
+      own: () => this.#writer.snapshot,
       placeOf: (link) => this.#log.placeOf(link),
-      execute: (request) => writer.execute(request),
+      execute: (request) => this.#writer.execute(request),
       onFollowed: () => {
-        writer.revise((snapshot, revision) => withFleetVersions(snapshot, this.#log.snapshot, revision));
+        this.#writer.revise((snapshot, revision) =>
+          withFleetVersions(snapshot, this.#log.snapshot, revision),
+        );
         if (this.#convergence.behind.length === 0) this.#applied = this.#log.position;
         this.#announcer.announceSoon();
-        writer.retry();
+        this.#writer.retry();
       },
       clock,
       instruments,
       onError,
     });
-  }
-
-  /** Finds out the outcomes of the commands that an earlier process of this node left open. */
-  async #recover(): Promise<void> {
-    const { node } = this.#parts;
-    const { open, abandoned } = this.#log.history;
-    this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
-    const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
-    const own = abandoned.filter(isOwn);
-    await this.#writer.recover({ open: open.filter(isOwn), abandoned: own });
-    this.#convergence.follow(own.flatMap(({ intent }) => intent.resources));
-    // From now on the table of commands in flight says what this process performs.
-    this.#recovering = new Set();
   }
 
   #isClosed(): boolean {
@@ -378,7 +441,7 @@ export class RunningNode {
       );
     if (this.#log.isForgotten && !this.#isClosed())
       this.#journal
-        .put(this.#log.beginning(), { use: 'refusal', then: () => undefined })
+        .enter(this.#log.beginning(), { use: 'refusal', then: () => undefined })
         .catch(() => undefined);
     for (const { intent } of this.#log.orphans) {
       const { command, resources } = intent;
@@ -401,42 +464,29 @@ export class RunningNode {
     };
   }
 
-  #withFleet(admin: Admin, closing: AbortController): FleetAdmin {
-    const [execute, close] = [admin.execute.bind(admin), admin.close.bind(admin)];
-    let closed: Promise<void> | undefined;
-    const closeOnce = (): Promise<void> => {
-      closing.abort();
-      return (closed ??= this.#close(close));
-    };
-    return Object.assign(admin, {
+  #withFleet(admin: Admin): FleetAdmin {
+    return {
+      ...admin,
+      get snapshot() {
+        return admin.snapshot;
+      },
+      get readOnly() {
+        return admin.readOnly;
+      },
+      set readOnly(readOnly) {
+        admin.readOnly = readOnly;
+      },
       fleet: this.#fleet(),
-      execute: (async (transition, how = {}) => {
+      execute: async (transition, how = {}) => {
         const { settle: wanted, waitMs, ...rest } = settleOptions(how);
-        const execution = await execute(transition, rest);
+        const execution: Execution = await admin.execute(transition, rest);
         const isDone = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
         if (wanted === undefined || !isDone) return execution;
         const { signal } = rest;
         const where = signal === undefined ? { waitMs } : { waitMs, signal };
-        return { ...execution, nodes: await this.#view.settle(execution, where) };
-      }) satisfies FleetAdmin['execute'],
-      close: closeOnce,
-      [Symbol.asyncDispose]: closeOnce,
-    });
-  }
-
-  async #close(close: () => Promise<void>): Promise<void> {
-    this.#closing.abort();
-    this.#convergence.close();
-    // The node is heard until its last command has ended: otherwise the others would end that command. From here on, a store
-    // that does not answer ends the reading too.
-    await this.#writer.close();
-    this.#closed.abort();
-    await this.#loops;
-    await this.#announcer.end();
-    // What is announced under the name of a superseded process is not its own.
-    const { error } = this.#journal.outage ?? {};
-    if (!(error instanceof Superseded)) await this.#parts.members.remove().catch(() => undefined);
-    await close();
+        return { ...execution, nodes: await this.#settle(execution, where) };
+      },
+    };
   }
 
   #fleet(): Fleet {
@@ -452,7 +502,7 @@ export class RunningNode {
       },
       nodes: () => this.#nodes(),
       history: (where = {}) => {
-        assertReaderOptions(where, 'history');
+        assertReaderOptions(where, 'history', 'a position of the fleet, which is a string');
         return this.#history(where.after, where.signal);
       },
       forget: async (name) => {
@@ -461,7 +511,7 @@ export class RunningNode {
         await forget(name, this.#forgetting());
         this.#writer.retry();
       },
-      retry: this.#view.retry,
+      retry: this.surroundings.fleet.retry,
     };
   }
 
@@ -482,7 +532,7 @@ export class RunningNode {
 
   /** A signal of a caller that also aborts when this node begins to close. */
   #endOf(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    return signal === undefined ? this.#closing : AbortSignal.any([signal, this.#closing]);
   }
 
   /** Resolves when the end of the log is not where it was. */
@@ -519,6 +569,9 @@ export class RunningNode {
     return Object.freeze({ node, version, ...heard, position, applied, behind, differs });
   }
 }
+
+/** Changes nothing, and waits for what its request rests on. */
+const nothing: Transition = (snapshot) => unchanged(snapshot, []);
 
 function lagOf({ resource, since, problem }: Behind): FleetLag {
   return problem === undefined

@@ -4,7 +4,7 @@
  */
 import { assertObject } from '../json/value.ts';
 import { assertOpenOptions } from '../runtime/host/argument.ts';
-import { letGo } from '../runtime/create-admin.ts';
+import { letGo } from '../runtime/assembly.ts';
 import { completeOptions } from '../runtime/options.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
 import { fingerprintOf, runningDifference } from './fingerprint.ts';

@@ -4,8 +4,8 @@
 import { assertObject } from '../json/value.ts';
 import type { Clock } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
-import type { FleetOutcome, Settled, SettleOptions } from '../runtime/fleet-view.ts';
-import type { FleetExecuteOptions } from './fleet.ts';
+import type { Settled } from '../runtime/coordinator.ts';
+import type { FleetExecuteOptions, FleetOutcome } from './fleet.ts';
 import { announcementMs, type Member, type Members } from './members.ts';
 
 /** What {@link settle} needs of this node. */
@@ -20,6 +20,20 @@ interface SettlingNode {
   readonly hasRead: (position: string) => boolean;
   /** Says what this node says of itself, and hears the others. Never rejects. */
   readonly announce: () => Promise<void>;
+}
+
+/** How long to wait for the other nodes. @internal */
+export interface SettleOptions {
+  /** The longest wait, in milliseconds. */
+  readonly waitMs: number;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+}
+
+/** The place in the log of what a command has done; `undefined` if the command has done nothing there. @internal */
+export function positionOf(execution: Settled): string | undefined {
+  const events = execution.outcome === 'accepted' ? execution.events : [];
+  return events.findLast(({ fleet }) => fleet !== undefined)?.fleet?.position;
 }
 
 /** Waits until each living node has followed a change, or has said why it cannot, or the time is over. @internal */

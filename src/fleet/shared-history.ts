@@ -15,7 +15,7 @@ import { count, intentMembers, isWhole, settlementMembers, type Open } from '../
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from '../runtime/journal/unsettled.ts';
 import { toDocument, type GatewayDocument } from '../resources/document.ts';
-import { alignVersions, collectionOf } from '../snapshot/state.ts';
+import { collectionOf, replaceVersions } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { hashOf } from './hash.ts';
 import { NodeOutdated } from './refusal.ts';
@@ -467,7 +467,7 @@ function versionsOf(snapshot: Snapshot): Readonly<Record<string, number>> {
 
 /** Gives a snapshot the versions that a state has. */
 function withVersions(snapshot: Snapshot, versions: Readonly<Record<string, number>>): Snapshot {
-  return alignVersions(snapshot, (collection, _present, key) => {
+  return replaceVersions(snapshot, (collection, _present, key) => {
     const command = versions[key === undefined ? `/${collection}` : `/${collection}/${key}`] ?? 0;
     return Object.freeze({ command, live: command });
   });

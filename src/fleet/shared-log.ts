@@ -8,23 +8,13 @@ import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
 import type { LogStep, SharedStore } from '../ports/port.ts';
 import { namedResources, eventTable, type AdminEvent, type Effect } from '../resources/index.ts';
-import type { Refusal } from '../runtime/command/execution.ts';
+import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
-import {
-  Fenced,
-  modeLink,
-  Overtaken,
-  type Ask,
-  type Basis,
-  type Entering,
-  type Entry,
-  type Log,
-  type Look,
-  type Placed,
-} from '../runtime/journal/log.ts';
+import type { Keeping } from '../runtime/journal/journal.ts';
+import { send, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { fenced, foreignCommand, Superseded } from './refusal.ts';
+import { fenced, Superseded } from './refusal.ts';
 import {
   forgottenRecord,
   level,
@@ -37,7 +27,33 @@ import {
   type SharedRecord,
   type Writing,
 } from './shared-history.ts';
-import { withFleetVersions } from './version.ts';
+import { foldAt, withFleetVersions } from './version.ts';
+
+/** Why a record can no longer be stored: others were faster. `undefined` if the record can be stored. */
+type Objection = () => Overruled | undefined;
+
+/** A record of this node on its way into the log. @internal */
+export interface Entry {
+  /** The stored form. */
+  readonly json: Json;
+  readonly objection: Objection;
+  /** How its events are folded, if the log has met the record among the records that it has read. */
+  readonly found: () => Fold | undefined;
+  /** Takes the stored record into the state. */
+  readonly take: () => Fold;
+  /** The record will not be stored. */
+  readonly drop: () => void;
+}
+
+/** Another call to the log. @internal */
+export interface Call {
+  readonly call: (ask: Ask) => Promise<void>;
+  /** Gives something once the call was made, or is no longer needed. */
+  readonly found: Entry['found'];
+}
+
+/** What is on its way to the log. @internal */
+export type Work = Entry | Call;
 
 /** The options of {@link SharedLog}. @internal */
 export interface SharedLogOptions {
@@ -50,8 +66,6 @@ export interface SharedLogOptions {
   /** The highest level of records that this node reads. */
   readonly highest: number;
   readonly position: string;
-  /** Whether this gateway has not followed the fleet yet at a resource; gives the refusal of commands. */
-  readonly obstacleTo: (link: string) => Refusal | undefined;
   /** Whether a command of this node is in flight in this process. */
   readonly isInFlight: (command: string) => boolean;
   /** Whether this process finds out the outcome of a command of an earlier life. */
@@ -66,6 +80,9 @@ export interface SharedLogOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** What the journal enters into the log. */
+type Entering = Pick<Keeping<unknown>, 'record' | 'resources' | 'basis'>;
+
 /** How often a process reads on and tries again to begin in a busy log. */
 const mostTries = 1000;
 
@@ -75,11 +92,11 @@ const mostPositions = 1000;
 /** A record of this node that is not stored yet. */
 interface Sent {
   readonly record: SharedRecord;
-  placed: Placed | undefined;
+  fold: Fold | undefined;
 }
 
 /** The log of a store that several nodes have open. @internal */
-export class SharedLog implements Log {
+export class SharedLog implements Log<Work> {
   readonly #options: SharedLogOptions;
   #history: SharedHistory;
   #position: string;
@@ -98,6 +115,7 @@ export class SharedLog implements Log {
   /** The last positions that this node has read, each with its place in their order. */
   readonly #order = new Map<string, number>();
   #steps = 0;
+  #reads = 0;
   /** The end of the log at the last conflict. */
   #conflict = '';
 
@@ -122,6 +140,11 @@ export class SharedLog implements Log {
     return this.#position;
   }
 
+  /** The number of calls so far that show what others have appended. */
+  get reads(): number {
+    return this.#reads;
+  }
+
   get moment(): number {
     return this.#moment;
   }
@@ -135,11 +158,6 @@ export class SharedLog implements Log {
     return first !== undefined && other !== undefined && other >= first;
   }
 
-  /** The place of what this node has made without the log, or against it: another node may have made the same. */
-  get present(): Placed {
-    return { align: (snapshot, revision) => withFleetVersions(snapshot, this.snapshot, revision) };
-  }
-
   /**
    * Whether the log has lost the beginning of this process, because the store was set back or the node was forgotten, and does
    * not get it again yet.
@@ -147,11 +165,6 @@ export class SharedLog implements Log {
   get isForgotten(): boolean {
     const { node, life } = this.#options.writing;
     return this.#history.lifeOf(node)?.life !== life && !this.#sent.has(identityOf(this.#begins));
-  }
-
-  /** Revisions of a node are not kept: its events name the log. */
-  get revision(): number {
-    return Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -169,7 +182,13 @@ export class SharedLog implements Log {
     return this.#places.get(link);
   }
 
-  enter({ record, resources, basis }: Entering): Entry | Look | undefined {
+  /**
+   * Makes the entry of a record.
+   *
+   * @returns only the objection for a record that is not stored, but that others may be in the way of: the log is read
+   *   on first
+   */
+  enter({ record, resources, basis }: Entering): Entry | Pick<Entry, 'objection'> | undefined {
     const shared = this.#sharedOf(record, resources);
     if (shared === undefined) {
       // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
@@ -189,19 +208,19 @@ export class SharedLog implements Log {
   }
 
   /** Makes the entry of a record of this node. */
-  entryOf(record: SharedRecord, objection: Entry['objection'] = () => undefined): Entry {
-    const sent: Sent = { record, placed: undefined };
+  entryOf(record: SharedRecord, objection: Objection = () => undefined): Entry {
+    const sent: Sent = { record, fold: undefined };
     const identity = identityOf(record);
     this.#sent.set(identity, sent);
     return {
       json: record as unknown as Json,
       objection,
-      found: () => sent.placed,
+      found: () => sent.fold,
       take: () => this.#take(record),
       drop: () => {
         this.#sent.delete(identity);
         // What the gateway has done for a command that others have ended is taken back.
-        if (objection() instanceof Fenced) this.#options.onChange(record.resources);
+        if (objection()?.answerTo !== undefined) this.#options.onChange(record.resources);
       },
     };
   }
@@ -222,7 +241,7 @@ export class SharedLog implements Log {
           return;
         }
         this.#history.take(this.#begins);
-        await this.compact(ask);
+        await this.#compact(ask);
         return;
       } catch (error) {
         // A busy fleet has moved on between the reading and the append.
@@ -242,7 +261,30 @@ export class SharedLog implements Log {
     return this.entryOf(this.#begins);
   }
 
-  async append(records: readonly Json[], ask: Ask): Promise<void> {
+  async append(queued: readonly Queued<Work>[], ask: Ask): Promise<void> {
+    const left = queued.filter((each) => !isOver(each));
+    const [first] = left;
+    if (first === undefined) return;
+    if ('call' in first.record) return first.record.call(ask);
+    const entries = left.filter((each): each is Queued<Entry> => !('call' in each.record));
+    try {
+      const records = send(entries).map(({ json }) => json);
+      await this.#append(records, ask);
+    } catch (error) {
+      return this.#followAfter(error, ask);
+    }
+    for (const { record, kept } of entries) kept(record.take());
+  }
+
+  /** @throws the error, unless it says that others have appended something, which is read */
+  async #followAfter(error: unknown, ask: Ask): Promise<void> {
+    if (!isConflict(error)) throw error;
+    await this.follow(ask);
+  }
+
+  async #append(records: readonly Json[], ask: Ask): Promise<void> {
+    // No record of others is before these ones, or there is a conflict.
+    this.#reads += 1;
     const expectedPosition = this.#position;
     this.#move(await ask('append', () => this.#appendAt(records, expectedPosition)));
   }
@@ -270,7 +312,17 @@ export class SharedLog implements Log {
     }
   }
 
-  async compact(ask: Ask): Promise<void> {
+  async compact(ask: Ask): Promise<boolean> {
+    try {
+      await this.#compact(ask);
+      return true;
+    } catch (error) {
+      await this.#followAfter(error, ask);
+      return false;
+    }
+  }
+
+  async #compact(ask: Ask): Promise<void> {
     const { store } = this.#options;
     const [expectedPosition, state] = [this.#position, this.#history.toState()];
     this.#move(await ask('compact', () => store.compact(state, { expectedPosition })));
@@ -279,7 +331,7 @@ export class SharedLog implements Log {
   /** Appends records that rest on nothing, and takes them. */
   async #write(records: readonly SharedRecord[], ask: Ask): Promise<void> {
     if (records.length === 0) return;
-    await this.append(records as unknown as readonly Json[], ask);
+    await this.#append(records as unknown as readonly Json[], ask);
     for (const record of records) this.#take(record);
   }
 
@@ -309,7 +361,9 @@ export class SharedLog implements Log {
     return [...open, ...abandoned].filter(({ intent }) => intent.node === node);
   }
 
+  /** Takes in what others have appended. */
   async follow(ask: Ask): Promise<void> {
+    this.#reads += 1;
     const { store, onChange } = this.#options;
     const steps = await ask('read', () => store.read(this.#position));
     if (steps === 'gone') return this.#load(ask);
@@ -327,21 +381,20 @@ export class SharedLog implements Log {
       this.#move(position);
       for (const record of parsed) {
         const sent = this.#sent.get(identityOf(record));
-        if (sent !== undefined) sent.placed = this.#take(record);
+        if (sent !== undefined) sent.fold = this.#take(record);
         else for (const link of this.#takeForeign(record)) links.add(link);
       }
     }
     return [...links];
   }
 
-  obstacleTo(resources: readonly string[], links: readonly string[]): Refusal | undefined {
-    const foreign = this.#holderOf(resources);
-    if (foreign !== undefined) return foreignCommand(foreign.command, foreign.node);
-    for (const link of [...resources, ...links]) {
-      const obstacle = this.#options.obstacleTo(link);
-      if (obstacle !== undefined) return obstacle;
-    }
-    return undefined;
+  /** The command that holds one of the resources, and that this process does not perform. */
+  holderOf(resources: readonly string[]): SharedRecord | undefined {
+    return this.#history.open
+      .map(({ intent }) => intent)
+      .find(
+        (intent) => intent.resources.some((link) => resources.includes(link)) && !this.#isPerformed(intent),
+      );
   }
 
   async dispose(): Promise<void> {
@@ -381,7 +434,7 @@ export class SharedLog implements Log {
       const { record } = sent;
       if (!this.#isStored(record)) continue;
       this.#sent.delete(identity);
-      sent.placed = this.#placed(record);
+      sent.fold = this.#foldAt(this.#placeOf(record));
     }
   }
 
@@ -404,13 +457,13 @@ export class SharedLog implements Log {
     this.#options.onMove();
   }
 
-  /** Takes a stored record into the state, and gives its place. */
-  #take(record: SharedRecord): Placed {
+  /** Takes a stored record into the state. */
+  #take(record: SharedRecord): Fold {
     this.#sent.delete(identityOf(record));
     this.#history.take(record);
-    const placed = this.#placed(record);
-    if (isChange(record)) for (const link of record.resources) this.#places.set(link, placed.fleet);
-    return placed;
+    const place = this.#placeOf(record);
+    if (isChange(record)) for (const link of record.resources) this.#places.set(link, place);
+    return this.#foldAt(place);
   }
 
   /** Takes a record that this process has not written. Returns the links of the resources that the record changes. */
@@ -441,15 +494,18 @@ export class SharedLog implements Log {
     throw new Superseded(writing.node);
   }
 
-  /** The place of a record that ends where the log ends now: others may follow before the snapshot of this node does. */
-  #placed({ node }: SharedRecord): Required<Placed> {
-    const fleet: FleetPlace = Object.freeze({ position: this.#position, node });
+  /** The place of a record that ends where the log ends now. */
+  #placeOf({ node }: SharedRecord): FleetPlace {
+    return Object.freeze({ position: this.#position, node });
+  }
+
+  /** Folds events that end where the log ends now: others may follow before the snapshot of this node does. */
+  #foldAt(place: FleetPlace): Fold {
     const { snapshot: then } = this;
-    const align: Placed['align'] = (snapshot, revision) => {
+    return foldAt((snapshot, revision) => {
       const isLast = then === this.snapshot;
       return withFleetVersions(snapshot, then, revision, ({ command }) => isLast || command === revision);
-    };
-    return { fleet, align };
+    }, place);
   }
 
   /** The stored form of a record; `undefined` if no other node has to know. */
@@ -491,24 +547,23 @@ export class SharedLog implements Log {
   }
 
   /** Looks whether other nodes have changed what a decision rests on, or hold its resources. */
-  #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Entry['objection'] {
+  #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Objection {
     const touched = this.#touching({ since, links: [...resources, ...links] });
-    return () => touched() ?? (this.#holderOf(resources) === undefined ? undefined : new Overtaken());
+    return () => touched() ?? (this.holderOf(resources) === undefined ? undefined : overtaken());
   }
 
   /** Looks whether other nodes have changed what some links name. */
-  #touching({ since, links }: Basis): Entry['objection'] {
+  #touching({ since, links }: Basis): Objection {
     return () => {
       const isTouched = links.some((link) => (this.#touched.get(link) ?? 0) > since);
-      return isTouched || this.#turned > since ? new Overtaken() : undefined;
+      return isTouched || this.#turned > since ? overtaken() : undefined;
     };
   }
 
   /** Looks whether others have ended the command of a record that is no new decision. */
-  #fencing(record: SharedRecord): Entry['objection'] {
+  #fencing(record: SharedRecord): Objection {
     const { command } = record;
-    if (record.type === 'intent')
-      return () => (this.#history.isAbandoned(command) ? new Fenced(fenced) : undefined);
+    if (record.type === 'intent') return () => (this.#history.isAbandoned(command) ? ended() : undefined);
     // Nothing happened: that stays true if others have ended the command. It also takes the command off their list.
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
       return () => undefined;
@@ -516,7 +571,7 @@ export class SharedLog implements Log {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,
       );
-      return this.#history.isOpen(command) || isIntended ? undefined : new Fenced(fenced);
+      return this.#history.isOpen(command) || isIntended ? undefined : ended();
     };
   }
 
@@ -524,19 +579,29 @@ export class SharedLog implements Log {
     return this.#history.isOpen(command) || this.#history.isAbandoned(command);
   }
 
-  /** The command that holds one of the resources, and that this process does not perform. */
-  #holderOf(resources: readonly string[]): SharedRecord | undefined {
-    return this.#history.open
-      .map(({ intent }) => intent)
-      .find(
-        (intent) => intent.resources.some((link) => resources.includes(link)) && !this.#isPerformed(intent),
-      );
-  }
-
   #isPerformed({ node, command }: SharedRecord): boolean {
     const { writing, isInFlight, isRecovering } = this.#options;
     return node === writing.node && (isInFlight(command) || isRecovering(command) || this.#isSent(command));
   }
+}
+
+/** Another node has changed or holds a resource that a decision rests on. */
+function overtaken(): Overruled {
+  return new Overruled('Another node was faster');
+}
+
+/** The other nodes have ended the command of a record. */
+function ended(): Overruled {
+  return new Overruled('Others have ended the command', fenced);
+}
+
+/** Answers what needs no call of the store any more. Returns whether that is so. */
+function isOver({ record, kept, refused }: Queued<Work>): boolean {
+  const fold = record.found();
+  const objection = 'call' in record ? undefined : record.objection();
+  if (fold !== undefined) kept(fold);
+  else if (objection !== undefined) refused(objection);
+  return fold !== undefined || objection !== undefined;
 }
 
 /** Whether the nodes share what a link names. The logs, sessions and connections are each node's own. */

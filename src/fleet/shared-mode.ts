@@ -3,18 +3,19 @@
  */
 import type { Acted } from '../http/route.ts';
 import { storeUnavailable } from '../runtime/command/execution.ts';
-import { NotKept, type OpenedJournal } from '../runtime/journal/journal.ts';
-import { callerLinks } from '../runtime/journal/log.ts';
+import { callerLinks } from '../runtime/journal/basis.ts';
+import { NotKept } from '../runtime/journal/record-queue.ts';
 import type { Mode } from '../runtime/handler/self.ts';
 import { modePending } from './refusal.ts';
 import { modeRecord, type SharedRecord, type Writing } from './shared-history.ts';
+import type { SharedJournal } from './shared-journal.ts';
 import type { SharedLog } from './shared-log.ts';
 
 /** What {@link createSharedMode} needs of this node. */
 interface ModeParts {
   readonly writing: Writing;
   readonly log: () => SharedLog;
-  readonly journal: () => OpenedJournal;
+  readonly journal: () => SharedJournal;
   readonly onError: (error: unknown) => void;
 }
 
@@ -43,7 +44,7 @@ export function createSharedMode({ writing, log, journal, onError }: ModeParts):
         if (set === own) set = undefined;
       };
       journal()
-        .put(log().entryOf(recordOf(readOnly)), { use: 'result', then })
+        .enter(log().entryOf(recordOf(readOnly)), { use: 'result', then })
         .catch(onError);
     },
     async change(readOnly, actor) {
@@ -55,7 +56,7 @@ export function createSharedMode({ writing, log, journal, onError }: ModeParts):
           resolve(pending);
         };
         journal()
-          .put(entry, { use: 'change', then: (): Acted => ({ outcome: 'accepted' }), onLate })
+          .enter(entry, { use: 'change', then: (): Acted => ({ outcome: 'accepted' }), onLate })
           .catch((error: unknown) => {
             if (!(error instanceof NotKept)) throw error;
             return error.isPossible ? pending : storeUnavailable(error.outage.retryAfterMs);

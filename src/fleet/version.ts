@@ -6,10 +6,36 @@
  */
 import type { Entity } from '../core/collection.ts';
 import type { Version } from '../core/version.ts';
-import { differencesOf } from '../resources/index.ts';
+import type { FleetPlace } from '../core/decision.ts';
+import { differencesOf, eventTable, evolve, type AdminEvent } from '../resources/index.ts';
 import { servicesUsing } from '../resources/filter.ts';
-import { alignVersions, collectionOf, find } from '../snapshot/state.ts';
+import { revisionsOfLife } from '../runtime/journal/life.ts';
+import type { Fold } from '../runtime/journal/log.ts';
+import { collectionOf, find, replaceVersions } from '../snapshot/state.ts';
 import { filters, type Snapshot } from '../resources/snapshot.ts';
+
+/**
+ * Folds events over the snapshot of a node, and gives the events that the nodes share their place in the log.
+ *
+ * @param align - gives a snapshot the versions of the fleet, as a revision of the node
+ * @param place - left out if the log does not have the events
+ * @internal
+ */
+export function foldAt(align: (snapshot: Snapshot, revision: number) => Snapshot, place?: FleetPlace): Fold {
+  return (before, recorded) => {
+    const events = place === undefined ? recorded : placed(recorded, place);
+    const folded = evolve(before, events);
+    return { next: align(folded, folded.revision), events };
+  };
+}
+
+function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly AdminEvent[] {
+  return Object.freeze(
+    events.map((event) =>
+      eventTable[event.type].scope === 'node' ? event : Object.freeze({ ...event, fleet }),
+    ),
+  );
+}
 
 /**
  * Gives resources of a node the versions that the fleet has for the same content.
@@ -28,7 +54,7 @@ export function withFleetVersions(
 ): Snapshot {
   const isDifferent = new Set<string>();
   const isMoved = new Set<string>();
-  const aligned = alignVersions(own, (collection, present, key) => {
+  const aligned = replaceVersions(own, (collection, present, key) => {
     if (key === undefined) {
       const isWhole =
         !isDifferent.has(collection) &&
@@ -64,7 +90,22 @@ export function beginningWith(fleet: Snapshot, revision: number): Snapshot {
     gateway: Object.freeze({ ...gateway, version: begun(gateway.version) }),
     logs: Object.freeze({ ...logs, version: begun(logs.version) }),
   });
-  return alignVersions(own, (_collection, present) => begun(present));
+  return replaceVersions(own, (_collection, present) => begun(present));
+}
+
+/** The largest number of lives whose revisions are safe integers. */
+const mostLives = Math.floor(Number.MAX_SAFE_INTEGER / revisionsOfLife) - 1;
+
+/**
+ * Draws the first revision of a life of a node, which does not know how many lives there were. It is in the upper half,
+ * because the fleet counts its own revisions from 0 on: a revision of a node is always later than one of the fleet.
+ *
+ * @internal
+ */
+export function drawRevision(): number {
+  const [drawn = 0] = crypto.getRandomValues(new Uint32Array(1));
+  const half = Math.ceil(mostLives / 2);
+  return (half + (drawn % (mostLives - half))) * revisionsOfLife;
 }
 
 function withCommand(present: Version, command: number, revision: number): Version {

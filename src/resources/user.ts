@@ -341,7 +341,7 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): UserD
  * Makes the users of a snapshot those of another one, in the same order: creates, changes and deletes users until they are
  * equal.
  *
- * @returns the decision; no rule about the last user applies, because the fleet has decided already
+ * @returns the decision; no rule about the last user applies, because others have decided already
  * @internal
  */
 export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Context): UserDecision {

@@ -206,7 +206,7 @@ export function markChanged<S extends State>(
  * @returns the snapshot with these versions; the same object if no version changes
  * @internal
  */
-export function alignVersions<S extends State>(
+export function replaceVersions<S extends State>(
   state: S,
   versionOf: (collection: string, present: Version, key?: string) => Version,
 ): S {

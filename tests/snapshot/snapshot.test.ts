@@ -16,7 +16,7 @@ import { initialVersion, type Version } from '../../src/core/version.ts';
 import { evolveRecord } from '../../src/resources/index.ts';
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
 import { noStatistics } from '../../src/snapshot/session/table.ts';
-import { alignVersions, find, nameFinder, shownVersion } from '../../src/snapshot/state.ts';
+import { replaceVersions, find, nameFinder, shownVersion } from '../../src/snapshot/state.ts';
 import { collections as all } from '../../src/resources/snapshot.ts';
 import { filter, monitor, server, service, user } from '../support/document-entry.ts';
 import { sampleSnapshot } from '../support/document.ts';
@@ -203,7 +203,7 @@ describe('the version of a representation', () => {
   });
 });
 
-describe('alignVersions', () => {
+describe('replaceVersions', () => {
   const [, , snapshot] = changedSnapshots();
   /** A collection, or a resource with its key. */
   type Place = readonly [collection: CollectionName, key?: string | undefined];
@@ -218,7 +218,7 @@ describe('alignVersions', () => {
     key === undefined ? of[collection].version : find(of, { collection }, key)?.version;
   const commands = fc.dictionary(fc.constantFrom(...places.map(textOf)), fc.nat(2), { maxKeys: 4 });
   const align = (wanted: Readonly<Record<string, number>>): Snapshot =>
-    alignVersions(snapshot, (collection, present, key) => {
+    replaceVersions(snapshot, (collection, present, key) => {
       const command = wanted[textOf([collection as CollectionName, key])] ?? present.command;
       return command === present.command ? present : Object.freeze({ command, live: command + 10 });
     });

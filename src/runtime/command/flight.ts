@@ -4,11 +4,13 @@
  */
 import type { Clock, GatewayPort } from '../../ports/port.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
-import { eventTable, evolve, type AdminEvent, type Effect } from '../../resources/index.ts';
+import type { AdminEvent, Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { CommandSpan, Instruments } from '../instrumentation/instruments.ts';
-import { NotKept, unavailableIn, type Journal } from '../journal/journal.ts';
-import { Fenced, type Basis, type Placed } from '../journal/log.ts';
+import { Overruled, type Basis } from '../journal/basis.ts';
+import { unavailableIn, type Journal } from '../journal/journal.ts';
+import type { Fold } from '../journal/log.ts';
+import { NotKept } from '../journal/record-queue.ts';
 import type { Crossings } from './crossing.ts';
 import {
   changeLost,
@@ -76,6 +78,8 @@ export interface Runtime {
   readonly onError: (error: unknown) => void;
   /** The reports that cross commands. */
   readonly crossings: Crossings;
+  /** Folds events that the journal does not keep. */
+  readonly foldUnkept: Fold;
   /** The current snapshot. */
   readonly snapshot: () => Snapshot;
   /** The time for events, in milliseconds. */
@@ -95,8 +99,8 @@ export interface FlightOptions {
   readonly span: CommandSpan | undefined;
   /** Answers the caller. Only the first answer counts. */
   readonly answer: (execution: Execution) => void;
-  /** What the decision rests on; left out for a command of an earlier life. */
-  readonly basis?: Basis;
+  /** What the decision rests on; left out for a command of an earlier life, and without a coordinator. */
+  readonly basis?: Basis | undefined;
   /**
    * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command without
    * effects takes hold only once its events are journaled.
@@ -188,7 +192,7 @@ export class Flight {
     const keeping = { record, resources, use: 'intent', then: () => undefined } as const;
     try {
       // A later part follows an earlier one, whatever has changed since.
-      await this.#options.journal.keep({ ...keeping, ...(part === 0 ? this.#basis : {}) });
+      await this.#options.journal.keep(part === 0 ? { ...keeping, basis: this.#options.basis } : keeping);
     } catch (error) {
       if (!(error instanceof NotKept)) throw error;
       if (error.isPossible || part > 0) this.withdraw();
@@ -206,7 +210,7 @@ export class Flight {
    */
   async settle(given: readonly AdminEvent[], place: Place): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(given, place);
-    const { journal, asksHost } = this.#options;
+    const { journal, asksHost, basis } = this.#options;
     const { id, resources } = this.command;
     const { revision } = this.runtime.snapshot();
     const last = place.at === 'end';
@@ -216,21 +220,22 @@ export class Flight {
       return await journal.keep({
         record: { type: 'settlement', command: id, revision, events, last },
         resources,
-        ...(use === 'change' ? this.#basis : {}),
+        ...(use === 'change' ? { basis } : {}),
         use,
-        then: (placed) => this.#apply(events, placed),
+        then: (fold) => this.#apply(events, fold),
         onLate: () => void this.unknown(asksHost ? resultPending(id, heldBy(place)) : changePending(id)),
       });
     } catch (error) {
-      if (error instanceof Fenced) {
-        this.#apply(events, journal.present);
+      const { foldUnkept } = this.runtime;
+      if (error instanceof Overruled && error.answerTo !== undefined) {
+        this.#apply(events, foldUnkept);
         this.withdraw();
         throw new NotSettled(error.answerTo(id));
       }
       if (!(error instanceof NotKept)) throw error;
-      if (use === 'refusal') return this.#apply(events, journal.present);
+      if (use === 'refusal') return this.#apply(events, foldUnkept);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
-      if (asksHost) this.#apply(events, journal.present);
+      if (asksHost) this.#apply(events, foldUnkept);
       throw new NotSettled(this.#unsettled(place, error));
     }
   }
@@ -256,11 +261,6 @@ export class Flight {
       .catch(() => undefined);
   }
 
-  get #basis(): { readonly basis?: Basis } {
-    const { basis } = this.#options;
-    return basis === undefined ? {} : { basis };
-  }
-
   /** The answer to a command whose settlement will not be journaled in this life. */
   #unsettled(place: Place, { isPossible, outage }: NotKept): Execution {
     if (this.#options.asksHost) return resultLost(this.id, heldBy(place));
@@ -280,9 +280,8 @@ export class Flight {
   }
 
   /** Folds events over the current snapshot, which reports may have changed since the decision. */
-  #apply(recorded: readonly AdminEvent[], placed: Placed): readonly AdminEvent[] {
-    const events = placedEvents(recorded, placed);
-    this.#fold(events, placed);
+  #apply(recorded: readonly AdminEvent[], fold: Fold): readonly AdminEvent[] {
+    const events = recorded.length === 0 ? recorded : this.#fold(recorded, fold);
     this.#settled.push(...events);
     const crossing = this.runtime.crossings.take(this.id);
     // A contradiction is no error: the report may be older than the end of the effect.
@@ -290,27 +289,16 @@ export class Flight {
     return events;
   }
 
-  #fold(events: readonly AdminEvent[], { align }: Placed): void {
-    if (events.length === 0) return;
+  #fold(recorded: readonly AdminEvent[], fold: Fold): readonly AdminEvent[] {
     const before = this.runtime.snapshot();
-    const folded = evolve(before, events);
-    const next = align(folded, folded.revision);
+    const { next, events } = fold(before, recorded);
     // The events of a command need a revision of their own, even if reports of the host have made the change already.
     this.runtime.record(
       next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next,
       events,
     );
+    return events;
   }
-}
-
-/** Gives the events that other nodes share their place in the log. */
-function placedEvents(events: readonly AdminEvent[], { fleet }: Placed): readonly AdminEvent[] {
-  if (fleet === undefined) return events;
-  return Object.freeze(
-    events.map((event) =>
-      eventTable[event.type].scope === 'node' ? event : Object.freeze({ ...event, fleet }),
-    ),
-  );
 }
 
 /** The sessions and connections that are open, and that an effect closes. */

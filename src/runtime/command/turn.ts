@@ -9,6 +9,7 @@ import type { Accepted } from '../../core/decision.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import type { Coordinator } from '../coordinator.ts';
 import { onAbort } from '../host/abort-listener.ts';
 import type { Planned } from '../plan/plan.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';
@@ -29,7 +30,10 @@ export interface CommandRequest {
   readonly planned?: Planned;
   /** Progress callbacks, for the audit record. */
   readonly watch?: CommandWatch;
-  /** Keeps the records of a command that other nodes have decided; the journal of the interface if left out. */
+  /**
+   * Keeps the records of a command of the coordinator, which is exempt from limits, refusals and the veto: the command
+   * was decided elsewhere. The journal of the interface if left out.
+   */
   readonly journal?: Journal;
 }
 
@@ -55,7 +59,7 @@ export interface Waiting {
   readonly fail: (error: unknown) => void;
   /** The resources of the last decision; empty before the first decision. */
   resources: readonly string[];
-  /** Whether the log is read on for the answer; `undefined` if that has not begun. */
+  /** Whether the coordinator follows for the answer; `undefined` if that has not begun. */
   isReading?: boolean;
   /** Made when the command meets an obstacle. */
   patience?: Patience;
@@ -70,14 +74,8 @@ export interface TurnOptions {
   /** Decides a command on the current state. Throws if the transition throws. */
   readonly decide: (request: CommandRequest) => Decision;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
-  readonly refuseAll: (request: CommandRequest) => Refusal | undefined;
-  /** What somebody else does with the resources of a command; see {@link Journal}. */
-  readonly obstacleTo: (request: CommandRequest, resources: readonly string[]) => Refusal | undefined;
-  /**
-   * Takes in what other nodes have changed up to now: gives whether there was anything, or a refusal if the store does not
-   * answer. No promise if no other node can have changed anything.
-   */
-  readonly readOn: (request: CommandRequest) => Promise<Refusal | 'news' | undefined> | undefined;
+  readonly refuseAll: () => Refusal | undefined;
+  readonly coordinator?: Pick<Coordinator, 'before' | 'follow'> | undefined;
   /** How long a command waits for an obstacle to go, in milliseconds. */
   readonly obstacleDeadlineMs: number;
   /** Sleeps, and keeps the process alive meanwhile. */
@@ -138,7 +136,7 @@ export class Turns {
     this.#queue.add(waiting);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
-    const isTooMany = this.#queue.size > this.#options.maxQueued && !isFollowing(request);
+    const isTooMany = this.#queue.size > this.#options.maxQueued && !isExempt(request);
     if (isTooMany && this.#queue.delete(waiting)) {
       resolve(
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
@@ -270,15 +268,15 @@ export class Turns {
     this.#tellCounts();
   }
 
-  /** Whether a command waits on any resource. `maxInFlight` does not hold for a command that follows another node. */
+  /** Whether a command waits on any resource. */
   #isHeldBack({ request, isReading }: Waiting): boolean {
-    return isReading === true || (this.#pendingCount >= this.#options.maxInFlight && !isFollowing(request));
+    return isReading === true || (this.#pendingCount >= this.#options.maxInFlight && !isExempt(request));
   }
 
   /** @param claimed - the resources of earlier commands that still wait */
   #mustWait({ request, resources }: Waiting, claimed: ReadonlySet<string>): boolean {
     // Goes first: commands that wait here may wait for that.
-    const isFirst = isFollowing(request);
+    const isFirst = isExempt(request);
     return resources.some(
       (link) => (!isFirst && claimed.has(link)) || this.#holders.get(link)?.outcome === 'pending',
     );
@@ -302,8 +300,9 @@ export class Turns {
     waiting.resources = decision.resources;
     waiting.request.watch?.decided(decision.resources);
     const { request, resources } = waiting;
-    const refused = this.#options.refuseAll(request) ?? this.refuseUnknown(resources);
-    const obstacle = this.#options.obstacleTo(request, resources);
+    const { refuseAll, coordinator } = isExempt(request) ? {} : this.#options;
+    const refused = refuseAll?.() ?? this.refuseUnknown(resources);
+    const obstacle = coordinator?.before(resources, request.restsOn ?? []);
     if (refused !== undefined) waiting.answer(refused);
     else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.answer(obstacle);
     else if (obstacle !== undefined || this.#mustWait(waiting, claimed)) return false;
@@ -314,18 +313,19 @@ export class Turns {
   }
 
   /**
-   * Begins to read the log on, if that was not done for a command yet: an answer that rests on the state alone must rest on
-   * what other nodes have changed too. The command keeps its place, and is decided again after a read with news.
+   * Lets the coordinator follow, if that was not done for a command yet: an answer that rests on the state alone must
+   * rest on what others have changed too. The command keeps its place, and is decided again after news.
    *
-   * @returns whether the command waits for the read
+   * @returns whether the command waits
    */
   #readsOn(waiting: Waiting, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
-    const reading = waiting.isReading === undefined ? this.#options.readOn(waiting.request) : undefined;
-    if (reading === undefined) return false;
+    const { coordinator } = this.#options;
+    if (coordinator === undefined || waiting.isReading !== undefined || isExempt(waiting.request))
+      return false;
     waiting.isReading = true;
-    // One read will do for all commands that wait by now.
+    // To follow once will do for all commands that wait by now.
     const others = [...this.#queue].filter((each) => each.isReading === undefined);
-    void reading.then((found) => {
+    void coordinator.follow().then((found) => {
       const isRead = found === 'news' || found === undefined;
       for (const each of isRead ? [waiting, ...others] : [waiting]) each.isReading = false;
       if (found !== 'news' && this.#queue.delete(waiting)) waiting.answer(found ?? ended(decision));
@@ -352,8 +352,8 @@ export class Turns {
   }
 }
 
-/** Whether a command follows what another node has decided. @internal */
-export function isFollowing({ journal }: CommandRequest): boolean {
+/** Whether a command is one of the coordinator. @internal */
+export function isExempt({ journal }: CommandRequest): boolean {
   return journal !== undefined;
 }
 

@@ -3,26 +3,27 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { firstPartOf, isTrusted, refused, unchanged, type Context } from '../../core/decision.ts';
+import { firstPartOf, isTrusted, refused, type Context } from '../../core/decision.ts';
 import {
   evolve,
   foldHostReports,
   type AdminEvent,
   type AppliedReports,
   type Decision,
-  type Transition,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, toPlan, type Plan, type Planned } from '../plan/plan.ts';
-import type { Outage } from '../host/outbox.ts';
+import type { Coordinator } from '../coordinator.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
-import { NotKept, unavailableIn, type Journal } from '../journal/journal.ts';
-import { Fenced, Overtaken, type Placed } from '../journal/log.ts';
+import { Overruled } from '../journal/basis.ts';
+import { unavailableIn, type Journal } from '../journal/journal.ts';
+import { evolving } from '../journal/log.ts';
+import { NotKept } from '../journal/record-queue.ts';
 import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
 import { nothingClosed, refusal, type Closed, type Execution, type Refusal } from './execution.ts';
@@ -37,7 +38,7 @@ import {
 } from './flight.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import {
-  isFollowing,
+  isExempt,
   Turns,
   type Acceptance,
   type CommandRequest,
@@ -51,11 +52,10 @@ export interface WriterOptions
     Pick<Runtime, 'gateway' | 'clock' | 'deadlineMs' | 'instruments' | 'onError'>,
     Pick<TurnOptions, 'maxQueued' | 'maxInFlight'> {
   readonly snapshot: Snapshot;
-  /** Begins the id of each command. */
-  readonly prefix: string;
   /** The life of the interface, for marks. */
   readonly life: string;
   readonly journal: Journal;
+  readonly coordinator?: Coordinator | undefined;
   readonly contextOf: (actor: string | undefined) => Context;
   /** The guarded rule of the host; left out if the host has none. */
   readonly veto: Veto | undefined;
@@ -87,6 +87,7 @@ export class Writer {
     this.#runtime = {
       ...options,
       crossings: new Crossings(),
+      foldUnkept: options.coordinator?.fold ?? evolving,
       snapshot: () => this.#snapshot,
       now: () => options.contextOf(undefined).now,
       record: (next, events) => {
@@ -99,11 +100,8 @@ export class Writer {
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
       decide: (request) => this.decide(request),
-      refuseAll: (request) =>
-        isFollowing(request) ? undefined : (options.refuseAll() ?? unavailable(options.journal)),
-      obstacleTo: ({ journal = options.journal, restsOn = [] }, resources) =>
-        journal.obstacleTo(resources, restsOn),
-      readOn: (request) => (isFollowing(request) ? undefined : this.#news()),
+      refuseAll: () => options.refuseAll() ?? unavailable(options.journal),
+      coordinator: options.coordinator,
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
@@ -113,28 +111,13 @@ export class Writer {
     });
   }
 
-  /** See {@link TurnOptions.readOn}. */
-  #news(): ReturnType<TurnOptions['readOn']> {
-    const { journal } = this.#options;
-    const { moment } = journal;
-    return journal.readOn()?.then((outage) => {
-      if (outage !== undefined) return this.#cutOff(outage);
-      return journal.moment === moment ? undefined : 'news';
-    });
-  }
-
-  /** The refusal of a command for which the log could not be read. */
-  #cutOff(outage: Outage): Refusal {
-    return this.refuseClosed() ?? unavailableIn(outage);
-  }
-
   /** Gives the commands that wait another chance: what was in their way may be gone. */
   retry(): void {
     this.#turns.retry();
   }
 
   /** Makes a change that no client can see as an event: of versions, or of the names of secret parameters. */
-  revise(revised: Placed['align']): void {
+  revise(revised: (snapshot: Snapshot, revision: number) => Snapshot): void {
     const next = revised(this.#snapshot, this.#snapshot.revision + 1);
     if (next !== this.#snapshot) this.#record(next, []);
   }
@@ -150,7 +133,7 @@ export class Writer {
 
   /**
    * Decides a command on the current snapshot, and shows an accepted decision to the veto of the host. Changes nothing. The
-   * veto is not asked again about what another node has decided.
+   * veto is not asked about a command of the coordinator.
    *
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
@@ -180,10 +163,10 @@ export class Writer {
   /** Makes a plan as if there was no mark, and refuses what a command of unknown outcome holds. */
   #planOf({ planned = { command: ownCommand }, ...request }: CommandRequest): Plan {
     const decision = this.#judge(request);
-    const { journal } = this.#options;
-    const { restsOn = [] } = request;
+    const { resources } = decision;
     const held =
-      this.#turns.refuseUnknown(decision.resources) ?? journal.obstacleTo(decision.resources, restsOn);
+      this.#turns.refuseUnknown(resources) ??
+      this.#options.coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
     return toPlan(decision, planned, { snapshot: this.#snapshot, life: this.#options.life });
   }
@@ -194,7 +177,7 @@ export class Writer {
     const context = { ...this.#options.contextOf(actor), ...bound };
     const decision = transition(snapshot, context);
     assertDecision(decision);
-    if (decision.outcome !== 'accepted' || isFollowing(request)) return decision;
+    if (decision.outcome !== 'accepted' || isExempt(request)) return decision;
     const problem = this.#options.veto?.(decision, context);
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
@@ -202,21 +185,6 @@ export class Writer {
   /** Executes a command when its turn comes. */
   execute(request: CommandRequest): Promise<Execution> {
     return this.#turns.wait(request);
-  }
-
-  /**
-   * Takes in what other nodes have changed up to now.
-   *
-   * @param links - what this node must have followed before the promise resolves
-   * @returns the refusal of a command if the store does not answer, or this node cannot follow
-   */
-  async readOn(links: readonly string[] = []): Promise<Refusal | undefined> {
-    const { journal } = this.#options;
-    const outage = await journal.readOn();
-    if (outage !== undefined) return this.#cutOff(outage);
-    if (journal.obstacleTo([], links) === undefined) return undefined;
-    const execution = await this.#turns.wait({ transition: nothing, restsOn: links });
-    return execution.outcome === 'refused' ? execution : undefined;
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -235,11 +203,12 @@ export class Writer {
     const record = { type: 'abandonment', command: id, revision: this.#snapshot.revision } as const;
     const { resources } = found.value;
     try {
-      const basis = { since: this.#options.journal.moment, links };
+      const basis = this.#options.coordinator?.basisOf(links);
       await this.#options.journal.keep({ record, resources, basis, use: 'intent', then: () => undefined });
     } catch (error) {
       // If others have ended the command meanwhile, nothing holds its resources, as after an abandonment.
-      if (!(error instanceof NotKept || error instanceof Fenced)) throw error;
+      const isEnded = error instanceof Overruled && error.answerTo !== undefined;
+      if (!(error instanceof NotKept || isEnded)) throw error;
       // If the store may get the record, the command is abandoned: the record stands before those of later commands.
       if (error instanceof NotKept && !error.isPossible) return unavailableIn(error.outage);
     }
@@ -350,15 +319,16 @@ export class Writer {
 
   #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, answer, fail } = waiting;
+    const { coordinator } = this.#options;
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
     this.#commands += 1;
     const { resources } = decision;
     const { events, effects } = firstPartOf(decision);
-    const id = `${this.#options.prefix}-${String(this.#commands)}`;
+    const id = `${coordinator?.prefix ?? this.#snapshot.epoch}-${String(this.#commands)}`;
     const command = commandOf(id, { resources, events });
     const span = this.#options.instruments?.command(command);
     // The decision was made in this turn of the event loop.
-    const basis = { since: journal.moment, links };
+    const basis = coordinator?.basisOf(links);
     const options = {
       journal,
       span,
@@ -377,7 +347,7 @@ export class Writer {
         if (flight.isUnknown) watch?.settled(execution);
         answer(execution);
       } catch (error) {
-        if (error instanceof Overtaken) this.#turns.putBack(waiting);
+        if (error instanceof Overruled && error.answerTo === undefined) this.#turns.putBack(waiting);
         // The caller got a 504 when the search began.
         else if (error instanceof SearchEnded) span?.leftOpen(error.why);
         else {
@@ -415,9 +385,6 @@ export class Writer {
     return { outcome: 'accepted', snapshot: this.#snapshot, events, closed: Object.freeze({ ...closed }) };
   }
 }
-
-/** Changes nothing, and waits for what its request rests on. */
-const nothing: Transition = (snapshot) => unchanged(snapshot, []);
 
 /** The refusal of every command while a store does not answer; `undefined` while the store answers. */
 function unavailable({ outage }: Journal): Refusal | undefined {

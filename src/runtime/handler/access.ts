@@ -8,7 +8,7 @@ import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
 import type { Authenticate, Clock } from '../../ports/port.ts';
-import type { Refusal } from '../command/execution.ts';
+import type { Coordinator } from '../coordinator.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import { fail, ok, problem, quoted, type Problem, type ProblemCode, type Result } from '../../problem.ts';
@@ -48,8 +48,7 @@ export interface AccessOptions {
   readonly authorize: Authorize | undefined;
   /** Whether the interface refuses to change anything. */
   readonly isReadOnly: () => boolean;
-  /** Takes in what the other nodes of a fleet have changed up to now; see `Writer.readOn`. Left out without a fleet. */
-  readonly readOn?: (links: readonly string[]) => Promise<Refusal | undefined>;
+  readonly coordinator?: Coordinator | undefined;
   readonly passwords: Passwords;
   readonly instruments: Instruments | undefined;
   readonly onError: (error: unknown) => void;
@@ -83,25 +82,27 @@ interface Asked {
  * @internal
  */
 export function admit(options: AccessOptions, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
-  const { readOn, snapshot } = options;
-  return readOn === undefined ? admitOn(snapshot(), options, asked) : admitInFleet(options, asked, readOn);
+  const { coordinator, snapshot } = options;
+  return coordinator === undefined
+    ? admitOn(snapshot(), options, asked)
+    : admitTwice(options, asked, coordinator);
 }
 
-/** Turns no caller away for what another node has changed by now: the users, or the read-only mode. */
-async function admitInFleet(
+/** Turns no caller away for what others have changed by now: the users, or the read-only mode. */
+async function admitTwice(
   options: AccessOptions,
   asked: Asked,
-  readOn: NonNullable<AccessOptions['readOn']>,
+  { catchUp }: Coordinator,
 ): Promise<Result<Caller>> {
   const { route, request } = asked;
   const { headers, principal } = request;
   const before = options.snapshot();
   const admitted = await admitOn(before, options, asked);
   if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
-  // Reading is as old as the last look at the log, and a caller without a name is nobody at every node.
+  // Reading is as old as the last look at the log, and a caller without a name is nobody everywhere.
   const isNamed = admitted.problem === readOnly || (headers['authorization'] ?? principal) !== undefined;
   if (route.kind !== 'command' || !isNamed) return admitted;
-  const unread = await readOn(['/users']);
+  const unread = await catchUp(['/users']);
   if (unread !== undefined) return { ok: false, problem: unread.problem as Problem<ProblemCode> };
   const now = options.snapshot();
   const isMoved = admitted.problem === readOnly ? !options.isReadOnly() : now.users !== before.users;

@@ -13,7 +13,6 @@ import type { Audit } from '../audit/audit.ts';
 import type { Conditions } from '../command/condition.ts';
 import type { Execution, Refusal } from '../command/execution.ts';
 import type { CommandRequest } from '../command/turn.ts';
-import type { FleetView } from '../fleet-view.ts';
 import type { Limits } from '../limits.ts';
 import type { Plan, Planned } from '../plan/plan.ts';
 import { nobody, type AccessOptions, type Caller } from './access.ts';
@@ -42,8 +41,6 @@ export interface HandlerOptions extends AccessOptions {
   /** Aborts when the interface begins to close. */
   readonly closing: AbortSignal;
   readonly texts: TextCache;
-  /** The fleet around the interface; left out if the interface runs alone. */
-  readonly fleet?: FleetView;
   readonly audit: Pick<Audit, 'attempt' | 'noteFailedLogIn'>;
 }
 

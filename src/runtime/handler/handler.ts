@@ -168,10 +168,9 @@ function failureReply({ onError }: HandlerOptions, request: AdminRequest, error:
 function complete(options: HandlerOptions, request: AdminRequest, reply: Reply): Reply {
   const access = reply.problem && accessHeaders(options, request, reply.problem);
   const origin = crossOriginHeaders(request, options.origins, reply.headers['allow']);
-  // Several nodes may answer at one address, and sessions and connections are those of the node that answers.
-  const node = options.fleet && { 'fleet-node': options.fleet.node() };
-  const isWhole = access === undefined && origin === undefined && node === undefined;
-  const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin, ...node } };
+  const every = options.coordinator?.headers;
+  const isWhole = access === undefined && origin === undefined && every === undefined;
+  const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin, ...every } };
   return withoutBody(request, whole);
 }
 

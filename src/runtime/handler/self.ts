@@ -14,7 +14,7 @@ export interface Mode {
   readonly isReadOnly: boolean;
   /** Begins or ends the read-only mode at once, for the host. */
   set(this: void, readOnly: boolean): void;
-  /** Begins or ends the read-only mode, for a client. Rejects with `Overtaken` if the client must be checked again. */
+  /** Begins or ends the read-only mode, for a client. Rejects with `Overruled` if the client must be checked again. */
   change(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }
 

@@ -12,13 +12,12 @@ import type { BoundAction } from '../../resources/shared/route.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { failureOf, transitionAt, versionAt } from '../command/condition.ts';
 import { nothingClosed, type Closed, type Execution, type Refusal } from '../command/execution.ts';
-import type { Settled } from '../fleet-view.ts';
+import type { Settled } from '../coordinator.ts';
 import type { CommandRequest } from '../command/turn.ts';
-import { callerLinks, Overtaken } from '../journal/log.ts';
+import { callerLinks, Overruled } from '../journal/basis.ts';
 import { shareOfCaller } from '../password/share.ts';
 import { canonical, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions } from './arrival.ts';
-import { fleetHeaders } from './fleet-header.ts';
 import { commandDigits } from '../plan/mark.ts';
 import { actionMisfitOf, actionPlan, planChanged, type Planned } from '../plan/plan.ts';
 import { etagOf } from './read.ts';
@@ -34,13 +33,13 @@ export async function act(
   options: HandlerOptions,
 ): Promise<Reply> {
   for (;;) {
-    const unread = await readOn(options);
+    const unread = await catchUp(options);
     if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
     try {
       return await actNow(route, arrival, options);
     } catch (error) {
-      // Another node has changed the users or the mode: the caller is checked again.
-      if (!(error instanceof Overtaken)) throw error;
+      // Others have changed the users or the mode: the caller is checked again.
+      if (!(error instanceof Overruled)) throw error;
     }
   }
 }
@@ -132,7 +131,7 @@ async function plan(
   toDo: CommandRequest & { readonly planned: Planned },
   options: HandlerOptions,
 ): Promise<Reply> {
-  const unread = await readOn(options);
+  const unread = await catchUp(options);
   if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
   const planned = options.plan(toDo);
   if (planned.outcome !== 'refused') return json(200, planned, {});
@@ -140,8 +139,8 @@ async function plan(
 }
 
 /** Takes in what a decision outside the turns rests on. Gives the refusal if that is not possible. */
-async function readOn(options: HandlerOptions): Promise<Refusal | undefined> {
-  return options.refuseClosed() ?? options.readOn?.(callerLinks);
+async function catchUp(options: HandlerOptions): Promise<Refusal | undefined> {
+  return options.refuseClosed() ?? options.coordinator?.catchUp(callerLinks);
 }
 
 /** Makes a transition that first checks whether the caller still may send the command. */
@@ -160,14 +159,14 @@ async function conclude(
 ): Promise<Reply> {
   if (execution.outcome === 'refused' || execution.outcome === 'unknown')
     return refusal(execution.problem, retryAfter(execution));
-  const { fleet, authenticate, onError } = options;
+  const { coordinator, authenticate, onError } = options;
   const needsLogIn = (authenticate ?? caller.principal) !== undefined;
   const error = needsLogIn ? undefined : route.errorIfOpen?.(execution.snapshot);
   if (error !== undefined) onError(error);
   const { snapshot } = execution;
   const etag = etagOf(snapshot, versionAt({ route, parameters }, snapshot));
   const headers: Headers = {
-    ...(fleet === undefined ? {} : await fleetHeaders(fleet, request, execution)),
+    ...(await coordinator?.settled(request, execution)),
     ...(etag === undefined ? {} : { etag }),
   };
   if (route.answer === undefined) return done(request, doneBy(execution), headers);

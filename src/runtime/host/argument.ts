@@ -287,22 +287,21 @@ export function assertHostAttempt(attempt: unknown): void {
 }
 
 /** What `after` must be, by the function that takes it. */
-const ids = {
+const ids: Readonly<Record<string, string>> = {
   events: 'an event id, which is a string such as 5f0c8e21a9b3.7.0',
   audit: 'the id of an audit record, which is a string such as 5f0c.7',
-  history: 'a position of the fleet, which is a string',
-} as const;
+};
 
 /**
- * Checks the options of `events`, `audit` and `history`.
+ * Checks the options of a function that reads on after an item, such as `events` and `audit`.
  *
  * @throws TypeError for an option of a wrong type
  * @internal
  */
-export function assertReaderOptions(options: unknown, caller: keyof typeof ids): void {
+export function assertReaderOptions(options: unknown, caller: string, wanted = ids[caller]): void {
   if (!isObject(options)) throw new TypeError(`The options of ${caller} must be an object`);
   assertMembers(options, ['after', 'signal'], `option of ${caller}`);
-  if (!isOptional(options['after'], isText)) throw new TypeError(`after must be ${ids[caller]}`);
+  if (!isOptional(options['after'], isText)) throw new TypeError(`after must be ${String(wanted)}`);
   assertSignal(options['signal']);
 }
 

@@ -35,8 +35,6 @@ export interface OutboxOptions {
   readonly deadlineMs: number;
   /** Makes the next call. A rejection ends the outbox. */
   readonly work: () => Promise<void>;
-  /** Whether `work` has something to do without items, such as a compaction. By default only items are work. */
-  readonly hasWork?: () => boolean;
   /**
    * Waits before a call is made again.
    *
@@ -132,11 +130,11 @@ export class Outbox<T extends { readonly size: number }> {
   }
 
   async #work(): Promise<void> {
-    const { work, hasWork, onOutage, onError } = this.#options;
+    const { work, onOutage, onError } = this.#options;
     // Wait one microtask, so that items of the same turn of the event loop go with one call.
     await Promise.resolve();
     try {
-      while (this.items.length > 0 || hasWork?.() === true) await work();
+      while (this.items.length > 0) await work();
     } catch (error) {
       if (this.outage === undefined || this.#isFinal(error)) onError(error);
       this.outage = { error };

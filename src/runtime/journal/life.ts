@@ -9,8 +9,10 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 /**
  * Each life on the same store begins at a multiple of this number. A life cannot continue at the last revision of the
  * life before, because the journal does not contain the revisions that reports made.
+ *
+ * @internal
  */
-const revisionsOfLife = 1_000_000_000;
+export const revisionsOfLife = 1_000_000_000;
 
 /** The largest number of revisions between two journal records that name a revision. @internal */
 export const longestUnmarked = revisionsOfLife / 2;
@@ -41,21 +43,6 @@ export function beginLife(snapshot: Snapshot): Snapshot {
   return life === 0
     ? snapshot
     : Object.freeze({ ...snapshot, epoch: `${epoch.slice(0, 48)}-${String(life)}` });
-}
-
-/** The largest number of lives whose revisions are safe integers. */
-const mostLives = Math.floor(Number.MAX_SAFE_INTEGER / revisionsOfLife) - 1;
-
-/**
- * Draws the first revision of a life that does not know how many there were, as a node of a fleet. It is in the upper half,
- * because the fleet counts its own revisions from 0 on: a revision of a node is always later than one of the fleet.
- *
- * @internal
- */
-export function drawRevision(): number {
-  const [drawn = 0] = crypto.getRandomValues(new Uint32Array(1));
-  const half = Math.ceil(mostLives / 2);
-  return (half + (drawn % (mostLives - half))) * revisionsOfLife;
 }
 
 /** Draws a random text that no other life has. @internal */

@@ -1,20 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  createMemoryStore,
-  createSnapshot,
-  StoreConflictError,
-  type ConfigurationStore,
-} from 'gateway-admin-core';
+import { createMemoryStore, createSnapshot, type ConfigurationStore } from 'gateway-admin-core';
 
 import { History, restore } from '../../../src/runtime/journal/history.ts';
-import { openJournal, type Journal } from '../../../src/runtime/journal/journal.ts';
-import { nowhere, Overtaken, OwnLog, type Log } from '../../../src/runtime/journal/log.ts';
+import { OwnJournal, type Journal } from '../../../src/runtime/journal/journal.ts';
+import { evolving, OwnLog } from '../../../src/runtime/journal/log.ts';
+import { RecordQueue } from '../../../src/runtime/journal/record-queue.ts';
 import type { JournalRecord } from '../../../src/runtime/journal/record.ts';
 import { watchersOf } from '../../../src/runtime/options.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 
 async function journalOf(store: ConfigurationStore = createMemoryStore()): Promise<Journal> {
-  return openJournal({
+  return new OwnJournal({
     log: new OwnLog(store, new History(createSnapshot({})), (await store.load()).position),
     ...watchersOf({ onError: () => undefined }),
     deadlineMs: 1000,
@@ -148,88 +144,34 @@ describe('the journal', () => {
   });
 });
 
-describe('the journal of a log that others append to', () => {
-  it.each(['append', 'compact'] as const)('reads, and goes on, after a conflict at %s', async (call) => {
-    const calls: string[] = [];
-    let conflicts = 1;
-    const make = (name: string) => (): Promise<void> => {
-      calls.push(name);
-      if (name !== call || conflicts === 0) return Promise.resolve();
-      conflicts -= 1;
-      return Promise.reject(new StoreConflictError('1', '2'));
-    };
-    const nothing = (): undefined => undefined;
-    const log: Log = {
-      revision: 0,
-      position: '',
-      moment: 0,
-      enter: () => ({ json: {}, objection: nothing, found: nothing, take: () => nowhere, drop: nothing }),
-      append: make('append'),
-      compact: make('compact'),
-      follow: make('follow'),
-      dispose: () => Promise.resolve(),
-    };
-    const errors: unknown[] = [];
-    const journal = openJournal({
-      log,
-      ...watchersOf({ onError: (error) => errors.push(error) }),
-      deadlineMs: 1000,
-    });
-    await journal.compact();
-    expect(await keep(journal, mark(1), () => 'kept')).toBe('kept');
-    const first = call === 'append' ? ['append'] : [];
-    expect(calls).toEqual(['compact', ...first, 'follow', 'append']);
-    expect([journal.outage, errors]).toEqual([undefined, []]);
-  });
-
-  it('reads on with nothing while the store is out of reach, and says so at once', async () => {
-    const failed = (): Promise<never> => Promise.reject(new Error('The disk is full'));
-    const nothing = (): undefined => undefined;
-    const log: Log = {
-      revision: 0,
-      position: '',
-      moment: 0,
-      enter: () => ({ json: {}, objection: nothing, found: nothing, take: () => nowhere, drop: nothing }),
-      append: (_records, ask) => ask('append', failed),
-      compact: (ask) => ask('compact', failed),
-      follow: (ask) => ask('read', failed),
-      dispose: () => Promise.resolve(),
-    };
-    const journal = openJournal({ log, ...watchersOf({ onError: nothing }), deadlineMs: 1000 });
-    journal.startRepeating();
-    expect(await journal.readOn()).toMatchObject({ error: { message: 'The disk is full' } });
-    expect(await journal.readOn()).toBe(journal.outage);
-    await journal.close();
-  });
-
-  it('keeps a record that comes when another one is given up', async () => {
-    const stored: unknown[] = [];
+describe('the queue of records', () => {
+  it('keeps a record that comes when the log refuses another one', async () => {
+    const stored: number[] = [];
     const nothing = (): undefined => undefined;
     let second: Promise<string> | undefined;
-    const log: Log = {
-      revision: 0,
-      position: '',
-      moment: 0,
-      enter: ({ record }) => {
-        const isOvertaken = record.type === 'mark' && record.revision === 1;
-        return {
-          json: {},
-          objection: () => (isOvertaken ? new Overtaken() : undefined),
-          found: nothing,
-          take: () => (stored.push(record), nowhere),
-          drop: () => {
-            second = keep(journal, mark(2), () => 'kept');
-          },
-        };
+    const queue = new RecordQueue<number>({
+      log: {
+        append: (queued) => {
+          for (const { record, kept, refused } of queued)
+            if (record === 1) refused(new Error('Too late'));
+            else {
+              stored.push(record);
+              kept(evolving);
+            }
+          return Promise.resolve();
+        },
+        compact: () => Promise.resolve(true),
+        dispose: () => Promise.resolve(),
       },
-      append: () => Promise.resolve(),
-      compact: () => Promise.resolve(),
-      follow: () => Promise.resolve(),
-      dispose: () => Promise.resolve(),
+      ...watchersOf({ onError: nothing }),
+      deadlineMs: 1000,
+    });
+    const onDropped = (): void => {
+      second = queue.put(2, 2, { use: 'result', then: () => 'kept' });
     };
-    const journal = openJournal({ log, ...watchersOf({ onError: nothing }), deadlineMs: 1000 });
-    await expect(keep(journal, mark(1), nothing)).rejects.toThrow(Overtaken);
+    const first = queue.put(1, 1, { use: 'result', then: nothing, onDropped });
+    await expect(first).rejects.toThrow('Too late');
     expect(await second).toBe('kept');
-    expect(stored).toEqual([mark(2)]);
+    expect(stored).toEqual([2]);
   });
 });

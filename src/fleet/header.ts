@@ -1,10 +1,11 @@
 /**
  * The headers with which a node of a fleet answers a command: how far the change has come.
  */
-import type { AdminRequest } from '../../http/message.ts';
-import { positionOf, type FleetView, type Settled } from '../fleet-view.ts';
-import { preferenceOf } from './prefer.ts';
-import type { Headers } from './respond.ts';
+import type { AdminRequest } from '../http/message.ts';
+import { preferenceOf } from '../runtime/handler/prefer.ts';
+import type { Headers } from '../runtime/handler/respond.ts';
+import type { FleetOutcome } from './fleet.ts';
+import type { SettleOptions } from './settling.ts';
 
 /** The longest time that a request may wait for the other nodes, in seconds. */
 const longestWaitS = 60;
@@ -16,23 +17,23 @@ const longestWaitS = 60;
  * @internal
  */
 export async function fleetHeaders(
-  view: FleetView,
   request: AdminRequest,
-  execution: Settled,
+  position: string,
+  settle: (where: SettleOptions) => Promise<readonly FleetOutcome[]>,
 ): Promise<Headers> {
-  const position = { 'fleet-position': positionOf(view, execution) };
+  const changed = { 'fleet-position': position };
   const { signal } = request;
   const waitS = preferredWait(request);
-  if (waitS === undefined) return position;
+  if (waitS === undefined) return changed;
   const waiting = { waitMs: waitS * 1000, ...(signal === undefined ? {} : { signal }) };
-  const outcomes = await view.settle(execution, waiting);
+  const outcomes = await settle(waiting);
   const named = (wanted: string): string =>
     outcomes.flatMap(({ node, outcome }) => (outcome === wanted ? [node] : [])).join(', ');
   const found = ['applied', 'behind', 'waiting'].map(
     (outcome) => [`fleet-${outcome}`, named(outcome)] as const,
   );
   return {
-    ...position,
+    ...changed,
     'preference-applied': `wait=${String(waitS)}`,
     ...Object.fromEntries(found.filter(([, names]) => names !== '')),
   };

@@ -1,0 +1,108 @@
+/**
+ * The shared journal: stores the records of one node in the log that the nodes share, and makes the other calls to
+ * the log in turn.
+ */
+import type { Outage } from '../runtime/host/outbox.ts';
+import { isConflict } from '../ports/port-error.ts';
+import type { Keeping, OpenedJournal } from '../runtime/journal/journal.ts';
+import { evolving, type Ask } from '../runtime/journal/log.ts';
+import {
+  asError,
+  NotKept,
+  RecordQueue,
+  type Following,
+  type RecordQueueOptions,
+} from '../runtime/journal/record-queue.ts';
+import type { Call, Entry, SharedLog, Work } from './shared-log.ts';
+
+/** The journal of a node. @internal */
+export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
+  readonly #log: SharedLog;
+
+  constructor(options: RecordQueueOptions<Work> & { readonly log: SharedLog }) {
+    super(options);
+    this.#log = options.log;
+  }
+
+  keep<T>(keeping: Keeping<T>): Promise<T> {
+    const entry = this.#log.enter(keeping);
+    if (entry === undefined) return new Promise((resolve) => resolve(keeping.then(evolving)));
+    return 'json' in entry ? this.enter(entry, keeping) : this.#look(entry, keeping);
+  }
+
+  /** Stores an entry of the log. */
+  enter<T>(entry: Entry, { use, then, onLate }: Following<T>): Promise<T> {
+    return this.put(entry, entry.json, { use, then, onLate, onDropped: entry.drop });
+  }
+
+  mark(): void {
+    // Revisions of a node are not kept: its events name the log.
+  }
+
+  /** Looks whether others are in the way of something that is not stored. */
+  async #look<T>({ objection }: Pick<Entry, 'objection'>, { then }: Following<T>): Promise<T> {
+    const outage = await this.readOn();
+    if (outage !== undefined) throw new NotKept(false, outage);
+    const error = objection();
+    if (error !== undefined) throw error;
+    return then(evolving);
+  }
+
+  /**
+   * Takes in what others have appended up to now. Does not wait through an outage, which can last for hours.
+   *
+   * @returns the outage if the store did not answer at some time meanwhile
+   */
+  async readOn(): Promise<Outage | undefined> {
+    try {
+      await this.put(this.#read(), undefined, { use: 'intent', then: () => undefined });
+      return undefined;
+    } catch (error) {
+      return (error as NotKept).outage;
+    }
+  }
+
+  /** Takes in what others have appended. Resolves when that and all other work is done, or the journal has ended. */
+  async follow(): Promise<void> {
+    this.put(this.#read(), undefined, { use: 'result', then: () => undefined }).catch(() => undefined);
+    await this.idle();
+  }
+
+  /** A read of the log from now on. One read will do for all that wait by then. */
+  #read(): Call {
+    const log = this.#log;
+    const { reads } = log;
+    return {
+      call: (ask) => log.follow(ask),
+      found: () => (log.reads > reads ? evolving : undefined),
+    };
+  }
+
+  /**
+   * Makes another call to the log in turn.
+   *
+   * @returns what the call gives; rejects if the call conflicts with what others have appended, or the journal has
+   *   ended
+   */
+  inTurn<T>(call: (ask: Ask) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let isDone = false;
+      const work: Call = {
+        call: async (ask) => {
+          try {
+            resolve(await call(ask));
+          } catch (error) {
+            if (!isConflict(error)) throw error;
+            reject(asError(error));
+            await this.#log.follow(ask);
+          }
+          isDone = true;
+        },
+        found: () => (isDone ? evolving : undefined),
+      };
+      this.put(work, undefined, { use: 'result', then: () => undefined }).catch((error: unknown) => {
+        reject(asError(error instanceof NotKept ? error.outage.error : error));
+      });
+    });
+  }
+}

@@ -1,0 +1,401 @@
+/**
+ * The assembly: connects the parts of an interface, alone or with a coordinator.
+ */
+import type { Context } from '../core/decision.ts';
+import type { SecretPorts } from '../core/secret.ts';
+import type { Version } from '../core/version.ts';
+import { parseEntityTags } from '../http/etag.ts';
+import { createRouter } from '../http/router.ts';
+import type { HostAttempt } from '../ports/audit-record.ts';
+import type { ConfigurationStore } from '../ports/port.ts';
+import {
+  boundRoutes,
+  differencesOf,
+  type BoundResourceRoute,
+  type BoundRoute,
+  type Transition,
+} from '../resources/index.ts';
+import type { Surroundings } from '../resources/shared/rendering.ts';
+import { isSecretIn } from '../snapshot/secret-parameter.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
+import type { Admin, AdminOptions, ExecuteOptions } from './admin.ts';
+import {
+  assertCommand,
+  assertCommandId,
+  assertHostAttempt,
+  assertReadOnly,
+  assertReaderOptions,
+  assertRole,
+} from './host/argument.ts';
+import { Audit } from './audit/audit.ts';
+import { transitionAt, versionAt, type Place } from './command/condition.ts';
+import type { Refusal } from './command/execution.ts';
+import type { CommandRequest } from './command/turn.ts';
+import { Writer, type WriterOptions } from './command/writer.ts';
+import type { Coordinator } from './coordinator.ts';
+import { beforeDeadline } from './host/deadline.ts';
+import { guardTelemetry } from './host/guard.ts';
+import { firstUserCreation } from './first-user.ts';
+import { EventStreams } from './handler/event-stream.ts';
+import { createGuard } from './handler/guard.ts';
+import type { HandlerOptions } from './handler/arrival.ts';
+import { createRequestHandler } from './handler/handler.ts';
+import { createMode, createSelf, type Mode, type SelfOptions } from './handler/self.ts';
+import { TextCache } from './handler/text-cache.ts';
+import { callerLinks } from './journal/basis.ts';
+import type { Journal, OpenedJournal } from './journal/journal.ts';
+import { drawLife } from './journal/life.ts';
+import type { Intent } from './journal/record.ts';
+import type { UnsettledCommands } from './journal/unsettled.ts';
+import { defaultLimits } from './limits.ts';
+import { watchersOf, type CompleteOptions } from './options.ts';
+import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
+import { PendingAnswers } from './pending-answers.ts';
+import { ownCommand, parseMark } from './plan/mark.ts';
+import type { Planned } from './plan/plan.ts';
+import { EventLog } from './read/event-log.ts';
+
+/** A coordinator, from the beginning of its interface to the end. @internal */
+export interface RunningCoordinator extends Coordinator {
+  /** The read-only mode that all interfaces share. */
+  readonly mode: Mode;
+  /** The parts of the interface exist. `closing` aborts when the interface begins to close. */
+  connect(writer: Writer, closing: AbortSignal): void;
+  /** The commands of the last process are settled. A rejection ends the start. */
+  begin(): Promise<void>;
+  /** The interface is open. */
+  run(): void;
+  /** The last command has ended. Never rejects. */
+  end(): Promise<void>;
+}
+
+/** What an interface begins with. @internal */
+export interface Beginning {
+  readonly snapshot: Snapshot;
+  readonly journal: Journal;
+  readonly coordinator?: RunningCoordinator;
+}
+
+/** What an interface with a store begins with. */
+interface OpenedBeginning extends Beginning {
+  readonly journal: OpenedJournal;
+  /** The commands of the last process without an outcome. */
+  readonly unsettled: UnsettledCommands<Intent>;
+}
+
+/**
+ * Connects the parts of an interface with a store, and settles the commands of the last process.
+ *
+ * @throws the error of the store, or of the coordinator
+ * @internal
+ */
+export async function start(options: CompleteOptions, beginning: OpenedBeginning): Promise<Admin> {
+  const { instruments, snapshot: given, onDifferences } = options;
+  const { journal, coordinator, unsettled } = beginning;
+  // Read now: the history forgets a command at its settlement.
+  const recovered = unsettled.open.length + unsettled.abandoned.length;
+  const { admin, writer } = assemble(options, beginning);
+  try {
+    await writer.recover(unsettled);
+    if (journal.outage !== undefined) throw journal.outage.error;
+    await coordinator?.begin();
+  } catch (error) {
+    await admin.close();
+    throw error;
+  }
+  journal.startRepeating();
+  instruments?.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
+  // Only now: the commands of the last process may have changed the configuration.
+  onDifferences(differencesOf(admin.snapshot, given));
+  coordinator?.run();
+  return admin;
+}
+
+/** Connects the parts of an interface. @internal */
+export function assemble(
+  options: CompleteOptions,
+  { snapshot, journal, coordinator }: Beginning,
+): { readonly admin: Admin; readonly writer: Writer } {
+  if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
+  const life = drawLife();
+  const log = new EventLog(options.limits.maxEventsKept, life);
+  const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
+  const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? coordinator?.refuseAll();
+  const shared = { life, journal, coordinator, refuseAll, log, audit };
+  const writer: Writer = writerOf(options, snapshot, shared);
+  // Aborts when the interface begins to close: no body is waited for any more.
+  const closing = new AbortController();
+  coordinator?.connect(writer, closing.signal);
+  const mode = coordinator?.mode ?? createMode();
+  const passwords = passwordsOf(options, writer, mode);
+  const streams = new EventStreams({ ...options, log });
+  const { timeZone } = options;
+  const parts = { ...shared, writer, mode, passwords, streams, closing: closing.signal, timeZone };
+  const pending = new PendingAnswers();
+  const close = once(async () => {
+    closing.abort();
+    await writer.close();
+    await coordinator?.end();
+    log.close();
+    await pending.given();
+    await audit.close();
+    await journal.close();
+    options.instruments?.closed(writer.snapshot);
+  });
+  const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
+  const secrets = {
+    ...options.secrets,
+    isSecretParameter: isSecretIn(snapshot),
+    hash: (password: string) => passwords.hash(share, password),
+  };
+  return {
+    admin: adminOf(options, { ...parts, ...handlerOf(options, parts), close, pending, secrets }),
+    writer,
+  };
+}
+
+/**
+ * Disposes of the store and of the audit sink after a failed start. A second failure must not hide the first one, and any
+ * option can be the reason for the first one.
+ *
+ * @internal
+ */
+export async function letGo(
+  options: Partial<AdminOptions & { readonly store: ConfigurationStore }> | null | undefined,
+): Promise<void> {
+  const { store, observe, clock: given, limits } = options ?? {};
+  const { audit, logger, onError: hook } = observe ?? {};
+  const watchers = {
+    ...(logger === undefined ? {} : { logger }),
+    ...(typeof hook === 'function' ? { onError: hook } : {}),
+  };
+  const { clock, onError } = watchersOf(watchers, typeof given?.sleep === 'function' ? given : undefined);
+  const { storeDeadlineMs } = limits ?? {};
+  const deadlineMs = Number.isSafeInteger(storeDeadlineMs) ? storeDeadlineMs : undefined;
+  for (const port of [store, audit?.sink]) {
+    if (typeof port?.[Symbol.asyncDispose] !== 'function') continue;
+    await beforeDeadline(clock, deadlineMs ?? defaultLimits.storeDeadlineMs, async () =>
+      port[Symbol.asyncDispose]?.(),
+    ).catch(onError);
+  }
+}
+
+/** What is made before the writer. */
+interface Shared extends Pick<WriterOptions, 'life' | 'journal' | 'coordinator' | 'refuseAll'> {
+  readonly log: EventLog;
+  readonly audit: Audit;
+}
+
+/** The parts behind the handler. */
+interface Parts extends Shared, Omit<SelfOptions, 'refuseAll'> {
+  readonly writer: Writer;
+  readonly passwords: Passwords;
+  readonly streams: EventStreams;
+  readonly closing: AbortSignal;
+}
+
+/** The parts behind an interface. */
+interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'close'> {
+  readonly pending: PendingAnswers;
+  /** Checks and hashes passwords that the host sets. */
+  readonly secrets: SecretPorts;
+}
+
+function adminOf(
+  { limits, onError }: CompleteOptions,
+  { writer, log, audit, mode, handle, guard, close, pending, secrets }: AllParts,
+): Admin {
+  const execute: Admin['execute'] = async (transition, how = {}) => {
+    assertCommand(transition, how);
+    const { signal, ...rest } = how;
+    const request = { ...requestOf(transition, rest), ...(signal === undefined ? {} : { signal }) };
+    return pending.track(audit.execute(request, (command) => writer.execute(command)));
+  };
+  return {
+    get snapshot() {
+      return writer.snapshot;
+    },
+    limits,
+    get readOnly() {
+      return mode.isReadOnly;
+    },
+    set readOnly(readOnly) {
+      assertReadOnly(readOnly);
+      mode.set(readOnly);
+    },
+    handle: (request) => pending.track(handle(request)),
+    execute,
+    plan(transition, how = {}) {
+      assertCommand(transition, how);
+      return writer.plan(requestOf(transition, how));
+    },
+    createFirstUser: async (user) =>
+      execute(await firstUserCreation(user, writer.snapshot, secrets), { actor: user.name }),
+    commands: () => writer.commands(),
+    abandon: async (commandId) => {
+      assertCommandId(commandId);
+      return pending.track(audit.abandon(commandId, (id) => writer.abandon(id)));
+    },
+    report(report) {
+      try {
+        writer.report(report);
+      } catch (error) {
+        // The host reports from its own callbacks, where an error could end the process.
+        onError(error);
+      }
+    },
+    events(where = {}) {
+      assertReaderOptions(where, 'events');
+      return log.read(where);
+    },
+    guard: async (request, role) => {
+      assertRole(role);
+      return pending.track(guard(request, role));
+    },
+    audit: auditOf(audit, writer, pending),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function auditOf(audit: Audit, writer: Writer, pending: PendingAnswers): Admin['audit'] {
+  const read: (...given: Parameters<Admin['audit']>) => ReturnType<Admin['audit']> = (where = {}) => {
+    assertReaderOptions(where, 'audit');
+    return audit.read(where);
+  };
+  return Object.assign(read, {
+    record: async (attempt: HostAttempt) => {
+      assertHostAttempt(attempt);
+      if (writer.refuseClosed() !== undefined)
+        throw new Error('The interface is closed, and keeps no more audit records');
+      return pending.track(audit.record(attempt, isSecretIn(writer.snapshot)));
+    },
+  });
+}
+
+function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Passwords {
+  return createPasswords({
+    ...options,
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
+    isReadOnly: () => mode.isReadOnly,
+  });
+}
+
+function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle' | 'guard'> {
+  const { writer, mode } = parts;
+  const complete: HandlerOptions = {
+    ...options,
+    ...parts,
+    snapshot: () => writer.snapshot,
+    execute: (command) => writer.execute(command),
+    plan: (command) => writer.plan(command),
+    refuseClosed: () => writer.refuseClosed(),
+    isReadOnly: () => mode.isReadOnly,
+    surroundings: surroundingsOf(options, parts),
+    texts: new TextCache(),
+  };
+  return { handle: createRequestHandler(complete), guard: createGuard(complete) };
+}
+
+function writerOf(
+  { gateway, clock, times, authenticate, veto, limits, instruments, onError }: CompleteOptions,
+  snapshot: Snapshot,
+  { life, journal, coordinator, refuseAll, log, audit }: Shared,
+): Writer {
+  const authentication = authenticate === undefined ? 'none' : 'required';
+  return new Writer({
+    snapshot,
+    life,
+    journal,
+    coordinator,
+    gateway,
+    clock,
+    deadlineMs: limits.effectDeadlineMs,
+    maxQueued: limits.maxQueued,
+    maxInFlight: limits.maxInFlight,
+    veto,
+    contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
+    publish: (revision, events) => {
+      log.append(revision, events);
+    },
+    refuseAll,
+    onRecovered: (command, execution) => {
+      audit.recovered(command, execution);
+    },
+    instruments,
+    onError,
+  });
+}
+
+function surroundingsOf(
+  { times, gateway: { telemetry }, onError }: CompleteOptions,
+  parts: Parts,
+): Surroundings {
+  const { writer, coordinator } = parts;
+  const commands = {
+    list: () => writer.commands(),
+    abandon: (id: string) => writer.abandon(id, callerLinks),
+  };
+  const self = createSelf(parts);
+  return Object.freeze({
+    times,
+    commands,
+    self,
+    ...coordinator?.surroundings,
+    ...(telemetry === undefined ? {} : { telemetry: guardTelemetry(telemetry, onError) }),
+  });
+}
+
+/** A second call returns the promise of the first one. */
+function once(close: () => Promise<void>): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  return () => (closed ??= close());
+}
+
+function contextOf(context: Context, actor: string | undefined): Context {
+  return actor === undefined ? context : { ...context, actor };
+}
+
+const reads = createRouter(boundRoutes.filter(isReading));
+
+type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
+
+function isReading(route: BoundRoute): route is ReadRoute {
+  return route.kind === 'item' || route.kind === 'list';
+}
+
+type Condition = NonNullable<ExecuteOptions['ifMatch']>;
+
+function requestOf(
+  transition: Transition,
+  { actor, ifMatch, mark }: Omit<ExecuteOptions, 'signal'>,
+): CommandRequest & { readonly planned: Planned } {
+  const parsed = mark === undefined ? undefined : parseMark(mark);
+  return {
+    transition: ifMatch === undefined ? transition : guard(transition, ifMatch),
+    planned: { command: ownCommand, versionIn: versionOf(ifMatch), ...(parsed && { mark: parsed }) },
+    ...(actor === undefined ? {} : { actor }),
+  };
+}
+
+function guard(transition: Transition, { link, etag }: Condition): Transition {
+  return transitionAt(placeAt(link), { ifMatch: parseEntityTags(etag) }, (snapshot, _thing, context) =>
+    transition(snapshot, context),
+  );
+}
+
+/** Gives the version of the resource that a condition names; `undefined` without a condition. */
+function versionOf(
+  condition: Condition | undefined,
+): ((snapshot: Snapshot) => Version | undefined) | undefined {
+  if (condition === undefined) return undefined;
+  const place = placeAt(condition.link);
+  return (snapshot) => versionAt(place, snapshot);
+}
+
+function placeAt(link: string): Place {
+  const match = reads.match('GET', link);
+  if (match.found === 'route') return match;
+  throw new RangeError('The link in ifMatch must be the link of a resource, such as /services/sales');
+}

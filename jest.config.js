@@ -38,6 +38,7 @@ export default {
     ],
   },
   moduleNameMapper,
+  globalSetup: '<rootDir>/tests/support/shared-postgres.ts',
   setupFilesAfterEnv: ['<rootDir>/tests/support/watch-admins.ts', '<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,
   // Stryker refuses a runner whose path does not contain jest-circus.

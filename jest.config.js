@@ -49,6 +49,6 @@ export default {
   testTimeout: 20_000,
   // One more than two processors: many tests wait, for processes and for sockets.
   maxWorkers: 3,
-  // Every test file leaves memory behind in its worker.
-  workerIdleMemoryLimit: '400MB',
+  // Every test file leaves memory behind in its worker. A new worker loads and compiles every module anew.
+  workerIdleMemoryLimit: '800MB',
 };

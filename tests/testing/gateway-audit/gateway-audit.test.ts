@@ -876,8 +876,7 @@ describe('a port that cannot do anything right', () => {
     ['throws', { apply: throwing, inspect: throwing }, /before|after|undo|others|later|gone/],
   ];
   const runs = ports.map(
-    ([what, port, about]) =>
-      [what, begun(() => failed(auditsOf(() => port))), about] as const,
+    ([what, port, about]) => [what, begun(() => failed(auditsOf(() => port))), about] as const,
   );
 
   it.each(runs)('and %s fails all audits about that', async (_what, failures, about) => {

@@ -56,7 +56,7 @@ describe('applyPatch', () => {
         expect(result.ok).toBe(expected.done);
         if (result.ok && expected.done) expect(textOf(result.value)).toBe(textOf(expected.document));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2500 },
     );
   });
 

@@ -41,7 +41,7 @@ export interface ConvergenceOptions {
   /** A resource is as the fleet has it. */
   readonly onFollowed: () => void;
   readonly clock: Clock;
-  readonly instruments: Pick<Instruments, 'behind' | 'followed'>;
+  readonly instruments: Pick<Instruments, 'behind' | 'followed'> | undefined;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
 }
@@ -113,7 +113,7 @@ export class Convergence {
       this.#rows.set(link, begun);
       fresh.push(begun);
     }
-    instruments.behind(this.#rows.size);
+    instruments?.behind(this.#rows.size);
     // Only now: the first execution gives every waiting command a turn, and each must see that this gateway is behind.
     if (this.#hasBegun) for (const row of fresh) void this.#converge(row);
   }
@@ -145,8 +145,8 @@ export class Convergence {
       row.wake = new AbortController();
       if (reason === undefined && !isNew) {
         this.#rows.delete(link);
-        instruments.behind(this.#rows.size);
-        if (row.isTold) instruments.followed(link);
+        instruments?.behind(this.#rows.size);
+        if (row.isTold) instruments?.followed(link);
         onFollowed();
         return;
       }

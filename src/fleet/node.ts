@@ -151,7 +151,7 @@ export class RunningNode {
       throw error;
     }
     journal.startRepeating();
-    instruments.opened(admin.snapshot, { recovered: 0, unknown: admin.commands().length });
+    instruments?.opened(admin.snapshot, { recovered: 0, unknown: admin.commands().length });
     complete.onDifferences(differencesOf(admin.snapshot, complete.snapshot));
     this.#loops = Promise.all([this.#read(), this.#beat()]).catch(complete.onError);
     return this.#withFleet(admin, closing);
@@ -175,7 +175,7 @@ export class RunningNode {
       this.#log = this.#logOf(history, position);
       try {
         await this.#log.begin((name, call) => callInTime(name, call, complete), begins);
-        if (store.durable && begins) complete.instruments.storeEmpty();
+        if (store.durable && begins) complete.instruments?.storeEmpty();
         this.#applied = this.#log.position;
         return stored.records.length;
       } catch (error) {

@@ -41,12 +41,13 @@ import type { FleetView } from './fleet-view.ts';
 import { firstUserCreation } from './first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
 import { createGuard } from './handler/guard.ts';
-import { createRequestHandler, type HandlerOptions } from './handler/handler.ts';
+import type { HandlerOptions } from './handler/arrival.ts';
+import { createRequestHandler } from './handler/handler.ts';
 import { toPlan } from './handler/plan.ts';
 import { TextCache } from './handler/text-cache.ts';
 import { isEmpty, restore } from './journal/history.ts';
 import type { StoreCall } from './instrumentation/instruments.ts';
-import { noJournal, openJournal, type Journal } from './journal/journal.ts';
+import { measured, noJournal, openJournal, type Journal } from './journal/journal.ts';
 import { beginLife, drawLife } from './journal/life.ts';
 import { callerLinks, OwnLog } from './journal/log.ts';
 import { defaultLimits } from './limits.ts';
@@ -87,7 +88,7 @@ export function createAdmin(options: AdminOptions): Admin {
   assertOptions(options, 'createAdmin');
   const complete = completeOptions(options);
   const { admin } = assemble(complete, beginLife(complete.snapshot), noJournal);
-  complete.instruments.opened(admin.snapshot, { recovered: 0, unknown: 0 });
+  complete.instruments?.opened(admin.snapshot, { recovered: 0, unknown: 0 });
   return admin;
 }
 
@@ -142,7 +143,7 @@ export async function openAdmin(
     const history = restore(stored, snapshot);
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
     declareSecretParameters(snapshot, history.snapshot.secretParameters);
-    if (store.durable && isEmpty(stored)) instruments.storeEmpty();
+    if (store.durable && isEmpty(stored)) instruments?.storeEmpty();
     const deadlineMs = limits.storeDeadlineMs;
     const log = new OwnLog(store, history, position);
     const journal = openJournal({ log, clock, deadlineMs, instruments, onError });
@@ -160,7 +161,7 @@ export async function openAdmin(
       throw journal.outage.error;
     }
     journal.startRepeating();
-    instruments.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
+    instruments?.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
     // Only now: the commands of the last process may have changed the configuration.
     complete.onDifferences(differencesOf(admin.snapshot, snapshot));
     return admin;
@@ -184,9 +185,14 @@ export async function loadInTime(
 export async function callInTime<T>(
   name: StoreCall,
   call: () => Promise<T>,
-  { clock, limits: { storeDeadlineMs }, instruments, onError }: CompleteOptions,
+  options: CompleteOptions,
 ): Promise<T> {
-  const answer = await beforeDeadline(clock, storeDeadlineMs, () => instruments.storeCall(name, call));
+  const {
+    clock,
+    limits: { storeDeadlineMs },
+    onError,
+  } = options;
+  const answer = await beforeDeadline(clock, storeDeadlineMs, () => measured(options, name, call));
   if (answer !== 'late') return answer;
   const error = new Error(
     `The configuration store did not answer ${name}() within ${String(storeDeadlineMs)} ms. Check that the disk or the ` +
@@ -269,7 +275,7 @@ export function assemble(
     await pending.given();
     await audit.close();
     await journal.close();
-    options.instruments.closed(writer.snapshot);
+    options.instruments?.closed(writer.snapshot);
   });
   const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
   const secrets = {

@@ -48,7 +48,8 @@ export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
   readonly origins: Origins;
   readonly limits: Limits;
   readonly audit: AuditOptions | undefined;
-  readonly instruments: Instruments;
+  /** Left out if neither a logger nor a hook for measurements is given. */
+  readonly instruments: Instruments | undefined;
   /** Never throws. */
   readonly onError: (error: unknown) => void;
   /** Reports where the given document differs from the configuration in use. */
@@ -107,22 +108,24 @@ export function watchersOf(
 ): Pick<CompleteOptions, 'clock' | 'instruments' | 'onError' | 'onDifferences'> {
   const sink = createErrorSink(hook);
   const onError = (error: unknown): void => {
-    instruments.error(error);
+    instruments?.error(error);
     if (hook !== undefined || logger === undefined) sink(error);
   };
   const clock = guardClock(given, onError);
-  const instruments: Instruments = new Instruments({
-    log: guardLogger(logger, onceEach(sink)),
-    measure: guardMeasurement(onMeasurement, onceEach(onError)),
-    // Without hooks nothing needs the time, and the clock of a host can be slow.
-    clock: logger === undefined && onMeasurement === undefined ? { monotonic: () => 0 } : clock,
-  });
+  const isWatched = logger !== undefined || onMeasurement !== undefined;
+  const instruments: Instruments | undefined = isWatched
+    ? new Instruments({
+        log: guardLogger(logger, onceEach(sink)),
+        measure: guardMeasurement(onMeasurement, onceEach(onError)),
+        clock,
+      })
+    : undefined;
   const onDifferences: CompleteOptions['onDifferences'] = (differences) => {
     if (differences.length === 0) return;
     const error = new DifferingDocumentError(differences);
     // After a change over the interface, the two differ at every start. An error is only what no command can take over.
     const isUsual = differences.every(({ obstacle }) => obstacle === undefined);
-    if (isUsual && logger !== undefined) instruments.differs(error);
+    if (isUsual && logger !== undefined) instruments?.differs(error);
     else onError(error);
   };
   return { clock, instruments, onError, onDifferences };

@@ -44,8 +44,8 @@ type DoneAction = Exclude<DecidedAction, { readonly outcome: 'refused' }>;
 /** Executes a command. @internal */
 export type Execute = (request: CommandRequest) => Promise<Execution>;
 
-/** The endpoint of a request; has no parameters if a path segment has a broken escape. */
-interface Target {
+/** The endpoint of a request; has no parameters if a path segment has a broken escape. @internal */
+export interface Target {
   readonly route: Route;
   readonly parameters?: Readonly<Record<string, string>>;
 }
@@ -56,15 +56,15 @@ export const longestPath = 1024;
 /** The largest number of resources in a record. @internal */
 export const mostResources = 100;
 
-/** One attempt to change something; also a request that does not, whose log-in can fail. @internal */
+/** One attempt to change something. @internal */
 export class Attempt implements CommandWatch {
   readonly #log: AttemptLog;
   readonly #facts: Facts = {};
-  /** Whether the attempt would change something: only then it leaves a `write` record. */
-  #writes = false;
+  readonly #request: AdminRequest | undefined;
   /** Whether the caller is known, or nobody has to log in. */
   #isIdentified = false;
-  #request: AdminRequest | undefined;
+  /** The body of the request, whose form was checked. */
+  #body: Json = null;
   /** The outcome of an attempt without a problem and without a command. */
   #done: 'accepted' | 'unchanged' = 'accepted';
   /** The code of the problem that the caller gets. */
@@ -76,23 +76,15 @@ export class Attempt implements CommandWatch {
   #told: Pick<Ending, 'outcome' | 'code'> | undefined;
   #hasEnded = false;
 
-  constructor(log: AttemptLog) {
+  /** @param request - the request that makes the attempt; left out for a call of the host and a command of an earlier life */
+  constructor(log: AttemptLog, request?: AdminRequest, target?: Target) {
     this.#log = log;
-  }
-
-  /** Takes a request. The target is left out if the request would change nothing. */
-  receive(request: AdminRequest, target: Target | undefined): void {
-    const { peer } = request;
     this.#request = request;
-    if (peer !== undefined) this.#know({ peer: cut(peer, longestName) });
-    if (target === undefined) return;
-    this.#writes = true;
-    this.#know({ route: routeOf(target) });
+    this.#know({ ...peerOf(request), ...(target && { route: routeOf(target) }) });
   }
 
   /** Takes a call of the host. */
   call(call: 'execute' | 'abandon', actor: string | undefined): void {
-    this.#writes = true;
     this.#know({ call });
     this.identify(actor === undefined ? undefined : { name: actor });
   }
@@ -105,8 +97,7 @@ export class Attempt implements CommandWatch {
 
   /** Takes the body of the request, whose form was checked. */
   ask(body: Json): void {
-    const change = askedChange(body);
-    if (change.length > 0) this.#know({ change });
+    this.#body = body;
   }
 
   /** Takes an action that is done, with its operations. */
@@ -148,11 +139,11 @@ export class Attempt implements CommandWatch {
 
   begun({ id }: Command, decision: Acceptance, first: readonly AdminEvent[]): void {
     this.#know({ command: id, change: decidedChange(decision, first) });
+    this.#body = null;
   }
 
   /** Takes a command of an earlier life, whose outcome is known now. */
   recover({ id, actor, resources }: Command, execution: Execution): void {
-    this.#writes = true;
     this.identify(actor === undefined ? undefined : { name: actor });
     this.decided(resources);
     this.conclude(id, execution);
@@ -171,28 +162,23 @@ export class Attempt implements CommandWatch {
   end(): Promise<void> | undefined {
     this.#hasEnded = true;
     if (!this.#isIdentified) {
-      // The log-in of a client that has disconnected need not have been verified.
-      const hasLeft = this.#request?.signal?.aborted === true;
-      if (this.#code !== undefined) this.#endAsStranger(hasLeft ? 'closed' : this.#code);
-    } else if (this.#writes) {
-      const answerable = this.#log.write(this.#entry(this.#ending()));
-      this.#tellLater();
-      return answerable;
+      if (this.#code !== undefined) this.#endAsStranger(this.#code);
+      return undefined;
     }
-    return undefined;
+    const answerable = this.#log.write(this.#entry(this.#ending()));
+    this.#tellLater();
+    return answerable;
   }
 
-  #endAsStranger(code: Problem['code']): void {
-    const { peer, route } = this.#facts;
-    const from = peer === undefined ? {} : { peer };
-    if (code === 'unauthenticated' || code === 'login-throttled') {
-      // A program that reads without credentials, as browsers begin, has not tried to log in.
-      if (this.#writes || this.#request?.headers['authorization'] !== undefined)
-        this.#log.countStranger('log-in', { kind: 'failed-log-in', ...from, count: 1 });
-    } else if (this.#writes) {
-      const entry = this.#entry({ outcome: 'refused', code, revision: this.#log.revision() });
-      this.#log.countStranger(`${code} ${route?.id ?? ''}`, { ...entry, count: 1 });
+  #endAsStranger(given: Problem['code']): void {
+    // The log-in of a client that has disconnected need not have been verified.
+    const code = this.#request?.signal?.aborted === true ? 'closed' : given;
+    if (isFailedLogIn(code)) {
+      this.#log.countStranger('log-in', failedLogIn(this.#request));
+      return;
     }
+    const entry = this.#entry({ outcome: 'refused', code, revision: this.#log.revision() });
+    this.#log.countStranger(`${code} ${this.#facts.route?.id ?? ''}`, { ...entry, count: 1 });
   }
 
   /** Leaves the second record of a command whose outcome was unknown. */
@@ -223,7 +209,7 @@ export class Attempt implements CommandWatch {
   }
 
   #entry({ outcome, code, revision }: Ending): WriteEntry {
-    const { change, ...before } = this.#facts;
+    const { change = orNone(askedChange(this.#body)), ...before } = this.#facts;
     return {
       kind: 'write',
       ...before,
@@ -237,6 +223,24 @@ export class Attempt implements CommandWatch {
   #know(facts: Facts): void {
     Object.assign(this.#facts, facts);
   }
+}
+
+function orNone(change: readonly Json[]): readonly Json[] | undefined {
+  return change.length === 0 ? undefined : change;
+}
+
+/** Whether a request was refused because its log-in failed. @internal */
+export function isFailedLogIn(code: Problem['code']): boolean {
+  return code === 'unauthenticated' || code === 'login-throttled';
+}
+
+/** The entry for one failed log-in. @internal */
+export function failedLogIn(request: AdminRequest | undefined): StrangerEntry {
+  return { kind: 'failed-log-in', ...peerOf(request), count: 1 };
+}
+
+function peerOf(request: AdminRequest | undefined): Pick<Facts, 'peer'> {
+  return request?.peer === undefined ? {} : { peer: cut(request.peer, longestName) };
 }
 
 function routeOf({ route: { id, method, path }, parameters }: Target): AuditedRoute {

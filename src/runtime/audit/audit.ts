@@ -2,13 +2,22 @@
  * The audit: one record for each attempt to change something, however the attempt ends.
  */
 import { hostRoute } from '../../http/route.ts';
+import type { AdminRequest } from '../../http/message.ts';
+import type { Problem } from '../../problem.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
 import { auditUnavailable, type Execution } from '../command/execution.ts';
 import type { Limits } from '../limits.ts';
 import type { Command } from '../command/flight.ts';
 import type { CommandRequest } from '../command/turn.ts';
-import { Attempt, type AttemptLog, type Execute } from './attempt.ts';
+import {
+  Attempt,
+  failedLogIn,
+  isFailedLogIn,
+  type AttemptLog,
+  type Execute,
+  type Target,
+} from './attempt.ts';
 import { AuditLog, type AuditEntry, type AuditReadOptions } from './audit-log.ts';
 import { SinkQueue, type AuditOptions } from './sink-queue.ts';
 import { Strangers } from './stranger.ts';
@@ -64,8 +73,17 @@ export class Audit {
   }
 
   /** Begins an attempt. It leaves a record at its end. */
-  attempt(): Attempt {
-    return new Attempt(this.#attemptLog);
+  attempt(request?: AdminRequest, target?: Target): Attempt {
+    return new Attempt(this.#attemptLog, request, target);
+  }
+
+  /** Counts a refused request that would change nothing, if its log-in has failed. */
+  noteFailedLogIn(request: AdminRequest, code: Problem['code']): void {
+    // A program that reads without credentials, as browsers begin, has not tried to log in.
+    const hasTried = request.headers['authorization'] !== undefined;
+    // The log-in of a client that has disconnected need not have been verified.
+    if (hasTried && isFailedLogIn(code) && request.signal?.aborted !== true)
+      this.#strangers.note('log-in', failedLogIn(request));
   }
 
   /** Executes a command of the host, and leaves its record. */
@@ -97,8 +115,7 @@ export class Audit {
     { request, principal, ...ending }: HostAttempt,
     isSecret: (name: string) => boolean,
   ): Promise<void> {
-    const attempt = this.attempt();
-    attempt.receive(request, { route: hostRoute(request), parameters: {} });
+    const attempt = this.attempt(request, { route: hostRoute(request), parameters: {} });
     attempt.identify(principal);
     attempt.tell(ending, isSecret);
     await attempt.end();

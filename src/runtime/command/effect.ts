@@ -72,8 +72,7 @@ class Call {
  */
 export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOutcome> {
   flight.throwIfAbandoned();
-  const { instruments } = flight.runtime;
-  const elapsedMs = instruments.timer();
+  const ended = flight.runtime.instruments?.effect(effect);
   const call = new Call();
   await withDeadline(flight, async (context) => {
     call.end(await endingOf(effect, context, flight, call));
@@ -81,11 +80,11 @@ export async function carryOut(effect: Effect, flight: Flight): Promise<EffectOu
   try {
     const outcome = await findOut(effect, flight, call);
     call.standing = 'done';
-    instruments.effect(effect, outcome.done ? 'applied' : 'refused', elapsedMs());
+    ended?.(outcome.done ? 'applied' : 'refused');
     return outcome;
   } catch (error) {
     call.standing = error instanceof SearchEnded ? error.why : 'closed';
-    instruments.effect(effect, 'unknown', elapsedMs());
+    ended?.('unknown');
     throw error;
   }
 }

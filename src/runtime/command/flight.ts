@@ -71,7 +71,7 @@ export interface Runtime {
   readonly clock: Clock;
   /** The deadline of one call to the host, in milliseconds. */
   readonly deadlineMs: number;
-  readonly instruments: Instruments;
+  readonly instruments: Instruments | undefined;
   readonly onError: (error: unknown) => void;
   /** The reports that cross commands. */
   readonly crossings: Crossings;
@@ -91,7 +91,7 @@ export interface Runtime {
 export interface FlightOptions {
   /** Keeps the records of the command. */
   readonly journal: Journal;
-  readonly span: CommandSpan;
+  readonly span: CommandSpan | undefined;
   /** Answers the caller. Only the first answer counts. */
   readonly answer: (execution: Execution) => void;
   /** What the decision rests on; left out for a command of an earlier life. */
@@ -112,7 +112,7 @@ export interface FlightOptions {
 export class Flight {
   readonly command: Command;
   readonly runtime: Runtime;
-  readonly span: CommandSpan;
+  readonly span: CommandSpan | undefined;
   outcome: CommandInFlight['outcome'];
   /** Resolves when the command has left the table of commands in flight. */
   left: Promise<void> = Promise.resolve();
@@ -225,7 +225,7 @@ export class Flight {
    * @returns the signal that ends the search for the outcome with a {@link SearchEnded}
    */
   unknown(execution: Execution = outcomeUnknown(this.id)): AbortSignal {
-    this.span.ended(execution);
+    this.span?.ended(execution);
     this.#options.answer(execution);
     return this.runtime.becameUnknown(this);
   }

@@ -79,7 +79,7 @@ export interface TurnOptions {
   readonly obstacleDeadlineMs: number;
   /** Sleeps, and keeps the process alive meanwhile. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  readonly instruments: Pick<Instruments, 'commands'>;
+  readonly instruments: Pick<Instruments, 'commands'> | undefined;
   /** Starts a command whose turn has come. Must call {@link Turns.hold}. */
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
 }
@@ -242,7 +242,7 @@ export class Turns {
   #tellCounts(): void {
     if (this.#pumping) return;
     const [waiting, inFlight] = [this.#queue.size, this.#inFlight.size];
-    this.#options.instruments.commands({ waiting, inFlight, unknown: inFlight - this.#pendingCount });
+    this.#options.instruments?.commands({ waiting, inFlight, unknown: inFlight - this.#pendingCount });
   }
 
   /** Gives a turn to every command that need not wait, in order of arrival. A nested call does nothing. */

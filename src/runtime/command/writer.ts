@@ -281,7 +281,7 @@ export class Writer {
   ): Flight {
     const command = commandOf(id, { resources, events });
     const { instruments, journal } = this.#options;
-    const options = { ...how, journal, span: instruments.recovery(command), asksHost: true };
+    const options = { ...how, journal, span: instruments?.recovery(command), asksHost: true };
     return new Flight(command, options, this.#runtime);
   }
 
@@ -311,7 +311,7 @@ export class Writer {
 
   /** The outcome is known of a command of an earlier life. */
   #recovered({ command, span }: Flight, execution: Execution): void {
-    span.ended(execution);
+    span?.ended(execution);
     this.#options.onRecovered(command, execution);
   }
 
@@ -329,7 +329,7 @@ export class Writer {
     const { events, effects } = firstOf(decision);
     const id = `${this.#options.prefix}-${String(this.#commands)}`;
     const command = commandOf(id, { resources, events });
-    const span = this.#options.instruments.command(command);
+    const span = this.#options.instruments?.command(command);
     // The decision was made in this turn of the event loop.
     const basis = { since: journal.moment, links };
     const options = {
@@ -346,15 +346,17 @@ export class Writer {
         if (!isTrusted(decision)) this.#assertFolds(decision);
         watch?.begun(command, decision, events);
         const execution = await this.#perform(flight, decision);
-        span.ended(execution);
+        span?.ended(execution);
         if (flight.isUnknown) watch?.settled(execution);
         answer(execution);
       } catch (error) {
         if (error instanceof Overtaken) this.#turns.putBack(waiting);
         // The caller got a 504 when the search began.
-        else if (error instanceof SearchEnded) span.leftOpen(error.why);
+        else if (error instanceof SearchEnded) span?.leftOpen(error.why);
         else {
-          span.brokenOff(error);
+          span?.brokenOff(error);
+          // The caller has a 504 already.
+          if (flight.isUnknown) this.#options.onError(error);
           fail(error);
         }
       }

@@ -49,7 +49,7 @@ export interface AccessOptions {
   /** Takes in what the other nodes of a fleet have changed up to now; see `Writer.readOn`. Left out without a fleet. */
   readonly readOn?: (links: readonly string[]) => Promise<Refusal | undefined>;
   readonly passwords: Passwords;
-  readonly instruments: Instruments;
+  readonly instruments: Instruments | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -61,40 +61,39 @@ export interface Caller {
   readonly refusalIn: (this: void, snapshot: Snapshot) => Problem | undefined;
 }
 
-/** The route of a request, with the parameters as the client wrote them. */
-interface Target {
+/** A caller who may use no route. @internal */
+export const nobody: Caller = Object.freeze({ principal: undefined, refusalIn: () => unauthenticated });
+
+/** A request with its route, and with the parameters as the client wrote them. */
+interface Asked {
+  readonly request: AdminRequest;
   readonly route: Route & Pick<ActionRoute<unknown>, 'worksReadOnly'>;
   readonly parameters: PathParameters;
+  /** Takes the caller before anything about the route is decided; `undefined` if nobody has to log in. */
+  readonly attempt: { identify: (principal: Principal | undefined) => void } | undefined;
 }
 
 /**
  * Finds the caller of a request, and decides whether the caller may use the route.
  *
- * @param onIdentified - gets the caller before anything about the route is decided; `undefined` if nobody has to log in
  * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
-export function admit(...asked: Asked): Result<Caller> | Promise<Result<Caller>> {
-  const [options] = asked;
+export function admit(options: AccessOptions, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
   const { readOn, snapshot } = options;
-  return readOn === undefined ? admitOn(snapshot(), ...asked) : admitInFleet(asked, readOn);
+  return readOn === undefined ? admitOn(snapshot(), options, asked) : admitInFleet(options, asked, readOn);
 }
-
-type Asked = [
-  options: AccessOptions,
-  request: AdminRequest,
-  target: Target,
-  onIdentified: (principal: Principal | undefined) => void,
-];
 
 /** Turns no caller away for what another node has changed by now: the users, or the read-only mode. */
 async function admitInFleet(
+  options: AccessOptions,
   asked: Asked,
   readOn: NonNullable<AccessOptions['readOn']>,
 ): Promise<Result<Caller>> {
-  const [options, { headers, principal }, { route }] = asked;
+  const { route, request } = asked;
+  const { headers, principal } = request;
   const before = options.snapshot();
-  const admitted = await admitOn(before, ...asked);
+  const admitted = await admitOn(before, options, asked);
   if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
   // Reading is as old as the last look at the log, and a caller without a name is nobody at every node.
   const isNamed = admitted.problem === readOnly || (headers['authorization'] ?? principal) !== undefined;
@@ -105,46 +104,47 @@ async function admitInFleet(
   const isMoved = admitted.problem === readOnly ? !options.isReadOnly() : now.users !== before.users;
   if (!isMoved) return admitted;
   // A principal that the host has given is still the user of before. A password is checked again.
-  return admitOn(typeof principal === 'object' ? before : now, ...asked);
+  return admitOn(typeof principal === 'object' ? before : now, options, asked);
 }
 
 /** Decides on the caller as a snapshot knows the users. */
 function admitOn(
   before: Snapshot,
-  ...[options, request, target, onIdentified]: Asked
+  options: AccessOptions,
+  asked: Asked,
 ): Result<Caller> | Promise<Result<Caller>> {
+  const { request, attempt } = asked;
   const decide = (principal: Result<Principal | undefined>): Result<Caller> => {
     if (!principal.ok) return principal;
-    onIdentified(principal.value);
-    return decideOn(options, request, target, { principal: principal.value, before });
+    attempt?.identify(principal.value);
+    return decideOn(options, asked, { principal: principal.value, before });
   };
   // Not awaited where nobody logs in: a promise takes as long as a look-up.
-  if (isOpen(options, request, before)) return decide(nobody);
+  if (isOpen(options, request, before)) return decide(ok(undefined));
   return identify(options, request, before).then(decide);
 }
-
-const nobody: Result<undefined> = ok(undefined);
 
 /** Decides whether a caller may use a route. */
 function decideOn(
   options: AccessOptions,
-  request: AdminRequest,
-  target: Target,
+  asked: Asked,
   { principal, before }: { readonly principal: Principal | undefined; readonly before: Snapshot },
 ): Result<Caller> {
   const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
     const isKnown =
-      principal === undefined ? isOpen(options, request, snapshot) : isSameUser(principal, before, snapshot);
+      principal === undefined
+        ? isOpen(options, asked.request, snapshot)
+        : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    if (!isAllowed(options, principal, target)) return forbidden;
-    return isWriting(target) && options.isReadOnly() ? readOnly : undefined;
+    if (!isAllowed(options, principal, asked)) return forbidden;
+    return isWriting(asked) && options.isReadOnly() ? readOnly : undefined;
   };
   const refusal = refusalIn(options.snapshot());
   return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
 }
 
 /** Whether a request would change something that the read-only mode protects. */
-function isWriting({ route }: Target): boolean {
+function isWriting({ route }: Asked): boolean {
   return route.kind === 'command' && route.worksReadOnly !== true;
 }
 
@@ -168,7 +168,7 @@ async function identify(
     verifying += 1;
     const verifyingOne = options.passwords.verify(snapshot, request, { name, password });
     const verified = await verifyingOne.finally(() => (verifying -= 1));
-    options.instruments.logIn(verified, request);
+    options.instruments?.logIn(verified, request);
     return verified;
   };
   const deadline = { clock, deadlineMs: limits.hashDeadlineMs, isWaiting: () => verifying > 0 };
@@ -219,7 +219,7 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
 function isAllowed(
   { authorize, onError }: AccessOptions,
   principal: Principal | undefined,
-  { route, parameters }: Target,
+  { route, parameters }: Asked,
 ): boolean {
   if (authorize === undefined) return true;
   const ask = (): unknown => authorize(principal, route, canonical(parameters));

@@ -23,7 +23,7 @@ export interface EventStreamParts {
   readonly log: Pick<EventLog, 'cursor' | 'arrival' | 'newest' | 'isClosed'>;
   readonly clock: Clock;
   readonly limits: Pick<Limits, 'maxEventReaders' | 'heartbeatMs'>;
-  readonly instruments: Pick<Instruments, 'readers'>;
+  readonly instruments: Pick<Instruments, 'readers'> | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -83,7 +83,7 @@ export class EventStreams {
     if (own === 0) this.#counts.delete(reader);
     else this.#counts.set(reader, own);
     this.#count += by;
-    this.#parts.instruments.readers(this.#count);
+    this.#parts.instruments?.readers(this.#count);
   }
 }
 

@@ -27,7 +27,11 @@ export interface Query {
   readonly rest: string;
 }
 
-const nothing: Query = Object.freeze({ dryRun: false, rest: '' });
+/** The query of a request without one. @internal */
+export const noQuery = Object.freeze({
+  ok: true,
+  value: Object.freeze<Query>({ dryRun: false, rest: '' }),
+} as const);
 
 /**
  * Parses a query. A parameter that the route does not support is refused: if an unsupported `range` were ignored, a client
@@ -38,7 +42,7 @@ const nothing: Query = Object.freeze({ dryRun: false, rest: '' });
  * @internal
  */
 export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, raw: string): Result<Query> {
-  if (raw === '') return ok(nothing);
+  if (raw === '') return noQuery;
   // The parser would replace what is no UTF-8, and would take away a question mark at the beginning.
   if (decodeSegment(raw) === undefined) return fail('query-invalid', brokenEscape('query'));
   const query = new URLSearchParams(`?${raw}`);

@@ -118,11 +118,15 @@ export class Instruments {
     return new CommandSpan(this.#log, this.#measure, command, undefined);
   }
 
-  effect({ type }: Effect, outcome: 'applied' | 'refused' | 'unknown', elapsedMs: number): void {
-    this.#measure('gateway_admin_effect_duration_seconds', elapsedMs / 1000, { type, outcome });
+  /** The host is asked for an effect. The result takes the outcome. */
+  effect({ type }: Effect): (outcome: 'applied' | 'refused' | 'unknown') => void {
+    const elapsedMs = this.timer();
+    return (outcome) => {
+      this.#measure('gateway_admin_effect_duration_seconds', elapsedMs() / 1000, { type, outcome });
+    };
   }
 
-  /** Makes a call to the store. An error that the store throws at once is a rejection. */
+  /** Makes a call to the store. */
   async storeCall<T>(call: StoreCall, make: () => Promise<T>): Promise<T> {
     const elapsedMs = this.timer();
     let outcome = 'failed';

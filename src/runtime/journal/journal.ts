@@ -147,7 +147,7 @@ export interface JournalOptions {
   readonly deadlineMs: number;
   /** The number of records in the store since the last compaction; 0 by default. */
   readonly records?: number;
-  readonly instruments: Instruments;
+  readonly instruments: Instruments | undefined;
   /** Gets the error with which an outage begins, and the error with which the store is lost. */
   readonly onError: (error: unknown) => void;
 }
@@ -246,7 +246,7 @@ class StoreJournal implements OpenedJournal {
       onOutage: (outage, isLate) => this.#cutOff(outage, isLate),
       onAnswer: () => {
         this.#answered.abort();
-        instruments.storeAnswers();
+        instruments?.storeAnswers();
       },
       onError,
     });
@@ -404,7 +404,7 @@ class StoreJournal implements OpenedJournal {
       this.#assertFollows(error);
       return;
     }
-    instruments.appended(batch.reduce((bytes, { size }) => bytes + size, 0));
+    instruments?.appended(batch.reduce((bytes, { size }) => bytes + size, 0));
     for (const { entry, size, kept } of batch) {
       this.#outbox.items.shift();
       this.#grown.records += 1;
@@ -448,7 +448,7 @@ class StoreJournal implements OpenedJournal {
 
   /** Makes a call until the store answers. The store may have kept any part of a failed call, so no other call can follow. */
   readonly #ask: Ask = <T>(name: StoreCall, call: () => Promise<T>): Promise<T> =>
-    this.#outbox.call(() => this.#options.instruments.storeCall(name, call));
+    this.#outbox.call(() => measured(this.#options, name, call));
 
   /** The store does not answer, or the journal ends: gives up what cannot wait for the store. */
   #cutOff(outage: Outage, isLate: boolean): void {
@@ -481,6 +481,15 @@ class StoreJournal implements OpenedJournal {
     await clock.sleep(deadlineMs, signal);
     if (!signal.aborted) late();
   }
+}
+
+/** Makes a call to the store. An error that the store throws at once is a rejection. @internal */
+export async function measured<T>(
+  { instruments }: Pick<JournalOptions, 'instruments'>,
+  name: StoreCall,
+  call: () => Promise<T>,
+): Promise<T> {
+  return instruments === undefined ? call() : instruments.storeCall(name, call);
 }
 
 /** A call that fails is as one that is never answered. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   closeServiceSessions,
   sequence,
@@ -8,7 +8,13 @@ import {
 } from 'gateway-admin-core';
 import { hold, type InspectWay } from 'gateway-admin-core/testing';
 
-import { appliedTo, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
+import {
+  appliedTo,
+  runAdmin,
+  sampleClock,
+  sampleGateway,
+  type Running,
+} from '../../support/running-admin.ts';
 import { silentHost, type SilentHost } from '../../support/silent-host.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -121,6 +127,24 @@ describe('a host that does not answer within the deadline', () => {
     running.held.done();
     await running.clock.advance(60_000);
     expect([stateOf(running), running.gateway.inspected.length <= 2]).toEqual(['stopped', true]);
+  });
+
+  it('tells onError an error that ends the command after its 504', async () => {
+    const clock = sampleClock();
+    const now = jest.spyOn(clock, 'now');
+    const held = hold();
+    const gateway = sampleGateway().will(held.apply).willSee('not-in-place');
+    const { admin, errors } = runAdmin({ gateway, clock });
+    const execution = admin.execute(stop);
+    await held.begun;
+    await clock.advance(deadlineMs);
+    expect((await execution).outcome).toBe('unknown');
+    now.mockReturnValue(NaN);
+    held.done();
+    await clock.advance(60_000);
+    expect(
+      errors.filter((error) => error instanceof Error && error.message.startsWith('clock.now')),
+    ).toHaveLength(1);
   });
 
   // Promise: inspect-retry

@@ -1,0 +1,115 @@
+/**
+ * Arrivals: requests on their way through the steps of the handler, with what each step has found out.
+ */
+import type { PathParameters, Route } from '../../http/route.ts';
+import type { AdminRequest } from '../../http/message.ts';
+import type { SecretPorts } from '../../core/secret.ts';
+import type { Json } from '../../json/value.ts';
+import type { Problem, Result } from '../../problem.ts';
+import type { BoundRoute, Decision } from '../../resources/index.ts';
+import type { Surroundings } from '../../resources/shared/rendering.ts';
+import type { Attempt } from '../audit/attempt.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Conditions } from '../command/condition.ts';
+import type { Execution, Refusal } from '../command/execution.ts';
+import type { CommandRequest } from '../command/turn.ts';
+import type { FleetView } from '../fleet-view.ts';
+import type { Limits } from '../limits.ts';
+import { nobody, type AccessOptions, type Caller } from './access.ts';
+import type { EventStreams } from './event-stream.ts';
+import type { Origins } from './origin.ts';
+import { noQuery, type Query } from './query.ts';
+import type { Reply } from './respond.ts';
+import type { TextCache } from './text-cache.ts';
+
+/** The options of the handler. @internal */
+export interface HandlerOptions extends AccessOptions {
+  readonly execute: (command: CommandRequest) => Promise<Execution>;
+  readonly decide: (command: CommandRequest) => Decision;
+  /** The refusal of every command at this moment; `undefined` if commands are possible. */
+  readonly refuseAll: () => Refusal | undefined;
+  /** The refusal of every command after `close`; `undefined` before. */
+  readonly refuseClosed: () => Refusal | undefined;
+  readonly secrets: Pick<SecretPorts, 'seal' | 'objection'>;
+  readonly origins: Origins;
+  readonly limits: Limits;
+  readonly surroundings: Surroundings;
+  readonly streams: EventStreams;
+  /** Aborts when the interface begins to close. */
+  readonly closing: AbortSignal;
+  readonly texts: TextCache;
+  /** The fleet around the interface; left out if the interface runs alone. */
+  readonly fleet?: FleetView;
+  readonly audit: Pick<Audit, 'attempt' | 'noteFailedLogIn'>;
+}
+
+/** A request for a route. A step replaces the members that are not `readonly`. @internal */
+export interface Arrival<R extends Route = BoundRoute> {
+  readonly request: AdminRequest;
+  readonly route: R;
+  readonly parameters: PathParameters;
+  /** What is wrong with the form of the request. */
+  readonly fault: Problem | undefined;
+  readonly query: Query;
+  readonly queryFault: Problem | undefined;
+  /** Leaves the audit record; `undefined` if the request would change nothing. */
+  readonly attempt: Attempt | undefined;
+  /** At first nobody, who may use no route. */
+  caller: Caller;
+  conditions: Conditions;
+  body: Json;
+}
+
+/** What is known of a request at its arrival. */
+interface Arriving<R> {
+  readonly request: AdminRequest;
+  readonly route: R;
+  /** Left out if a path segment has a broken escape. */
+  readonly parameters?: PathParameters;
+  readonly fault: Problem | undefined;
+  readonly query?: Result<Query>;
+}
+
+/** Begins the way of a request. @internal */
+export function arrive<R extends Route>(
+  { request, route, parameters, fault, query = noQuery }: Arriving<R>,
+  { audit }: HandlerOptions,
+): Arrival<R> {
+  const isWriting = route.kind === 'command' && !(query.ok && query.value.dryRun);
+  return {
+    request,
+    route,
+    parameters: parameters ?? {},
+    fault,
+    query: (query.ok ? query : noQuery).value,
+    queryFault: query.ok ? undefined : query.problem,
+    attempt: isWriting ? audit.attempt(request, { route, ...(parameters && { parameters }) }) : undefined,
+    caller: nobody,
+    conditions: {},
+    body: null,
+  };
+}
+
+/** A reply, or the promise of one. A request that waits for nothing is answered without a promise. @internal */
+export type Replying = Reply | Promise<Reply>;
+
+/** Replies to a request, or lets the next step go on. @internal */
+export type Step<R extends Route = BoundRoute> = (
+  arrival: Arrival<R>,
+  options: HandlerOptions,
+) => Reply | undefined | Promise<Reply | undefined>;
+
+/** Takes steps until one replies. @internal */
+export function take<R extends Route>(
+  steps: readonly Step<R>[],
+  arrival: Arrival<R>,
+  options: HandlerOptions,
+): ReturnType<Step<R>> {
+  for (const [at, step] of steps.entries()) {
+    const reply = step(arrival, options);
+    if (reply instanceof Promise)
+      return reply.then((given) => given ?? take(steps.slice(at + 1), arrival, options));
+    if (reply !== undefined) return reply;
+  }
+  return undefined;
+}

@@ -1,0 +1,123 @@
+/**
+ * Reading: the answers of the routes that change nothing, which are resources, lists and the stream of events.
+ */
+import type { Version } from '../../core/version.ts';
+import { formatEtag, parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
+import { selectFields } from '../../http/fields.ts';
+import { clipRange, rangeLinks } from '../../http/range.ts';
+import type { Listing, Route } from '../../http/route.ts';
+import { fail, ok, type Result } from '../../problem.ts';
+import type { BoundResourceRoute } from '../../resources/index.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import { readerOf } from '../password/share.ts';
+import { parseEventId, type EventId } from '../read/event-log.ts';
+import type { Arrival, HandlerOptions, Replying } from './arrival.ts';
+import type { Query } from './query.ts';
+import { empty, jsonText, list, refusal, stream, type Reply } from './respond.ts';
+import { findAll } from './search.ts';
+
+type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
+
+/** Answers with a resource or a list. @internal */
+export function read(
+  route: ReadRoute,
+  { request, parameters, query }: Pick<Arrival<Route>, 'request' | 'parameters' | 'query'>,
+  { snapshot: current, surroundings, texts }: HandlerOptions,
+): Replying {
+  const noneMatch = entityTags(request.headers['if-none-match']);
+  if (!noneMatch.ok) return refusal(noneMatch.problem);
+  const snapshot = current();
+  const found = route.find(snapshot, parameters);
+  if (!found.ok) return refusal(found.problem);
+  const etag = etagOf(snapshot, route.version?.(snapshot, found.value), query);
+  const headers = etag === undefined ? {} : { etag };
+  if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag)) {
+    return empty(304, headers);
+  }
+  const select = query.fields === undefined ? undefined : selectFields(query.fields, route.fieldAliases);
+  const isWhole = query.fields === undefined && query.search === undefined;
+  const textOf = (represent: () => unknown): string =>
+    texts.textOf({ route, found: found.value, etag, isWhole }, represent);
+  if (route.kind === 'item') {
+    const represent = (): unknown => {
+      const item = route.read(snapshot, found.value, surroundings);
+      return select?.(item) ?? item;
+    };
+    return jsonText(200, textOf(represent), headers);
+  }
+  const each = select && ((element: unknown): unknown => select(element as object));
+  const answer = (listing: Listing): Reply =>
+    list(
+      listing,
+      clipRange(query.range, listing.total),
+      each,
+      { ...headers, ...pageHeaders(query, listing.total) },
+      textOf,
+    );
+  if (query.search === undefined || route.select === undefined)
+    return answer(route.list(snapshot, found.value, surroundings));
+  const selected = route.select(snapshot, found.value, surroundings, query.search);
+  // Not at once: a search is long, and its first part must not delay the program that calls `handle`.
+  return Promise.resolve(selected)
+    .then((search) => findAll(search, request.signal))
+    .then(answer);
+}
+
+/** Opens a stream of events. @internal */
+export function follow(
+  { request, query: { after, types }, caller }: Arrival<Route>,
+  { snapshot, streams }: HandlerOptions,
+): Reply {
+  const { method, headers, signal } = request;
+  const last = lastEventId(headers['last-event-id']);
+  if (!last.ok) return refusal(last.problem);
+  const reader = readerOf(request, caller.principal);
+  const full = streams.refusal(reader);
+  if (full !== undefined) return refusal(full);
+  // Nobody would read or end the body of an answer to HEAD.
+  if (method === 'HEAD') return stream();
+  // A browser that connects again sends the header, and the parameter as it was at first.
+  const from = last.value ?? after;
+  const body = streams.open({
+    reader,
+    ...(from === undefined ? {} : { after: from }),
+    ...(types === undefined ? {} : { types }),
+    ...(signal === undefined ? {} : { signal }),
+    refusal: () => caller.refusalIn(snapshot()),
+  });
+  return stream(body);
+}
+
+function lastEventId(header: string | undefined): Result<EventId | undefined> {
+  if (header === undefined) return ok(undefined);
+  const id = parseEventId(header);
+  if (id !== undefined) return ok(id);
+  const detail =
+    'The header Last-Event-ID must be the id of an event of GET /events. Leave the header out to read from now on.';
+  return fail('header-invalid', detail);
+}
+
+/** The entity tag of a representation; `undefined` if it has no version. @internal */
+export function etagOf(snapshot: Snapshot, version: Version | undefined, query?: Query): string | undefined {
+  return version === undefined
+    ? undefined
+    : formatEtag(snapshot.epoch, version, query === undefined ? '' : projectionOf(query));
+}
+
+/** The part of an entity tag that stands for the selected fields, elements and range. */
+function projectionOf({ fields, search, range }: Query): string {
+  const cut = range === undefined ? '' : `${String(range.first)}-${String(range.last)}`;
+  const selected = search === undefined ? '' : new URLSearchParams(search).toString();
+  return [fields?.join(',') ?? '', selected, cut].filter((part) => part !== '').join(';');
+}
+
+function pageHeaders({ range, rest }: Query, total: number): Readonly<Record<string, string>> {
+  const count = { 'x-total-count': String(total) };
+  const link = range === undefined ? undefined : rangeLinks(range, total, rest);
+  return link === undefined ? count : { ...count, link };
+}
+
+/** The entity tags of a header; `undefined` without the header. @internal */
+export function entityTags(header: string | undefined): Result<'*' | readonly string[] | undefined> {
+  return header === undefined ? { ok: true, value: undefined } : parseEntityTags(header);
+}

@@ -1,0 +1,128 @@
+/**
+ * Steps: what a request to a route goes through, in the order in which it goes through them.
+ */
+import type { AdminRequest } from '../../http/message.ts';
+import type { Route } from '../../http/route.ts';
+import { ok, type Problem, type Result } from '../../problem.ts';
+import type { BoundRoute } from '../../resources/index.ts';
+import { isAction } from '../../resources/shared/route.ts';
+import type { Conditions } from '../command/condition.ts';
+import { admit, isOpen, type Caller } from './access.ts';
+import type { Arrival, HandlerOptions, Replying, Step } from './arrival.ts';
+import { readBody } from './body.ts';
+import { originProblem } from './origin.ts';
+import { entityTags, follow, read } from './read.ts';
+import { refusal, type Headers } from './respond.ts';
+import { act, command, retryAfter } from './write.ts';
+
+const form: Step<Route> = ({ fault }) => fault && refusal(fault);
+
+const origin: Step<Route> = ({ request, route }, options) => {
+  const isWriting = route.kind === 'command';
+  const asking = { isWriting, isOpen: isOpen(options, request, options.snapshot()) };
+  const foreign = originProblem(request, asking, options.origins);
+  return foreign && refusal(foreign);
+};
+
+/** Makes the step that finds the caller, and turns away one who may not use the route. */
+function caller<R extends Route>(
+  turnAway: (reason: Problem, arrival: Arrival<R>, options: HandlerOptions) => Replying,
+): Step<R> {
+  return (arrival, options) => {
+    const enter = (admitted: Result<Caller>): Replying | undefined => {
+      if (!admitted.ok) return turnAway(admitted.problem, arrival, options);
+      arrival.caller = admitted.value;
+      return undefined;
+    };
+    const admitted = admit(options, arrival);
+    return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
+  };
+}
+
+/** Gives the fields that everybody may read, or refuses. */
+function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions): Replying {
+  const { request, route, parameters, query, queryFault } = arrival;
+  // Wrong credentials are an error, and no reader without credentials.
+  const isStranger = reason.code === 'unauthenticated' && request.headers['authorization'] === undefined;
+  const open = route.kind === 'item' ? route.publicFields : undefined;
+  if (!isStranger || route.kind !== 'item' || open === undefined) return refusal(reason);
+  if (queryFault !== undefined) return refusal(queryFault);
+  const fields = (query.fields ?? route.fields).filter((name) => open.includes(name));
+  return read(route, { request, parameters, query: { ...query, fields } }, options);
+}
+
+/** Ends a request whose client has left: nobody would read the answer. */
+const presence: Step = ({ request, caller: { principal } }) => {
+  // An adapter can make a signal when it is read. Before anything was waited for, that one cannot have aborted.
+  if (principal !== undefined || Object.hasOwn(request, 'signal')) request.signal?.throwIfAborted();
+  return undefined;
+};
+
+const query: Step = ({ queryFault }) => queryFault && refusal(queryFault);
+
+const preconditions: Step = (arrival) => {
+  if (arrival.route.kind !== 'command') return undefined;
+  const conditions = conditionsOf(arrival.request);
+  if (!conditions.ok) return refusal(conditions.problem);
+  arrival.conditions = conditions.value;
+  return undefined;
+};
+
+function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
+  const [ifMatch, ifNoneMatch] = [entityTags(headers['if-match']), entityTags(headers['if-none-match'])];
+  if (!ifMatch.ok) return ifMatch;
+  if (!ifNoneMatch.ok) return ifNoneMatch;
+  return ok({
+    ...(ifMatch.value === undefined ? {} : { ifMatch: ok(ifMatch.value) }),
+    ...(ifNoneMatch.value === undefined ? {} : { ifNoneMatch: ifNoneMatch.value }),
+  });
+}
+
+const body: Step = (arrival, options) => {
+  const { request, route } = arrival;
+  if (route.kind !== 'command' || route.mediaTypes.length === 0) return undefined;
+  return readBody(request, route, options).then((read) => {
+    if (!read.ok) return refusal(read.problem, acceptFor(route, read.problem));
+    arrival.body = read.value;
+    return undefined;
+  });
+};
+
+function acceptFor({ method, mediaTypes: [type] }: BoundRoute, { code }: Problem): Headers {
+  if (code !== 'unsupported-media-type' || type === undefined) return {};
+  return { [method === 'PATCH' ? 'accept-patch' : 'accept']: type };
+}
+
+const answer: Step = (arrival, options) => {
+  const { route } = arrival;
+  if (isAction(route)) return act(route, arrival, options);
+  if (route.kind === 'stream') return follow(arrival, options);
+  if (route.kind !== 'command') return read(route, arrival, options);
+  return command(route, arrival, options);
+};
+
+/** The steps of a request to a route of the interface. The last one always replies. @internal */
+export const steps: readonly Step[] = [
+  form,
+  origin,
+  caller(publicFields),
+  presence,
+  query,
+  preconditions,
+  body,
+  answer,
+];
+
+/** Refuses a command while no command is possible. */
+const possible: Step<Route> = ({ route }, { refuseClosed, refuseAll }) => {
+  const refused = route.kind === 'command' ? (refuseClosed() ?? refuseAll()) : undefined;
+  return refused && refusal(refused.problem, retryAfter(refused));
+};
+
+/** The steps of a request to an endpoint of the host. Without a reply, the host may go on. @internal */
+export const hostSteps: readonly Step<Route>[] = [
+  form,
+  origin,
+  caller((reason) => refusal(reason)),
+  possible,
+];

@@ -45,7 +45,7 @@ describe('diff', () => {
         expect(patch.length === 0).toBe(texts[0] === texts[1]);
         expect([textOf(from), textOf(to)]).toEqual(texts);
       }),
-      { numRuns: 1500 },
+      { numRuns: 3000 },
     );
   });
 
@@ -144,7 +144,7 @@ describe('difference', () => {
         expect(operations.length === 0).toBe(modelEqual(before, after));
         expect(inverse.length === 0).toBe(operations.length === 0);
       }),
-      { numRuns: 1500 },
+      { numRuns: 3000 },
     );
   });
 

@@ -56,7 +56,7 @@ describe('applyPatch', () => {
         expect(result.ok).toBe(expected.done);
         if (result.ok && expected.done) expect(textOf(result.value)).toBe(textOf(expected.document));
       }),
-      { numRuns: 2500 },
+      { numRuns: 5000 },
     );
   });
 

@@ -55,7 +55,7 @@ describe('a patch of a resource, whatever is in it', () => {
         if (expected.done) expect(textOf(settingsOf(subject, decision.next))).toBe(textOf(expected.settings));
         if (outcome !== 'accepted') expect(decision.next).toBe(sampleSnapshot());
       }),
-      { numRuns: 2000 },
+      { numRuns: 4000 },
     );
     for (const count of Object.values(met)) expect(count).toBeGreaterThan(100);
   });

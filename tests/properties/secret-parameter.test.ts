@@ -244,7 +244,7 @@ describe('a secret parameter, wherever a patch has it', () => {
         expect(textOf(shown)).not.toContain('v1.');
         for (const names of mapsOf(document)) expect(names.filter(isSecretName)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 400 },
     );
     for (const count of Object.values(met)) expect(count).toBeGreaterThan(50);
   });

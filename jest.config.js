@@ -38,6 +38,7 @@ export default {
     ],
   },
   moduleNameMapper,
+  globalSetup: '<rootDir>/tests/support/shared-postgres.ts',
   setupFilesAfterEnv: ['<rootDir>/tests/support/watch-admins.ts', '<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,
   // Stryker refuses a runner whose path does not contain jest-circus.
@@ -48,6 +49,6 @@ export default {
   testTimeout: 20_000,
   // One more than two processors: many tests wait, for processes and for sockets.
   maxWorkers: 3,
-  // Every test file leaves memory behind in its worker.
-  workerIdleMemoryLimit: '400MB',
+  // Every test file leaves memory behind in its worker. A new worker loads and compiles every module anew.
+  workerIdleMemoryLimit: '800MB',
 };

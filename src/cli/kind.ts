@@ -2,6 +2,7 @@
  * The kinds of resources that the command line lists and shows, as data.
  */
 import type { EndpointId, EventOptions } from '../client/index.ts';
+import { endpoints } from '../http/endpoint.ts';
 
 /** The endpoints that list something, or that read one resource. */
 type ListId = Extract<EndpointId, `${string}.${'list' | 'tasks' | 'modules'}`>;
@@ -75,6 +76,12 @@ export const kinds = {
 
 /** The words of all kinds, in the plural, as `list` takes them. */
 export const plurals: readonly string[] = Object.keys(kinds).map((word) => `${word}s`);
+
+/** The words of the kinds that have such an endpoint, as an argument names them: each word stands for itself. */
+export function kindsWith(endpoint: 'patch' | 'start'): Readonly<Record<string, string>> {
+  const words = Object.keys(kinds).filter((word) => `${word}s.${endpoint}` in endpoints);
+  return Object.fromEntries(words.map((word) => [word, word]));
+}
 
 /** Finds a kind by its word, in the singular or the plural. */
 export function kindOf(word: string): Kind {

@@ -7,9 +7,10 @@ import { valueOf } from './answer.ts';
 import { make } from './change.ts';
 import { askingOptions, changeOptions, connectionOptions, type Command } from './command.ts';
 import { connect } from './connection.ts';
+import { kindsWith } from './kind.ts';
 import { list } from './reading.ts';
 
-const startable = { service: 'service', monitor: 'monitor' } as const;
+const startable = kindsWith('start');
 
 function lifecycleCommand(verb: 'start' | 'stop', does: string): Command {
   return {
@@ -21,7 +22,7 @@ function lifecycleCommand(verb: 'start' | 'stop', does: string): Command {
     options: changeOptions,
     async run(call) {
       const [kind = '', name = ''] = call.words;
-      const id = `${kind as keyof typeof startable}s.${verb}` as const;
+      const id = `${kind}s.${verb}` as EndpointId;
       await make(call, await connect(call), { title: `${verb} ${kind} ${name}`, id, given: [name] });
     },
   };

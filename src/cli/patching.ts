@@ -16,8 +16,9 @@ import {
 } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { longestDocument, readGiven, readText } from './input.ts';
+import { kindsWith } from './kind.ts';
 
-const patchable = { service: 'service', server: 'server', monitor: 'monitor', filter: 'filter' } as const;
+const patchable = kindsWith('patch');
 
 const changes = ['set', 'set-from', 'unset', 'test'];
 
@@ -54,7 +55,7 @@ export const patch: Command = {
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;
-    const id = `${kind as keyof typeof patchable}s.patch` as const;
+    const id = `${kind}s.patch` as EndpointId;
     const client = await connect(call);
     const read = (): Promise<Answer<unknown>> => methodOf(client, `${kind}s.get` as EndpointId)(name);
     const operations = await operationsOf(call, async () => valueOf(await read()) as Resource);

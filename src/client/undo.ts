@@ -1,8 +1,16 @@
 /**
  * The command that undoes an event.
  */
+import { endpoints } from '../http/endpoint.ts';
 import type { Operation } from '../index.ts';
 import type { ShownEvent } from './event-stream.ts';
+
+type Lived = Extract<ShownEvent, { readonly type: `${string}.${'started' | 'stopped'}` }>;
+
+type Updated = Extract<ShownEvent, { readonly inverse: readonly Operation[] }>;
+
+/** The words for the resources of events: the first words of the types. */
+type KindOf<E extends ShownEvent> = E['type'] extends `${infer Kind}.${string}` ? Kind : never;
 
 /**
  * A command that undoes an event, for `client.run`: the endpoint `id` with the arguments `given`.
@@ -11,7 +19,7 @@ import type { ShownEvent } from './event-stream.ts';
  */
 export type Undo =
   | {
-      readonly id: `${'services' | 'monitors'}.${'start' | 'stop'}`;
+      readonly id: `${KindOf<Lived>}s.${'start' | 'stop'}`;
       readonly given: readonly [name: string];
     }
   | {
@@ -19,7 +27,7 @@ export type Undo =
        * The patch back. It tests what the event set, so it is refused with `patch-test-failed` if somebody has changed the same
        * settings since.
        */
-      readonly id: `${'services' | 'servers' | 'monitors' | 'filters'}.patch`;
+      readonly id: `${KindOf<Updated>}s.patch`;
       readonly given: readonly [name: string, operations: readonly Operation[]];
       /** Pointers of secrets, which stay as they are: their values are not shown. */
       readonly leftOut: readonly string[];
@@ -37,31 +45,25 @@ export type Undo =
 export function undoOf(event: ShownEvent): Undo | undefined {
   if (typeof event !== 'object' || (event as ShownEvent | null) === null)
     throw new TypeError('event must be an object');
-  switch (event.type) {
-    case 'service.started':
-      return { id: 'services.stop', given: [event.service] };
-    case 'service.stopped':
-      return { id: 'services.start', given: [event.service] };
-    case 'monitor.started':
-      return { id: 'monitors.stop', given: [event.monitor] };
-    case 'monitor.stopped':
-      return { id: 'monitors.start', given: [event.monitor] };
-    case 'service.updated':
-      return patchBack('services', event.service, event.inverse);
-    case 'server.updated':
-      return patchBack('servers', event.server, event.inverse);
-    case 'monitor.updated':
-      return patchBack('monitors', event.monitor, event.inverse);
-    case 'filter.updated':
-      return patchBack('filters', event.filter, event.inverse);
-    default:
-      return undefined;
-  }
+  // The event `service.stopped` has the key of the service as `service`, and `services.start` undoes it.
+  const [, kind = '', happened = ''] = /^(\w+)\.(\w+)$/.exec(event.type) ?? [];
+  const name = (event as unknown as Readonly<Record<string, string>>)[kind] ?? '';
+  const verb = opposites.get(happened);
+  const id = `${kind}s.${verb ?? 'patch'}`;
+  // A later version of the interface may have events and endpoints that this client does not know.
+  if (!(id in endpoints)) return undefined;
+  if (verb !== undefined) return { id: id as `${KindOf<Lived>}s.${typeof verb}`, given: [name] };
+  return 'inverse' in event ? patchBack(id as `${KindOf<Updated>}s.patch`, name, event.inverse) : undefined;
 }
+
+const opposites: ReadonlyMap<string, 'start' | 'stop'> = new Map([
+  ['started', 'stop'],
+  ['stopped', 'start'],
+]);
 
 /** The patch back, without the operations on secrets, whose values are not shown. */
 function patchBack(
-  collection: 'services' | 'servers' | 'monitors' | 'filters',
+  id: `${KindOf<Updated>}s.patch`,
   name: string,
   inverse: readonly Operation[],
 ): Undo | undefined {
@@ -71,5 +73,5 @@ function patchBack(
   const leftOut = new Set(inverse.filter(isHidden).map(({ path }) => path));
   const operations = inverse.filter(({ path }) => !leftOut.has(path));
   if (operations.length === 0) return undefined;
-  return { id: `${collection}.patch`, given: [name, operations], leftOut: [...leftOut] };
+  return { id, given: [name, operations], leftOut: [...leftOut] };
 }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMemoryStore, createSnapshot, stopMonitor, stopService, type Admin } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import { planted, sampleSnapshot } from '../support/document.ts';
+import { sampleSnapshot } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import { openRoutes } from '../support/route-call.ts';
 import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { runSampleFleet } from '../fleet/node.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import { planted } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
 import {
   rowsThrough,

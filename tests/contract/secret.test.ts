@@ -18,7 +18,8 @@ import {
 import { undoOf, type ShownEvent } from 'gateway-admin-core/client';
 
 import { readAudit } from '../support/audit-reader.ts';
-import { planted, sampleSnapshot } from '../support/document.ts';
+import { sampleSnapshot } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import { lookAt, takeLeaks } from '../support/leak.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer } from '../support/transport.ts';

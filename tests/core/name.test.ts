@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { nameFault, nameKey } from '../../src/core/name.ts';
+import { character } from '../support/arbitrary-character.ts';
 
-const text = fc.string({ unit: 'binary' });
+const text = fc.string({ unit: character });
 
 describe('nameKey', () => {
   it('gives the key of a key unchanged', () => {

@@ -2,13 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { cutToBytes, utf8Length } from '../../src/core/utf8.ts';
+import { character } from '../support/arbitrary-character.ts';
 
 /** Characters of one to four bytes, at the bounds of each length, and halves of surrogate pairs. */
 const characters = fc.constantFrom(
   ...['\0', 'a', '\x7f', '\x80', 'é', '\u07ff', '\u0800', '€', '\uffff', '\u{10000}', '😀', '\u{10ffff}'],
   ...['\ud800', '\udc00'],
 );
-const texts = fc.array(fc.oneof(characters, fc.string({ unit: 'binary' }))).map((parts) => parts.join(''));
+const texts = fc.array(fc.oneof(characters, fc.string({ unit: character }))).map((parts) => parts.join(''));
 
 describe('utf8Length', () => {
   it('is the number of bytes that an encoder writes', () => {

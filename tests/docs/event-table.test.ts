@@ -4,7 +4,7 @@ import { canRevert, flushLogs, type Admin, type AdminEvent, type HostReport } fr
 import { eventTable } from '../../src/resources/index.ts';
 import { rehashUser } from '../../src/resources/user.ts';
 import { endpoints, targetOf, type Endpoint } from '../contract/endpoint.ts';
-import { planted } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import { read } from '../support/project.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transports, type Sent } from '../support/transport.ts';

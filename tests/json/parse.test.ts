@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { parseJson } from '../../src/json/parse.ts';
 import type { Json } from '../../src/json/value.ts';
 import type { ProblemCode, Result } from '../../src/problem.ts';
+import { character } from '../support/arbitrary-character.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 import { textOf } from '../support/patch-model.ts';
 
@@ -25,7 +26,7 @@ function codeOf(result: Result<Json>): ProblemCode | 'accepted' {
 /** JSON as people and machines write it: with white space, escapes and numbers of every form. */
 const spaces = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 const strings = fc.oneof(
-  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+  fc.string({ unit: character }).map((text) => JSON.stringify(text)),
   fc.stringMatching(/^"(?:[a-z]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4}){0,6}"$/),
 );
 const numbers = fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,3})?(?:[eE][+-]?[0-9]{1,3})?$/);

@@ -161,6 +161,7 @@ const rows: readonly Row[] = [
     from: 'cli/*',
     values: [
       'index.ts',
+      'http/endpoint.ts',
       'json/index.ts',
       'client/index.ts',
       'openapi/index.ts',
@@ -227,10 +228,7 @@ export function faultsOf(imports: readonly Import[]): readonly string[] {
 
 /** The first chain of value imports that leads back to where it started, if there is one. */
 export function cycleOf(imports: readonly Import[]): readonly string[] | undefined {
-  const targets = new Map<string, string[]>();
-  for (const { from, to, kind } of imports) {
-    if (kind === 'value') targets.set(from, [...(targets.get(from) ?? []), to]);
-  }
+  const targets = targetsOf(imports.filter(({ kind }) => kind === 'value'));
   const done = new Set<string>();
   const search = (path: readonly string[], here: string): readonly string[] | undefined => {
     if (path.includes(here)) return [...path.slice(path.indexOf(here)), here];
@@ -251,7 +249,8 @@ export function cycleOf(imports: readonly Import[]): readonly string[] | undefin
 
 /** The groups of files of which each leads to each other, types included: where the cycles are. */
 export function cyclicGroupsOf(imports: readonly Import[]): readonly (readonly string[])[] {
-  const reached = new Map(imports.map(({ from }) => [from, importedBelow(from, imports)]));
+  const targets = targetsOf(imports);
+  const reached = new Map([...targets.keys()].map((from) => [from, importedBelow(from, targets)]));
   const together = (a: string, b: string): boolean =>
     reached.get(a)?.has(b) === true && reached.get(b)?.has(a) === true;
   const files = [...reached.keys()].sort();
@@ -260,19 +259,23 @@ export function cyclicGroupsOf(imports: readonly Import[]): readonly (readonly s
 }
 
 /** Everything that a file names, and what that names, types included; itself only when a way leads back. */
-function importedBelow(start: string, imports: readonly Import[]): ReadonlySet<string> {
-  const below = new Set(imports.flatMap(({ from, to }) => (from === start ? [to] : [])));
-  for (const here of below) for (const { from, to } of imports) if (from === here) below.add(to);
+function importedBelow(start: string, targets: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const below = new Set(targets.get(start));
+  for (const here of below) for (const to of targets.get(here) ?? []) below.add(to);
   return below;
+}
+
+/** What each file imports. */
+function targetsOf(imports: readonly Import[]): ReadonlyMap<string, readonly string[]> {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of imports) targets.set(from, [...(targets.get(from) ?? []), to]);
+  return targets;
 }
 
 /** Everything that is loaded when `start` is loaded: files of src/ and packages, `start` included. */
 export function reachableFrom(start: string, imports: readonly Import[]): ReadonlySet<string> {
-  const reached = new Set([start]);
-  for (const here of reached) {
-    for (const { from, to, kind } of imports) if (from === here && kind === 'value') reached.add(to);
-  }
-  return reached;
+  const targets = targetsOf(imports.filter(({ kind }) => kind === 'value'));
+  return new Set([start, ...importedBelow(start, targets)]);
 }
 
 function faultOf({ from, to, kind }: Import): string | undefined {

@@ -4,9 +4,10 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { createSecretSealer } from '../../src/ports/secret-sealer.ts';
+import { character } from '../support/arbitrary-character.ts';
 
 const key = randomBytes(32);
-const texts = fc.string({ unit: 'binary', maxLength: 200 });
+const texts = fc.string({ unit: character, maxLength: 200 });
 const wrongKey = new RangeError('The key for secrets must be a Uint8Array of 32 bytes');
 const cannotBeOpened = /^The sealed text cannot be opened/;
 

@@ -18,7 +18,8 @@ import { differencesOf } from '../../src/resources/index.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import { acts, reportOf, reports, transitionOf } from '../support/arbitrary-happening.ts';
 import { configuration } from '../support/configuration.ts';
-import { planted, sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import {
   expectAccepted,
   expectDecision,

@@ -33,7 +33,8 @@ import {
   subjectPatches,
   type Subject,
 } from '../support/arbitrary-patch.ts';
-import { planted, sampleSnapshot } from '../support/document.ts';
+import { sampleSnapshot } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import {
   expectAccepted,
   expectDecision,
@@ -130,7 +131,7 @@ describe('reverting a patch', () => {
       const [again] = undone.events;
       const redone = expectAccepted(again === undefined ? sequence() : revert(again), undone.next);
       expect(textIn(redone.next, subject)).toBe(textIn(next, subject));
-    }, 300);
+    }, 150);
   });
 
   it('keeps later changes of other resources', () => {
@@ -141,7 +142,7 @@ describe('reverting a patch', () => {
         expect(textIn(undone, subject)).toBe(textIn(sampleSnapshot(), subject));
         expect(textIn(undone, later.subject)).toBe(textIn(later.next, later.subject));
       },
-      250,
+      125,
     );
   });
 
@@ -176,7 +177,7 @@ describe('reverting a patch', () => {
         expect(problem.errors).toHaveLength(1);
         for (const secret of ['v1.', planted.sealed]) expect(JSON.stringify(problem)).not.toContain(secret);
       }
-    }, 300);
+    }, 150);
   });
 
   it('is refused if a later change of another field leaves a rule broken', () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { patchService, toDocument, type Operation, type Snapshot, type Transition } from 'gateway-admin-core';
 
 import { createTimeFormat } from '../../src/core/time.ts';
-import { planted, sampleSnapshot, sampleZone } from '../support/document.ts';
+import { sampleSnapshot, sampleZone } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import { expectAccepted, expectRefused, expectUnchanged, someTime } from '../support/expect-decision.ts';
 
 const patch =

@@ -18,7 +18,8 @@ import { fail, ok } from '../../src/problem.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { isAction } from '../../src/resources/shared/route.ts';
 import { followUsers } from '../../src/resources/user.ts';
-import { planted, sampleSnapshot } from '../support/document.ts';
+import { sampleSnapshot } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import { expectAccepted, expectDecision, expectRefused, someTime } from '../support/expect-decision.ts';
 
 const create =

@@ -22,7 +22,8 @@ import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 
 import type { AdoptOptions } from '../../src/resources/shared/adoption.ts';
 import { configuration } from '../support/configuration.ts';
-import { planted, sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import { appliedTo, openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);

@@ -11,7 +11,8 @@ import {
 } from 'gateway-admin-core';
 
 import { documents } from '../support/arbitrary-document.ts';
-import { planted, sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { sampleDocument, sampleSnapshot } from '../support/document.ts';
+import { planted } from '../support/planted.ts';
 import { contentOf } from '../support/expect-decision.ts';
 import { readAll } from '../support/reading.ts';
 import { storedSecrets, withSecrets } from '../support/secret-field.ts';

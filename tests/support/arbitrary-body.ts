@@ -3,12 +3,16 @@
  */
 import * as fc from 'fast-check';
 
+import { character } from './arbitrary-character.ts';
 import { subjectPatches } from './arbitrary-patch.ts';
 
 const encoder = new TextEncoder();
 const bytesOf = (text: string): Uint8Array => encoder.encode(text);
 
-const names = fc.oneof(fc.stringMatching(/^[A-Za-z0-9]{1,8}$/), fc.string({ unit: 'binary', maxLength: 70 }));
+const names = fc.oneof(
+  fc.stringMatching(/^[A-Za-z0-9]{1,8}$/),
+  fc.string({ unit: character, maxLength: 70 }),
+);
 const keys = fc.constantFrom(
   'op',
   'path',

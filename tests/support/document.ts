@@ -3,14 +3,10 @@
  */
 import { createSnapshot, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
 
+import { planted } from './planted.ts';
+
 /** Zone of the times that the contract shows. */
 export const sampleZone = 'Europe/Helsinki';
-
-/** Texts that nobody but the host may ever read. */
-export const planted = Object.freeze({
-  hash: `$pbkdf2-sha256$i=1$${'salt'.padEnd(22, 'A')}$${'hashThatNobodyReads'.padEnd(43, 'A')}`,
-  sealed: 'v1.sealed.nobody-reads',
-});
 
 /** Every part and every field. Names differ in case and have white space, as those of operators do. */
 export const sampleDocument: GatewayDocument = {

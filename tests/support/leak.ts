@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 
 import type { Admin } from 'gateway-admin-core';
 
-import { planted } from './document.ts';
+import { planted } from './planted.ts';
 import { judge } from './openapi.ts';
 
 /** The hashes and sealed texts of the sample document, and the beginning of plain texts that tests plant. */

@@ -1,24 +1,42 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Folders whose files take longest, the longest first. Jest knows durations only from earlier runs on a machine. */
-const slowest = [
-  'tests/fleet/simulation/',
-  'tests/simulation/',
-  'tests/system/',
-  'tests/ports/postgres-store/',
+/** Beginnings of the paths of files that compute long, the longest first. Jest knows durations only from earlier runs. */
+const computing = [
+  'tests/fleet/simulation/simulation-',
+  'tests/simulation/simulation-',
+  'tests/fleet/simulation/history.',
   'tests/ports/file-store/',
-  'tests/ports/file/',
   'tests/properties/',
 ];
 
-/** Begins with the longest files, so that no worker is left alone with one at the end. */
+/** The same of files that take long as well, and wait for processes most of the time. */
+const waiting = [
+  'tests/system/fleet',
+  'tests/system/crash',
+  'tests/system/default-gateway',
+  'tests/system/',
+  'tests/ports/postgres-store/',
+  'tests/ports/file/',
+  'tests/cli/',
+];
+
+/**
+ * Begins with the longest files, so that no worker is left alone with one at the end. Files that wait run beside files that
+ * compute, so that no processor is idle.
+ */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
-    const rank = ({ path }) => {
-      const index = slowest.findIndex((folder) => path.replaceAll('\\', '/').includes(`/${folder}`));
-      return index === -1 ? slowest.length : index;
-    };
-    // The order of the superclass, by duration or size, stays within a rank.
-    return super.sort(tests).toSorted((left, right) => rank(left) - rank(right));
+    const others = super.sort(tests);
+    const take = (beginnings) =>
+      beginnings.flatMap((beginning) => {
+        const isMeant = ({ path }) => path.replaceAll('\\', '/').includes(`/${beginning}`);
+        return others.filter(isMeant).map((test) => others.splice(others.indexOf(test), 1)[0]);
+      });
+    const [long, slow] = [take(computing), take(waiting)];
+    const pairs = Array.from({ length: Math.max(long.length, slow.length) }, (_none, index) => [
+      ...long.slice(index, index + 1),
+      ...slow.slice(index, index + 1),
+    ]);
+    return [...pairs.flat(), ...others];
   }
 }

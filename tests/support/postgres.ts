@@ -1,11 +1,15 @@
 /**
- * A real PostgreSQL server for the tests of one file.
+ * Real PostgreSQL servers: one for all test files that need only a database, and one for each file that ends its server,
+ * changes its settings, or needs a standby.
  */
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 
 import { Client } from 'pg';
 
@@ -22,15 +26,60 @@ import type { Certificate } from './certificate.ts';
 /** Begins again in a tenth of a second after it was killed. By default, a server first syncs each of its 1,000 files. */
 const settings = process.platform === 'linux' ? ['recovery_init_sync_method=syncfs'] : [];
 
-/** A running server. */
-export class PostgresServer {
+/** The variable of the environment with the port of the door to the server for all files. */
+export const doorVariable = 'SHARED_POSTGRES_DOOR';
+
+/** A database on a running server. */
+export class PostgresDatabase {
   readonly port: number;
+  readonly #name: string;
+
+  constructor(port: number, name: string) {
+    this.port = port;
+    this.#name = name;
+  }
+
+  /** Creates a database on the server for all files, which the first call starts. */
+  static async create(name: string): Promise<PostgresDatabase> {
+    const answer = await text(connect(Number(process.env[doorVariable]), '127.0.0.1'));
+    if (!/^\d+$/.test(answer)) throw new Error(`The server for all test files does not start: ${answer}`);
+    await new PostgresDatabase(Number(answer), 'postgres').query(`create database ${name}`);
+    return new PostgresDatabase(Number(answer), name);
+  }
+
+  /** The options with which a store or a client reaches the database. */
+  get address() {
+    return { hosts: [{ host: '127.0.0.1', port: this.port }], user: 'postgres', database: this.#name };
+  }
+
+  /** Connects as the superuser. */
+  async client(database = this.#name): Promise<Client> {
+    const client = new Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database });
+    // The tests end connections.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  /** Runs a statement as the superuser. Gives the rows. */
+  async query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+    const client = await this.client();
+    try {
+      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** A running server. It ends with this process at the latest. */
+export class PostgresServer extends PostgresDatabase {
   readonly #directory: string;
   readonly #installation: Installation;
   #process: ChildProcess | undefined;
 
   private constructor(directory: string, installation: Installation, port: number) {
-    this.port = port;
+    super(port, 'postgres');
     this.#directory = directory;
     this.#installation = installation;
   }
@@ -50,15 +99,18 @@ export class PostgresServer {
     return join(this.#directory, 'data');
   }
 
-  /** The options with which a store or a client reaches the server. */
-  get address() {
-    return { hosts: [{ host: '127.0.0.1', port: this.port }], user: 'postgres', database: 'postgres' };
-  }
-
   /** Starts the server again, with further settings. */
   async begin(...further: readonly string[]): Promise<void> {
     this.#process = spawnServer(this.#installation, this.data, this.port, [...settings, ...further]);
+    endWithThisProcess(this.#process, this.#directory);
     await isReady(this.#process);
+  }
+
+  /** Does not keep this process alive. The server and its directory go when the process ends. */
+  unref(): this {
+    this.#process?.unref();
+    release(this.#process?.stderr ?? null);
+    return this;
   }
 
   /** Ends the server at once, as a power failure does. What is not in its log is lost. */
@@ -111,29 +163,29 @@ export class PostgresServer {
     return standby;
   }
 
-  /** Connects as the superuser. */
-  async client(database = 'postgres'): Promise<Client> {
-    const client = new Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database });
-    // The tests end connections.
-    client.on('error', () => undefined);
-    await client.connect();
-    return client;
-  }
-
-  /** Runs a statement as the superuser. Gives the rows. */
-  async query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
-    const client = await this.client();
-    try {
-      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
-    } finally {
-      await client.end();
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     await rm(this.#directory, { recursive: true, force: true });
   }
+}
+
+/** Has a shell end a server once this process is gone, however it ended: then, the input of the shell ends. */
+function endWithThisProcess(server: ChildProcess, directory: string): void {
+  const script = 'read -r line; kill -QUIT "$0"; sleep 1; rm -rf "$1"';
+  const shell = spawn('sh', ['-c', script, String(server.pid), directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // Windows has no such shell.
+  shell.once('error', () => undefined);
+  server.once('exit', () => shell.kill());
+  release(shell.stdin);
+  shell.unref();
+}
+
+/** A pipe does not keep this process alive. */
+function release(pipe: Readable | Writable | null): void {
+  (pipe as Socket | null)?.unref();
 }
 
 /** How a standby reaches its primary. */

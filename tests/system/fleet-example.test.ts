@@ -109,11 +109,10 @@ describe('npm start -- --fleet', () => {
     expect(processes()).not.toContain(`${root}examples/dist/gateway/node.js`);
   }, 120_000);
 
-  it('ends clean with a Ctrl-C at any moment', async () => {
+  it('ends clean with a Ctrl-C at any moment of its start', async () => {
     for (const [gateways, moment] of [
       [2, /Starting three PostgreSQL/],
       [2, /Starting two gateways/],
-      [1, /^Ready after/m],
     ] as const) {
       const fleet = await start(gateways, moment);
       await interrupted(fleet);

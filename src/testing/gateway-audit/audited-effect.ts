@@ -38,6 +38,8 @@ export interface AuditedEffect {
   readonly gone?: Effect | undefined;
   /** The same effect on the same connections, if they were on another server. */
   readonly elsewhere?: Effect | undefined;
+  /** The transitions that ask for these effects, with which the interface settles an effect that it can undo. */
+  readonly settlements?: ReadonlyMap<Effect, Transition>;
   /** For each session and each connection that `effect` leaves open: the effect that closes this one alone. */
   readonly kept?: readonly Effect[];
 }
@@ -51,49 +53,24 @@ const maxSessions = 100;
 export function auditedEffectsOf(snapshot: Snapshot): readonly AuditedEffect[] {
   const reversible = [...runningTransitions(snapshot), ...patchTransitions(snapshot)];
   return [
-    ...reversible.flatMap(([transition, later]) => reversibleEffect(transition(snapshot, context), later)),
+    ...reversible.flatMap((transitions) => reversibleEffect(snapshot, transitions)),
     ...closingTransitions(snapshot).flatMap((transition) => closingEffects(snapshot, transition)),
   ];
 }
 
-/**
- * The transition with which the interface settles an effect; `undefined` if the effect only closes or flushes.
- *
- * @internal
- */
-export function settlementOf(effect: Effect): Transition | undefined {
-  switch (effect.type) {
-    case 'service.start':
-      return (snapshot, within) => startService(snapshot, effect.service, within);
-    case 'service.stop':
-      return (snapshot, within) => stopService(snapshot, effect.service, within);
-    case 'service.update':
-      return (snapshot, within) => patchService(snapshot, effect.service, effect.operations, within);
-    case 'monitor.start':
-      return (snapshot, within) => startMonitor(snapshot, effect.monitor, within);
-    case 'monitor.stop':
-      return (snapshot, within) => stopMonitor(snapshot, effect.monitor, within);
-    case 'monitor.update':
-      return (snapshot, within) => patchMonitor(snapshot, effect.monitor, effect.operations, within);
-    case 'server.update':
-      return (snapshot, within) => patchServer(snapshot, effect.server, effect.operations, within);
-    case 'filter.update':
-      return (snapshot, within) => patchFilter(snapshot, effect.filter, effect.operations, within);
-    case 'sessions.close':
-    case 'connections.close':
-    case 'logs.flush':
-      return undefined;
-  }
-}
-
-function reversibleEffect(decision: Decision, later?: Transition): readonly AuditedEffect[] {
+function reversibleEffect(snapshot: Snapshot, [transition, later]: Transitions): readonly AuditedEffect[] {
+  const decision = transition(snapshot, context);
   if (decision.outcome !== 'accepted') return [];
   const { events, effects, next } = decision;
   const [[event], [effect]] = [events, effects];
   if (event === undefined || effect === undefined) return [];
-  const effectOf = (transition: Transition | undefined): Effect | undefined =>
-    transition && effectsOf(transition(next, context))[0];
-  return [{ effect, inverse: effectOf(revert(event)), later: effectOf(later) }];
+  const settlements = new Map([[effect, transition]]);
+  const effectOf = (following: Transition): Effect | undefined => {
+    const [asked] = effectsOf(following(next, context));
+    if (asked !== undefined) settlements.set(asked, following);
+    return asked;
+  };
+  return [{ effect, settlements, inverse: effectOf(revert(event)), later: later && effectOf(later) }];
 }
 
 function closingEffects(snapshot: Snapshot, transition: Transition): readonly AuditedEffect[] {

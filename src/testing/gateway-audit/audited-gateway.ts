@@ -12,7 +12,7 @@ import {
   type Session,
   type Snapshot,
 } from '../../index.ts';
-import { settlementOf, type AuditedEffect } from './audited-effect.ts';
+import type { AuditedEffect } from './audited-effect.ts';
 
 /**
  * A gateway that a host has opened for an audit. If it has `Symbol.asyncDispose`, it is disposed of at the end.
@@ -216,7 +216,7 @@ export function callsFor(
     gateway.inspect(effect, { commandId: commandOf(audited, effect), signal: new AbortController().signal });
   const settled = new Set<Effect>();
   const settleOnce = async (effect: Effect): Promise<void> => {
-    if (!settled.has(effect)) await settle(admin, effect);
+    if (!settled.has(effect)) await settle(admin, audited, effect);
     settled.add(effect);
   };
   return {
@@ -319,8 +319,8 @@ function outcomeOf(error: unknown): 'refused' | 'unclear' {
 }
 
 /** Lets the interface settle an effect that the port has applied. */
-async function settle(admin: Admin, effect: Effect): Promise<void> {
-  const transition = settlementOf(effect);
+async function settle(admin: Admin, { settlements }: AuditedEffect, effect: Effect): Promise<void> {
+  const transition = settlements?.get(effect);
   if (transition === undefined) return;
   const execution = await admin.execute(transition);
   if (execution.outcome !== 'refused') return;

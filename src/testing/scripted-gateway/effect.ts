@@ -29,24 +29,42 @@ interface EffectRow<F extends Effect> {
   readonly isSo: (this: void, gateway: LiveGateway, effect: F, commandId: string) => boolean;
 }
 
-type EffectRows = { readonly [T in Effect['type']]: EffectRow<EffectOf<T>> };
+/** The name of a row: what the effects of every kind have in common, or else the type of an effect. */
+type RowName<T extends string> = T extends `${string}.${infer Verb extends 'start' | 'stop' | 'update'}`
+  ? Verb
+  : T;
+
+type EffectRows = {
+  readonly [N in RowName<Effect['type']>]: EffectRow<EffectOf<Extract<Effect['type'], N | `${string}.${N}`>>>;
+};
 
 const rows: EffectRows = {
-  'service.start': starting('services', ({ service }) => service),
-  'service.stop': stopping('services', ({ service }) => service),
-  'service.update': updated('services', ({ service }) => service),
-  'monitor.start': starting('monitors', ({ monitor }) => monitor),
-  'monitor.stop': stopping('monitors', ({ monitor }) => monitor),
-  'monitor.update': updated('monitors', ({ monitor }) => monitor),
-  'server.update': {
-    change: ({ servers }, effect) => {
-      const thing = get(servers, effect.server);
-      servers.set(effect.server, withUpdate(thing, serverUpdate(effect)));
+  // A service that was started and has failed since is still started for `inspect`, because the gateway retries. A start
+  // of a failed service is in place only if the gateway has carried out that very command, because a failed service may
+  // also recover on its own.
+  start: {
+    change(gateway, effect, commandId) {
+      put(gateway, effect, { ...thingOf(gateway, effect), state: 'started' });
+      gateway.starts.add(`${commandId} ${effect.resource}`);
     },
-    isSo: ({ servers }, effect) =>
-      isUpdateInPlace(effect, withWordList(get(servers, effect.server).settings).settings),
+    isSo: (gateway, effect, commandId) =>
+      thingOf(gateway, effect).state !== 'stopped' &&
+      (effect.from === 'stopped' || gateway.starts.has(`${commandId} ${effect.resource}`)),
   },
-  'filter.update': updated('filters', ({ filter }) => filter),
+  // A failed service or monitor is not stopped: the gateway retries.
+  stop: {
+    change(gateway, effect) {
+      put(gateway, effect, { ...thingOf(gateway, effect), state: 'stopped' });
+    },
+    isSo: (gateway, effect) => thingOf(gateway, effect).state === 'stopped',
+  },
+  // Other settings of the resource may have changed in between.
+  update: {
+    change(gateway, effect) {
+      put(gateway, effect, withUpdate(thingOf(gateway, effect), changeOf(effect)));
+    },
+    isSo: (gateway, effect) => isUpdateInPlace(effect, withWordList(thingOf(gateway, effect).settings)),
+  },
   'sessions.close': {
     change({ sessions }, effect) {
       for (const { id, connected } of effect.sessions)
@@ -69,63 +87,33 @@ const rows: EffectRows = {
 };
 
 /** The row of an effect in the table of effects. @internal */
-export function rowOf(effect: Effect): EffectRow<Effect> {
-  // The row takes effects of this type. The compiler cannot derive that from the index.
-  return rows[effect.type] as EffectRow<Effect>;
+export function rowOf({ type }: Effect): EffectRow<Effect> {
+  const [, verb = ''] = type.split('.');
+  // The row takes effects of this type. The compiler cannot derive that from the name.
+  return rows[(verb in rows ? verb : type) as keyof EffectRows] as EffectRow<Effect>;
 }
 
-/**
- * The row of an effect that starts. A service that was started and has failed since is still started for `inspect`,
- * because the gateway retries. A start of a failed service is in place only if the gateway has carried out that very
- * command, because a failed service may also recover on its own.
- */
-function starting<F extends Effect & { readonly from: 'stopped' | 'failed' }>(
-  collection: Collection,
-  keyOf: (effect: F) => string,
-): EffectRow<F> {
-  return {
-    change: ({ [collection]: things, starts }, effect, commandId) => {
-      things.set(keyOf(effect), { ...get(things, keyOf(effect)), state: 'started' });
-      starts.add(`${commandId} ${effect.resource}`);
-    },
-    isSo: ({ [collection]: things, starts }, effect, commandId) => {
-      const isOn = get(things, keyOf(effect)).state !== 'stopped';
-      return isOn && (effect.from === 'stopped' || starts.has(`${commandId} ${effect.resource}`));
-    },
-  };
+/** Where the resource of an effect is: the effect `service.stop` has the key of the service as `service`. */
+function placeOf(effect: Effect): readonly [collection: Collection, key: string] {
+  const [kind = ''] = effect.type.split('.');
+  return [`${kind}s` as Collection, (effect as unknown as Readonly<Record<string, string>>)[kind] ?? ''];
 }
 
-/** The row of an effect that stops. A failed service or monitor is not stopped: the gateway retries. */
-function stopping<F extends Effect>(collection: Collection, keyOf: (effect: F) => string): EffectRow<F> {
-  return {
-    change: ({ [collection]: things }, effect) => {
-      things.set(keyOf(effect), { ...get(things, keyOf(effect)), state: 'stopped' });
-    },
-    isSo: ({ [collection]: things }, effect) => get(things, keyOf(effect)).state === 'stopped',
-  };
+function thingOf(gateway: LiveGateway, effect: Effect): ScriptedThing {
+  const [collection, key] = placeOf(effect);
+  const thing = gateway[collection].get(key);
+  if (thing === undefined) throw new EffectRefusedError(`The gateway has no resource named "${key}".`);
+  return thing;
 }
 
-/** The row of an effect that updates settings. Other settings of the resource may have changed in between. */
-function updated<F extends Extract<Effect, Update<object>>>(
-  collection: Collection,
-  keyOf: (effect: F) => string,
-): EffectRow<F> {
-  return {
-    change: ({ [collection]: things }, effect) => {
-      things.set(keyOf(effect), withUpdate(get(things, keyOf(effect)), changeOf(effect)));
-    },
-    isSo: ({ [collection]: things }, effect) => isUpdateInPlace(effect, get(things, keyOf(effect)).settings),
-  };
+function put(gateway: LiveGateway, effect: Effect, thing: ScriptedThing): void {
+  const [collection, key] = placeOf(effect);
+  gateway[collection].set(key, thing);
 }
 
 type Change = Pick<Update<ScriptedThing['settings']>, 'before' | 'after'>;
 
 function changeOf({ before, after }: Update<object>): Change {
-  return { before: before as Change['before'], after: after as Change['after'] };
-}
-
-function serverUpdate(effect: Update<object>): Change {
-  const { before, after } = changeOf(effect);
   return { before: withWordMap(before), after: withWordMap(after) };
 }
 
@@ -146,12 +134,6 @@ function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedTh
   );
   if (unknown !== undefined) throw new EffectRefusedError(`The gateway has no setting "${unknown}" here.`);
   return { ...thing, settings: takeChange(thing.settings, before, after) };
-}
-
-function get(things: ReadonlyMap<string, ScriptedThing>, key: string): ScriptedThing {
-  const thing = things.get(key);
-  if (thing === undefined) throw new EffectRefusedError(`The gateway has no resource named "${key}".`);
-  return thing;
 }
 
 /** Whether a connection is open, and on the server. */

@@ -71,8 +71,10 @@ export interface ScriptedState {
   readonly flushes: number;
 }
 
+const collections = ['services', 'monitors', 'servers', 'filters'] as const;
+
 /** The parts of a gateway with named resources. @internal */
-export type Collection = 'services' | 'monitors' | 'servers' | 'filters';
+export type Collection = (typeof collections)[number];
 
 /** A session of a {@link LiveGateway}. @internal */
 export interface LiveSession extends Omit<ScriptedSession, 'connections'> {
@@ -97,13 +99,9 @@ export interface LiveGateway extends Record<Collection, Map<string, ScriptedThin
 
 /** Creates a gateway with the state of a snapshot. @internal */
 export function gatewayOf(snapshot: Snapshot): LiveGateway {
-  const { services, monitors, servers, filters, sessions } = snapshot;
   return {
-    services: byKey(services),
-    monitors: byKey(monitors),
-    servers: byKey(servers, withWordMap),
-    filters: byKey(filters),
-    sessions: new Map(Array.from(sessions, (session) => [session.id, liveSession(session)])),
+    ...byCollection((collection) => byKey(snapshot[collection])),
+    sessions: new Map(Array.from(snapshot.sessions, (session) => [session.id, liveSession(session)])),
     flushes: [],
     starts: new Set(),
   };
@@ -111,21 +109,31 @@ export function gatewayOf(snapshot: Snapshot): LiveGateway {
 
 /** Converts the state of a gateway to plain JSON. @internal */
 export function toState(gateway: LiveGateway): ScriptedState {
-  const { services, monitors, servers, filters, sessions, flushes } = gateway;
+  const { sessions, flushes } = gateway;
   return {
-    services: Object.fromEntries(services),
-    monitors: Object.fromEntries(monitors),
-    servers: Object.fromEntries(Array.from(servers, ([key, { settings }]) => [key, withWordList(settings)])),
-    filters: Object.fromEntries(filters),
+    ...byCollection((collection) =>
+      Object.fromEntries(
+        Array.from(gateway[collection], ([key, thing]) => [
+          key,
+          { ...thing, settings: withWordList(thing.settings) },
+        ]),
+      ),
+    ),
     sessions: Object.fromEntries(Array.from(sessions, ([id, session]) => [id, plainSession(session)])),
     flushes: flushes.length,
   };
 }
 
-/** The settings of a server with the status as an object. @internal */
-export function withWordMap({ state, ...rest }: ScriptedThing['settings']): ScriptedThing['settings'] {
-  const words = Array.isArray(state) ? (state as readonly string[]) : [];
-  return { ...rest, state: Object.fromEntries(words.map((word) => [word, true])) };
+function byCollection<T>(partOf: (collection: Collection) => T): Record<Collection, T> {
+  const parts = collections.map((collection) => [collection, partOf(collection)] as const);
+  return Object.fromEntries(parts) as Record<Collection, T>;
+}
+
+/** Settings with the words of a status, which servers have, as an object. @internal */
+export function withWordMap(settings: object): ScriptedThing['settings'] {
+  const { state, ...rest } = settings as ScriptedThing['settings'];
+  if (!Array.isArray(state)) return settings as ScriptedThing['settings'];
+  return { ...rest, state: Object.fromEntries((state as readonly string[]).map((word) => [word, true])) };
 }
 
 /** The words of a status, in the order of {@link serverStatusWords}. @internal */
@@ -138,9 +146,9 @@ export function isAdministrators(word: string): boolean {
   return word === 'maintenance';
 }
 
-/** A server with the words of its status as a list. @internal */
-export function withWordList(settings: ScriptedThing['settings']): ScriptedThing {
-  return { settings: { ...settings, state: wordsOf(settings) } };
+/** Settings with the words of a status as a list. @internal */
+export function withWordList(settings: ScriptedThing['settings']): ScriptedThing['settings'] {
+  return isMap(settings['state']) ? { ...settings, state: wordsOf(settings) } : settings;
 }
 
 interface Entity {
@@ -149,13 +157,10 @@ interface Entity {
   readonly settings: object;
 }
 
-function byKey(
-  entities: Iterable<Entity>,
-  settingsOf: (settings: ScriptedThing['settings']) => ScriptedThing['settings'] = (settings) => settings,
-): Map<string, ScriptedThing> {
+function byKey(entities: Iterable<Entity>): Map<string, ScriptedThing> {
   return new Map(
     Array.from(entities, ({ key, state, settings: own }) => {
-      const settings = settingsOf(own as ScriptedThing['settings']);
+      const settings = withWordMap(own);
       return [key, state === undefined ? { settings } : { state, settings }];
     }),
   );

@@ -10,23 +10,22 @@ import type { SharedStore } from 'gateway-admin-core/fleet';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 import { sharedStoreAudits, type SharedStorePlace } from 'gateway-admin-core/testing';
 
-import { PostgresServer } from '../../support/postgres.ts';
+import { PostgresDatabase } from '../../support/postgres.ts';
 import { TransactionPool } from '../../support/transaction-pool.ts';
 
-let server: PostgresServer;
+let database: PostgresDatabase;
 beforeAll(async () => {
-  server = await PostgresServer.start();
+  database = await PostgresDatabase.create('audit_test');
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 let places = 0;
 
 /** A place is a fleet of its own in the same tables. */
-function createPlace(port = server.port): Promise<SharedStorePlace> {
+function createPlace(port = database.port): Promise<SharedStorePlace> {
   places += 1;
   const cluster = `fleet-${String(places)}`;
   return Promise.resolve({
-    open: () => openPostgresStore({ ...server.address, hosts: [{ host: '127.0.0.1', port }], cluster }),
+    open: () => openPostgresStore({ ...database.address, hosts: [{ host: '127.0.0.1', port }], cluster }),
     backup: () => backup(cluster),
   });
 }
@@ -36,13 +35,13 @@ async function backup(cluster: string): Promise<() => Promise<void>> {
   const tables = ['gateway_head', 'gateway_record'];
   const rows = await Promise.all(
     tables.map((table) =>
-      server.query(`select json_agg(row)::text as rows from ${table} as row where cluster = $1`, [cluster]),
+      database.query(`select json_agg(row)::text as rows from ${table} as row where cluster = $1`, [cluster]),
     ),
   );
   return async () => {
     for (const [at, table] of tables.entries()) {
-      await server.query(`delete from ${table} where cluster = $1`, [cluster]);
-      await server.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [
+      await database.query(`delete from ${table} where cluster = $1`, [cluster]);
+      await database.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [
         rows[at]?.[0]?.['rows'],
       ]);
     }
@@ -61,7 +60,7 @@ describe('a PostgreSQL store', () => {
 describe('a PostgreSQL store behind a pool in transaction mode', () => {
   let pool: TransactionPool;
   beforeAll(async () => {
-    pool = await TransactionPool.to(server.port, 3);
+    pool = await TransactionPool.to(database.port, 3);
   });
   afterAll(() => pool[Symbol.asyncDispose]());
 

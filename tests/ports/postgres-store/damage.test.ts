@@ -2,21 +2,20 @@
  * The PostgreSQL store when its tables contradict each other: somebody has changed a row by hand, or has restored one table
  * alone.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { StoreConflictError, createSnapshot, patchService } from 'gateway-admin-core';
 import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 
 import { blocksOfMarkdown } from '../../docs/code-block.ts';
-import { PostgresServer } from '../../support/postgres.ts';
+import { PostgresDatabase } from '../../support/postgres.ts';
 import { read } from '../../support/project.ts';
 
-let server: PostgresServer;
+let database: PostgresDatabase;
 beforeAll(async () => {
-  server = await PostgresServer.start();
+  database = await PostgresDatabase.create('damage_test');
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const stores: SharedStore[] = [];
 afterEach(async () => {
@@ -24,14 +23,14 @@ afterEach(async () => {
 });
 
 async function open(): Promise<SharedStore> {
-  const store = await openPostgresStore(server.address);
+  const store = await openPostgresStore(database.address);
   stores.push(store);
   return store;
 }
 
 /** Two stores at the end of a log: the state of two records, and two records behind it. */
 async function opened() {
-  await server.query(
+  await database.query(
     'drop table if exists gateway_schema, gateway_head, gateway_record, gateway_node cascade',
   );
   const [one, other] = [await open(), await open()];
@@ -89,7 +88,7 @@ describe.each(damages)('a PostgreSQL store where %s', (_what, statement, says) =
   // Promise: postgres-store-damage
   it('rejects every call with what is wrong and what to do, and never as a conflict', async () => {
     const { one, other, position } = await opened();
-    await server.query(statement);
+    await database.query(statement);
     const calls: readonly (() => Promise<unknown>)[] = [
       () => one.append([6], { expectedPosition: position }),
       () => one.compact({}, { expectedPosition: position }),
@@ -104,14 +103,14 @@ describe.each(damages)('a PostgreSQL store where %s', (_what, statement, says) =
       expect(failed).not.toBeInstanceOf(StoreConflictError);
     }
     // Nothing was added by looking, or by opening.
-    expect(await server.query('select 1 from gateway_record where position > 5')).toEqual([]);
+    expect(await database.query('select 1 from gateway_record where position > 5')).toEqual([]);
   });
 });
 
 describe('a PostgreSQL store whose state leads to no record', () => {
   it('says so to whoever loads', async () => {
     const { other } = await opened();
-    await server.query('delete from gateway_record where position = 3');
+    await database.query('delete from gateway_record where position = 3');
     await expect(other.load()).rejects.toThrow(
       `The tables of the cluster "gateway" contradict each other: the state in gateway_head is of position 3, and ` +
         `gateway_record has no row there. ${remedy}`,
@@ -126,7 +125,7 @@ describe('a fleet on tables that contradict each other', () => {
       ({ language }) => language === 'sql',
     );
     const errors: unknown[] = [];
-    const store = await openPostgresStore({ ...server.address, schema: 'gateway' });
+    const store = await openPostgresStore({ ...database.address, schema: 'gateway' });
     const admin = await openFleet({
       ...{ store, node: 'one', observe: { onError: (error: unknown) => errors.push(error) } },
       snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }),
@@ -137,12 +136,12 @@ describe('a fleet on tables that contradict each other', () => {
         patchService(snapshot, 'Sales', [{ op: 'add', path: '/max_connection', value }], context),
       );
     await patch(1);
-    await server.query(`update gateway.gateway_head set call = '${otherCall}'`);
+    await database.query(`update gateway.gateway_head set call = '${otherCall}'`);
     const refused = { outcome: 'refused', problem: { code: 'store-unavailable' } };
     expect(await patch(2)).toMatchObject(refused);
     expect(await patch(3)).toMatchObject(refused);
     expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining(remedy) })]);
-    await server.query(repair?.code ?? '');
+    await database.query(repair?.code ?? '');
     while ((await patch(4)).outcome !== 'accepted') await new Promise((resolve) => setTimeout(resolve, 100));
     expect(errors).toHaveLength(1);
     await admin.close();

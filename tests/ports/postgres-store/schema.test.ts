@@ -1,19 +1,18 @@
 /**
  * The tables of the PostgreSQL store: how they come into being, and which role may do what with them.
  */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 
 import { openPostgresStore, type PostgresStoreOptions } from 'gateway-admin-core/postgres-store';
 
 import { blocksOfMarkdown } from '../../docs/code-block.ts';
-import { PostgresServer } from '../../support/postgres.ts';
+import { PostgresDatabase } from '../../support/postgres.ts';
 import { read } from '../../support/project.ts';
 
-let server: PostgresServer;
+let database: PostgresDatabase;
 beforeAll(async () => {
-  server = await PostgresServer.start();
+  database = await PostgresDatabase.create('schema_test');
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const [roles = '', grants = '', retention = ''] = blocksOfMarkdown(
   'docs/port-recipes.md',
@@ -25,13 +24,13 @@ async function using<T>(
   options: PostgresStoreOptions,
   task: (store: Awaited<ReturnType<typeof openPostgresStore>>) => Promise<T>,
 ): Promise<T> {
-  const store = await openPostgresStore({ ...server.address, ...options });
+  const store = await openPostgresStore({ ...database.address, ...options });
   return task(store).finally(() => store[Symbol.asyncDispose]());
 }
 
 /** Runs statements as a role. */
 async function as(role: string, statements: string): Promise<readonly Record<string, unknown>[]> {
-  const client = await server.client();
+  const client = await database.client();
   try {
     await client.query(`set role ${role}`);
     return (await client.query<Record<string, unknown>>(statements)).rows;
@@ -51,18 +50,18 @@ describe('the tables of a PostgreSQL store', () => {
   // Promise: store-create
   it('are refused with create: false if the database is empty, and nothing is created', async () => {
     const options = { schema: 'never_begun', create: false };
-    await expect(openPostgresStore({ ...server.address, ...options })).rejects.toThrow(
+    await expect(openPostgresStore({ ...database.address, ...options })).rejects.toThrow(
       /^The database has no tables in the schema "never_begun", and the option create is false\./,
     );
-    expect(await server.query(`select to_regnamespace('never_begun')::text as name`)).toEqual([
+    expect(await database.query(`select to_regnamespace('never_begun')::text as name`)).toEqual([
       { name: null },
     ]);
     await using({ schema: 'begun' }, (store) => store.load());
     const other = { schema: 'begun', cluster: 'other', create: false };
-    await expect(openPostgresStore({ ...server.address, ...other })).rejects.toThrow(
+    await expect(openPostgresStore({ ...database.address, ...other })).rejects.toThrow(
       /no row for the cluster "other"/,
     );
-    expect(await server.query('select cluster from begun.gateway_head')).toEqual([{ cluster: 'gateway' }]);
+    expect(await database.query('select cluster from begun.gateway_head')).toEqual([{ cluster: 'gateway' }]);
     await using({ schema: 'begun', create: false }, async (store) => {
       expect(await store.load()).toMatchObject({ records: [] });
     });
@@ -70,12 +69,12 @@ describe('the tables of a PostgreSQL store', () => {
 
   // Promise: postgres-store-migration
   it('are created by one of several nodes that start at once', async () => {
-    await server.query('create schema at_once');
+    await database.query('create schema at_once');
     const options = { schema: 'at_once' };
     const starts = Array.from({ length: 5 }, () => using(options, (store) => store.load()));
     const positions = (await Promise.all(starts)).map(({ position }) => position);
     expect(new Set(positions).size).toBe(1);
-    expect(await server.query('select version from at_once.gateway_schema')).toEqual([{ version: 1 }]);
+    expect(await database.query('select version from at_once.gateway_schema')).toEqual([{ version: 1 }]);
   });
 
   it('are in the schema of the options, whatever its name, which is created if it is missing', async () => {
@@ -96,8 +95,8 @@ describe('the tables of a PostgreSQL store', () => {
 
   it('are left alone when a later version of the library has made them', async () => {
     await using({ schema: 'later' }, (store) => store.load());
-    await server.query('insert into later.gateway_schema values (7)');
-    await expect(openPostgresStore({ ...server.address, schema: 'later' })).rejects.toThrow(
+    await database.query('insert into later.gateway_schema values (7)');
+    await expect(openPostgresStore({ ...database.address, schema: 'later' })).rejects.toThrow(
       'The tables in the schema "later" have version 7, and this version of gateway-admin-core knows version 1. ' +
         'Upgrade gateway-admin-core on this node.',
     );
@@ -109,7 +108,7 @@ describe('the tables of a PostgreSQL store', () => {
     await using(options, async (store) => {
       const { position } = await store.load();
       await store.append([1, 2, 3], { expectedPosition: position });
-      await server.query(`delete from gateway_record where cluster = 'damaged' and position = 2`);
+      await database.query(`delete from gateway_record where cluster = 'damaged' and position = 2`);
       expect(await store.read(position)).toBe('gone');
       await expect(store.load()).rejects.toThrow(
         `Records of the cluster "damaged" behind position ${position} are missing. Restore a backup.`,
@@ -121,7 +120,7 @@ describe('the tables of a PostgreSQL store', () => {
     await using({ cluster: 'removed' }, async (store) => {
       const { position } = await store.load();
       for (const table of ['gateway_head', 'gateway_record'])
-        await server.query(`delete from ${table} where cluster = 'removed'`);
+        await database.query(`delete from ${table} where cluster = 'removed'`);
       const missing = 'The tables have no row for the cluster "removed". Open the store again.';
       await expect(store.load()).rejects.toThrow(missing);
       await expect(store.append([1], { expectedPosition: position })).rejects.toThrow(missing);
@@ -148,7 +147,7 @@ describe('the tables of a PostgreSQL store', () => {
   });
 
   it.each(['', 'a b', 'ä', 'x'.repeat(41), 'a"b'])('have no fleet with the name %j', async (cluster) => {
-    await expect(openPostgresStore({ ...server.address, cluster })).rejects.toThrow(TypeError);
+    await expect(openPostgresStore({ ...database.address, cluster })).rejects.toThrow(TypeError);
   });
 });
 
@@ -173,10 +172,10 @@ describe('a store that loads while another node stores the first state', () => {
 
 describe('a server that takes no changes', () => {
   it('is refused, with the reason', async () => {
-    await server.query(
+    await database.query(
       'create role reading login superuser; alter role reading set default_transaction_read_only = on',
     );
-    await expect(openPostgresStore({ ...server.address, user: 'reading' })).rejects.toThrow(
+    await expect(openPostgresStore({ ...database.address, user: 'reading' })).rejects.toThrow(
       'the server is a standby, or read-only',
     );
   });
@@ -185,7 +184,7 @@ describe('a server that takes no changes', () => {
 describe('the roles of the documentation', () => {
   const node = { schema: 'gateway', user: 'gateway_node' };
   beforeAll(async () => {
-    await server.query(roles);
+    await database.query(roles);
     await using({ schema: 'gateway', user: 'gateway_owner' }, (store) => store.load());
     await as('gateway_owner', grants);
   });
@@ -248,8 +247,8 @@ describe('the roles of the documentation', () => {
   });
 
   it('are not enough to create tables: a node says what it lacks', async () => {
-    await server.query('create schema bare; grant usage on schema bare to gateway_node');
-    await expect(openPostgresStore({ ...server.address, ...node, schema: 'bare' })).rejects.toThrow(
+    await database.query('create schema bare; grant usage on schema bare to gateway_node');
+    await expect(openPostgresStore({ ...database.address, ...node, schema: 'bare' })).rejects.toThrow(
       /permission denied for schema bare \(42501\)/,
     );
   });
@@ -263,7 +262,7 @@ describe('the roles of the documentation', () => {
       const compacted = await store.compact({ sum: 3 }, { expectedPosition: third });
       await store.append([4], { expectedPosition: compacted });
       expect(await store.read(second)).toMatchObject([{ records: [2] }, { records: [] }, { records: [4] }]);
-      await server.query(
+      await database.query(
         `update gateway.gateway_record set at = at - interval '2 years' where position <= 3`,
       );
       await as('gateway_owner', retention);

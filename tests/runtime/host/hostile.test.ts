@@ -13,7 +13,7 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway } from 'gateway-admin-core/testing';
 
-import { planted } from '../../support/document.ts';
+import { planted } from '../../support/planted.ts';
 
 const snapshot = createSnapshot({
   servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }],

@@ -19,7 +19,8 @@ import pino from 'pino';
 
 import { altered, createWorld } from '../../fleet/node.ts';
 import { FailingStore } from '../../support/failing-store.ts';
-import { planted, sampleDocument } from '../../support/document.ts';
+import { sampleDocument } from '../../support/document.ts';
+import { planted } from '../../support/planted.ts';
 import { lookAt, takeLeaks } from '../../support/leak.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 import { read } from '../../support/project.ts';

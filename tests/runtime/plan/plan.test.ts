@@ -14,7 +14,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { planted } from '../../support/document.ts';
+import { planted } from '../../support/planted.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);

@@ -12,7 +12,8 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { crowdedSnapshot, planted } from '../../support/document.ts';
+import { crowdedSnapshot } from '../../support/document.ts';
+import { planted } from '../../support/planted.ts';
 import { otherLife, placeOf } from '../../support/event-reader.ts';
 import { openedSession } from '../../support/opened-session.ts';
 import { runAdmin } from '../../support/running-admin.ts';

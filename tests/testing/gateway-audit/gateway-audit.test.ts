@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createSnapshot,
   EffectRefusedError,
@@ -108,6 +108,21 @@ function auditNamed(of: readonly GatewayAudit[], id: string): GatewayAudit {
 async function failed(of: readonly GatewayAudit[]): Promise<readonly string[]> {
   const outcomes = await Promise.allSettled(of.map(({ run }) => run()));
   return of.flatMap(({ id }, index) => (outcomes[index]?.status === 'rejected' ? [id] : []));
+}
+
+const waiting: (() => void)[] = [];
+beforeAll(() => {
+  for (const begin of waiting) begin();
+});
+
+/** Begins a run before the first test. Runs that wait for what does not come wait together, and not one after the other. */
+function begun<T>(run: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  waiting.push(() => {
+    running = run();
+    running.catch(() => undefined);
+  });
+  return () => running ?? Promise.reject(new Error('The run has not begun'));
 }
 
 describe('the audits', () => {
@@ -601,7 +616,27 @@ const without = (type: HostReport['type']): Breaks =>
   reporting((report) => (report.type === type ? [] : [report]));
 
 describe('a gateway whose reports are wrong', () => {
-  it.each<[string, string, Breaks, string]>([
+  const mute: readonly (readonly [what: string, id: string, telemetry: Telemetry, message: string])[] = [
+    [
+      'takes the id of a session for a record',
+      'reports/idle',
+      { idle: (session) => (session as unknown as { readonly seconds?: number }).seconds },
+      'telemetry.idle must know session 1, whose client is connected, but answers undefined. A reader gets the id.',
+    ],
+    [
+      'shows an idle time of 0 for ever',
+      'reports/idle',
+      { idle: () => 0 },
+      'telemetry.idle must grow while the client of session 1 is silent, but still answers 0.',
+    ],
+    [
+      'mixes up the ids of a connection',
+      'reports/statistics',
+      { statistics: (session, id) => (session === 0 && id > 0 ? counters : undefined) },
+      'telemetry.statistics must know connection 0 of session 1, whose client is connected, but answers undefined.',
+    ],
+  ];
+  const wrong: readonly (readonly [what: string, id: string, breaks: Breaks, message: string])[] = [
     [
       'never reports the end of a session',
       'reports/end',
@@ -646,36 +681,15 @@ describe('a gateway whose reports are wrong', () => {
       }),
       'the gateway must not report the end of session 1, whose client is connected',
     ],
-  ])('%s, and fails %s', async (_what, id, breaks, message) => {
-    await expect(auditNamed(auditsOf(breaks), id).run()).rejects.toThrow(message);
-  });
+    ...mute.map(([what, id, telemetry, message]) => [what, id, () => ({ telemetry }), message] as const),
+  ];
+  const wrongly = wrong.map(
+    ([what, id, breaks, message]) =>
+      [what, id, begun(() => auditNamed(auditsOf(breaks), id).run()), message] as const,
+  );
 
-  it.each<[string, string, Telemetry, string]>([
-    [
-      'takes the id of a session for a record',
-      'reports/idle',
-      { idle: (session) => (session as unknown as { readonly seconds?: number }).seconds },
-      'telemetry.idle must know session 1, whose client is connected, but answers undefined. A reader gets the id.',
-    ],
-    [
-      'shows an idle time of 0 for ever',
-      'reports/idle',
-      { idle: () => 0 },
-      'telemetry.idle must grow while the client of session 1 is silent, but still answers 0.',
-    ],
-    [
-      'mixes up the ids of a connection',
-      'reports/statistics',
-      { statistics: (session, id) => (session === 0 && id > 0 ? counters : undefined) },
-      'telemetry.statistics must know connection 0 of session 1, whose client is connected, but answers undefined.',
-    ],
-  ])('%s, and fails %s', async (_what, id, telemetry, message) => {
-    await expect(
-      auditNamed(
-        auditsOf(() => ({ telemetry })),
-        id,
-      ).run(),
-    ).rejects.toThrow(message);
+  it.each(wrongly)('%s, and fails %s', async (_what, _id, audited, message) => {
+    await expect(audited()).rejects.toThrow(message);
   });
 
   it('passes if its telemetry knows the sessions and connections', async () => {
@@ -684,15 +698,17 @@ describe('a gateway whose reports are wrong', () => {
     expect(await failed(audits)).toEqual([]);
   });
 
+  const batched: Breaks = (_gateway, admin) => ({
+    report: (reports) => {
+      setTimeout(() => {
+        admin.report(reports);
+      }, 5);
+    },
+  });
+  const late = begun(() => failed(auditsOf(batched)));
+
   it('passes every audit if the reports come 5 ms later', async () => {
-    const batched: Breaks = (_gateway, admin) => ({
-      report: (reports) => {
-        setTimeout(() => {
-          admin.report(reports);
-        }, 5);
-      },
-    });
-    expect(await failed(auditsOf(batched))).toEqual([]);
+    expect(await late()).toEqual([]);
   });
 });
 
@@ -722,23 +738,32 @@ function isSaid(effect: Effect, { snapshot }: Admin): 'in-place' | 'not-in-place
 }
 
 describe('a port that reads settings from the snapshot of its interface', () => {
+  const reading = begun(() => failed(auditsOf(settingsReader)));
+  const always = (answer: 'in-place' | 'not-in-place') =>
+    begun(() =>
+      failed(
+        auditsOf((gateway, admin) => {
+          const port = settingsReader(gateway, admin);
+          return {
+            ...port,
+            inspect: (effect, context) =>
+              effect.type.endsWith('.update') ? Promise.resolve(answer) : port.inspect(effect, context),
+          };
+        }),
+      ),
+    );
+
   it('passes the audits when inspect says what the snapshot says', async () => {
-    expect(await failed(auditsOf(settingsReader))).toEqual([]);
+    expect(await reading()).toEqual([]);
   });
 
-  it.each(['in-place', 'not-in-place'] as const)(
+  it.each([
+    ['in-place', always('in-place'), /update.(before|undo)/],
+    ['not-in-place', always('not-in-place'), /update.(after|undo|later|abort)/],
+  ] as const)(
     'fails the audits when inspect always answers %s about updates',
-    async (answer) => {
-      const audits = auditsOf((gateway, admin) => {
-        const port = settingsReader(gateway, admin);
-        return {
-          ...port,
-          inspect: (effect, context) =>
-            effect.type.endsWith('.update') ? Promise.resolve(answer) : port.inspect(effect, context),
-        };
-      });
-      const about = answer === 'in-place' ? /update.(before|undo)/ : /update.(after|undo|later|abort)/;
-      expect(await failed(audits)).toEqual(expect.arrayContaining(ids.filter((id) => about.test(id))));
+    async (_answer, failures, about) => {
+      expect(await failures()).toEqual(expect.arrayContaining(ids.filter((id) => about.test(id))));
     },
   );
 });
@@ -808,7 +833,7 @@ describe('a port whose start is obstructed', () => {
   const never = { signal: new AbortController().signal };
   const refuses = (): Promise<never> => Promise.reject(new EffectRefusedError('The port is taken.'));
 
-  it.each<[string, Breaks]>([
+  const passing: readonly (readonly [what: string, port: Breaks])[] = [
     ['goes on trying, says so, and cannot tell the outcome', () => ({})],
     ['goes on trying, and takes the start for done', endsWith(() => Promise.resolve())],
     ['gives up, and refuses', endsWith((gateway, effect) => givesUp(gateway, effect).then(refuses))],
@@ -820,8 +845,13 @@ describe('a port whose start is obstructed', () => {
       'cannot tell',
       ({ inspect }) => ({ inspect: only('service.start', inspect, () => Promise.reject(new Error('?'))) }),
     ],
-  ])('passes if it %s', async (_what, port) => {
-    await expect(auditNamed(auditsOf(port), 'service.start/retry').run()).resolves.toBeUndefined();
+  ];
+  const runs = passing.map(
+    ([what, port]) => [what, begun(() => auditNamed(auditsOf(port), 'service.start/retry').run())] as const,
+  );
+
+  it.each(runs)('passes if it %s', async (_what, audited) => {
+    await expect(audited()).resolves.toBeUndefined();
   });
 
   it.each<[string, Breaks]>([
@@ -835,7 +865,7 @@ describe('a port whose start is obstructed', () => {
 });
 
 describe('a port that cannot do anything right', () => {
-  it.each([
+  const ports: readonly (readonly [what: string, port: object, about: RegExp])[] = [
     ['never sees anything done', { inspect: () => Promise.resolve('not-in-place') }, /after|undo|later|gone/],
     [
       'answers with something else',
@@ -844,9 +874,14 @@ describe('a port that cannot do anything right', () => {
     ],
     ['does nothing', { apply: () => Promise.resolve() }, /after|later|abort|sessions.close.clients/],
     ['throws', { apply: throwing, inspect: throwing }, /before|after|undo|others|later|gone/],
-  ])('and %s fails all audits about that', async (_name, port, about) => {
-    const failures = await failed(auditsOf(() => port as Partial<GatewayPort>));
-    expect(failures.filter((id) => about.test(id))).toEqual(ids.filter((id) => about.test(id)));
+  ];
+  const runs = ports.map(
+    ([what, port, about]) => [what, begun(() => failed(auditsOf(() => port))), about] as const,
+  );
+
+  it.each(runs)('and %s fails all audits about that', async (_what, failures, about) => {
+    const found = (await failures()).filter((id) => about.test(id));
+    expect(found).toEqual(ids.filter((id) => about.test(id)));
   });
 });
 

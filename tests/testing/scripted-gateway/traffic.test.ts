@@ -11,7 +11,8 @@ import {
 import { createScriptedGateway, createVirtualClock, type ScriptedGateway } from 'gateway-admin-core/testing';
 
 import { documents } from '../../support/arbitrary-document.ts';
-import { planted, sampleDocument, sampleSnapshot } from '../../support/document.ts';
+import { sampleDocument, sampleSnapshot } from '../../support/document.ts';
+import { planted } from '../../support/planted.ts';
 import { withSecrets } from '../../support/secret-field.ts';
 
 function gatewayOf(snapshot: Snapshot = sampleSnapshot()): ScriptedGateway {

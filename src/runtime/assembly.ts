@@ -374,7 +374,7 @@ function requestOf(
   const parsed = mark === undefined ? undefined : parseMark(mark);
   return {
     transition: ifMatch === undefined ? transition : guard(transition, ifMatch),
-    planned: { command: ownCommand, versionIn: versionOf(ifMatch), ...(parsed && { mark: parsed }) },
+    planned: { digits: () => ownCommand, versionIn: versionOf(ifMatch), ...(parsed && { mark: parsed }) },
     ...(actor === undefined ? {} : { actor }),
   };
 }

@@ -138,15 +138,15 @@ export class Writer {
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
   decide(request: CommandRequest): Decision {
-    const { mark, command } = request.planned ?? {};
-    if (mark === undefined || command === undefined) return this.#judge(request);
+    const { mark, digits = () => ownCommand } = request.planned ?? {};
+    if (mark === undefined) return this.#judge(request);
     const { life } = this.#options;
     const { instant } = mark;
     const isOfLife = instant?.life === life;
     const decision = this.#judge(request, isOfLife ? { openedUpTo: instant.revision } : {});
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
-    const misfit = misfitOf(mark, changes, { command, life });
+    const misfit = misfitOf(mark, changes, { command: digits(), life });
     if (misfit === undefined) return decision;
     return refused(this.#snapshot, planChanged(misfit, this.#planOf(request)), decision.resources);
   }
@@ -161,7 +161,7 @@ export class Writer {
   }
 
   /** Makes a plan as if there was no mark, and refuses what a command of unknown outcome holds. */
-  #planOf({ planned = { command: ownCommand }, ...request }: CommandRequest): Plan {
+  #planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Plan {
     const decision = this.#judge(request);
     const { resources } = decision;
     const held =

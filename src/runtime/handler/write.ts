@@ -60,11 +60,13 @@ async function actNow(
   if (failed !== undefined) return refusal(failed);
   const decided = route.decide(surroundings, found.value);
   if (decided.outcome === 'refused') return refusal(decided.problem, retryAfter(decided));
-  const digits = digitsOf(route, parameters, body);
-  const plan = actionPlan(decided, digits);
-  const misfit = query.mark && actionMisfitOf(query.mark, decided, digits);
-  if (misfit !== undefined) return refusal(planChanged(misfit, plan));
-  if (query.dryRun) return json(200, plan, {});
+  if (query.dryRun || query.mark !== undefined) {
+    const digits = digitsOf(route, parameters, body);
+    const plan = actionPlan(decided, digits);
+    const misfit = query.mark && actionMisfitOf(query.mark, decided, digits);
+    if (misfit !== undefined) return refusal(planChanged(misfit, plan));
+    if (query.dryRun) return json(200, plan, {});
+  }
   const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
   if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
   attempt?.act(decided);
@@ -83,7 +85,7 @@ export async function command(
   if (!change.ok) return refusal(change.problem);
   const place = { route, parameters };
   const planned: Planned = {
-    command: digitsOf(route, parameters, change.value.asked ?? null),
+    digits: () => digitsOf(route, parameters, change.value.asked ?? null),
     versionIn: versionAt.bind(null, place),
     ...(query.mark && { mark: query.mark }),
   };

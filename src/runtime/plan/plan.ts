@@ -73,8 +73,8 @@ export type Plan =
 
 /** What is planned. @internal */
 export interface Planned {
-  /** The digits of what is asked for; see {@link commandDigits}. */
-  readonly command: string;
+  /** Gives the digits of what is asked for; see {@link commandDigits}. */
+  readonly digits: () => string;
   /** The mark of the plan that the command must carry out. */
   readonly mark?: Mark;
   /** Gives the version of the resource in a snapshot; left out if no resource is known. */
@@ -90,7 +90,7 @@ export interface Planned {
  */
 export function toPlan(
   decision: Decision,
-  { command, versionIn }: Planned,
+  { digits, versionIn }: Planned,
   { snapshot, life }: { readonly snapshot: Snapshot; readonly life: string },
 ): Plan {
   const { outcome } = decision;
@@ -102,7 +102,7 @@ export function toPlan(
   const changes = outcome === 'accepted' ? decision : undefined;
   return {
     outcome,
-    mark: formatMark(markOf(changes, command, { life, revision: snapshot.revision })),
+    mark: formatMark(markOf(changes, digits(), { life, revision: snapshot.revision })),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
     events: events.map((event) => redactSecrets(cut(event, total))),
     effects: effects.map((effect) => redactSecrets(cut(effect, total))),

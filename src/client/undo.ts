@@ -5,11 +5,13 @@ import { endpoints } from '../http/endpoint.ts';
 import type { Operation } from '../index.ts';
 import type { ShownEvent } from './event-stream.ts';
 
+/** An event of a start or a stop. @internal */
 type Lived = Extract<ShownEvent, { readonly type: `${string}.${'started' | 'stopped'}` }>;
 
+/** An event of changed settings. @internal */
 type Updated = Extract<ShownEvent, { readonly inverse: readonly Operation[] }>;
 
-/** The words for the resources of events: the first words of the types. */
+/** The words for the resources of events: the first words of the types. @internal */
 type KindOf<E extends ShownEvent> = E['type'] extends `${infer Kind}.${string}` ? Kind : never;
 
 /**

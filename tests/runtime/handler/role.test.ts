@@ -199,22 +199,25 @@ describe('an interface with roles', () => {
     ['bob', rights.operator],
     ['eve', rights.reader],
     ['mallory', []],
-  ])('answers 403 to %s at every endpoint except those of %j, and plans for readers', async (name, expected) => {
-    const running = await guarded();
-    const { snapshot } = running.admin;
-    for (const query of ['nonsense=1', 'dry_run=true']) {
-      const refused = [...(await statuses(running, name, query))].filter(([, status]) => status === 403);
-      const needing = routes.filter(({ role, method }) => {
-        const needed = query === 'dry_run=true' && method !== 'GET' ? 'reader' : role;
-        return !expected.includes(needed);
-      });
-      expect(refused.map(([endpoint]) => endpoint).toSorted()).toEqual(
-        needing.map(({ method, path }) => `${method} ${path}`).toSorted(),
-      );
-    }
-    expect(running.admin.snapshot).toBe(snapshot);
-    expect(running.gateway.calls).toEqual([]);
-  });
+  ])(
+    'answers 403 to %s at every endpoint except those of %j, and plans for readers',
+    async (name, expected) => {
+      const running = await guarded();
+      const { snapshot } = running.admin;
+      for (const query of ['nonsense=1', 'dry_run=true']) {
+        const refused = [...(await statuses(running, name, query))].filter(([, status]) => status === 403);
+        const needing = routes.filter(({ role, method }) => {
+          const needed = query === 'dry_run=true' && method !== 'GET' ? 'reader' : role;
+          return !expected.includes(needed);
+        });
+        expect(refused.map(([endpoint]) => endpoint).toSorted()).toEqual(
+          needing.map(({ method, path }) => `${method} ${path}`).toSorted(),
+        );
+      }
+      expect(running.admin.snapshot).toBe(snapshot);
+      expect(running.gateway.calls).toEqual([]);
+    },
+  );
 
   it('answers 403 to everything while nobody can log in', async () => {
     const running = runAdmin({ access: { authorize: createRoles({ ...people, others: 'reader' }) } });

@@ -77,7 +77,7 @@ describe('gateway-admin, against the example with real PostgreSQL sessions', () 
     const closed = await ask('close', 'sessions', 'read-write', '--yes');
     expect(closed).toEqual({
       code: 0,
-      out: 'Done: close the sessions of read-write. 3 sessions and 3 backend connections close.\n',
+      out: 'Done: close the sessions of read-write. 3 sessions and 3 backend connections closed.\n',
       err: '',
     });
     await Promise.all(doomed.map((client) => client.closed));

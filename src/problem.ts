@@ -39,6 +39,7 @@ export const problemTable = tableOf({
   'user-not-found': { status: 404, title: 'There is no such user' },
   'node-not-found': { status: 404, title: 'There is no such node' },
   'command-not-found': { status: 404, title: 'There is no such command in flight' },
+  'entry-not-found': { status: 404, title: 'There is no such entry in the history' },
   'route-not-found': { status: 404, title: 'There is nothing at this path' },
   'method-not-allowed': { status: 405, title: 'The method is not allowed here' },
   'body-timeout': { status: 408, title: 'The body did not arrive in time' },
@@ -48,6 +49,7 @@ export const problemTable = tableOf({
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
   'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
   'command-not-abandonable': { status: 409, title: 'The command cannot be abandoned' },
+  'undo-refused': { status: 409, title: 'The entry cannot be undone' },
   'node-alive': { status: 409, title: 'The node may be alive' },
   'effect-refused': { status: 409, title: 'The gateway refused or did not make the change' },
   'partly-done': { status: 409, title: 'The gateway refused after a part was done' },
@@ -151,7 +153,10 @@ export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCod
   readonly code: Code;
   /** The single faults, at most 20 of them. Left out when the problem has no single places. */
   readonly errors?: readonly Fault[];
-  /** Id of the command in flight, for `command-in-progress`, `command-not-abandonable` and `outcome-unknown`. */
+  /**
+   * Id of the command in flight, for `command-in-progress`, `command-not-abandonable` and `outcome-unknown`; of the later
+   * command that is in the way, for `undo-refused`.
+   */
   readonly command?: string;
   /** The plan of the command as it is now, for `precondition-failed` of a mark; see {@link Plan}. */
   readonly plan?: object;

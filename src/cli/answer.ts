@@ -117,6 +117,7 @@ export const nextSteps = {
   'user-not-found': 'Try: gateway-admin list users',
   'node-not-found': 'Try: gateway-admin list nodes',
   'command-not-found': 'Try: gateway-admin commands',
+  'entry-not-found': 'Try: gateway-admin history',
   'route-not-found': otherVersion,
   'method-not-allowed': otherVersion,
   'body-timeout': later,
@@ -127,6 +128,7 @@ export const nextSteps = {
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',
   'command-not-abandonable': 'Try: gateway-admin commands',
+  'undo-refused': 'Look at the later changes: gateway-admin history',
   'node-alive': 'End the process of the node, and give --url another node.',
   'effect-refused': 'Look at the state: gateway-admin show',
   'partly-done': 'Send the command again for the rest. Try: gateway-admin help close',

@@ -5,7 +5,8 @@ import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { context } from './context.ts';
 import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
-import { events, undo, watch } from './following.ts';
+import { events, watch } from './following.ts';
+import { history, restore, undo, why } from './history.ts';
 import {
   abandon,
   close,
@@ -35,7 +36,10 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     set,
     clear,
     patch,
+    history,
+    why,
     undo,
+    restore,
     plan,
     apply,
     check,

@@ -1,20 +1,13 @@
 /**
- * `events`, `watch` and `undo`: what happens, as it happens.
+ * `events` and `watch`: what happens, as it happens.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { undoOf, type Client, type EventStreamItem, type ShownEvent } from '../client/index.ts';
+import type { Client, EventStreamItem, ShownEvent } from '../client/index.ts';
 import type { InterfaceRepresentation, Problem } from '../index.ts';
 import { refusal, valueOf } from './answer.ts';
-import { make, operationLine } from './change.ts';
-import {
-  changeOptions,
-  CommandError,
-  connectionOptions,
-  exitCodes,
-  type Call,
-  type Command,
-} from './command.ts';
+import { operationLine } from './change.ts';
+import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
 import { counted, fieldCell, safeText, timeText } from './output.ts';
@@ -177,58 +170,10 @@ function isUnreachable(error: unknown): error is CommandError {
   return error instanceof CommandError && error.exitCode === exitCodes.unreachable;
 }
 
-/** The command `undo`. */
-export const undo: Command = {
-  does: 'Undoes a change, by the id of its event.',
-  arguments: [{ name: 'event' }],
-  options: changeOptions,
-  notes: ['Secrets stay as they are. Closed sessions, and users, do not come back.'],
-  async run(call) {
-    const [id = ''] = call.words;
-    const client = await connect(call);
-    const event = await findEvent(client, id);
-    const command = undoOf(event);
-    if (command === undefined)
-      throw new CommandError(`The event ${safeText(event.type)} cannot be undone.`, exitCodes.refused);
-    const leftOut = 'leftOut' in command ? command.leftOut : [];
-    if (leftOut.length > 0) call.output.note(`Secrets stay as they are: ${leftOut.map(safeText).join(', ')}`);
-    const title = `undo ${event.type} of ${event.resource}`;
-    await make(call, client, { title, id: command.id, given: command.given });
-  },
-};
-
-/** How long to wait for an event that should be there, in milliseconds. */
-const findMs = 5000;
-
-async function findEvent(client: Client, id: string): Promise<ShownEvent> {
-  const [life, revision, index] = assertEventId(id);
-  const signal = AbortSignal.timeout(findMs);
-  for await (const item of following(client, {
-    after: before(life, Number(revision), Number(index)),
-    signal,
-  })) {
-    if ('event' in item && item.id === id) return item.event;
-    break;
-  }
-  throw new CommandError(
-    'The interface has no event with this id, or no longer: it keeps the last events of its process.',
-    exitCodes.refused,
-  );
-}
-
-/** The life, the revision and the index in the id of an event. */
-function assertEventId(id: string): readonly [life: string, revision: string, index: string] {
-  const [, life = '', revision = '', index = ''] = /^([0-9a-f]+)\.(\d{1,15})\.(\d{1,15})$/.exec(id) ?? [];
-  if (life !== '') return [life, revision, index];
+function assertEventId(id: string): void {
+  if (/^[0-9a-f]+\.\d{1,15}\.\d{1,15}$/.test(id)) return;
   throw new CommandError(
     'An event id has the form 5f0c8e21a9b3.7.0: see gateway-admin events.',
     exitCodes.wrongUse,
   );
-}
-
-/** The place before an event. */
-function before(life: string, revision: number, index: number): string {
-  const last = 999_999_999_999_999;
-  const place = index > 0 ? [revision, index - 1] : [Math.max(revision - 1, 0), last];
-  return [life, ...place].join('.');
 }

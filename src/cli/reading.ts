@@ -124,7 +124,7 @@ function listOf(
   return partLists[kind] ?? { id: kindOf(kind).list, columns: kindOf(kind).columns };
 }
 
-function rangeOf(text: string | undefined): readonly [number, number] | undefined {
+export function rangeOf(text: string | undefined): readonly [number, number] | undefined {
   if (text === undefined) return undefined;
   const [, first, last] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   if (first !== undefined && last !== undefined) return [Number(first), Number(last)];

@@ -8,7 +8,6 @@ import type { Command, EndpointId, Endpoints, Item, List } from './endpoints.ts'
 import { readEvents, type EventOptions, type EventStreamItem } from './event-stream.ts';
 import { requestOf } from './request.ts';
 import type { Send } from './send.ts';
-import type { Undo } from './undo.ts';
 
 /**
  * A list, or the part of a list that was asked for.
@@ -72,11 +71,12 @@ export interface CommandOutcome {
 }
 
 /**
- * The name of the resource or node that a path names, or the id of a session or a command; nothing if the path has no variable.
+ * The name of the resource or node that a path names, or the id of a session, a command or an entry; nothing if the path has no
+ * variable.
  *
  * @internal
  */
-type Subject<P> = P extends '/commands/:id'
+type Subject<P> = P extends `/${'commands' | 'history'}/:id${string}`
   ? [id: string]
   : P extends `${string}/:id${string}`
     ? [id: number]
@@ -137,7 +137,7 @@ type GroupOf<Id> = Id extends `${infer G}.${string}` ? G : never;
 type NameOf<Id, G extends string> = Id extends `${G}.${infer N}` ? N : never;
 
 /**
- * A method for each endpoint, such as `client.services.stop('Sales')`, and `events` and `run`.
+ * A method for each endpoint, such as `client.services.stop('Sales')`, and `events`.
  *
  * @public
  */
@@ -152,8 +152,6 @@ export type Client = {
    * @throws an error whose `cause` is the problem, when the interface refuses the stream
    */
   events(options?: EventOptions): AsyncGenerator<EventStreamItem, void, undefined>;
-  /** Sends the command that `undoOf` has given. */
-  run(undo: Undo, options?: CommandOptions): Promise<Answer<unknown>>;
 };
 
 /**
@@ -192,6 +190,5 @@ export function createClient(send: Send): Client {
   return {
     ...groups,
     events: (options?: EventOptions) => readEvents(send, options),
-    run: ({ id, given }: Undo, options?: CommandOptions) => methodOf(endpoints[id])(...given, options),
   } as unknown as Client;
 }

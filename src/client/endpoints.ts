@@ -20,6 +20,7 @@ import type {
   UserRepresentation,
 } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
+import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import type { Threads } from '../resources/telemetry.ts';
 
 /**
@@ -88,6 +89,26 @@ export interface SessionSearch {
   readonly address?: string;
 }
 
+/**
+ * The options that find entries of the history. An entry must have all given values.
+ *
+ * @public
+ */
+export interface HistorySearch {
+  /** Link of a resource that the command has changed, such as `/services/Sales`, or of a collection. */
+  readonly resource?: string;
+  /** Name of a field that the command has changed, such as `max_connection`. */
+  readonly field?: string;
+  /** Name of the principal who sent the command. */
+  readonly actor?: string;
+  /** Type of an event, such as `service.stopped`, or its first word. */
+  readonly type?: string;
+  /** The earliest time of the settlement, such as `2016-08-29T12:52:31+03:00`. */
+  readonly since?: string;
+  /** The time before which the command was settled. */
+  readonly before?: string;
+}
+
 /* eslint-disable @typescript-eslint/consistent-type-definitions -- rows of tables, not members to document */
 /** The representation of each group: what `list` and `get` give, and the answer of `patch`. @internal */
 type Representations = {
@@ -100,6 +121,7 @@ type Representations = {
   readonly filters: FilterRepresentation;
   readonly users: UserRepresentation;
   readonly commands: CommandRepresentation;
+  readonly history: HistoryEntryRepresentation;
   readonly fleet: FleetNodeRepresentation;
 };
 
@@ -125,6 +147,7 @@ type Bodies = {
 type Options = {
   readonly 'gateway.tasks': object;
   readonly 'sessions.list': Ranged & SessionSearch;
+  readonly 'history.list': Ranged & HistorySearch;
 };
 
 /* eslint-enable @typescript-eslint/consistent-type-definitions */

@@ -2,6 +2,8 @@
  * Links: relative paths that name a resource, and the percent-encoding of such paths.
  */
 
+import { nameKey } from './name.ts';
+
 /** The characters that a path segment must escape: all except `pchar` (RFC 3986 §3.3), and `%` itself. */
 const unsafeInSegment = /[^\w.~!$&'()*+,;=:@-]/gu;
 
@@ -104,4 +106,12 @@ export function percentEncode(text: string, unsafe: RegExp): string {
   return text.replace(unsafe, (character) =>
     encodeURIComponent(/\p{Cs}/u.test(character) ? '\u{FFFD}' : character),
   );
+}
+
+/** Folds a link for comparison: each segment as {@link nameKey} folds the name. @internal */
+export function linkKey(link: string): string {
+  return link
+    .split('/')
+    .map((segment) => nameKey(decodeSegment(segment) ?? segment))
+    .join('/');
 }

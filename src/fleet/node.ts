@@ -13,6 +13,7 @@ import type { Execution, Refusal } from '../runtime/command/execution.ts';
 import type { Coordinator, Settled } from '../runtime/coordinator.ts';
 import type { Mode } from '../runtime/handler/self.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
+import { Entries } from '../runtime/journal/entries.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
 import { unavailableIn } from '../runtime/journal/journal.ts';
 import { drawLife } from '../runtime/journal/life.ts';
@@ -30,6 +31,7 @@ import { Announcer } from './announcer.ts';
 import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts';
 import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
+import { fleetEntries } from './fleet-entries.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
@@ -65,6 +67,8 @@ export interface NodeParts {
 export class RunningNode implements RunningCoordinator {
   readonly #parts: NodeParts;
   readonly #life = drawLife();
+  /** The history of what only this gateway has done. */
+  readonly #own = new Entries();
   /** Aborts when the node begins to close: nobody reads on, or waits for other nodes. */
   #closing!: AbortSignal;
   /** Aborts when the last command has ended: the node reads and announces nothing any more. */
@@ -136,14 +140,18 @@ export class RunningNode implements RunningCoordinator {
     const records = await this.#load();
     const log = this.#log;
     const deadlineMs = limits.storeDeadlineMs;
-    const journal = new SharedJournal({ log, clock, deadlineMs, records, instruments, onError });
+    const journal = new SharedJournal({
+      ...{ log, clock, deadlineMs, records, instruments, onError },
+      own: this.#own,
+    });
     this.#journal = journal;
     const { open, abandoned } = log.history;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const unsettled = { open: open.filter(isOwn), abandoned: abandoned.filter(isOwn) };
     this.#convergence.follow(unsettled.abandoned.flatMap(({ intent }) => intent.resources));
-    const beginning = { snapshot: this.#ownSnapshot(), journal, unsettled, coordinator: this };
+    const entries = fleetEntries({ fleet: () => this.#log.history, own: this.#own });
+    const beginning = { snapshot: this.#ownSnapshot(), journal, unsettled, entries, coordinator: this };
     const admin = await start(complete, beginning);
     return this.#withFleet(admin);
   }

@@ -11,7 +11,7 @@ import { fingerprintOf, runningDifference } from './fingerprint.ts';
 import { guardStore, isNodeName } from './guarded-store.ts';
 import { beatMs, Members } from './members.ts';
 import { RunningNode } from './node.ts';
-import { level } from './shared-history.ts';
+import { level, lowestLevel } from './shared-history.ts';
 
 /**
  * Runs one node of a fleet of gateways that share a configuration.
@@ -27,7 +27,7 @@ import { level } from './shared-history.ts';
  * @beta
  */
 export async function openFleet(options: OpenFleetOptions): Promise<FleetAdmin> {
-  return openNode(options, [level, level]);
+  return openNode(options, [lowestLevel, level]);
 }
 
 /**

@@ -8,7 +8,9 @@ import * as z from 'zod/mini';
 
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
-import { namedResources, evolveRecord, type AdminEvent } from '../resources/index.ts';
+import type { Entry } from '../resources/history.ts';
+import { namedResources, type AdminEvent } from '../resources/index.ts';
+import { Entries, entryShape, foldRecord } from '../runtime/journal/entries.ts';
 import { configured, isEmpty, withoutProcess } from '../runtime/journal/history.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { count, intentMembers, isWhole, settlementMembers, type Open } from '../runtime/journal/record.ts';
@@ -21,14 +23,21 @@ import { hashOf } from './hash.ts';
 import { NodeOutdated } from './refusal.ts';
 
 /**
- * The level of the records that this version writes, and the highest that it reads.
+ * The highest level of a log that this version reads. From level 2 on, the state has the history.
  *
  * A version with a new kind of record, event or setting has a new level. Its nodes write what is new only once the log is at
- * the new level, and a node raises the level once every node has said that it reads the new one.
+ * the new level, and a node raises the level once every node has said that it reads the new one. A log begins at the highest
+ * level of the node that begins it.
  *
  * @internal
  */
-export const level = 1;
+export const level = 2;
+
+/** The lowest level of a log that this version reads, which is that of every record. @internal */
+export const lowestLevel = 1;
+
+/** From this level on, the state has the history. Below, a node of an earlier version would lose the history again. */
+const historyLevel = 2;
 
 const head = {
   level: count,
@@ -126,7 +135,11 @@ const stateShape = z.object({
   readOnly: z.boolean(),
   /** The names of secret parameters, as `nameKey` folds them. */
   secretParameters: z.array(z.string()),
+  /** The settled commands; from level 2 on. */
+  entries: z.exactOptional(z.array(entryShape)),
 });
+
+type SharedState = z.infer<typeof stateShape>;
 
 /** The number of ended commands that are kept. Each node has at most one unanswered call, of the records of one turn. */
 const mostEnded = 1000;
@@ -142,6 +155,8 @@ interface Beginning extends Partial<UnsettledCommands<SharedCommand['intent']>> 
   readonly readOnly?: boolean;
   /** The highest level that nodes may write. */
   readonly highest?: number;
+  /** The history; left out below the level that has one. */
+  readonly entries?: readonly Entry[];
 }
 
 /** The state that the records lead to. @internal */
@@ -153,14 +168,24 @@ export class SharedHistory {
   readonly #ended: Set<string>;
   #begun: number;
   readonly #lives: Map<string, NodeLife>;
+  #entries: Entries;
 
   /**
    * @param snapshot - the configuration; its revision is that of the fleet, and its epoch as well
    */
   constructor(
     snapshot: Snapshot,
-    { ended = [], begun = 0, lives = [], readOnly = false, highest = level, ...unsettled }: Beginning = {},
+    {
+      ended = [],
+      begun = 0,
+      lives = [],
+      readOnly = false,
+      highest = level,
+      entries,
+      ...unsettled
+    }: Beginning = {},
   ) {
+    this.#entries = new Entries(entries);
     this.#isReadOnly = readOnly;
     this.#begun = begun;
     this.#lives = new Map(lives.map((each) => [each.node, each]));
@@ -173,6 +198,11 @@ export class SharedHistory {
   /** What the fleet has: the configuration that every node follows. */
   get snapshot(): Snapshot {
     return this.#snapshot;
+  }
+
+  /** The settled commands. */
+  get entries(): Entries {
+    return this.#entries;
   }
 
   get open(): readonly SharedCommand[] {
@@ -257,8 +287,9 @@ export class SharedHistory {
   declare(names: readonly string[]): void {
     const { secretParameters = [] } = this.#snapshot;
     const all = Object.freeze([...new Set([...secretParameters, ...names])].toSorted());
-    if (all.length > secretParameters.length)
-      this.#snapshot = Object.freeze({ ...this.#snapshot, secretParameters: all });
+    if (all.length === secretParameters.length) return;
+    this.#snapshot = Object.freeze({ ...this.#snapshot, secretParameters: all });
+    this.#entries = this.#entries.without(all);
   }
 
   /**
@@ -292,8 +323,10 @@ export class SharedHistory {
     const last = this.#snapshot.revision;
     const revision = last + (hashOf(command, last) & 0xffff);
     const before = Object.freeze({ ...this.#snapshot, revision });
-    const next = folded(before, given);
+    const { next, kept } = folded(before, given);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
+    if (this.#level >= historyLevel)
+      this.#entries.take({ command, events: given, kept, revision: this.#snapshot.revision });
   }
 
   /** The configuration as text. It is the same at every node at the same position. */
@@ -311,7 +344,7 @@ export class SharedHistory {
   /** Gives the compacted form of all records so far. */
   toState(): Json {
     const { epoch, revision } = this.#snapshot;
-    const state: z.infer<typeof stateShape> = {
+    const state: SharedState = {
       format: 2,
       level: this.#level,
       epoch,
@@ -325,6 +358,9 @@ export class SharedHistory {
       lives: [...this.#lives.values()],
       readOnly: this.#isReadOnly,
       secretParameters: [...(this.#snapshot.secretParameters ?? [])],
+      ...(this.#level >= historyLevel
+        ? { entries: [...this.#entries.all] as NonNullable<SharedState['entries']> }
+        : {}),
     };
     return state as unknown as Json;
   }
@@ -344,13 +380,13 @@ export function restoreShared(
   given: Snapshot,
   highest: number,
 ): SharedHistory {
-  if (isEmpty({ state, records })) return new SharedHistory(begun(given));
+  if (isEmpty({ state, records })) return new SharedHistory(begun(given), { highest });
   const read = z.safeParse(stateShape, state);
   if (!read.success || read.data.level > highest) throw unreadable('a state', state, highest);
   const { document, epoch, revision, versions, level: at, secretParameters, ...rest } = deepFreeze(read.data);
   const plain = configured(given, withListeners(document, given), revision);
   const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
-    ...rest,
+    ...(rest as Beginning),
     highest: at,
   });
   history.declare(secretParameters);
@@ -382,7 +418,7 @@ export interface Writing {
 
 /** The record with which a node raises the level. @internal */
 export function levelRecord(to: number, { node, life }: Writing): SharedRecord {
-  return { level, type: 'level', node, life, command: `level ${String(to)}`, resources: [], to };
+  return { level: lowestLevel, type: 'level', node, life, command: `level ${String(to)}`, resources: [], to };
 }
 
 /** The record with which a process of a node begins. @internal */
@@ -393,14 +429,14 @@ export function lifeRecord(
 ): SharedRecord & { type: 'life' } {
   const command = `life ${life}`;
   return {
-    ...{ level, type: 'life', node, life, command, resources: [], number },
+    ...{ level: lowestLevel, type: 'life', node, life, command, resources: [], number },
     secretParameters: [...secretParameters],
   };
 }
 
 /** The record with which a node takes another one out. @internal */
 export function forgottenRecord(node: string, { life }: Writing): SharedRecord {
-  return { level, type: 'forgotten', node, life, command: `forget ${node}`, resources: [] };
+  return { level: lowestLevel, type: 'forgotten', node, life, command: `forget ${node}`, resources: [] };
 }
 
 /** The record with which a node begins or ends the read-only mode of all nodes. @internal */
@@ -410,7 +446,7 @@ export function modeRecord(
   { readOnly, actor }: { readonly readOnly: boolean; readonly actor?: string | undefined },
 ): SharedRecord {
   const by = actor === undefined ? {} : { actor };
-  return { level, type: 'mode', node, life, ...by, command, resources: [], readOnly };
+  return { level: lowestLevel, type: 'mode', node, life, ...by, command, resources: [], readOnly };
 }
 
 /** The state of a fleet that begins with the configuration of a host. */
@@ -421,9 +457,9 @@ function begun(given: Snapshot): Snapshot {
 }
 
 /** @throws Error if the events do not fit the configuration before them */
-function folded(before: Snapshot, given: readonly AdminEvent[]): Snapshot {
+function folded(before: Snapshot, given: readonly AdminEvent[]): ReturnType<typeof foldRecord> {
   try {
-    return evolveRecord(before, deepFreeze(given));
+    return foldRecord(before, deepFreeze(given));
   } catch (cause) {
     throw new Error(
       'The shared store contains a record that does not fit the configuration before it. Restore a backup.',

@@ -3,8 +3,10 @@
  * the log in turn.
  */
 import type { Outage } from '../runtime/host/outbox.ts';
+import { eventTable } from '../resources/index.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { Keeping, OpenedJournal } from '../runtime/journal/journal.ts';
+import { foldRecord, type Entries } from '../runtime/journal/entries.ts';
 import { evolving, type Ask } from '../runtime/journal/log.ts';
 import {
   asError,
@@ -13,21 +15,40 @@ import {
   type Following,
   type RecordQueueOptions,
 } from '../runtime/journal/record-queue.ts';
+import type { JournalRecord } from '../runtime/journal/record.ts';
 import type { Call, Entry, SharedLog, Work } from './shared-log.ts';
 
 /** The journal of a node. @internal */
 export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
   readonly #log: SharedLog;
+  readonly #own: Entries;
 
-  constructor(options: RecordQueueOptions<Work> & { readonly log: SharedLog }) {
+  /** @param options - with the entries of what no other node shares, which stay in memory */
+  constructor(options: RecordQueueOptions<Work> & { readonly log: SharedLog; readonly own: Entries }) {
     super(options);
     this.#log = options.log;
+    this.#own = options.own;
   }
 
-  keep<T>(keeping: Keeping<T>): Promise<T> {
+  keep<T>({ then, ...rest }: Keeping<T>): Promise<T> {
+    const keeping: Keeping<T> = {
+      ...rest,
+      then: (fold) => {
+        this.#noteOwn(rest.record);
+        return then(fold);
+      },
+    };
     const entry = this.#log.enter(keeping);
     if (entry === undefined) return new Promise((resolve) => resolve(keeping.then(evolving)));
     return 'json' in entry ? this.enter(entry, keeping) : this.#look(entry, keeping);
+  }
+
+  /** Notes what only this gateway does, such as closing: it is in no log. */
+  #noteOwn(record: JournalRecord): void {
+    if (record.type !== 'settlement') return;
+    const events = record.events.filter(({ type }) => eventTable[type].scope === 'node');
+    const { kept } = foldRecord(this.#log.snapshot, events);
+    this.#own.take({ ...record, events, kept, revision: this.#log.snapshot.revision });
   }
 
   /** Stores an entry of the log. */

@@ -17,9 +17,9 @@ import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
 import {
   forgottenRecord,
-  level,
   levelRecord,
   lifeRecord,
+  lowestLevel,
   parseRecord,
   restoreShared,
   type SharedCommand,
@@ -510,7 +510,7 @@ export class SharedLog implements Log<Work> {
 
   /** The stored form of a record; `undefined` if no other node has to know. */
   #sharedOf(record: JournalRecord, resources: readonly string[]): SharedRecord | undefined {
-    const head = { level, ...this.#options.writing, resources: resources.filter(isSharedLink) };
+    const head = { level: lowestLevel, ...this.#options.writing, resources: resources.filter(isSharedLink) };
     if (record.type === 'mark') return undefined;
     if (record.type === 'abandonment') return this.#abandonmentOf(record.command);
     if (record.type === 'intent') {
@@ -539,7 +539,17 @@ export class SharedLog implements Log<Work> {
   #endOf({ intent }: SharedCommand, why: 'abandoned' | 'forgotten'): SharedRecord {
     const { node, command, resources } = intent;
     const { life } = this.#options.writing;
-    return { level, node, life, resources, type: 'settlement', command, events: [], last: true, why };
+    return {
+      level: lowestLevel,
+      node,
+      life,
+      resources,
+      type: 'settlement',
+      command,
+      events: [],
+      last: true,
+      why,
+    };
   }
 
   #isSent(command: string): boolean {

@@ -66,6 +66,9 @@ export const endpoints = {
   'users.delete': command('DELETE', '/users/:name'),
   'commands.list': list('/commands'),
   'commands.abandon': command('DELETE', '/commands/:id'),
+  'history.list': list('/history'),
+  'history.undo': command('PUT', '/history/:id/undo'),
+  'history.restore': command('PUT', '/history/:id/restore'),
   'events.stream': { kind: 'stream', method: 'GET', path: '/events' } as const,
 } satisfies Readonly<Record<string, Endpoint>>;
 

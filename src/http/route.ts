@@ -140,10 +140,18 @@ export interface ListRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
   select?(this: void, snapshot: S, thing: T, rendering: R, values: SearchValues): Listing | Search;
 }
 
+/** Another endpoint that a command stands for: who may not use that one may not send the command. @internal */
+export interface Use {
+  readonly route: Route;
+  readonly parameters: PathParameters;
+}
+
 /** A command from a request. The resource in the path is looked up later, in the turn of the command. @internal */
 interface Change<S, D, T = unknown> {
   /** Decides the command about the resource that the path names. */
   decide(this: void, snapshot: S, thing: T, context: Context): D;
+  /** The endpoints that the command stands for, at the turn of the command; left out if it stands for itself alone. */
+  uses?(this: void): readonly Use[];
   /** What the body asks for, with its secrets hashed, sealed or left out; left out without a body. For the mark of a plan. */
   readonly asked?: object;
 }
@@ -166,6 +174,7 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
     parameters: PathParameters,
     body: Json,
     secrets: SecretPorts,
+    rendering: R,
   ): Promise<Result<Change<S, D, T>>> | Result<Change<S, D, T>>;
   /** Gives the body of a 200. Left out if the route answers 204. */
   answer?(this: void, snapshot: S, thing: T, rendering: R): object;

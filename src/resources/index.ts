@@ -31,6 +31,7 @@ import { eventKind } from './event.ts';
 import { filterKind, type FilterEffect, type FilterEvent } from './filter.ts';
 import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
+import { historyKind } from './history.ts';
 import { interfaceKind } from './interface.ts';
 import { logKind, type LogEffect, type LogEvent } from './log.ts';
 import { monitorKind, type MonitorEffect, type MonitorEvent, type MonitorReport } from './monitor.ts';
@@ -63,6 +64,7 @@ const kinds = [
   commandKind,
   fleetKind,
   eventKind,
+  historyKind,
   interfaceKind,
 ] as const;
 
@@ -306,16 +308,6 @@ export function evolve(snapshot: Snapshot, events: readonly AdminEvent[]): Snaps
 
 function isKnown({ type }: AdminEvent): boolean {
   return Object.hasOwn(eventTable, type);
-}
-
-/**
- * Folds the events of a record. Refuses an event of unknown type, because the state without the event would be wrong.
- *
- * @throws TypeError for an event of unknown type
- * @internal
- */
-export function evolveRecord(snapshot: Snapshot, events: readonly AdminEvent[]): Snapshot {
-  return fold(eventTable, snapshot, events);
 }
 
 /**

@@ -52,6 +52,7 @@ import { watchersOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
 import { PendingAnswers } from './pending-answers.ts';
 import { ownCommand, parseMark } from './plan/mark.ts';
+import { createHistory, type KeptEntries } from './way-back.ts';
 import type { Planned } from './plan/plan.ts';
 import { EventLog } from './read/event-log.ts';
 
@@ -73,6 +74,7 @@ export interface RunningCoordinator extends Coordinator {
 export interface Beginning {
   readonly snapshot: Snapshot;
   readonly journal: Journal;
+  readonly entries: KeptEntries;
   readonly coordinator?: RunningCoordinator;
 }
 
@@ -114,7 +116,7 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
 /** Connects the parts of an interface. @internal */
 export function assemble(
   options: CompleteOptions,
-  { snapshot, journal, coordinator }: Beginning,
+  { snapshot, journal, entries, coordinator }: Beginning,
 ): { readonly admin: Admin; readonly writer: Writer } {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const life = drawLife();
@@ -130,7 +132,7 @@ export function assemble(
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
   const { timeZone } = options;
-  const parts = { ...shared, writer, mode, passwords, streams, closing: closing.signal, timeZone };
+  const parts = { ...shared, entries, writer, mode, passwords, streams, closing: closing.signal, timeZone };
   const pending = new PendingAnswers();
   const close = once(async () => {
     closing.abort();
@@ -191,6 +193,7 @@ interface Parts extends Shared, Omit<SelfOptions, 'refuseAll'> {
   readonly writer: Writer;
   readonly passwords: Passwords;
   readonly streams: EventStreams;
+  readonly entries: KeptEntries;
   readonly closing: AbortSignal;
 }
 
@@ -329,18 +332,21 @@ function writerOf(
 }
 
 function surroundingsOf(
-  { times, gateway: { telemetry }, onError }: CompleteOptions,
+  { clock, times, gateway: { telemetry }, onError }: CompleteOptions,
   parts: Parts,
 ): Surroundings {
-  const { writer, coordinator } = parts;
+  const { writer, coordinator, entries } = parts;
   const commands = {
     list: () => writer.commands(),
     abandon: (id: string) => writer.abandon(id, callerLinks),
   };
   const self = createSelf(parts);
+  const follow = coordinator?.follow.bind(coordinator);
+  const history = createHistory({ entries, clock, snapshot: () => writer.snapshot, follow });
   return Object.freeze({
     times,
     commands,
+    history,
     self,
     ...coordinator?.surroundings,
     ...(telemetry === undefined ? {} : { telemetry: guardTelemetry(telemetry, onError) }),

@@ -7,12 +7,14 @@ import { openServices } from '../resources/service.ts';
 import type { Admin, AdminOptions } from './admin.ts';
 import { assemble, letGo, start } from './assembly.ts';
 import { assertOpenOptions, assertOptions } from './host/argument.ts';
+import { Entries } from './journal/entries.ts';
 import { isEmpty, restore } from './journal/history.ts';
-import { noJournal, OwnJournal } from './journal/journal.ts';
+import { journalInMemory, OwnJournal } from './journal/journal.ts';
 import { beginLife } from './journal/life.ts';
 import { loadInTime } from './journal/load.ts';
 import { OwnLog } from './journal/log.ts';
 import { completeOptions } from './options.ts';
+import { entriesOf } from './way-back.ts';
 
 /**
  * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.
@@ -43,7 +45,12 @@ import { completeOptions } from './options.ts';
 export function createAdmin(options: AdminOptions): Admin {
   assertOptions(options, 'createAdmin');
   const complete = completeOptions(options);
-  const { admin } = assemble(complete, { snapshot: beginLife(complete.snapshot), journal: noJournal });
+  const entries = new Entries();
+  const { admin } = assemble(complete, {
+    snapshot: beginLife(complete.snapshot),
+    journal: journalInMemory(entries),
+    entries,
+  });
   complete.instruments?.opened(admin.snapshot, { recovered: 0, unknown: 0 });
   return admin;
 }
@@ -104,7 +111,8 @@ export async function openAdmin(
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
     await journal.compact();
     const snapshot = beginLife(openServices(history.snapshot, clock.now()));
-    return await start(complete, { snapshot, journal, unsettled: history.unsettled });
+    const { unsettled } = history;
+    return await start(complete, { snapshot, journal, unsettled, entries: entriesOf(history) });
   } catch (error) {
     await letGo(options);
     throw error;

@@ -3,7 +3,7 @@
  * compiles this file under each version of TypeScript that the package supports.
  */
 /* eslint-disable @typescript-eslint/no-unsafe-call -- what is wrong has no type */
-import { createClient, undoOf, type Client, type ShownEvent } from 'gateway-admin-core/client';
+import { createClient, type Client } from 'gateway-admin-core/client';
 import { connect } from 'gateway-admin-core/message-port';
 
 /** Takes a value of a type. */
@@ -11,7 +11,7 @@ import { connect } from 'gateway-admin-core/message-port';
 declare function take<T>(value: T): void;
 
 /** What compiles. */
-export async function right(client: Client, event: ShownEvent): Promise<void> {
+export async function right(client: Client): Promise<void> {
   const whole = await client.services.get('Sales');
   if (whole.ok) take<'started' | 'stopped' | 'failed'>(whole.value.state);
   else take<string>(whole.problem.code);
@@ -29,9 +29,10 @@ export async function right(client: Client, event: ShownEvent): Promise<void> {
   await client.fleet.forget('paris');
   await client.users.create({ name: 'ada', password: 'engine' });
   await client.gateway.flushLogs();
-  const undo = undoOf(event);
-  if (undo?.id === 'services.patch') await client.services.patch(...undo.given);
-  if (undo !== undefined) take<boolean>((await client.run(undo)).ok);
+  const changes = await client.history.list({ resource: '/services/Sales', field: 'user', range: [0, 0] });
+  if (changes.ok) take<string | undefined>(changes.value.elements[0]?.actor);
+  await client.history.undo('c1', { ifMatch: '"1"' });
+  await client.history.restore.plan('c1');
   for await (const item of client.events({ types: ['service', 'session.closed'] }))
     if ('event' in item) take<string>(item.event.type);
 }
@@ -57,6 +58,10 @@ export async function wrong(client: Client): Promise<void> {
   await client.gateway.tasks({ range: [0, 1] });
   // @ts-expect-error: this list finds nothing by user
   await client.services.list({ user: 'ada' });
+  // @ts-expect-error: the history has no such search
+  await client.history.list({ user: 'ada' });
+  // @ts-expect-error: a number for the id of an entry
+  await client.history.undo(7);
   // @ts-expect-error: a body where none is
   await client.services.stop('Sales', [{ op: 'remove', path: '/user' }]);
   // @ts-expect-error: no operations

@@ -26,7 +26,8 @@ export type Shown =
   | 'user'
   | 'command'
   | 'interface'
-  | 'fleet node';
+  | 'fleet node'
+  | 'history entry';
 
 /** One endpoint. */
 export interface Endpoint {
@@ -394,6 +395,34 @@ export const additions: readonly Endpoint[] = [
     parameters: [],
     answer: done,
     subject: 'paris',
+    ours: true,
+  },
+  {
+    method: 'GET',
+    path: '/history',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    search: ['resource', 'field', 'actor', 'type', 'since', 'before'],
+    answer: list('history entry'),
+    live: true,
+    ours: true,
+  },
+  {
+    method: 'PUT',
+    path: '/history/:id/undo',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'sample-1',
+    ours: true,
+  },
+  {
+    method: 'PUT',
+    path: '/history/:id/restore',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'sample-1',
     ours: true,
   },
   {

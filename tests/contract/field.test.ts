@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createMemoryStore, createSnapshot, stopMonitor, stopService, type Admin } from 'gateway-admin-core';
+import {
+  createMemoryStore,
+  createSnapshot,
+  startMonitor,
+  stopMonitor,
+  stopService,
+  type Admin,
+} from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { sampleSnapshot } from '../support/document.ts';
@@ -27,10 +34,19 @@ async function busyAdmin(): Promise<Admin> {
   return admin;
 }
 
+/** An interface with two settled commands; the caller of the first is not known. */
+async function changedAdmin(): Promise<Admin> {
+  const { admin } = runAdmin();
+  await admin.execute((snapshot, context) => startMonitor(snapshot, 'Idle Monitor', context));
+  const ada = { actor: 'ada' };
+  await admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context), ada);
+  return admin;
+}
+
 describe.each(['routes', 'core'] as const)('through %s', (name) => {
   let full: Transport;
   let bare: Transport;
-  let others: Readonly<Record<'store' | 'fleet', Transport>>;
+  let others: Readonly<Record<'store' | 'fleet' | 'history', Transport>>;
 
   beforeAll(async () => {
     full = name === 'routes' ? openRoutes(sampleSnapshot()) : await transports[name](await busyAdmin());
@@ -40,10 +56,11 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
         : await transports[name](runAdmin({ snapshot: empty }).admin);
     others =
       name === 'routes'
-        ? { store: full, fleet: full }
+        ? { store: full, fleet: full, history: full }
         : {
             store: await transports[name]((await openRunning(createMemoryStore())).admin),
             fleet: await transports[name]((await runSampleFleet()).admin),
+            history: await transports[name](await changedAdmin()),
           };
   });
 

@@ -231,6 +231,17 @@ export const fields: readonly Field[] = [
     ['behind.[].detail', 'text', ['The gateway refused: The port is taken. Nothing was changed.']],
     ['differs', 'boolean', false],
   ]),
+  ...rows('history entry', [
+    ['id', 'text', undefined],
+    ['at', 'iso8601', undefined],
+    ['actor?', 'text', 'ada'],
+    ['revision', 'number', undefined],
+    ['resources', 'text[]', ['/monitors/Main-Monitor']],
+    ['events', 'objects', undefined],
+    ['events.[].type', 'text', ['monitor.stopped']],
+    ['events.[].resource', 'text', ['/monitors/Main-Monitor']],
+    ['undo', 'text', 'possible'],
+  ]),
 ];
 
 /** Whether a field is one of several things in a list or map, of which there may be none. */
@@ -251,7 +262,7 @@ export interface Place {
   /** Whether that is the one of a gateway of which nothing is known. */
   readonly bareWhereEmpty?: boolean;
   /** The interface that has the one with all fields, if it is another one than for most. */
-  readonly fullWith?: 'store' | 'fleet';
+  readonly fullWith?: 'store' | 'fleet' | 'history';
 }
 
 /** Where the representations are found. */
@@ -274,6 +285,7 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   user: { full: '/users', bare: '/users' },
   command: { full: '/commands?range=0-0', bare: '/commands?range=1-1' },
   interface: { full: '/', bare: '/', fullWith: 'store', bareWhereEmpty: true },
+  'history entry': { full: '/history?range=0-0', bare: '/history?range=1-1', fullWith: 'history' },
   'fleet node': { full: '/fleet?range=1-1', bare: '/fleet?range=0-0', fullWith: 'fleet' },
 };
 

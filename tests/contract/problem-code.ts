@@ -3,9 +3,11 @@
  */
 import {
   createUser,
+  deleteUser,
   EffectRefusedError,
   flushLogs,
   sequence,
+  startMonitor,
   stopMonitor,
   type Json,
   type ProblemCode,
@@ -99,8 +101,14 @@ const logIn = (found: 'throttled' | 'overloaded' | undefined): Row => {
 const hasher = { hash: () => Promise.resolve('opaque'), verify: () => Promise.resolve(true) };
 
 /** The gateway begins an effect and does not end it. */
-const holding = (): ReturnType<typeof sampleGateway> =>
-  sampleGateway().will(hold().apply).otherwise({ inspect: 'not-in-place' });
+const holding = (endpoint: Endpoint): ReturnType<typeof sampleGateway> =>
+  gatewayOf(endpoint).will(hold().apply).otherwise({ inspect: 'not-in-place' });
+
+/** The gateway of an endpoint; of the history, with two commands that are settled before. */
+const gatewayOf = ({ path }: Endpoint): ReturnType<typeof sampleGateway> =>
+  isOfHistory({ path }) ? sampleGateway().will('done', 'done') : sampleGateway();
+
+const isOfHistory = ({ path }: Pick<Endpoint, 'path'>): boolean => path.startsWith('/history');
 
 /** In a fleet, the mode of the interface is changed in the shared store. */
 const unconfirmed = (): Provocation => {
@@ -114,7 +122,7 @@ const unconfirmed = (): Provocation => {
 /** A command without effects waits for the store. */
 const unanswered: Row = (endpoint) => {
   if (endpoint.path === '/') return unconfirmed();
-  if (kindOf(endpoint) !== 'users') return { options: { gateway: holding() }, after: longTime };
+  if (kindOf(endpoint) !== 'users') return { options: { gateway: holding(endpoint) }, after: longTime };
   const store = new FailingStore();
   const before = (): void => store.fail('never answers, and nothing is kept');
   return { store, before, after: longTime };
@@ -127,7 +135,7 @@ const usersAndMore = sequence(
 );
 
 const inProgress: Row = (endpoint) => ({
-  options: { gateway: holding() },
+  options: { gateway: holding(endpoint) },
   async before({ admin, clock }, send) {
     void (kindOf(endpoint) === 'users' ? admin.execute(usersAndMore) : send());
     await clock.advance(longTime);
@@ -249,6 +257,10 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'node-not-found': (endpoint) => ({ ...nobody(endpoint), inFleet: endpoint.path.endsWith('/:node') }),
   'node-alive': subject('berlin'),
   'command-not-found': nobody,
+  'entry-not-found': nobody,
+  'undo-refused': ({ path }) => ({
+    before: ({ admin }) => (path.endsWith('undo') ? startAgain(admin) : forget(admin)),
+  }),
   'user-exists': body('{"name":"ada","password":"x"}'),
   'last-user': () => ({
     headers: { authorization: 'x' },
@@ -259,8 +271,8 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
     },
   }),
   'precondition-failed': () => ({ headers: { 'if-match': '"other"' } }),
-  'effect-refused': () => ({
-    options: { gateway: sampleGateway().will(new EffectRefusedError('The gateway is busy.')) },
+  'effect-refused': (endpoint) => ({
+    options: { gateway: gatewayOf(endpoint).will(new EffectRefusedError('The gateway is busy.')) },
   }),
   'partly-done': (endpoint) => ({
     options: { gateway: sampleGateway().will('done', new EffectRefusedError('The gateway is busy.')) },
@@ -363,12 +375,15 @@ async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Pr
   const own = await world.open('own', leaseMs);
   const other = await world.open('other', leaseMs);
   const { method, body } = endpoint;
+  const entry = isOfHistory(endpoint) ? await makeHistory(own.admin) : undefined;
+  const target = targetOf(entry === undefined ? endpoint : { ...endpoint, subject: entry });
+  if (entry !== undefined) await world.clock.advance(5000);
   const handled = await fleetProvocations[code]?.(
     { clock: world.clock, memory: world.memory, own, other },
     ({ admin }) =>
       admin.handle({
         method,
-        target: targetOf(endpoint),
+        target,
         headers: body === undefined ? {} : { 'content-type': body.type },
         ...(body === undefined ? {} : { body: JSON.stringify(body.json) }),
       }),
@@ -415,7 +430,33 @@ export async function runFor({ path }: Pick<Endpoint, 'path'>, given?: Running):
   if (isOfFleet({ path }) && given === undefined) return runWithEndedNode();
   const running = given ?? runAdmin();
   if (path.startsWith('/commands')) await leaveUnknown(running);
+  if (isOfHistory({ path })) await makeHistory(running.admin);
   return running;
+}
+
+/** A monitor was stopped, and another one was started since. Gives the entry of the first command. */
+async function makeHistory(admin: Pick<Running['admin'], 'execute'>): Promise<string | undefined> {
+  const actor = { actor: 'ada' };
+  const stopped = await admin.execute(
+    (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context),
+    actor,
+  );
+  await admin.execute((snapshot, context) => startMonitor(snapshot, 'Idle Monitor', context), actor);
+  return stopped.outcome === 'accepted' ? stopped.events[0]?.command : undefined;
+}
+
+/** A later command stands in the way of an undo. */
+async function startAgain(admin: Running['admin']): Promise<void> {
+  await admin.execute((snapshot, context) => startMonitor(snapshot, 'Main Monitor', context));
+}
+
+/** So many commands follow that the history does not keep them all. */
+async function forget(admin: Running['admin']): Promise<void> {
+  const user = { name: 'joan', passwordHash: 'opaque' };
+  for (let count = 0; count < 501; count += 1) {
+    await admin.execute((snapshot, context) => createUser(snapshot, user, context));
+    await admin.execute((snapshot, context) => deleteUser(snapshot, 'joan', context));
+  }
 }
 
 /** Leaves the first command of an interface with an unknown outcome. */

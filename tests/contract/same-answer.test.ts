@@ -24,6 +24,7 @@ import { runWithEndedNode } from '../fleet/node.ts';
 import { sampleDocument } from '../support/document.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { additions, endpoints, targetOf, type Endpoint } from './endpoint.ts';
+import { runFor } from './problem-code.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -32,12 +33,13 @@ afterEach(async () => {
 });
 
 /**
- * A fresh interface, the same each time. For the endpoints of commands, it has a command of unknown outcome, and for those of
- * a fleet, a node that has ended.
+ * A fresh interface, the same each time. For the endpoints of commands, it has a command of unknown outcome, for those of a
+ * fleet, a node that has ended, and for those of the history, two settled commands.
  */
 async function run({ path }: Endpoint): Promise<Admin> {
   const snapshot = createSnapshot(sampleDocument, { epoch: 'sample' });
   if (path.startsWith('/fleet/')) return (await runWithEndedNode()).admin;
+  if (path.startsWith('/history')) return (await runFor({ path }, runAdmin({ snapshot }))).admin;
   if (!path.startsWith('/commands')) return runAdmin({ snapshot }).admin;
   const gateway = sampleGateway().will(hold().apply).otherwise({ inspect: 'not-in-place' });
   const { admin, clock } = runAdmin({ snapshot, gateway });

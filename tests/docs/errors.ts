@@ -158,6 +158,10 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     meaning: 'No command with this id is in flight.',
     next: 'Read the events: an event with this id says how the command ended.',
   },
+  'entry-not-found': {
+    meaning: 'The history has no entry with this id.',
+    next: 'List the entries with `GET /history`: the last 1,000, and the last change of each member.',
+  },
   'route-not-found': {
     meaning: 'The interface has no such path.',
     next: 'Check the base path at which the gateway mounts the interface. [http.md](http.md) lists the paths.',
@@ -214,6 +218,10 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   'command-not-abandonable': {
     meaning: 'The caller of the command still waits for the outcome, so the command cannot be abandoned.',
     next: 'Wait for the answer of the command.',
+  },
+  'undo-refused': {
+    meaning: 'A later change stands in the way, or the entry closes, flushes or deletes something.',
+    next: 'Look at the later entry: the member `command` has its id. Undo that one first, or make the change by hand.',
   },
   'node-alive': {
     meaning: 'A node that may be alive is not taken out of the fleet.',

@@ -3,6 +3,7 @@ import { createSnapshot, type Json } from 'gateway-admin-core';
 import { createSharedMemory, type SharedStore } from 'gateway-admin-core/fleet';
 
 import { level, levelRecord, modeRecord, restoreShared } from '../../src/fleet/shared-history.ts';
+import { Entries } from '../../src/runtime/journal/entries.ts';
 import { SharedJournal } from '../../src/fleet/shared-journal.ts';
 import { SharedLog } from '../../src/fleet/shared-log.ts';
 import { watchersOf } from '../../src/runtime/options.ts';
@@ -36,7 +37,12 @@ async function openJournal(store: SharedStore, calls: string[] = [], errors: unk
   await log.begin((_name, call) => call(), stored.state === undefined);
   calls.length = 0;
   const onError = (error: unknown): void => void errors.push(error);
-  const journal = new SharedJournal({ log, ...watchersOf({ onError }), deadlineMs: 1000 });
+  const journal = new SharedJournal({
+    ...watchersOf({ onError }),
+    log,
+    own: new Entries(),
+    deadlineMs: 1000,
+  });
   return { log, journal };
 }
 

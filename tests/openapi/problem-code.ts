@@ -65,6 +65,8 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'users.create': ['user-exists', 'password-unacceptable'],
   'users.delete': ['last-user'],
   'commands.abandon': ['command-not-abandonable'],
+  'history.undo': ['undo-refused'],
+  'history.restore': ['undo-refused'],
   'fleet.retry': ['node-not-found'],
   'fleet.forget': ['node-not-found', 'node-alive'],
 };
@@ -86,7 +88,7 @@ function asksHost(route: BoundRoute): boolean {
 
 /** Whether the nodes of a fleet share what a route changes, and each of them asks its gateway. */
 function isShared(route: BoundRoute): boolean {
-  return asksHost(route) && /\.(?:patch|start|stop)$/.test(route.id);
+  return asksHost(route) && /\.(?:patch|start|stop|undo|restore)$/.test(route.id);
 }
 
 /** Whether a route reads the body. */
@@ -107,6 +109,7 @@ function patches(route: BoundRoute, holds: (field: Field) => boolean): boolean {
 /** The code for a name or id of a resource that names nothing: `/services/:name` and `/service/:name/stop` name a service. */
 function notFound({ path }: BoundRoute): readonly ProblemCode[] {
   const [, kind] = /^\/(\w+?)s?\/:(?!node)/.exec(path) ?? [];
+  if (kind === 'history') return ['entry-not-found'];
   return kind === undefined ? [] : [`${kind}-not-found` as ProblemCode];
 }
 

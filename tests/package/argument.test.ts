@@ -70,7 +70,6 @@ describe('arguments are named', () => {
     ['port must be a message port', () => messagePort.connect('x' as never)],
     ['sendTo needs the interface', () => client.sendTo({} as never)],
     ['send must be a function', () => client.withEtags(null as never)],
-    ['event must be an object', () => client.undoOf(null as never)],
     ['snapshot must come from createSnapshot', () => testing.createScriptedGateway({} as never)],
     ['open must be a function', () => testing.gatewayAudits({}, undefined as never)],
     ['createPlace must be a function', () => testing.storeAudits(null as never)],

@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
     from: 'resources/shared/*',
     values: sharedMay,
     // What a route sees of the running interface.
-    types: ['command', 'fleet', 'interface', 'telemetry'].map((name) => `resources/${name}.ts`),
+    types: ['command', 'fleet', 'history', 'interface', 'telemetry'].map((name) => `resources/${name}.ts`),
   },
   {
     from: 'runtime/*',
@@ -172,7 +172,7 @@ const rows: readonly Row[] = [
       'node:*',
       'node:*/*',
     ],
-    types: ['resources/fleet.ts'],
+    types: ['resources/fleet.ts', 'resources/history.ts'],
   },
   { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts', 'resources/*'] },
   {

@@ -12,6 +12,8 @@ const resources: Readonly<Record<string, readonly [subject: string, link: string
   monitors: ['main monitor', '/monitors/Main-Monitor'],
   filters: ['hint', '/filters/Hint'],
   sessions: ['9', '/sessions/9'],
+  // Nothing has a tag.
+  history: ['sample-1', '/history'],
   // All users are one resource.
   users: ['ADA', '/users'],
 };

@@ -16,6 +16,7 @@ import {
 import type { NewUser } from '../../src/resources/user.ts';
 import { fail, ok } from '../../src/problem.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
+import { busySurroundings } from '../support/surroundings.ts';
 import { isAction } from '../../src/resources/shared/route.ts';
 import { followUsers } from '../../src/resources/user.ts';
 import { sampleSnapshot } from '../support/document.ts';
@@ -210,12 +211,13 @@ async function requested(
 ): Promise<Result<Transition>> {
   const route = boundRoutes.find((each) => each.id === id);
   if (route?.kind !== 'command' || isAction(route)) throw new Error(`There is no command ${id}`);
-  const change = await route.command({}, body, {
+  const secrets = {
     hash: () => Promise.resolve(hash),
     objection: () => undefined,
     seal: () => Promise.reject(new Error('No user has a sealed secret')),
     isSecretParameter: () => false,
-  });
+  };
+  const change = await route.command({}, body, secrets, busySurroundings);
   if (!change.ok) return change;
   return ok((snapshot, context) => {
     const found = route.find(snapshot, { name: 'GRACE' });

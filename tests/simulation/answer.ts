@@ -13,6 +13,8 @@ export interface Asked extends ClientCommand {
   readonly tag?: Tag;
   /** The mark of the plan that the command must carry out. */
   readonly mark?: string;
+  /** The most effects that the request can have, if that is more than other commands have. */
+  readonly mostEffects?: number;
   /** Gets what the command in the process has come to. */
   readonly judge?: (execution: Execution) => void;
   /** Whether the host is asked for something before the command waits for its turn: to seal a password. */
@@ -78,6 +80,7 @@ export function answerTo(handled: Handled): Answer {
       ...(text === '' ? {} : { reply: { etag: headers['etag'], body: text } }),
     };
   const { code, command } = JSON.parse(text) as { readonly code: string; readonly command?: string };
-  if (code !== 'outcome-unknown' || command === undefined) return { ...common, outcome: 'refused', code };
+  if (code !== 'outcome-unknown' || command === undefined)
+    return { ...common, outcome: 'refused', code, hasEvents: code === 'partly-done' };
   return { ...common, outcome: 'unknown', code, commandId: command };
 }

@@ -42,6 +42,8 @@ interface Handle {
  */
 export class Disk {
   faults: DiskFaults = { reject: 0, never: 0 };
+  /** Gets every record that is there, once, whether or not the process has an answer. */
+  onRecord: (record: Json) => void = () => undefined;
   readonly #random: Random;
   readonly #clock: VirtualClock;
   #failsUntil = 0;
@@ -141,8 +143,14 @@ export class Disk {
       this.#leavePart(write);
       throw new Error('The disk failed');
     }
-    this.#content = write().at(-1)?.(this.#content) ?? this.#content;
+    this.#make(write().at(-1));
     return this.#position();
+  }
+
+  #make(change: Change = (content) => content): void {
+    const { records } = this.#content;
+    this.#content = change(this.#content);
+    for (const text of this.#content.records.slice(records.length)) this.onRecord(valueOf(text));
   }
 
   /** Never answers. What was to be written may get there while the same call comes again, or long after that. */
@@ -154,7 +162,7 @@ export class Disk {
 
   #leavePart(write: Write): void {
     try {
-      this.#content = this.#random.pick(write())(this.#content);
+      this.#make(this.#random.pick(write()));
     } catch {
       // Others have written there meanwhile.
     }

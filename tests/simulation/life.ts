@@ -72,6 +72,11 @@ interface Waiting {
   effects: readonly Effect[];
 }
 
+/** How many effects a command has. A request tells that nobody before its answer. */
+function effectsOf({ asked, effects }: Waiting): number {
+  return Math.max(effects.length, asked.mostEffects ?? 0);
+}
+
 /** A command with its answer, and what the gateway was to be asked for. */
 export type Heard = Pick<Waiting, 'asked' | 'actor' | 'at' | 'effects'> & { readonly answer: Answer };
 
@@ -147,7 +152,7 @@ export class Life {
   async close(): Promise<void> {
     this.#isClosing = true;
     const begun = this.#mortal.clock.now();
-    const effects = [...this.#waiting].reduce((sum, each) => sum + Math.max(1, each.effects.length), 0);
+    const effects = [...this.#waiting].reduce((sum, each) => sum + Math.max(1, effectsOf(each)), 0);
     const bound = closeMs(effects, this.unknown().length);
     const hasClosed = await Promise.race([this.admin.close().then(() => true), this.death]);
     if (hasClosed !== true || !this.alive) return;
@@ -308,7 +313,7 @@ export class Life {
   #ask(asked: Asked, actor: string, answers: number): Waiting {
     const at = this.#mortal.clock.now();
     const before = [...this.#waiting];
-    const longest = Math.max(mostEffects, ...before.map(({ effects }) => effects.length));
+    const longest = Math.max(mostEffects, asked.mostEffects ?? 0, ...before.map(effectsOf));
     return {
       ...{ asked, actor, at, answers, decidedAt: at, effects: [] },
       from: this.chronicle.length,

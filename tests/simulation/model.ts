@@ -12,7 +12,13 @@ type Value = string | number | boolean | undefined;
 export type Change = Readonly<Record<Field, Value>>;
 
 /** Everything that clients change, read from a snapshot. */
-function fieldsOf({ services, servers, monitors, filters, users }: Snapshot): ReadonlyMap<Field, Value> {
+export function fieldsOf({
+  services,
+  servers,
+  monitors,
+  filters,
+  users,
+}: Snapshot): ReadonlyMap<Field, Value> {
   return new Map<Field, Value>([
     ...Array.from(services).flatMap(({ key, state, settings }): [Field, Value][] => [
       [`${key} state`, wanted(state)],

@@ -31,6 +31,8 @@ import { limits } from './bound.ts';
 import { anyCommand, maintenanceCommand, sequenceAfter } from './command.ts';
 import { Disk } from './disk.ts';
 import { hazardsOf, noHazards, type Hazards } from './hazard.ts';
+import { Historian } from './historian.ts';
+import { Ledger } from './ledger.ts';
 import { beginLife, type Heard, type Life } from './life.ts';
 import { Model } from './model.ts';
 import type { Surroundings } from './mortal.ts';
@@ -78,7 +80,10 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
   const rare = createRandom(seed + 2 ** 33);
   const world =
     hazards === 'all'
-      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), plannerOf(seed))
+      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), {
+          planner: plannerOf(seed),
+          undoing: undoingOf(seed),
+        })
       : new World(createRandom(seed), undefined, noHazards(rare));
   for (let step = 0; step < steps; step += 1) await world.step();
   return world.end();
@@ -88,6 +93,19 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
 function plannerOf(seed: number): Planner | undefined {
   const random = createRandom(seed + 2 ** 34);
   return random.chance(0.25) ? new Planner(random) : undefined;
+}
+
+/** In every fourth world, clients undo and restore. */
+function undoingOf(seed: number): Random | undefined {
+  const random = createRandom(seed + 2 ** 35);
+  return random.chance(0.25) ? random : undefined;
+}
+
+/** Who acts in some worlds only. */
+interface Guests {
+  readonly planner: Planner | undefined;
+  /** Draws what clients undo and restore. */
+  readonly undoing: Random | undefined;
 }
 
 class World {
@@ -114,6 +132,9 @@ class World {
   readonly #readers: readonly Reader[];
   readonly #abandonment = new Abandonment();
   readonly #planner: Planner | undefined;
+  /** Judges the history; left out in the worlds of before. */
+  readonly #ledger: Ledger | undefined;
+  readonly #historian: Historian | undefined;
   /** How likely the sealer never answers, from 0 to 1. */
   #unsealed = 0.3;
   #mortality: number;
@@ -123,8 +144,8 @@ class World {
   #commands = 0;
   #clientCount = 0;
 
-  constructor(random: Random, more: Random | undefined, hazards: Hazards, planner?: Planner) {
-    this.#planner = planner;
+  constructor(random: Random, more: Random | undefined, hazards: Hazards, guests?: Guests) {
+    this.#planner = guests?.planner;
     this.#random = random;
     this.#more = more;
     this.#hazards = hazards;
@@ -147,6 +168,13 @@ class World {
     this.#disk = new Disk(random, this.#clock);
     this.#disk.faults = { reject: 0.05 * this.#roughness, never: 0.01 * this.#roughness };
     for (const service of ['Sales', 'Reports']) this.#opening(service);
+    if (guests === undefined) return;
+    const ledger = new Ledger(snapshot);
+    this.#ledger = ledger;
+    this.#historian = guests.undoing === undefined ? undefined : new Historian(guests.undoing, ledger);
+    this.#disk.onRecord = (record) => {
+      ledger.take(record);
+    };
   }
 
   async step(): Promise<void> {
@@ -161,6 +189,8 @@ class World {
     if (this.#life !== life || !life.alive) return;
     this.#faults.push(...life.unheeded(), ...life.overdue());
     if (life.settled) this.#lookAtFailures(life);
+    // Not awaited: the world goes on as without the look.
+    if (!life.isClosing) void this.#ledger?.lookWithin(life.admin);
   }
 
   /**
@@ -181,6 +211,7 @@ class World {
     if ((isTardy || abandons) && random.chance(0.4)) this.#gateway.will(this.#tardy());
     if (hasRequests || seals) this.#request(life, random.below(4));
     this.#planSome(life);
+    this.#undoSome(life);
     if (abandons && random.chance(0.5)) this.#abandonSome(life);
     for (const reader of this.#readers) reader.step(life.admin);
     if (losesStore && random.chance(0.1)) this.#disk.lose(random.pick(['taken', 'rewritten']));
@@ -198,6 +229,12 @@ class World {
       const service = this.#planner.nextClient();
       if (service !== undefined) this.#report(life.admin, this.#gateway.openSession(service));
     }
+  }
+
+  #undoSome(life: Life): void {
+    if (life.isClosing) return;
+    const asked = this.#historian?.next();
+    if (asked !== undefined) this.#ask(life, asked);
   }
 
   #request(life: Life, count: number): void {
@@ -268,6 +305,8 @@ class World {
       ...this.#clients.faults,
       ...this.#trail.faultsFound,
       ...(this.#planner?.faults ?? []),
+      ...(this.#ledger?.faults ?? []),
+      ...(this.#historian?.faults ?? []),
     ];
   }
 
@@ -314,9 +353,12 @@ class World {
     await this.#settle();
     if (this.#repeats) life.admin.report(this.#statusReports());
     this.#judge(life);
+    await this.#ledger?.lookAtRest(life.admin);
     const before = configuration(life.admin.snapshot);
     await this.#close(life);
-    const after = configuration((await this.#living()).admin.snapshot);
+    const { admin } = await this.#living();
+    const after = configuration(admin.snapshot);
+    await this.#ledger?.lookAtRest(admin);
     if (JSON.stringify(before) !== JSON.stringify(after))
       this.#faults.push('another start on the same disk shows something else');
   }
@@ -364,6 +406,7 @@ class World {
     const { asked, actor, answer } = heard;
     const { reply, settledAt = heard.at, code } = answer;
     this.#abandonment.hear(heard);
+    this.#historian?.hear(heard);
     if (asked.request !== undefined && reply !== undefined) this.#clients.look(asked.request, reply);
     if (this.#hazards.audit !== 'required') return;
     if (code === 'audit-unavailable' && this.#sink?.hasFailed() === false)
@@ -481,6 +524,7 @@ class World {
   }
 
   async #begin(): Promise<Life | undefined> {
+    const before = this.#ledger?.shown ?? [];
     const beginning = beginLife({
       snapshot,
       gateway: this.#gateway,
@@ -499,6 +543,7 @@ class World {
     });
     const life = await this.#clock.waitFor(beginning);
     if (life?.alive !== true) return undefined;
+    void this.#ledger?.lookAtBeginning(life.admin, before);
     life.onAnswer = (heard) => {
       this.#hear(heard);
     };

@@ -28,6 +28,9 @@ const otherReasons: readonly (string | undefined)[] = [
   'store-unavailable',
   'audit-unavailable',
   'closed',
+  // These rest on the history too.
+  'undo-refused',
+  'entry-not-found',
 ];
 
 /** What is wrong with an answer. */

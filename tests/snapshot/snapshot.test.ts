@@ -13,7 +13,7 @@ import {
 
 import type { Entity } from '../../src/core/collection.ts';
 import { initialVersion, type Version } from '../../src/core/version.ts';
-import { evolveRecord } from '../../src/resources/index.ts';
+import { foldRecord } from '../../src/runtime/journal/entries.ts';
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
 import { noStatistics } from '../../src/snapshot/session/table.ts';
 import { replaceVersions, find, nameFinder, shownVersion } from '../../src/snapshot/state.ts';
@@ -424,7 +424,7 @@ describe('evolve', () => {
 
   it('throws at an event that it does not know in a record of a store', () => {
     const unknown = { type: 'service.painted', ...head } as unknown as AdminEvent;
-    expect(() => evolveRecord(sampleSnapshot(), [unknown])).toThrow(TypeError);
+    expect(() => foldRecord(sampleSnapshot(), [unknown])).toThrow(TypeError);
   });
 
   it('is one revision later, however many events there are', () => {

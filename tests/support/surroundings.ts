@@ -1,13 +1,16 @@
 /**
  * What a route sees besides the snapshot, without an interface that runs.
  */
-import type { InterfaceRepresentation } from 'gateway-admin-core';
+import { startMonitor, stopMonitor, type InterfaceRepresentation } from 'gateway-admin-core';
+import { createVirtualClock } from 'gateway-admin-core/testing';
 
 import { createTimeFormat } from '../../src/core/time.ts';
 import type { CommandInFlight } from '../../src/resources/command.ts';
 import type { FleetNode } from '../../src/resources/fleet.ts';
 import type { Surroundings } from '../../src/resources/shared/rendering.ts';
-import { sampleZone } from './document.ts';
+import { History } from '../../src/runtime/journal/history.ts';
+import { createHistory, entriesOf } from '../../src/runtime/way-back.ts';
+import { sampleSnapshot, sampleZone } from './document.ts';
 
 const sampleState: InterfaceRepresentation = {
   ready: true,
@@ -32,6 +35,12 @@ function surroundingsWith(
     times: createTimeFormat(sampleZone),
     self: { state: () => state, setReadOnly: () => Promise.resolve({ outcome: 'accepted' }) },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
+    history: createHistory({
+      entries: entriesOf(sampleHistory()),
+      clock: createVirtualClock(0),
+      snapshot: sampleSnapshot,
+      follow: undefined,
+    }),
     fleet: {
       nodes: () => nodes,
       retry: () => undefined,
@@ -39,6 +48,20 @@ function surroundingsWith(
       forget: () => Promise.resolve({ outcome: 'accepted' }),
     },
   };
+}
+
+/** The history of two commands; the caller of the second is not known. */
+function sampleHistory(): History {
+  const history = new History(sampleSnapshot());
+  const names = { sample: 'Idle Monitor', 'sample-1': 'Main Monitor' };
+  for (const [id, name] of Object.entries(names)) {
+    const context = { now: Date.parse('2016-09-10T00:00:00Z'), ...(id === 'sample' ? {} : { actor: 'ada' }) };
+    const decision = (id === 'sample' ? startMonitor : stopMonitor)(history.snapshot, name, context);
+    if (decision.outcome !== 'accepted') throw new Error(`Nothing changes ${name}`);
+    const { events } = decision;
+    history.take({ type: 'settlement', command: id, revision: 7, events, last: true });
+  }
+  return history;
 }
 
 const ownNode = {

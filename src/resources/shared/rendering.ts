@@ -4,6 +4,7 @@
 import type { TimeFormat } from '../../core/time.ts';
 import type { CommandTable } from '../command.ts';
 import type { RunningFleet } from '../fleet.ts';
+import type { RunningHistory } from '../history.ts';
 import type { RunningInterface } from '../interface.ts';
 import type { Telemetry } from '../telemetry.ts';
 
@@ -29,6 +30,8 @@ export interface Surroundings extends Rendering {
   readonly commands: CommandTable;
   /** The fleet; left out if the interface runs alone. */
   readonly fleet?: RunningFleet;
+  /** The settled commands. */
+  readonly history: RunningHistory;
   /** The running interface itself. */
   readonly self: RunningInterface;
 }

@@ -76,15 +76,19 @@ export function toldChange(
   isSecret: (name: string) => boolean,
 ): readonly Json[] {
   const isHidden = (name: string): boolean => namesOfSecrets.has(name) || isSecret(name);
-  const shown = (value: Json): Json => {
-    if (isArray(value)) return value.map(shown);
-    if (!isObject(value)) return value;
-    const { path } = value;
-    const isOnSecret = typeof path === 'string' && path.split('/').some(isHidden);
-    const kept = pick(value, (name) => !isHidden(name) && !(isOnSecret && name === 'value'));
-    return Object.fromEntries(Object.entries(kept).map(([name, member]) => [name, shown(member)]));
-  };
-  return bounded(redactSecrets(change.map(shown)) as readonly JsonObject[]);
+  return bounded(redactSecrets(withoutNamed(change, isHidden)) as readonly JsonObject[]);
+}
+
+/** A copy without the members that have certain names, at any depth, and without the values of operations on them. @internal */
+export function withoutNamed(value: Json, isHidden: (name: string) => boolean): Json {
+  if (isArray(value)) return value.map((item) => withoutNamed(item, isHidden));
+  if (!isObject(value)) return value;
+  const { path } = value;
+  const isOnSecret = typeof path === 'string' && path.split('/').some(isHidden);
+  const kept = pick(value, (name) => !isHidden(name) && !(isOnSecret && name === 'value'));
+  return Object.fromEntries(
+    Object.entries(kept).map(([name, member]) => [name, withoutNamed(member, isHidden)]),
+  );
 }
 
 function described(event: JsonObject, total: number | undefined): JsonObject {

@@ -6,7 +6,7 @@
  */
 import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
+import type { ActionRoute, PathParameters, Route, Use } from '../../http/route.ts';
 import type { Authenticate, Clock } from '../../ports/port.ts';
 import type { Coordinator } from '../coordinator.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
@@ -60,10 +60,16 @@ export interface Caller {
   readonly principal: Principal | undefined;
   /** Why the caller may not use the route any more, in a later snapshot; `undefined` if the caller still may. */
   readonly refusalIn: (this: void, snapshot: Snapshot) => Problem | undefined;
+  /** Why the caller may not use another route; `undefined` if the caller may. */
+  readonly refusalOf: (this: void, use: Use) => Problem | undefined;
 }
 
 /** A caller who may use no route. @internal */
-export const nobody: Caller = Object.freeze({ principal: undefined, refusalIn: () => unauthenticated });
+export const nobody: Caller = Object.freeze({
+  principal: undefined,
+  refusalIn: () => unauthenticated,
+  refusalOf: () => unauthenticated,
+});
 
 /** A request with its route, and with the parameters as the client wrote them. */
 interface Asked {
@@ -140,11 +146,16 @@ function decideOn(
         ? isOpen(options, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    if (!isAllowed(options, principal, asked)) return forbidden(principal, asked);
+    const notAllowed = refusalOf(asked);
+    if (notAllowed !== undefined) return notAllowed;
     return isWriting(asked) && options.isReadOnly() ? readOnly : undefined;
   };
+  const refusalOf = (use: Use): Problem<ProblemCode> | undefined => {
+    const used = { ...asked, ...use };
+    return isAllowed(options, principal, used) ? undefined : forbidden(principal, used);
+  };
   const refusal = refusalIn(options.snapshot());
-  return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
+  return refusal === undefined ? ok({ principal, refusalIn, refusalOf }) : { ok: false, problem: refusal };
 }
 
 /** Whether a request would change something that the read-only mode protects. */

@@ -3,6 +3,7 @@
  * route.
  */
 import { brokenEscape, decodeSegment } from '../../core/link.ts';
+import { parseInstant } from '../../core/time.ts';
 import { parseFields } from '../../http/fields.ts';
 import { fail, ok, quoted, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
@@ -80,12 +81,23 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
   });
 }
 
-/** The values of the search parameters. A value is any text: an unknown name selects nothing. */
+/** The search parameters whose values are instants. */
+const instants: readonly string[] = ['since', 'before'];
+
+/** The values of the search parameters. A value is any text, but for an instant: an unknown name selects nothing. */
 function parseSearch(query: URLSearchParams, names: readonly string[]): Result<SearchValues | undefined> {
   const given = names.filter((name) => query.has(name));
   if (given.length === 0) return ok(undefined);
   const repeated = given.find((name) => query.getAll(name).length > 1);
   if (repeated !== undefined) return fail('query-invalid', `The parameter "${repeated}" must be given once.`);
+  const strange = given.find(
+    (name) => instants.includes(name) && parseInstant(query.get(name) ?? '') === undefined,
+  );
+  if (strange !== undefined)
+    return fail(
+      'query-invalid',
+      `The parameter "${strange}" must be an instant, such as 2016-08-29T09:52:31Z.`,
+    );
   return ok(Object.fromEntries(given.map((name) => [name, query.get(name) ?? ''])));
 }
 

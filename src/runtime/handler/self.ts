@@ -4,7 +4,7 @@
 import { routes } from '../../resources/index.ts';
 import type { InterfaceRepresentation, RunningInterface } from '../../resources/interface.ts';
 import type { Acted } from '../../http/route.ts';
-import { noJournal, type Journal } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import { libraryVersion } from '../version.ts';
 import type { Writer } from '../command/writer.ts';
 
@@ -53,7 +53,7 @@ export function createSelf({ writer, journal, mode, timeZone, refuseAll }: SelfO
     state: () => ({
       ready: writer.refuseClosed() === undefined && journal.outage === undefined && refuseAll() === undefined,
       read_only: mode.isReadOnly,
-      ...(journal === noJournal ? {} : { store: storeState(journal) }),
+      ...(journal.hasStore ? { store: storeState(journal) } : {}),
       unknown_outcomes: writer.commands().filter(({ outcome }) => outcome === 'unknown').length,
       time_zone: timeZone,
       version: libraryVersion,

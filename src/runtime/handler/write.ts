@@ -5,7 +5,7 @@ import { refused } from '../../core/decision.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import type { Json } from '../../json/value.ts';
 import type { AdminRequest } from '../../http/message.ts';
-import type { Acted, PathParameters, Route } from '../../http/route.ts';
+import type { Acted, PathParameters, Route, Use } from '../../http/route.ts';
 import { ok, type Problem } from '../../problem.ts';
 import type { BoundResourceRoute, Transition } from '../../resources/index.ts';
 import type { BoundAction } from '../../resources/shared/route.ts';
@@ -81,7 +81,7 @@ export async function command(
   options: HandlerOptions,
 ): Promise<Reply> {
   const { request, parameters, query, caller, conditions, body, attempt } = arrival;
-  const change = await route.command(parameters, body, secretsOf(arrival, options));
+  const change = await route.command(parameters, body, secretsOf(arrival, options), options.surroundings);
   if (!change.ok) return refusal(change.problem);
   const place = { route, parameters };
   const planned: Planned = {
@@ -90,7 +90,7 @@ export async function command(
     ...(query.mark && { mark: query.mark }),
   };
   const toDo = {
-    transition: checked(caller, transitionAt(place, conditions, change.value.decide)),
+    transition: checked(caller, transitionAt(place, conditions, change.value.decide), change.value.uses),
     planned,
     restsOn: callerLinks,
     ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
@@ -145,10 +145,14 @@ async function catchUp(options: HandlerOptions): Promise<Refusal | undefined> {
   return options.refuseClosed() ?? options.coordinator?.catchUp(callerLinks);
 }
 
-/** Makes a transition that first checks whether the caller still may send the command. */
-function checked({ refusalIn }: Caller, transition: Transition): Transition {
+/** Makes a transition that first checks whether the caller still may send the command, and all that it stands for. */
+function checked(
+  { refusalIn, refusalOf }: Caller,
+  transition: Transition,
+  uses: () => readonly Use[] = () => [],
+): Transition {
   return (snapshot, context) => {
-    const problem = refusalIn(snapshot);
+    const problem = refusalIn(snapshot) ?? uses().map(refusalOf).find(Boolean);
     return problem === undefined ? transition(snapshot, context) : refused(snapshot, problem, []);
   };
 }

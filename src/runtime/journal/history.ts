@@ -9,10 +9,11 @@ import * as z from 'zod/mini';
 import { keepFields } from '../../core/field.ts';
 import { deepFreeze, type Json, isObject } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
-import { evolveRecord, namedResources } from '../../resources/index.ts';
+import { namedResources } from '../../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import { Entries, entryShape, foldRecord } from './entries.ts';
 import { firstOfNextLife } from './life.ts';
 import { count, openShape, recordShapes, type Intent, type JournalRecord } from './record.ts';
 import { storedSecretParameters } from './stored-secret.ts';
@@ -26,6 +27,8 @@ const stateShape = z.object({
   open: z.readonly(z.array(openShape)),
   /** The abandoned commands without a last settlement; earlier versions have no such member. */
   abandoned: z.exactOptional(z.readonly(z.array(openShape))),
+  /** The settled commands; earlier versions have no such member. */
+  entries: z.exactOptional(z.readonly(z.array(entryShape))),
 });
 type State = z.infer<typeof stateShape>;
 
@@ -37,10 +40,18 @@ type State = z.infer<typeof stateShape>;
 export class History {
   /** The commands without a last settlement. */
   readonly unsettled: Unsettled<Intent>;
+  /** The settled commands. */
+  readonly entries: Entries;
   #snapshot: Snapshot;
   #revision: number;
 
-  constructor(snapshot: Snapshot, revision = 0, unsettled?: UnsettledCommands<Intent>) {
+  constructor(
+    snapshot: Snapshot,
+    revision = 0,
+    unsettled?: UnsettledCommands<Intent>,
+    entries = new Entries(),
+  ) {
+    this.entries = entries;
     this.#snapshot = snapshot;
     this.#revision = revision;
     this.unsettled = new Unsettled(unsettled);
@@ -62,7 +73,9 @@ export class History {
     this.#revision = record.revision;
     if (record.type === 'mark') return;
     if (record.type === 'abandonment') return this.unsettled.abandon(record.command);
-    this.#snapshot = evolveRecord(this.#snapshot, record.events);
+    const { next, kept } = foldRecord(this.#snapshot, record.events);
+    this.#snapshot = next;
+    this.entries.take({ ...record, kept, revision: record.revision + 1 });
     this.unsettled.settle(record);
   }
 
@@ -70,7 +83,8 @@ export class History {
   toState(): Json {
     const document = withoutProcess(toDocument(this.#snapshot));
     const { open, abandoned } = this.unsettled;
-    const state: State = { format: 1, revision: this.#revision, document, open, abandoned };
+    const entries = this.entries.all;
+    const state = { format: 1, revision: this.#revision, document, open, abandoned, entries };
     return state as unknown as Json;
   }
 }
@@ -90,8 +104,8 @@ export function restore(
   given: Snapshot,
 ): History {
   if (isEmpty({ state, records })) return begin(given, toDocument(withoutSessions(given)), given.revision);
-  const { document, revision, open, abandoned = [] } = parseState(state);
-  const history = begin(given, document, revision, deepFreeze({ open, abandoned }));
+  const { document, revision, open, abandoned = [], entries } = parseState(state);
+  const history = begin(given, document, revision, deepFreeze({ open, abandoned }), entries);
   for (const record of records) takeRecord(history, parseRecord(record));
   const next = firstOfNextLife(history.revision);
   const { unsettled, snapshot } = history;
@@ -106,6 +120,7 @@ export function restore(
     }),
     next,
     deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
+    history.entries.without(secretParameters),
   );
 }
 
@@ -130,8 +145,10 @@ function begin(
   document: GatewayDocument,
   revision: number,
   unsettled?: UnsettledCommands<Intent>,
+  entries?: State['entries'],
 ): History {
-  return new History(configured(given, document, revision), revision, unsettled);
+  const kept = new Entries(entries);
+  return new History(configured(given, document, revision), revision, unsettled, kept);
 }
 
 /** The snapshot of a stored document, with everything that belongs to the process from the given one. @internal */

@@ -5,8 +5,9 @@
 import type { Json } from '../../json/value.ts';
 import { storeUnavailable, type Refusal } from '../command/execution.ts';
 import type { Outage } from '../host/outbox.ts';
+import { foldRecord, type Entries } from './entries.ts';
 import { longestUnmarked } from './life.ts';
-import { evolving, LogEnded, type OwnLog } from './log.ts';
+import { evolving, LogEnded, type Fold, type OwnLog } from './log.ts';
 import type { Basis } from './basis.ts';
 import { RecordQueue, type Following, type RecordQueueOptions } from './record-queue.ts';
 import type { JournalRecord } from './record.ts';
@@ -32,6 +33,8 @@ export function unavailableIn({ error, retryAfterMs }: Outage, held?: string): R
 
 /** The journal of a writer. @internal */
 export interface Journal {
+  /** Whether there is a store. */
+  readonly hasStore: boolean;
   /** The present outage; `undefined` while the store answers. */
   readonly outage: Outage | undefined;
   /**
@@ -48,14 +51,33 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** The journal of an interface without a store: stores nothing. @internal */
+/** The journal of what is kept elsewhere: stores nothing. @internal */
 export const noJournal: Journal = Object.freeze({
+  hasStore: false,
   outage: undefined,
   keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(evolving)),
   mark: () => undefined,
   stopRepeating: () => undefined,
   close: () => Promise.resolve(),
 });
+
+/** The journal of an interface without a store: the history alone, in memory. @internal */
+export function journalInMemory(entries: Entries): Journal {
+  return {
+    ...noJournal,
+    keep: async <T>({ record, then }: Keeping<T>) => Promise.resolve(then(foldInto(entries, record))),
+  };
+}
+
+/** Folds events, and notes them as an entry of the command of a record. */
+function foldInto(entries: Entries, record: JournalRecord): Fold {
+  return (before, events) => {
+    const { next, kept } = foldRecord(before, events);
+    if (record.type === 'settlement')
+      entries.take({ command: record.command, events, kept, revision: before.revision + 1 });
+    return { next, events };
+  };
+}
 
 /** The journal of a store. @internal */
 export interface OpenedJournal extends Journal, Pick<RecordQueue<unknown>, 'startRepeating'> {}

@@ -100,6 +100,7 @@ interface Pending<R> extends Queued<R> {
  * @internal
  */
 export class RecordQueue<R> {
+  readonly hasStore = true;
   readonly #options: RecordQueueOptions<R>;
   readonly #outbox: Outbox<Pending<R>>;
   #grown: { records: number; bytes: number };

@@ -1,0 +1,178 @@
+/**
+ * `history`, `why`, `undo` and `restore`: what was changed, by whom, and the way back.
+ */
+import type { Client, HistorySearch } from '../client/index.ts';
+import type { Operation } from '../index.ts';
+import type { HistoryEntryRepresentation } from '../resources/history.ts';
+import { valueOf } from './answer.ts';
+import { make, operationLines } from './change.ts';
+import {
+  askingOptions,
+  changeOptions,
+  CommandError,
+  connectionOptions,
+  exitCodes,
+  type Call,
+  type Command,
+} from './command.ts';
+import { connect } from './connection.ts';
+import { counted, safeText, timeText } from './output.ts';
+import { rangeOf } from './reading.ts';
+
+/** The number of entries that a person sees if nobody says how many. */
+const firstEntries = 20;
+
+const searches = [
+  'resource',
+  'field',
+  'actor',
+  'type',
+  'since',
+  'before',
+] as const satisfies readonly (keyof HistorySearch)[];
+
+/** The command `history`. */
+export const history: Command = {
+  does: 'Lists what was changed, by whom, with the newest change first.',
+  options: {
+    resource: { value: 'LINK', does: 'only changes of this resource, such as /services/Sales' },
+    field: { value: 'NAME', does: 'only changes of this field, such as max_connection' },
+    actor: { value: 'NAME', does: 'only changes of this user' },
+    type: { value: 'TYPE', does: 'only events of this type, such as service.stopped, or its first word' },
+    since: { value: 'TIME', does: 'only changes from this time on, such as 2016-08-29T12:52:31+03:00 or 1h' },
+    before: { value: 'TIME', does: 'only changes before this time' },
+    range: {
+      value: '0-99',
+      does: `only the entries at these positions; the first ${String(firstEntries)} if left out`,
+    },
+    ...connectionOptions,
+  },
+  notes: ['A time can be a number of seconds, minutes, hours or days before now: 30s, 10m, 1h, 2d.'],
+  async run(call) {
+    const range = rangeOf(call.valueOf('range')) ?? ([0, firstEntries - 1] as const);
+    const client = await connect(call);
+    const found = valueOf(await client.history.list({ ...searchOf(call), range }));
+    show(call, found.elements);
+    const { length } = found.elements;
+    if (length < found.total)
+      call.output.note(`${length.toLocaleString('en')} of ${found.total.toLocaleString('en')}`);
+  },
+};
+
+/** The command `why`. */
+export const why: Command = {
+  does: 'Shows the last change of a resource, or of one of its fields.',
+  arguments: [{ name: 'place' }],
+  options: connectionOptions,
+  notes: [
+    'The place is a link, such as /services/Sales, or a link with a field: /services/Sales/max_connection.',
+  ],
+  async run(call) {
+    const [place = ''] = call.words;
+    const [, collection, name, field, ...more] = place.split('/');
+    if (!place.startsWith('/') || name === undefined || name === '' || more.length > 0)
+      throw new CommandError(
+        'why takes a link, with or without a field: /services/Sales/max_connection.',
+        exitCodes.wrongUse,
+      );
+    const search = { resource: `/${String(collection)}/${name}`, ...(field === undefined ? {} : { field }) };
+    const client = await connect(call);
+    const { elements } = valueOf(await client.history.list({ ...search, range: [0, 0] }));
+    if (elements.length === 0)
+      throw new CommandError(
+        `The history has no change of ${safeText(place)}: its value is that of the document.`,
+        exitCodes.refused,
+      );
+    show(call, elements);
+  },
+};
+
+/** The command `undo`. */
+export const undo: Command = {
+  does: 'Undoes a change, by the id of its entry in the history.',
+  arguments: [{ name: 'id', optional: true }],
+  options: { last: { does: 'undo the newest change that can be undone' }, ...changeOptions },
+  notes: [
+    'Closed sessions, and users, do not come back. A change is not undone if a later one stands in the way.',
+  ],
+  async run(call) {
+    const [given] = call.words;
+    if ((given === undefined) !== call.has('last'))
+      throw new CommandError(
+        'undo takes the id of an entry, or --last. Try: gateway-admin history',
+        exitCodes.wrongUse,
+      );
+    const client = await connect(call);
+    const id = given ?? (await lastOf(call, client));
+    await make(call, client, { title: `undo ${id}`, id: 'history.undo', given: [id] });
+  },
+};
+
+/** The command `restore`. */
+export const restore: Command = {
+  does: 'Brings back the configuration right after an entry of the history. Asks first.',
+  arguments: [{ name: 'id' }],
+  options: askingOptions,
+  notes: ['Closed sessions, and users, do not come back.'],
+  async run(call) {
+    const [id = ''] = call.words;
+    const client = await connect(call);
+    const title = `restore the configuration after ${id}`;
+    await make(call, client, { title, id: 'history.restore', given: [id], asks: true });
+  },
+};
+
+/** The newest entry that can be undone; says what the entry is. */
+async function lastOf(call: Call, client: Client): Promise<string> {
+  const { elements } = valueOf(await client.history.list());
+  const last = elements.find((entry) => entry.undo === 'possible');
+  if (last === undefined)
+    throw new CommandError('The history has no change that can be undone.', exitCodes.refused);
+  for (const line of linesOf(last)) call.output.note(line);
+  return last.id;
+}
+
+function searchOf(call: Call): HistorySearch {
+  const given = searches.map((name) => [name, call.valueOf(name)] as const);
+  return Object.fromEntries(
+    given.flatMap(([name, text]) =>
+      text === undefined ? [] : [[name, name === 'since' || name === 'before' ? instantOf(text) : text]],
+    ),
+  );
+}
+
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** A time as the interface takes it; `1h` is an hour ago. */
+function instantOf(text: string): string {
+  const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (number === undefined) return text;
+  return new Date(Date.now() - Number(number) * (unitMs.get(unit) ?? 0)).toISOString();
+}
+
+function show({ output }: Call, entries: readonly HistoryEntryRepresentation[]): void {
+  if (output.isJson) output.json(entries);
+  else if (entries.length === 0) output.lines('No changes.');
+  else output.lines(...entries.flatMap(linesOf));
+}
+
+/** An entry in lines: who, when, and what. */
+function linesOf({ id, at, actor, events, undo: standing }: HistoryEntryRepresentation): readonly string[] {
+  const by = actor === undefined ? '' : ` by ${actor}`;
+  const way =
+    standing === 'possible' ? '' : ` (${standing === 'refused' ? 'changed since' : 'irreversible'})`;
+  return [
+    safeText(`${timeText(at)}  ${id}${by}${way}`),
+    ...events.flatMap(({ type, resource, count, operations = [], inverse = [] }) => [
+      safeText(`  ${type} ${resource}${typeof count === 'number' ? `: ${counted(count, 'item')}` : ''}`),
+      ...operationLines(operations as readonly Operation[], inverse as readonly Operation[]).map(
+        (line) => `    ${line}`,
+      ),
+    ]),
+  ];
+}

@@ -1,0 +1,64 @@
+/**
+ * The history of a node: the entries that the nodes share, in the order of the log, and those of what only this gateway has
+ * done, such as closing sessions, by their time.
+ */
+import type { Entry } from '../resources/history.ts';
+import type { Entries } from '../runtime/journal/entries.ts';
+import type { KeptEntries } from '../runtime/way-back.ts';
+import type { SharedHistory } from './shared-history.ts';
+
+/** The entries of a node. */
+interface NodeEntries {
+  /** What the node has read of the log. */
+  readonly fleet: () => Pick<SharedHistory, 'entries' | 'snapshot'>;
+  readonly own: Entries;
+}
+
+/** Creates the history of a node. @internal */
+export function fleetEntries({ fleet, own }: NodeEntries): KeptEntries {
+  const shared = (): Entries => fleet().entries;
+  const find = (id: string): Entry | undefined => withOwn(shared().find(id), own.find(id));
+  const all = (): readonly Entry[] => {
+    const entries = shared().all.map((entry) => withOwn(entry, own.find(entry.id)) ?? entry);
+    return merged(
+      entries,
+      own.all.filter(({ id }) => shared().find(id) === undefined),
+    );
+  };
+  return {
+    get all() {
+      return all();
+    },
+    find,
+    isRecent(id) {
+      if (shared().isRecent(id)) return true;
+      // The configuration after what only this gateway has done is that of the shared entry before.
+      const entries = all();
+      const before = entries.slice(
+        0,
+        entries.findIndex((entry) => entry.id === id),
+      );
+      return shared().isRecent(before.findLast((entry) => shared().find(entry.id) !== undefined)?.id ?? '');
+    },
+    lastChangeOf: (event, member) => shared().lastChangeOf(event, member),
+    deletionOf: (event) => shared().deletionOf(event),
+    snapshot: () => fleet().snapshot,
+  };
+}
+
+/** An entry with the events of both; a command can stop a service for all, and close the sessions of one gateway. */
+function withOwn(shared: Entry | undefined, own: Entry | undefined): Entry | undefined {
+  return shared === undefined || own === undefined
+    ? (shared ?? own)
+    : { ...shared, events: [...shared.events, ...own.events] };
+}
+
+/** Merges two lists by time. Each list keeps its order: the clocks of the nodes differ. */
+function merged(shared: readonly Entry[], own: readonly Entry[]): readonly Entry[] {
+  const left = [...own];
+  const all = shared.flatMap((entry) => {
+    const earlier = left.findIndex(({ at }) => at >= entry.at);
+    return [...left.splice(0, earlier < 0 ? left.length : earlier), entry];
+  });
+  return [...all, ...left];
+}

@@ -1,0 +1,181 @@
+/**
+ * The history: the settled commands, and the way back. The Gateway Administration REST Interface has no such chapter: the
+ * endpoints are additions.
+ */
+import * as z from 'zod/mini';
+
+import type { Context, DecisionOf, EffectBase, EventBase } from '../core/decision.ts';
+import { defineFields, representFields } from '../core/field.ts';
+import * as shape from '../core/shape.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { commandQuery, type SearchValues, type Use } from '../http/route.ts';
+import type { Operation } from '../json/patch.ts';
+import { ok } from '../problem.ts';
+import type { State } from '../snapshot/state.ts';
+import type { Kind } from './shared/kind.ts';
+import type { Surroundings } from './shared/rendering.ts';
+import { listingOf, listRoute, type KindRoute } from './shared/route.ts';
+
+/** What is kept of an event: enough to tell and to undo the change. @internal */
+export interface EntryEvent {
+  readonly type: string;
+  readonly resource: string;
+  /** The number of closed sessions or connections. */
+  readonly count?: number;
+  readonly operations?: readonly Operation[];
+  readonly inverse?: readonly Operation[];
+  /** There if a thing was started or stopped that was wanted so before: a start of a failed service. */
+  readonly already?: true;
+}
+
+/** A settled command. @internal */
+export interface Entry {
+  /** Id of the command. */
+  readonly id: string;
+  /** The time of the settlement, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly at: number;
+  readonly actor?: string;
+  readonly revision: number;
+  readonly events: readonly EntryEvent[];
+}
+
+/**
+ * An entry of the history in a response: a settled command that has changed something.
+ *
+ * @see docs/spec-choices.md 48.
+ *
+ * @public
+ */
+export interface HistoryEntryRepresentation {
+  /** Id of the command. The events of the command have the same id. */
+  readonly id: string;
+  /** The time of the settlement, such as `2016-08-29T12:52:31+03:00`. */
+  readonly at: string;
+  /** Name of the principal who sent the command; left out if the caller is not known. */
+  readonly actor?: string;
+  /** The revision that the change has made; that of the fleet for what the nodes share. */
+  readonly revision: number;
+  /** Links of the resources that the command has changed. */
+  readonly resources: readonly string[];
+  /**
+   * What has happened, with secrets redacted: the events without the settings before and after the change. Of closed sessions
+   * or connections, their number as `count`. With `already`, a start or stop of what was wanted so before.
+   */
+  readonly events: readonly {
+    readonly type: string;
+    readonly resource: string;
+    readonly [member: string]: unknown;
+  }[];
+  /**
+   * Whether the entry can be undone now. `refused`: something has changed since that an undo would take back too.
+   * `irreversible`: the command has closed or flushed something, or has changed a user.
+   */
+  readonly undo: 'possible' | 'refused' | 'irreversible';
+}
+
+/** The history around an interface, as its own endpoints show and use it. @internal */
+export interface RunningHistory {
+  /** The entries with the wanted values, the newest one first. */
+  list(this: void, values?: SearchValues): readonly Entry[];
+  /** What is shown of the events. */
+  shown(this: void, entry: Entry): Pick<HistoryEntryRepresentation, 'events' | 'undo'>;
+  /** The commands that an undo stands for. */
+  usesOf(this: void, id: string): readonly Use[];
+  /** Decides an undo. Refused with `entry-not-found` or `undo-refused`. */
+  undo(this: void, id: string, snapshot: State, context: Context): SomeDecision;
+  /** Gives the decision that brings back the configuration right after an entry. Refused as an undo. */
+  restore(this: void, id: string): Promise<Restoring>;
+}
+
+/** The configuration that is brought back. */
+interface Restoring {
+  /** Decides in the turn of the command. */
+  decide(this: void, snapshot: State, context: Context): SomeDecision;
+}
+
+type SomeDecision = DecisionOf<State, EventBase, EffectBase>;
+
+const fields = defineFields<{
+  representation: HistoryEntryRepresentation;
+  document: HistoryEntryRepresentation;
+  state: Omit<HistoryEntryRepresentation, 'at'> & Pick<Entry, 'at'>;
+}>()({
+  id: { shape: shape.text(255) },
+  at: { shape: shape.instant, time: 'iso8601' },
+  actor: { shape: shape.text(255), optional: true },
+  revision: { shape: z.int().check(z.minimum(0)) },
+  resources: { shape: z.array(shape.text(4096)) },
+  events: { shape: z.array(z.looseObject({ type: shape.text(255), resource: shape.text(4096) })) },
+  undo: { shape: z.enum(['possible', 'refused', 'irreversible']) },
+});
+
+function represent(entry: Entry, { history, times }: Surroundings): object {
+  const resources = [...new Set(entry.events.map(({ resource }) => resource))];
+  return representFields(fields, { rest: { ...entry, resources, ...history.shown(entry) }, times });
+}
+
+/** Creates a route that takes something back. */
+function wayBack(
+  own: Pick<KindRoute & { readonly kind: 'command' }, 'kind' | 'id' | 'method' | 'path' | 'role' | 'summary'>,
+  command: Extract<KindRoute, { readonly command: unknown }>['command'],
+): KindRoute {
+  return {
+    isAddition: true,
+    aliases: [],
+    query: commandQuery,
+    search: [],
+    fields: [],
+    mediaTypes: [],
+    ...own,
+    find: () => ok(undefined),
+    link: () => '/history',
+    command,
+  };
+}
+
+/** The kind "history". @internal */
+export const historyKind: Kind<State, never, never, never> = {
+  fields: { 'history entry': fields },
+  events: {},
+  effects: {},
+  reports: {},
+  routes: [
+    listRoute({
+      ...endpoint('history.list'),
+      isAddition: true,
+      role: 'reader',
+      query: ['fields', 'range'],
+      search: ['resource', 'field', 'actor', 'type', 'since', 'before'],
+      summary: 'Lists the settled commands, the newest one first.',
+      shape: fields.representation,
+      find: () => ok(undefined),
+      list: (_snapshot, _none, around) =>
+        listingOf(around.history.list(), (entry) => represent(entry, around)),
+      select: (_snapshot, _none, around, values) =>
+        listingOf(around.history.list(values), (entry) => represent(entry, around)),
+    }),
+    wayBack(
+      {
+        ...endpoint('history.undo'),
+        role: 'operator',
+        summary: 'Undoes a settled command.',
+      },
+      ({ id = '' }, _body, _secrets, { history }) =>
+        ok({
+          uses: () => history.usesOf(id),
+          decide: (snapshot, _none, context) => history.undo(id, snapshot, context),
+        }),
+    ),
+    wayBack(
+      {
+        ...endpoint('history.restore'),
+        role: 'administrator',
+        summary: 'Brings back the configuration right after a settled command.',
+      },
+      async ({ id = '' }, _body, _secrets, { history }) => {
+        const { decide } = await history.restore(id);
+        return ok({ decide: (snapshot, _none, context) => decide(snapshot, context) });
+      },
+    ),
+  ],
+};

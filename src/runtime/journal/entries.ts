@@ -1,0 +1,305 @@
+/**
+ * Entries: the history, one entry for each settled command that has changed something.
+ *
+ * An entry stays while it is one of the last 1,000, or has the last change of a member of a resource that exists. So the
+ * newest entry about a member tells why the member is as it is. Sessions, reports and log-ins never get in.
+ */
+import * as z from 'zod/mini';
+
+import { beginFold, type EventBase } from '../../core/decision.ts';
+import { difference } from '../../json/diff.ts';
+import type { Operation } from '../../json/patch.ts';
+import { deepFreeze, sameJson, type JsonObject } from '../../json/value.ts';
+import type { Entry, EntryEvent } from '../../resources/history.ts';
+import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import { find, type Settled } from '../../snapshot/state.ts';
+import { isSecretIn } from '../../snapshot/secret-parameter.ts';
+import { withoutNamed } from '../audit/change.ts';
+import { count } from './record.ts';
+
+/** The shape of an entry in the state of a store. @internal */
+export const entryShape = z.object({
+  id: z.string(),
+  at: z.number(),
+  actor: z.exactOptional(z.string()),
+  revision: count,
+  events: z.readonly(z.array(z.looseObject({ type: z.string(), resource: z.string() }))),
+});
+
+/** What an entry is made of. @internal */
+export interface Settlement {
+  /** Id of the command. */
+  readonly command: string;
+  readonly events: readonly AdminEvent[];
+  /** What is kept of each event. */
+  readonly kept: readonly EntryEvent[];
+  /** The revision that the change has made. */
+  readonly revision: number;
+}
+
+/** The number of last entries that stay, whatever they have changed. */
+const mostRecent = 1000;
+
+/** Keeps the entries. @internal */
+export class Entries {
+  readonly #most: number;
+  /** The entries that stay for the last change of a member, the oldest one first. */
+  readonly #kept = new Map<string, Entry>();
+  /** The last entries, the oldest one first. */
+  readonly #recent = new Map<string, Entry>();
+  /** The entry with the last change of each member, by kind, key and member. */
+  readonly #last = new Map<string, string>();
+  /** The entry with the last deletion, by kind and key. */
+  readonly #ends = new Map<string, string>();
+  /** The number of members of which an entry has the last change. */
+  readonly #uses = new Map<string, number>();
+
+  /**
+   * @param entries - the entries to begin with, the oldest one first
+   * @param most - the number of last entries that stay
+   */
+  constructor(entries: readonly Entry[] = [], most = mostRecent) {
+    this.#most = most;
+    for (const entry of deepFreeze(entries)) this.#add(entry, entry.events);
+  }
+
+  /** Every entry, the oldest one first. */
+  get all(): readonly Entry[] {
+    return [...this.#kept.values(), ...this.#recent.values()];
+  }
+
+  /** The entries without the plain text of parameters that are secret by now. An entry that lacks a value is not undone. */
+  without(secretParameters: readonly string[]): Entries {
+    if (secretParameters.length === 0) return this;
+    const isSecret = isSecretIn({ secretParameters });
+    const clean = (event: EntryEvent): EntryEvent => withoutPlain(event, isSecret);
+    return new Entries(
+      this.all.map((entry) => ({ ...entry, events: entry.events.map(clean) })),
+      this.#most,
+    );
+  }
+
+  /** Whether an entry is one of the last: every later entry is kept then. */
+  isRecent(id: string): boolean {
+    return this.#recent.has(id);
+  }
+
+  find(id: string): Entry | undefined {
+    return this.#recent.get(id) ?? this.#kept.get(id);
+  }
+
+  /** The entry with the last change of a member that an event has changed. */
+  lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
+    const id = this.#last.get(`${placeOf(event)} ${member}`);
+    return id === undefined ? undefined : this.find(id);
+  }
+
+  /** The entry with the last deletion of the resource of an event: a later resource of the name is another one. */
+  deletionOf(event: EntryEvent): Entry | undefined {
+    const id = this.#ends.get(placeOf(event));
+    return id === undefined ? undefined : this.find(id);
+  }
+
+  /** Takes in what was settled. A long teardown is settled in parts, and has one entry. */
+  take({ command: id, events: settled, kept, revision }: Settlement): void {
+    const [first, ...more] = settled.filter(isChange);
+    if (first === undefined) return;
+    const { at, actor } = more.at(-1) ?? first;
+    const own = kept.filter(isChange);
+    const before = this.find(id)?.events ?? [];
+    const events = joined(before.concat(own));
+    this.#add(deepFreeze({ id, at, ...(actor === undefined ? {} : { actor }), revision, events }), own);
+  }
+
+  #add(entry: Entry, changes: readonly EntryEvent[]): void {
+    const { id } = entry;
+    (this.#kept.has(id) ? this.#kept : this.#recent).set(id, entry);
+    for (const event of changes)
+      if (isDeletion(event)) this.#forget(placeOf(event), id);
+      else for (const member of membersOf(event)) this.#note(`${placeOf(event)} ${member}`, id);
+    const [oldest] = this.#recent.values();
+    if (this.#recent.size <= this.#most || oldest === undefined) return;
+    this.#recent.delete(oldest.id);
+    if (this.#uses.has(oldest.id)) this.#kept.set(oldest.id, oldest);
+  }
+
+  #note(member: string, id: string): void {
+    this.#release(member);
+    this.#last.set(member, id);
+    this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
+  }
+
+  /** The members of a resource that is gone have no reason any more. */
+  #forget(place: string, id: string): void {
+    this.#ends.set(place, id);
+    for (const member of [...this.#last.keys()]) if (member.startsWith(`${place} `)) this.#release(member);
+  }
+
+  #release(member: string): void {
+    const id = this.#last.get(member);
+    if (id === undefined) return;
+    this.#last.delete(member);
+    const uses = (this.#uses.get(id) ?? 0) - 1;
+    if (uses > 0) this.#uses.set(id, uses);
+    else {
+      this.#uses.delete(id);
+      this.#kept.delete(id);
+    }
+  }
+}
+
+/** The events after which nothing is another: a renewed hash of the same password, and a command that has failed after all. */
+const changesNothing: ReadonlySet<string> = new Set<AdminEvent['type']>(['user.rehashed', 'command.failed']);
+
+function isChange({ type }: Pick<EventBase, 'type'>): boolean {
+  return !changesNothing.has(type);
+}
+
+/** What the entry says already, what `inverse` tells as well, and the hash of a password, which nobody may see. */
+const left: ReadonlySet<string> = new Set(
+  ['at', 'actor', 'command', 'fleet', 'before', 'after', 'passwordHash'].concat('sessions', 'connections'),
+);
+
+/**
+ * Folds the events of a record, and gives what is kept of each.
+ *
+ * @throws TypeError for an event of unknown type
+ * @internal
+ */
+export function foldRecord(
+  snapshot: Snapshot,
+  events: readonly AdminEvent[],
+): { readonly next: Snapshot; readonly kept: readonly EntryEvent[] } {
+  const folding = beginFold(eventTable, snapshot);
+  const kept = events.map((event) => {
+    const before = subjectOf(event, folding.current());
+    folding.apply(event);
+    return keptOf(event, before, subjectOf(event, folding.current()));
+  });
+  return { next: folding.finish(), kept };
+}
+
+/** What is kept of an event. Of sessions and connections, their number. */
+function keptOf(event: AdminEvent, before: Settled | undefined, after: Settled | undefined): EntryEvent {
+  const members = Object.entries(event).filter(([name]) => !left.has(name));
+  const own = Object.fromEntries(members) as unknown as EntryEvent;
+  if ('sessions' in event) return { ...own, count: event.sessions.length };
+  if ('connections' in event) return { ...own, count: event.connections.length };
+  if (before === undefined || after === undefined) return own;
+  if (isTurn(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
+  return 'inverse' in event ? { ...own, inverse: wayBackOf(event, before, after) } : own;
+}
+
+/**
+ * The way back of an update. Other settings than the decision knew were there if a command that was abandoned settles after
+ * later ones.
+ */
+function wayBackOf(
+  { type, before, inverse }: Extract<AdminEvent, { readonly inverse: object }>,
+  present: Settled,
+  after: Settled,
+): readonly Operation[] {
+  const { adoption } = namedBy.get(kindOf({ type })) ?? {};
+  const known = adoption?.adopted(present, { ...present, settings: before });
+  const isKnown = known !== undefined && sameJson(known as JsonObject, present.settings as JsonObject);
+  return isKnown ? inverse : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;
+}
+
+function isStopped(thing: Settled & { readonly state?: string }): boolean {
+  return thing.state === 'stopped';
+}
+
+/** The resource of an event in a snapshot; `undefined` if an event names none, or the resource is gone. */
+function subjectOf(event: AdminEvent, snapshot: Snapshot): Settled | undefined {
+  const kind = kindOf(event);
+  const named = namedBy.get(kind);
+  return named && find<Settled>(snapshot, named, keyIn(event, kind));
+}
+
+/** The named resources, by the first word of their events. */
+const namedBy = new Map(namedResources.map((named) => [named.singular as string, named]));
+
+/** The events of an entry: the parts of a teardown are one event. */
+function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
+  const all: EntryEvent[] = [];
+  for (const event of events) {
+    const { type, resource, count: more = 0 } = event;
+    const isSame = (each: EntryEvent): boolean => each.type === type && each.resource === resource;
+    const place = event.count === undefined ? -1 : all.findIndex(isSame);
+    const before = all[place];
+    if (before === undefined) all.push(event);
+    else all[place] = { ...before, count: (before.count ?? 0) + more };
+  }
+  return all;
+}
+
+/** The kind of the resource of an event. @internal */
+export function kindOf({ type }: Pick<EventBase, 'type'>): string {
+  return type.slice(0, type.indexOf('.'));
+}
+
+/** The key of the resource of an event, which the kind names. */
+function keyIn(event: object, kind: string): string {
+  return (event as Readonly<Record<string, string | undefined>>)[kind] ?? '';
+}
+
+/** The kind and the key of the resource of an event. */
+function placeOf(event: EntryEvent): string {
+  const kind = kindOf(event);
+  return `${kind} ${keyIn(event, kind)}`;
+}
+
+function isDeletion({ type }: EntryEvent): boolean {
+  return type.endsWith('.deleted');
+}
+
+/** Whether an event says that a thing was started or stopped. @internal */
+export function isTurn({ type }: EntryEvent): boolean {
+  return /\.(?:started|stopped)$/.test(type);
+}
+
+/** The members that an event has changed, as clients know them. A user has nothing but a password. @internal */
+export function membersOf(event: EntryEvent): readonly string[] {
+  if (isTurn(event)) return ['state'];
+  if (kindOf(event) === 'user') return ['password'];
+  const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');
+  return [...new Set(names.map((name) => memberNamed(event, name)))];
+}
+
+/** The member that a name means: `state` of a server is `status`. @internal */
+export function memberNamed(event: EntryEvent, name: string): string {
+  return memberNames.get(kindOf(event))?.get(name) ?? name;
+}
+
+/** The names of members for clients, by kind and by every name that a member has. */
+const memberNames: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
+  namedResources.map(({ singular, fields }) => [
+    singular,
+    new Map(
+      fields.all.flatMap(({ name, storedName, patchName, sealedEntriesOf: member = name }) =>
+        [name, storedName, patchName].map((each) => [each, member] as const),
+      ),
+    ),
+  ]),
+);
+
+/** The maps that clients fill with parameters. Their secret entries are elsewhere, sealed. */
+const openMaps: ReadonlySet<string> = new Set(
+  namedResources.flatMap(({ fields }) => fields.all.flatMap(({ sealedEntriesOf }) => sealedEntriesOf ?? [])),
+);
+
+function withoutPlain(event: EntryEvent, isSecret: (name: string) => boolean): EntryEvent {
+  const clean = (operations: readonly Operation[]): readonly Operation[] =>
+    operations.map((operation) =>
+      openMaps.has(operation.path.split('/', 2)[1] ?? '')
+        ? (withoutNamed(operation as unknown as JsonObject, isSecret) as unknown as Operation)
+        : operation,
+    );
+  const { operations, inverse } = event;
+  return {
+    ...event,
+    ...(operations && { operations: clean(operations) }),
+    ...(inverse && { inverse: clean(inverse) }),
+  };
+}

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  flushLogs,
+  patchService,
+  startService,
+  stopService,
+  type Admin,
+  type Execution,
+  type Transition,
+} from 'gateway-admin-core';
+
+import { runAdmin } from '../support/running-admin.ts';
+import { command, servers } from './command-line.ts';
+
+const serve = servers(afterEach);
+let admin: Admin;
+let url = '';
+
+beforeEach(async () => {
+  ({ admin } = runAdmin());
+  url = await serve(admin);
+});
+
+/** Executes a command of ada, and gives its id. */
+async function done(transition: Transition): Promise<string> {
+  const execution: Execution = await admin.execute(transition, { actor: 'ada' });
+  const [event] = execution.outcome === 'accepted' ? execution.events : [];
+  return event?.command ?? '';
+}
+
+const limit = (value: number): Promise<string> =>
+  done((snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context),
+  );
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+const present = (): unknown => {
+  const { state, settings } = admin.snapshot.services.find('my-service') ?? {};
+  return [state, settings?.max_connection];
+};
+
+const run = (...args: readonly string[]): ReturnType<typeof command> => command([...args, '--url', url]);
+
+describe('gateway-admin history', () => {
+  it('lists who has changed what and when, with the newest change first', async () => {
+    const first = await limit(7);
+    const second = await done(flushLogs);
+    expect(await run('history')).toEqual({
+      code: 0,
+      out: [
+        `2016-09-10 03:00:00  ${second} by ada (irreversible)`,
+        '  logs.flushed /gateway/logs',
+        `2016-09-10 03:00:00  ${first} by ada`,
+        '  service.updated /services/My-Service',
+        '    ~ /max_connection = 7 (was 100)',
+        '',
+      ].join('\n'),
+      err: '',
+    });
+  });
+
+  it('finds changes by resource, field, user, type and time', async () => {
+    const [limited] = [await limit(7), await done(stop)];
+    const ids = async (...args: readonly string[]): Promise<readonly unknown[]> =>
+      (JSON.parse((await run('history', '--json', ...args)).out) as { readonly id: string }[]).map(
+        ({ id }) => id,
+      );
+    expect(await ids('--resource', '/services/my-service', '--field', 'max_connection')).toEqual([limited]);
+    expect(await ids('--type', 'service.updated')).toEqual([limited]);
+    expect(await ids('--actor', 'grace')).toEqual([]);
+    expect(await ids('--since', '2016-09-10T00:00:00Z')).toHaveLength(2);
+    expect(await ids('--before', '2016-09-10T00:00:00Z')).toEqual([]);
+    // An hour before now is long after the changes of this test, whose clock stands still.
+    expect(await ids('--since', '1h')).toEqual([]);
+    expect(await ids('--range', '1-1')).toEqual([limited]);
+    expect((await run('history', '--type', 'user')).out).toBe('No changes.\n');
+  });
+
+  it('says how many entries there are when it shows a part', async () => {
+    for (const value of [7, 8, 9]) await limit(value);
+    expect((await run('history', '--range', '0-1')).err).toBe('2 of 3\n');
+  });
+});
+
+describe('gateway-admin why', () => {
+  it('shows the last change of a field', async () => {
+    const limited = await limit(7);
+    await done(stop);
+    const { code, out } = await run('why', '/services/My-Service/max_connection');
+    expect([code, out]).toEqual([0, expect.stringContaining(`${limited} by ada\n`)]);
+    expect((await run('why', '/services/My-Service/state')).out).toContain('service.stopped');
+    expect((await run('why', '/services/My-Service')).out).toContain('service.stopped');
+  });
+
+  it('says so if there is no such change, and refuses what is no place', async () => {
+    const none = await run('why', '/services/My-Service/user');
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('The history has no change of')]);
+    for (const place of ['max_connection', '/services', '/a/b/c/d'])
+      expect((await run('why', place)).code).toBe(2);
+  });
+});
+
+describe('gateway-admin undo', () => {
+  it('undoes a change by the id of its entry, once', async () => {
+    const id = await limit(7);
+    const plan = await run('undo', id, '--dry-run');
+    expect(plan.out).toContain('  ~ /max_connection = 100 (was 7)\n');
+    expect(present()).toEqual(['started', 7]);
+    expect(await run('undo', id)).toEqual({ code: 0, out: `Done: undo ${id}.\n`, err: '' });
+    expect(present()).toEqual(['started', 100]);
+    const again = await run('undo', id);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('(undo-refused)')]);
+  });
+
+  it('undoes the newest change that can be undone, and says which', async () => {
+    const id = await limit(7);
+    await done(flushLogs);
+    const { code, out, err } = await run('undo', '--last');
+    expect([code, out]).toEqual([0, `Done: undo ${id}.\n`]);
+    expect(err).toContain('service.updated /services/My-Service');
+    expect(present()).toEqual(['started', 100]);
+  });
+
+  it('does not start what somebody has stopped on purpose since', async () => {
+    const stopped = await done(stop);
+    await done(start);
+    await done(stop);
+    const { code, err } = await run('undo', stopped);
+    expect([code, err]).toEqual([1, expect.stringContaining('was started, stopped or deleted since by ada')]);
+    expect(present()).toEqual(['stopped', 100]);
+  });
+
+  it('needs an id or --last, and an entry', async () => {
+    for (const args of [[], ['x', '--last']]) expect((await run('undo', ...args)).code).toBe(2);
+    const unknown = await run('undo', 'nothing');
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('(entry-not-found)')]);
+    expect((await run('undo', '--last')).err).toContain('The history has no change that can be undone.');
+  });
+});
+
+describe('gateway-admin restore', () => {
+  it('brings the configuration back after a yes', async () => {
+    const limited = await limit(7);
+    await done(stop);
+    await limit(8);
+    const asked = await run('restore', limited);
+    expect([asked.code, present()]).toEqual([2, ['stopped', 8]]);
+    const { code, out } = await run('restore', limited, '--yes');
+    expect([code, out]).toEqual([0, `Done: restore the configuration after ${limited}.\n`]);
+    expect(present()).toEqual(['started', 7]);
+  });
+});

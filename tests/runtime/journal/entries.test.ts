@@ -1,0 +1,163 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeServiceSessions,
+  createSnapshot,
+  createUser,
+  patchService,
+  redactSecrets,
+  type AdminEvent,
+  type Json,
+  type Snapshot,
+  type Transition,
+} from 'gateway-admin-core';
+import { createRandom } from 'gateway-admin-core/testing';
+
+import { Entries, foldRecord, membersOf } from '../../../src/runtime/journal/entries.ts';
+import { restore } from '../../../src/runtime/journal/history.ts';
+import { anyCommand } from '../../simulation/command.ts';
+import { document } from '../../simulation/simulation.ts';
+import { sampleSnapshot } from '../../support/document.ts';
+
+/** Commands on one snapshot, each taken into entries. */
+class Series {
+  entries: Entries;
+  snapshot: Snapshot;
+  /** The last entry about each member, by a replay that forgets nothing. */
+  readonly last = new Map<string, string>();
+  readonly ids: string[] = [];
+
+  constructor(snapshot: Snapshot, entries = new Entries()) {
+    this.snapshot = snapshot;
+    this.entries = entries;
+  }
+
+  settle(id: string, transition: Transition): readonly AdminEvent[] {
+    const decision = transition(this.snapshot, { now: 7, actor: 'ada' });
+    if (decision.outcome !== 'accepted') return [];
+    const { events } = decision;
+    const { next, kept } = foldRecord(this.snapshot, events);
+    this.snapshot = next;
+    this.entries.take({ command: id, events, kept, revision: 1 });
+    this.ids.push(id);
+    for (const event of kept) this.#note(event, id);
+    return events;
+  }
+
+  #note(event: Parameters<typeof membersOf>[0], id: string): void {
+    const { type, resource } = event;
+    for (const member of membersOf(event))
+      if (type.endsWith('.deleted')) this.last.delete(`${resource} ${member}`);
+      else this.last.set(`${resource} ${member}`, id);
+  }
+}
+
+/** The newest entry that has changed a member. */
+function reasonOf({ all }: Entries, place: string): string | undefined {
+  const [resource, member = ''] = place.split(' ');
+  return all.findLast(({ events }) =>
+    events.some((event) => event.resource === resource && membersOf(event).includes(member)),
+  )?.id;
+}
+
+describe('the entries', () => {
+  // Promise: history-reason
+  it('are the last ones, and those with the last change of a member that exists, over any number of restarts', () => {
+    const random = createRandom(1);
+    const series = new Series(createSnapshot(document), new Entries([], 20));
+    for (let count = 1; count <= 10_000; count += 1) {
+      series.settle(String(count), anyCommand(random, count).step);
+      // Read back out of a state, as a start does.
+      if (random.chance(0.05))
+        series.entries = new Entries(JSON.parse(JSON.stringify(series.entries.all)) as never, 20);
+      const { entries } = series;
+      if (count % 100 > 0) continue;
+      const ids = entries.all.map(({ id }) => id);
+      expect(ids.slice(-20)).toEqual(series.ids.slice(-20));
+      for (const [place, id] of series.last) expect([place, reasonOf(entries, place)]).toEqual([place, id]);
+      const reasons = new Set(series.last.values());
+      expect(ids.slice(0, -20).filter((id) => !reasons.has(id))).toEqual([]);
+    }
+  });
+
+  it('count what was closed, name nobody, and join the parts of a teardown', () => {
+    const series = new Series(sampleSnapshot());
+    const [closed] = series.settle('1', (snapshot, context) =>
+      closeServiceSessions(snapshot, 'My Service', context),
+    );
+    if (closed?.type !== 'sessions.closed') throw new Error('No session was closed');
+    const part = { ...closed, at: 9, sessions: [{ id: 77, connected: 1 }] };
+    const { kept } = foldRecord(series.snapshot, [part]);
+    series.entries.take({ command: '1', events: [part], kept, revision: 2 });
+    const { type, resource } = closed;
+    const count = closed.sessions.length + 1;
+    expect(series.entries.all).toEqual([
+      {
+        id: '1',
+        at: 9,
+        actor: 'ada',
+        revision: 2,
+        events: [{ type, resource, count }],
+      },
+    ]);
+  });
+
+  it('have no hash of a password, and only the way back of settings', () => {
+    const series = new Series(sampleSnapshot());
+    series.settle('1', (snapshot, context) =>
+      createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context),
+    );
+    series.settle('2', (snapshot, context) =>
+      patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context),
+    );
+    expect(JSON.stringify(series.entries.all)).not.toContain('opaque');
+    expect(Object.keys(series.entries.all[1]?.events[0] ?? {})).toEqual([
+      ...['type', 'resource', 'service', 'operations', 'inverse'],
+    ]);
+  });
+
+  it('lead back to what was there, also where a decision knew something else', () => {
+    const series = new Series(sampleSnapshot());
+    const limit =
+      (value: number): Transition =>
+      (snapshot, context) =>
+        patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
+    const late = limit(7)(series.snapshot, { now: 7 });
+    series.settle('1', limit(8));
+    // A command that was abandoned settles after a later one.
+    if (late.outcome !== 'accepted') throw new Error('The patch changes nothing');
+    const { kept } = foldRecord(series.snapshot, late.events);
+    expect(kept[0]?.inverse?.filter(({ op }) => op !== 'test')).toEqual([
+      { op: 'replace', path: '/max_connection', value: 8 },
+    ]);
+  });
+
+  it('of a log-in, of a command that has failed, and of nothing are none', () => {
+    const entries = new Entries();
+    const head = { at: 0, resource: '/users/ada' };
+    const events: readonly AdminEvent[] = [
+      { type: 'user.rehashed', user: 'ada', passwordHash: 'opaque', ...head },
+      { type: 'command.failed', reason: 'no', ...head },
+    ];
+    entries.take({ command: '1', events, kept: foldRecord(sampleSnapshot(), events).kept, revision: 1 });
+    entries.take({ command: '2', events: [], kept: [], revision: 1 });
+    expect(entries.all).toEqual([]);
+  });
+});
+
+describe('the state of a store', () => {
+  it('keeps the entries, and has none if an earlier version wrote it', () => {
+    const given = sampleSnapshot();
+    const history = restore({ records: [] }, given);
+    const decision = patchService(given, 'My Service', [{ op: 'remove', path: '/max_connection' }], {
+      now: 7,
+    });
+    if (decision.outcome !== 'accepted') throw new Error('The patch changes nothing');
+    history.take({ type: 'settlement', command: '1', revision: 3, events: decision.events, last: true });
+    const state = JSON.parse(JSON.stringify(history.toState())) as Record<string, Json>;
+    expect(restore({ state, records: [] }, given).entries.all).toEqual(history.entries.all);
+    expect(history.entries.all.map(({ id, revision }) => [id, revision])).toEqual([['1', 4]]);
+    const { entries: _none, ...old } = state;
+    expect(restore({ state: old, records: [] }, given).entries.all).toEqual([]);
+    expect(redactSecrets(state['entries'] ?? [])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,364 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createMemoryStore,
+  createRoles,
+  createSnapshot,
+  flushLogs,
+  openAdmin,
+  patchServer,
+  patchService,
+  sequence,
+  startService,
+  stopService,
+  type Admin,
+  type ConfigurationStore,
+  type Transition,
+} from 'gateway-admin-core';
+
+import { createHistory, entriesOf } from '../../src/runtime/way-back.ts';
+import { History } from '../../src/runtime/journal/history.ts';
+import { sampleSnapshot } from '../support/document.ts';
+import { openedSessions } from '../support/opened-session.ts';
+import { runAdmin, sampleGateway } from '../support/running-admin.ts';
+
+interface Shown {
+  readonly id: string;
+  readonly at: string;
+  readonly undo: string;
+  readonly events: readonly object[];
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+async function send(admin: Admin, line: string, actor?: string): Promise<Answer> {
+  const [method = '', target = ''] = line.split(' ');
+  const principal = actor === undefined ? {} : { principal: { name: actor } };
+  const handled = await admin.handle({ method, target, headers: {}, ...principal });
+  if (!handled.matched) throw new Error(`There is nothing at ${target}`);
+  const { status, body } = handled.response;
+  return { status, body: body === undefined ? undefined : (JSON.parse(body as string) as unknown) };
+}
+
+const list = async (admin: Admin, query = ''): Promise<readonly Shown[]> =>
+  (await send(admin, `GET /history${query}`)).body as readonly Shown[];
+
+async function settle(admin: Admin, transition: Transition, actor = 'ada'): Promise<string> {
+  const execution = await admin.execute(transition, { actor });
+  if (execution.outcome !== 'accepted') throw new Error(`The command is ${execution.outcome}`);
+  return execution.events[0]?.command ?? '';
+}
+
+const limit =
+  (value: number): Transition =>
+  (snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+const maintenance: Transition = (snapshot, context) =>
+  patchServer(snapshot, 'db-serv-1', [{ op: 'add', path: '/state/-', value: 'maintenance' }], context);
+
+const present = ({ snapshot }: Admin): readonly unknown[] => {
+  const { state, settings } = snapshot.services.find('my-service') ?? {};
+  return [state, settings?.max_connection];
+};
+
+describe('GET /history', () => {
+  it('finds entries by resource, field, actor, type and time', async () => {
+    const { admin, clock } = runAdmin();
+    const first = await settle(admin, limit(7));
+    await clock.advance(60_000);
+    const second = await settle(admin, sequence(stop, maintenance), 'grace');
+    const found = async (query: string): Promise<readonly string[]> =>
+      (await list(admin, query)).map(({ id }) => id);
+    const [, at = ''] = (await list(admin)).map((entry) => encodeURIComponent(entry.at));
+    const rows: Readonly<Record<string, readonly string[]>> = {
+      '': [second, first],
+      '?resource=/services/MY-SERVICE': [second, first],
+      '?resource=/services': [second, first],
+      '?resource=/servers/db-serv-1': [second],
+      '?resource=/services/My-Serv': [],
+      '?field=max_connection': [first],
+      '?resource=/servers/db-serv-1&field=status': [second],
+      '?resource=/servers/db-serv-1&field=state': [second],
+      '?resource=/services/My-Service&field=state': [second],
+      '?resource=/servers/db-serv-1&field=max_connection': [],
+      '?actor=grace': [second],
+      '?type=service': [second, first],
+      '?type=service.stopped': [second],
+      '?type=service.stop': [],
+      [`?since=${at}`]: [second, first],
+      [`?before=${at}`]: [],
+      '?since=2016-09-10T00:00:01Z': [second],
+      '?before=2016-09-10T00:00:01Z': [first],
+      '?range=1-1': [first],
+    };
+    for (const [query, ids] of Object.entries(rows))
+      expect([query, await found(query)]).toEqual([query, ids]);
+  });
+
+  it.each(['since=yesterday', 'before=', 'since=2016-09-10', 'actor=a&actor=b', 'user=ada'])(
+    'refuses ?%s',
+    async (query) => {
+      const { status, body } = await send(runAdmin().admin, `GET /history?${query}`);
+      expect([status, body]).toEqual([400, expect.objectContaining({ code: 'query-invalid' })]);
+    },
+  );
+
+  it('says which entries can be undone now', async () => {
+    const { admin } = runAdmin();
+    await settle(admin, limit(7));
+    await settle(admin, flushLogs);
+    await settle(admin, stop);
+    const standing = async (): Promise<readonly string[]> => (await list(admin)).map(({ undo }) => undo);
+    expect(await standing()).toEqual(['possible', 'irreversible', 'possible']);
+    await settle(admin, sequence(start, limit(8)));
+    expect(await standing()).toEqual(['possible', 'refused', 'irreversible', 'refused']);
+  });
+
+  // Promise: history-traffic
+  it('forgets nothing for sessions and reports, and nothing in a restart', async () => {
+    const store = createMemoryStore();
+    const open = (): Promise<Admin> =>
+      openAdmin({ ...quiet, snapshot: sampleSnapshot(), gateway: sampleGateway(), store: kept(store) });
+    const before = await open();
+    const id = await settle(before, limit(7));
+    const limits = before.limits.maxEventsKept;
+    before.report(openedSessions(limits + 1));
+    before.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
+    const shown = await list(before);
+    expect(shown.map((entry) => entry.id)).toEqual([id]);
+    await before.close();
+    const after = await open();
+    expect(await list(after)).toEqual(shown);
+    expect(await send(after, `PUT /history/${id}/undo`)).toEqual({ status: 204 });
+    expect(present(after)).toEqual(['started', 100]);
+    await after.close();
+  });
+
+  // Promise: history-secret
+  it('shows no parameter that was declared secret later', async () => {
+    const store = createMemoryStore();
+    const document = { services: [{ name: 'Sales', router: 'readconnroute' }] };
+    const open = (secretParameters: readonly string[]): Promise<Admin> =>
+      openAdmin({
+        snapshot: createSnapshot(document),
+        gateway: { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },
+        store: kept(store),
+        secretParameters,
+      });
+    const set =
+      (value: string | undefined): Transition =>
+      (snapshot, context) =>
+        patchService(
+          snapshot,
+          'Sales',
+          [
+            value === undefined
+              ? { op: 'remove', path: '/router_options/token' }
+              : { op: 'add', path: '/router_options/token', value },
+          ],
+          context,
+        );
+    const before = await open([]);
+    await settle(before, set('planted'));
+    await settle(before, set(undefined));
+    expect(JSON.stringify(await list(before))).toContain('planted');
+    await before.close();
+    const after = await open(['Token']);
+    const shown = JSON.stringify(await list(after));
+    expect([shown.includes('planted'), shown.includes('/router_options/token')]).toEqual([false, true]);
+    await after.close();
+  });
+});
+
+/** The document differs from the store. */
+const quiet = { observe: { onError: () => undefined } };
+
+/** The store outlives the interface. */
+function kept(store: ConfigurationStore): ConfigurationStore {
+  return { ...store, [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+describe('PUT /history/:id/undo', () => {
+  it('takes back all events of an entry in one command, or none', async () => {
+    const { admin } = runAdmin();
+    const id = await settle(admin, sequence(limit(7), stop, maintenance));
+    await settle(admin, limit(8));
+    const refused = await send(admin, `PUT /history/${id}/undo`);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'undo-refused' } });
+    expect(present(admin)).toEqual(['stopped', 8]);
+    await settle(admin, limit(7));
+    expect(await send(admin, `PUT /history/${id}/undo`, 'grace')).toEqual({ status: 204 });
+    expect(present(admin)).toEqual(['started', 100]);
+    const [undo] = await list(admin);
+    expect(undo).toMatchObject({ actor: 'grace' });
+    // An undo is a command like others.
+    expect((await send(admin, `PUT /history/${undo?.id ?? ''}/undo`)).status).toBe(204);
+    expect(present(admin)).toEqual(['stopped', 7]);
+  });
+
+  it('names the later entry that stands in the way', async () => {
+    const { admin } = runAdmin();
+    const [limited, stopped] = [await settle(admin, limit(7)), await settle(admin, stop)];
+    const [limitedAgain] = [await settle(admin, limit(8)), await settle(admin, start)];
+    const again = await settle(admin, stop, 'grace');
+    for (const [id, later] of [
+      [limited, limitedAgain],
+      [stopped, again],
+    ] as const) {
+      const { body } = await send(admin, `PUT /history/${id}/undo`);
+      expect(body).toMatchObject({ command: later, detail: expect.stringContaining(later) as unknown });
+    }
+  });
+
+  it('starts nothing that was stopped on purpose since, and stops nothing that runs by another wish', async () => {
+    const { admin } = runAdmin();
+    const first = await settle(admin, stop);
+    await settle(admin, start);
+    await settle(admin, stop);
+    expect((await send(admin, `PUT /history/${first}/undo`)).status).toBe(409);
+    expect(present(admin)[0]).toBe('stopped');
+  });
+
+  it('changes nothing for a start of what had failed, because it was wanted before', async () => {
+    const { admin } = runAdmin();
+    admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
+    const id = await settle(admin, start);
+    expect((await list(admin))[0]?.events).toMatchObject([{ type: 'service.started', already: true }]);
+    expect(await send(admin, `PUT /history/${id}/undo`)).toEqual({ status: 204 });
+    expect(present(admin)[0]).toBe('started');
+  });
+
+  it('refuses what closes or flushes, and an unknown entry', async () => {
+    const { admin } = runAdmin();
+    const id = await settle(admin, flushLogs);
+    expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({
+      status: 409,
+      body: { code: 'undo-refused' },
+    });
+    expect(await send(admin, 'PUT /history/nothing/undo')).toMatchObject({
+      status: 404,
+      body: { code: 'entry-not-found' },
+    });
+  });
+
+  it('does what its plan showed, or is refused', async () => {
+    const { admin } = runAdmin();
+    const id = await settle(admin, limit(7));
+    const plan = (await send(admin, `PUT /history/${id}/undo?dry_run=true`)).body as {
+      readonly mark: string;
+    };
+    expect(plan).toMatchObject({ outcome: 'accepted', patch: [{ path: '/max_connection', value: 100 }] });
+    const other = await settle(admin, stop);
+    const target = (of: string): string => `PUT /history/${of}/undo?mark=${plan.mark}`;
+    expect((await send(admin, target(other))).status).toBe(412);
+    expect((await send(admin, target(id))).status).toBe(204);
+  });
+
+  // Promise: history-role
+  it('needs the right to each command that it stands for', async () => {
+    const roles = createRoles({ administrators: ['ada'], operators: ['bob'], readers: ['eve'] });
+    const authorize: typeof roles = (principal, route, parameters, how) =>
+      roles(principal, route, parameters, how) &&
+      !(principal?.name === 'bob' && parameters['name'] === 'bare-service');
+    const { admin } = runAdmin({ access: { authorize } });
+    const limited = await settle(admin, limit(7));
+    const bare: Transition = (snapshot, context) => startService(snapshot, 'Bare Service', context);
+    const started = await settle(admin, bare);
+    const stopped = await settle(admin, stop);
+    const status = async (line: string, who: string): Promise<number> =>
+      (await send(admin, line, who)).status;
+    const undo = (id: string): string => `PUT /history/${id}/undo`;
+    expect(await status(undo(limited), 'bob')).toBe(403);
+    expect(await status(undo(started), 'bob')).toBe(403);
+    expect(await status(undo(stopped), 'eve')).toBe(403);
+    expect(await status(`PUT /history/${stopped}/restore`, 'bob')).toBe(403);
+    for (const way of ['undo', 'restore'])
+      expect(await status(`PUT /history/${limited}/${way}?dry_run=true`, 'eve')).toBe(200);
+    expect(await status(undo(stopped), 'bob')).toBe(204);
+    expect(await status(undo(limited), 'ada')).toBe(204);
+    expect(await status('GET /history', 'eve')).toBe(200);
+  });
+
+  it('does not touch a later resource of the same name', () => {
+    const history = new History(sampleSnapshot());
+    const decision = stop(history.snapshot, { now: 1 });
+    if (decision.outcome !== 'accepted') throw new Error('Nothing was stopped');
+    const { events } = decision;
+    history.take({ type: 'settlement', command: 'old', revision: 1, events, last: true });
+    // A version that deletes and creates services has such events.
+    const later = ['service.deleted', 'service.created'].map((type) => ({
+      ...{ type, resource: '/services/My-Service', service: 'my-service', at: 2 },
+    }));
+    for (const event of later)
+      history.entries.take({ command: event.type, events: [event as never], kept: [event], revision: 2 });
+    const { undo } = createHistory({
+      entries: entriesOf(history),
+      clock: { sleep: () => Promise.resolve() },
+      snapshot: () => history.snapshot,
+      follow: undefined,
+    });
+    const refused = undo('old', history.snapshot, { now: 3 });
+    expect(refused).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'undo-refused', command: 'service.deleted' },
+    });
+  });
+});
+
+describe('PUT /history/:id/restore', () => {
+  // Promise: history-restore
+  it('brings back the configuration right after each of the last commands, and nothing else', async () => {
+    const { admin } = runAdmin();
+    const moments = new Map<string, string>();
+    const note = (id: string): void => void moments.set(id, JSON.stringify(present(admin)));
+    for (const [at, step] of [
+      limit(7),
+      stop,
+      sequence(limit(8), start),
+      maintenance,
+      limit(9),
+      stop,
+    ].entries())
+      note(await settle(admin, step, `user${String(at)}`));
+    await settle(admin, flushLogs);
+    for (const [id, shown] of moments) {
+      expect((await send(admin, `PUT /history/${id}/restore`)).status).toBe(204);
+      expect(JSON.stringify(present(admin))).toBe(shown);
+    }
+  });
+
+  it('is planned, bound by its mark, and does nothing if nothing has changed', async () => {
+    const { admin } = runAdmin();
+    const id = await settle(admin, limit(7));
+    await settle(admin, sequence(stop, limit(8)));
+    const { body } = await send(admin, `PUT /history/${id}/restore?dry_run=true`);
+    const { mark, events } = body as { readonly mark: string; readonly events: readonly object[] };
+    expect(events).toMatchObject([{ type: 'service.updated' }, { type: 'service.started' }]);
+    await settle(admin, limit(9));
+    expect((await send(admin, `PUT /history/${id}/restore?mark=${mark}`)).status).toBe(412);
+    const entries = (await list(admin)).length;
+    expect((await send(admin, `PUT /history/${(await list(admin))[0]?.id ?? ''}/restore`)).status).toBe(204);
+    expect(await list(admin)).toHaveLength(entries);
+  });
+
+  it('refuses an entry after which changes are forgotten, and an unknown one', async () => {
+    const { admin } = runAdmin();
+    const old = await settle(admin, stop);
+    for (let value = 1; value <= 1001; value += 1) await settle(admin, limit(value));
+    // The entry stays for the last change of the state, and can still be undone.
+    expect(await send(admin, `PUT /history/${old}/restore`)).toMatchObject({
+      status: 409,
+      body: { code: 'undo-refused' },
+    });
+    expect(await send(admin, 'PUT /history/nothing/restore')).toMatchObject({ status: 404 });
+    expect((await send(admin, `PUT /history/${old}/undo`)).status).toBe(204);
+    const oldest = (await list(admin)).at(-1);
+    expect(oldest?.events).toMatchObject([{ operations: [{ value: 3 }] }]);
+    expect((await send(admin, `PUT /history/${oldest?.id ?? ''}/restore`)).status).toBe(204);
+    expect(present(admin)).toEqual(['stopped', 3]);
+  });
+});

@@ -1,0 +1,109 @@
+/**
+ * Clients that undo what others have done, and bring back the configuration of an earlier moment.
+ */
+import { adoptDocument, revert, sequence } from 'gateway-admin-core';
+import type { Random } from 'gateway-admin-core/testing';
+
+import type { Asked } from './answer.ts';
+import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';
+import type { Heard } from './life.ts';
+import { fieldsOf, type Change } from './model.ts';
+
+/** What a client wants to undo, or to restore. */
+interface Wanted {
+  readonly command: SettledCommand;
+  readonly how: 'undo' | 'restore';
+}
+
+export class Historian {
+  readonly faults: string[] = [];
+  /** How often each answer was given. */
+  readonly seen: Record<string, number> = {};
+  readonly #random: Random;
+  readonly #ledger: Ledger;
+  readonly #wanted = new Map<Asked, Wanted>();
+
+  constructor(random: Random, ledger: Ledger) {
+    this.#random = random;
+    this.#ledger = ledger;
+  }
+
+  /** Sometimes, a client wants a command to be undone, or the configuration that the command has made. */
+  next(): Asked | undefined {
+    const random = this.#random;
+    const commands = this.#ledger.commands.slice(-12);
+    if (commands.length === 0 || random.chance(0.4)) return undefined;
+    const command = random.pick(commands);
+    const how = random.chance(0.25) ? 'restore' : 'undo';
+    const asked = how === 'undo' ? this.#undo(command) : this.#restoring(command);
+    this.#wanted.set(asked, { command, how });
+    return asked;
+  }
+
+  /** A client is answered. */
+  hear({ asked, actor, answer }: Pick<Heard, 'asked' | 'actor' | 'answer'>): void {
+    const wanted = this.#wanted.get(asked);
+    if (wanted === undefined) return;
+    const { command, how } = wanted;
+    const key = `${how} ${answer.code ?? answer.outcome}`;
+    this.seen[key] = (this.seen[key] ?? 0) + 1;
+    if (how === 'restore' && answer.code === 'undo-refused') this.faults.push(`${asked.kind} was refused`);
+    if (how === 'undo') this.#judge(command, { asked, actor, answer });
+  }
+
+  #judge(command: SettledCommand, { asked, actor, answer }: Pick<Heard, 'asked' | 'actor' | 'answer'>): void {
+    const ledger = this.#ledger;
+    const say = (text: string): void => {
+      this.faults.push(`${asked.kind} ${text}`);
+    };
+    if (answer.code === 'undo-refused' && isReversible(command) && !this.#isTouched(command))
+      say('was refused, and nothing has changed its resources since');
+    if (answer.outcome !== 'done') return;
+    if (!isReversible(command)) say('was done, and cannot be taken back');
+    const undo = ledger.commands.find(({ events }) => events[0]?.actor === actor);
+    for (const event of command.events.filter(isTurn))
+      for (const id of ledger.turnsAfter(command, event.resource, undo))
+        say(`was done, although ${id} has turned ${event.resource} since`);
+  }
+
+  /** Whether a later command has changed a resource of a command. */
+  #isTouched(command: SettledCommand): boolean {
+    const { commands } = this.#ledger;
+    const links = command.events.map(({ resource }) => resource);
+    const later = commands.slice(commands.indexOf(command) + 1);
+    return later.some(({ events }) => events.some(({ resource }) => links.includes(resource)));
+  }
+
+  #undo(command: SettledCommand): Asked {
+    const events = isReversible(command) ? this.#ledger.changesOf(command).toReversed() : [];
+    return {
+      kind: `undo of ${command.id}`,
+      step: sequence(...events.map((event) => revert(event))),
+      changes: [Object.assign({}, ...events.flatMap((event) => this.#before(event, command))) as Change],
+      request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/undo`, headers: {} },
+      mostEffects: events.length,
+    };
+  }
+
+  /** What clients see of the resource of an event before a command. */
+  #before({ resource }: SettledCommand['events'][number], command: SettledCommand): readonly Change[] {
+    const now = fieldsOf(this.#ledger.snapshotAfter(command));
+    const then = fieldsOf(this.#ledger.snapshotBefore(command));
+    const key = resource.split('/')[2]?.toLowerCase() ?? '';
+    return [...now]
+      .filter(([field, value]) => field.startsWith(`${key} `) && then.get(field) !== value)
+      .map(([field]) => ({ [field]: then.get(field) }));
+  }
+
+  #restoring(command: SettledCommand): Asked {
+    const then = this.#ledger.snapshotAfter(command);
+    const fields = [...fieldsOf(then)].filter(([field]) => !field.endsWith(' password'));
+    return {
+      kind: `restore of ${command.id}`,
+      step: (snapshot, context) => adoptDocument(snapshot, then, context),
+      changes: [Object.fromEntries(fields)],
+      request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/restore`, headers: {} },
+      mostEffects: 11,
+    };
+  }
+}

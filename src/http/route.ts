@@ -113,6 +113,8 @@ export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
 export interface Listing {
   /** Number of elements. */
   readonly total: number;
+  /** The number of elements that one turn of the event loop renders; 1,000 if left out. */
+  readonly pieceLength?: number;
   /** Renders at most `length` elements, from `offset` on. */
   readonly slice: (this: void, offset: number, length: number) => readonly Json[];
 }

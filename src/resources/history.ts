@@ -8,7 +8,7 @@ import type { Context, DecisionOf, EffectBase, EventBase } from '../core/decisio
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery, type SearchValues, type Use } from '../http/route.ts';
+import { commandQuery, type Listing, type SearchValues, type Use } from '../http/route.ts';
 import type { Operation } from '../json/patch.ts';
 import { ok } from '../problem.ts';
 import type { State } from '../snapshot/state.ts';
@@ -114,6 +114,12 @@ function represent(entry: Entry, { history, times }: Surroundings): object {
   return representFields(fields, { rest: { ...entry, resources, ...history.shown(entry) }, times });
 }
 
+/** Whether an entry can be undone is decided anew: that takes longer than to write what is stored. */
+function listed(around: Surroundings, values?: SearchValues): Listing {
+  const entries = around.history.list(values);
+  return { ...listingOf(entries, (entry) => represent(entry, around)), pieceLength: 50 };
+}
+
 /** Creates a route that takes something back. */
 function wayBack(
   own: Pick<KindRoute & { readonly kind: 'command' }, 'kind' | 'id' | 'method' | 'path' | 'role' | 'summary'>,
@@ -149,10 +155,8 @@ export const historyKind: Kind<State, never, never, never> = {
       summary: 'Lists the settled commands, the newest one first.',
       shape: fields.representation,
       find: () => ok(undefined),
-      list: (_snapshot, _none, around) =>
-        listingOf(around.history.list(), (entry) => represent(entry, around)),
-      select: (_snapshot, _none, around, values) =>
-        listingOf(around.history.list(values), (entry) => represent(entry, around)),
+      list: (_snapshot, _none, around) => listed(around),
+      select: (_snapshot, _none, around, values) => listed(around, values),
     }),
     wayBack(
       {

@@ -100,12 +100,15 @@ function shown(
 }
 
 function standingOf(
-  { id, events }: Entry,
+  entry: Entry,
   entries: KeptEntries,
   snapshot: Snapshot,
 ): HistoryEntryRepresentation['undo'] {
+  const { events } = entry;
   if (!events.every(isReversible)) return 'irreversible';
-  return undo(entries, id, snapshot, { now: 0 }).outcome === 'refused' ? 'refused' : 'possible';
+  // Without the reasons of a refusal, which take most of the time.
+  const isHeld = events.some((event) => laterThan(entry, event, entries) !== undefined);
+  return isHeld || wayBackFrom(events)(snapshot, { now: 0 }).outcome === 'refused' ? 'refused' : 'possible';
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */
@@ -118,6 +121,12 @@ function wayBackOf(event: EntryEvent): Transition {
   return event.already === true
     ? (snapshot) => unchanged(snapshot, [event.resource])
     : revert(event as AdminEvent);
+}
+
+/** Takes events back, the last one first. */
+function wayBackFrom(events: readonly EntryEvent[]): Transition {
+  const [only, ...more] = events.toReversed().map(wayBackOf);
+  return only !== undefined && more.length === 0 ? only : sequence(...events.toReversed().map(wayBackOf));
 }
 
 const opposites: ReadonlyMap<string, string> = new Map([
@@ -148,7 +157,7 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
     const later = laterThan(entry, event, entries);
     if (later !== undefined) return refuse(changedSince(event, later), later);
   }
-  const decision = sequence(...events.toReversed().map(wayBackOf))(snapshot, context);
+  const decision = wayBackFrom(events)(snapshot, context);
   if (decision.outcome !== 'refused') return decision;
   const { event, reason } = refusedIn(events, snapshot, context);
   const last = membersOf(event)

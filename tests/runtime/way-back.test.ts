@@ -39,7 +39,12 @@ async function send(admin: Admin, line: string, actor?: string): Promise<Answer>
   const handled = await admin.handle({ method, target, headers: {}, ...principal });
   if (!handled.matched) throw new Error(`There is nothing at ${target}`);
   const { status, body } = handled.response;
-  return { status, body: body === undefined ? undefined : (JSON.parse(body as string) as unknown) };
+  if (body === undefined) return { status, body };
+  // A long list is sent in pieces.
+  const pieces: Uint8Array[] = [];
+  if (typeof body === 'object') for await (const piece of body) pieces.push(piece);
+  const text = typeof body === 'string' ? body : Buffer.concat(pieces).toString();
+  return { status, body: JSON.parse(text) as unknown };
 }
 
 const list = async (admin: Admin, query = ''): Promise<readonly Shown[]> =>

@@ -194,7 +194,10 @@ function idIn(text: string): unknown {
 async function read(admin: Admin, target: string): Promise<unknown> {
   const handled = await admin.handle({ method: 'GET', target, headers: {} });
   // What does not answer shows nothing, and the judge says so.
-  return handled.matched && handled.response.status === 200
-    ? JSON.parse(handled.response.body as string)
-    : [];
+  if (!handled.matched || handled.response.status !== 200) return [];
+  const { body } = handled.response;
+  // A long list is sent in pieces.
+  const pieces: Uint8Array[] = [];
+  if (typeof body === 'object') for await (const piece of body) pieces.push(piece);
+  return JSON.parse(typeof body === 'string' ? body : Buffer.concat(pieces).toString());
 }

@@ -13,8 +13,8 @@ export interface Reply extends AdminResponse {
   readonly problem?: Problem;
 }
 
-/** Longer lists are sent in pieces of this length. Each piece takes one turn of the event loop. */
-const pieceLength = 1000;
+/** Longer lists are sent in pieces, of this length as a rule. Each piece takes one turn of the event loop. */
+const usualPieceLength = 1000;
 
 const comma = 0x2c;
 
@@ -73,7 +73,7 @@ export function list(
   headers: Headers,
   textOf: (represent: () => unknown) => string,
 ): AdminResponse {
-  if (length <= pieceLength)
+  if (length <= (listing.pieceLength ?? usualPieceLength))
     return jsonText(
       200,
       textOf(() => part(listing, offset, length, select)),
@@ -92,6 +92,7 @@ async function* pieces(
   end: number,
   select: ((element: unknown) => unknown) | undefined,
 ): AsyncGenerator<Uint8Array> {
+  const { pieceLength = usualPieceLength } = listing;
   const encoder = new TextEncoder();
   for (let start = offset; start < end; start += pieceLength) {
     const piece = part(listing, start, Math.min(pieceLength, end - start), select);

@@ -20,6 +20,7 @@ import { faultText, outcomeOf, valueOf } from './answer.ts';
 import { acceptedPlan, confirm, goingOn, operationLines, unlessInterrupted } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect, methodOf } from './connection.ts';
+import { placeOf } from './place.ts';
 import { collections, documentIn, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
 import { counted, safeText } from './output.ts';
 import { isObject } from './input.ts';
@@ -53,7 +54,8 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const steps = await planned(client, stepsTo(wanted.parts, live.parts), live.tags, leaveOut);
   if (!output.isJson) printSteps(call, steps, file);
   if (!isDry && steps.length > 0) {
-    await confirm(call, `Make ${counted(steps.length, 'change')}?`);
+    const place = await placeOf(call, client);
+    await confirm(call, `Make ${counted(steps.length, 'change')} on ${place.text}?`, place);
     await makeAll(call, client, steps);
   }
   if (output.isJson) output.json(steps.map(shownStep));

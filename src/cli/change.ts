@@ -10,6 +10,7 @@ import { applyPatch, type Json } from '../json/index.ts';
 import { refusal, understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf } from './connection.ts';
+import { assertPlace, placeOf, type GatewayPlace } from './place.ts';
 import { counted, jsonText, safeText } from './output.ts';
 
 /** A change that a user wants. */
@@ -39,8 +40,9 @@ export async function make(call: Call, client: Client, change: Change): Promise<
   else if (plan.outcome === 'unchanged')
     say(call, { outcome: 'unchanged', closed: nothingClosed }, `Nothing to do: ${change.title}.`);
   else {
-    if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
-    await makePlanned(call, change, plan, (mark) =>
+    const place = await placeOf(call, client);
+    if (change.asks === true) await confirm(call, questionOf(change, place, plan), place);
+    await makePlanned(call, change, { plan, place }, (mark) =>
       method(...change.given, { ...condition, mark, prefer: 'representation' }),
     );
   }
@@ -50,24 +52,24 @@ export async function make(call: Call, client: Client, change: Change): Promise<
 async function makePlanned(
   call: Call,
   change: Change,
-  plan: Accepted,
+  { plan, place }: { readonly plan: Accepted; readonly place: GatewayPlace },
   send: (mark: string) => Promise<Answer<unknown>>,
 ): Promise<void> {
   const sent = understood(
     withProgress(call, change, () => send(plan.mark)),
     (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer)) },
   );
-  const answer = await unlessInterrupted(call, sent, () => `Interrupted. ${goingOn(change.title)}`);
+  const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
   if ('mark' in answer) {
     for (const line of ['The plan has changed:', ...planLines(answer).map((line) => `  ${line}`)])
       call.output.note(safeText(line));
     if (call.has('yes')) throw new CommandError('Nothing was done.', exitCodes.differs);
-    await confirm(call, `${sentence(change.title)}?${consequence(answer)}`);
-    return makePlanned(call, change, answer, send);
+    await confirm(call, questionOf(change, place, answer), place);
+    return makePlanned(call, change, { plan: answer, place }, send);
   }
   const { closed = nothingClosed } = answer.done;
   if (call.output.isJson) call.output.json(answer.done);
-  else call.output.lines(safeText(`Done: ${change.title}.${closingText(closed, 'closed')}`));
+  else call.output.lines(safeText(`Done: ${change.title} on ${place.text}.${closingText(closed, 'closed')}`));
 }
 
 const nothingClosed = { sessions: 0, connections: 0 };
@@ -86,7 +88,9 @@ function planOfNow(answer: Answer<unknown>): Accepted | undefined {
 }
 
 /** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */
-export async function confirm({ has, surroundings }: Call, question: string): Promise<void> {
+export async function confirm(call: Call, question: string, place: GatewayPlace): Promise<void> {
+  assertPlace(call, place);
+  const { has, surroundings } = call;
   if (has('yes')) return;
   const { stdin, stderr } = surroundings;
   // The standard input has ended if a document or a password was typed there.
@@ -99,8 +103,12 @@ export async function confirm({ has, surroundings }: Call, question: string): Pr
   const leaving = new AbortController();
   terminal.once('SIGINT', () => leaving.abort()).once('close', () => leaving.abort());
   try {
-    const answer = await terminal.question(`${safeText(question)} [y/N] `, { signal: leaving.signal });
-    if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError('Nothing was done.', exitCodes.refused);
+    const wish = place.isProduction ? `Type ${safeText(place.name ?? '')} to go on:` : '[y/N]';
+    const answer = (
+      await terminal.question(`${safeText(question)} ${wish} `, { signal: leaving.signal })
+    ).trim();
+    const isYes = place.isProduction ? answer === place.name : /^y(?:es)?$/i.test(answer);
+    if (!isYes) throw new CommandError('Nothing was done.', exitCodes.refused);
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
     throw new CommandError('Nothing was done.', exitCodes.interrupted);
@@ -113,13 +121,15 @@ export async function confirm({ has, surroundings }: Call, question: string): Pr
 export async function unlessInterrupted<T>(
   { surroundings, output }: Call,
   sent: Promise<T>,
-  told: () => string,
+  told: () => string | Promise<string>,
 ): Promise<T> {
   let interrupt = (): void => undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {
     interrupt = () => {
       output.progress('');
-      reject(new CommandError(told(), exitCodes.interrupted));
+      void Promise.resolve(told()).then((text) => {
+        reject(new CommandError(text, exitCodes.interrupted));
+      });
     };
   });
   surroundings.once('SIGINT', interrupt);
@@ -131,8 +141,18 @@ export async function unlessInterrupted<T>(
 }
 
 /** What becomes of a change that was sent, and how a user follows it. */
-export function goingOn(what: string): string {
-  return `The gateway goes on with what it has begun: ${safeText(what)}. Try: gateway-admin commands`;
+export function goingOn(what: string, left?: number): string {
+  const more = left === undefined ? '' : ` ${left.toLocaleString('en')} left.`;
+  return `The gateway goes on with what it has begun: ${safeText(what)}.${more} Try: gateway-admin commands`;
+}
+
+async function interrupted({ title, left }: Change, { text }: GatewayPlace): Promise<string> {
+  const count = await left?.().catch(() => undefined);
+  return `Interrupted. ${goingOn(`${title} on ${text}`, count)}`;
+}
+
+function questionOf({ title }: Change, { text }: GatewayPlace, plan: Accepted): string {
+  return `${sentence(title)} on ${text}?${consequence(plan)}`;
 }
 
 /** The plan, if nothing speaks against the change. */
@@ -162,12 +182,16 @@ function showPlan({ output }: Call, { title, tag }: Change, plan: Accepted): voi
 
 function planLines(plan: Accepted): readonly string[] {
   if (plan.outcome === 'unchanged') return ['nothing to do'];
+  const { notes = [] } = plan;
   const { sessions, connections } = plan.closes;
   return [
     ...operationLines(plan.patch ?? [], plan.events.flatMap(inverseOf)),
     ...plan.effects.map(effectLine),
-    `closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`,
-    ...(plan.stays.sessions === 0 ? [] : [continuing(plan.stays.sessions)]),
+    ...(sessions + connections === 0 && notes.length > 0
+      ? []
+      : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`]),
+    ...stayingText(plan),
+    ...notes.map(({ detail }) => `note: ${detail}`),
   ];
 }
 
@@ -232,10 +256,15 @@ function effectLine(effect: unknown): string {
 }
 
 /** What a change means for the sessions; empty if nothing. */
-function consequence({ closes, stays }: Accepted): string {
+function consequence(plan: Accepted): string {
+  const { closes, notes = [] } = plan;
   const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
-  const closing = closingText(closes, verb);
-  return stays.sessions === 0 ? closing : `${closing} ${continuing(stays.sessions)}.`;
+  const staying = stayingText(plan).map((text) => `${text}.`);
+  return [closingText(closes, verb), ...staying, ...notes.map(({ detail }) => detail)]
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => ` ${text}`)
+    .join('');
 }
 
 function closingText({ sessions, connections }: CommandOutcome['closed'], verb: string): string {
@@ -269,6 +298,8 @@ async function withProgress<T>({ output }: Call, { left }: Change, run: () => Pr
   }
 }
 
-function continuing(sessions: number): string {
-  return `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}`;
+/** The sessions that stay. Of those that lose a connection, a note says more: they may not be able to continue. */
+function stayingText({ stays: { sessions }, notes = [] }: Accepted): readonly string[] {
+  if (sessions === 0 || notes.some(({ code }) => code === 'sessions-lose-connection')) return [];
+  return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}`];
 }

@@ -40,6 +40,7 @@ import type { Headers } from './respond.ts';
  * @public
  */
 export interface Authorize {
+  /** Decides whether a caller may use a route. */
   (
     principal: Principal | undefined,
     route: Route,

@@ -162,7 +162,7 @@ export interface Admin {
   /** The limits in use: the given ones, and the defaults for the others. */
   readonly limits: Limits;
   /**
-   * Whether every request that would change something is refused with 403 `read-only`, dry runs included. False at first,
+   * Whether every request that would change something is refused with 403 `read-only`; dry runs go on. False at first,
    * and not kept by a store. Set the member to change the mode at once.
    *
    * A command of a request that waits for its turn is refused at its turn. A started command runs to completion, and

@@ -103,7 +103,7 @@ export async function confirm(call: Call, question: string, place: GatewayPlace)
   const leaving = new AbortController();
   terminal.once('SIGINT', () => leaving.abort()).once('close', () => leaving.abort());
   try {
-    const wish = place.isProduction ? `Type ${safeText(place.name ?? '')} to go on:` : '[y/N]';
+    const wish = place.isProduction ? `Type ${safeText(place.name)} to go on:` : '[y/N]';
     const answer = (
       await terminal.question(`${safeText(question)} ${wish} `, { signal: leaving.signal })
     ).trim();

@@ -155,7 +155,7 @@ function decideOn(
         ? isOpen(options, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    if (!isAllowed(options, principal, asked)) return forbidden(principal, asked);
+    if (!isAllowed(options, principal, asked)) return forbidden(options, principal, asked);
     return isWriting(asked) && options.isReadOnly() ? readOnly : undefined;
   };
   const refusal = refusalIn(options.snapshot());
@@ -242,7 +242,10 @@ export function shownCaller(
   const user = cut(principal.name, longestName);
   try {
     const role = callHost('authorize', () => authorize?.roleOf?.(principal));
-    return roles.includes(role as Role) ? { user, role: role as Role } : { user };
+    if (roles.includes(role as Role)) return { user, role: role as Role };
+    if (role !== undefined)
+      onError(wrongAnswer('authorize', role, `one of ${roles.join(', ')}, or undefined`));
+    return { user };
   } catch (error) {
     onError(error);
     return { user };
@@ -280,13 +283,17 @@ const unauthenticated = problem(
 );
 
 function forbidden(
+  options: AccessOptions,
   principal: Principal | undefined,
   { route: { role }, query }: Asked,
 ): Problem<ProblemCode> {
   const who =
     principal === undefined ? 'Callers without a log-in are' : `The user ${quoted(principal.name)} is`;
   const needed = query.dryRun ? 'reader' : role;
-  const detail = `${who} not allowed to do this: it is for the role ${needed}.`;
+  const own = principal && shownCaller(options, principal).role;
+  // A rule of the host can refuse for another reason.
+  const isByRole = own === undefined || roles.indexOf(own) < roles.indexOf(needed);
+  const detail = `${who} not allowed to do this${isByRole ? `: it is for the role ${needed}` : ''}.`;
   return problem('forbidden', `${detail} Ask an administrator of this gateway for the permission.`);
 }
 

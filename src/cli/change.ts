@@ -26,44 +26,61 @@ export interface Change {
   readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
   readonly left?: () => Promise<number>;
+  /** Gives the changes of a plan in lines. Default: the operations and the effects. */
+  readonly linesOf?: (plan: Accepted) => readonly string[];
+  /** Finds the change anew when its plan no longer holds. Default: the same change with the plan of now. */
+  readonly anew?: () => Promise<PlannedChange | undefined>;
 }
 
-type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
+/** A plan that nothing speaks against. */
+export type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
+
+/** A change with its plan. */
+export interface PlannedChange {
+  readonly change: Change;
+  readonly plan: Accepted;
+}
 
 /** Makes a change, or says what it would do. */
 export async function make(call: Call, client: Client, change: Change): Promise<void> {
-  const method = methodOf(client, change.id);
-  const condition = change.ifMatch === undefined ? {} : { ifMatch: change.ifMatch };
-  const plan = acceptedPlan(valueOf(await method.plan(...change.given, condition)));
-  if (call.has('dry-run')) showPlan(call, change, plan);
+  const plan = acceptedPlan(
+    valueOf(await methodOf(client, change.id).plan(...change.given, conditionOf(change))),
+  );
+  if (call.has('dry-run')) showPlan(call, { change, plan });
   else if (plan.outcome === 'unchanged')
     say(call, { outcome: 'unchanged', closed: nothingClosed }, `Nothing to do: ${change.title}.`);
-  else {
-    if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
-    await makePlanned(call, change, plan, (mark) =>
-      method(...change.given, { ...condition, mark, prefer: 'representation' }),
-    );
-  }
+  else await makeAsPlanned(call, client, { change, plan });
+}
+
+/** Makes a change that was planned, after a yes. */
+export async function makeAsPlanned(call: Call, client: Client, planned: PlannedChange): Promise<void> {
+  if (planned.change.asks === true) await confirm(call, questionOf(planned));
+  await makePlanned(call, client, planned);
+}
+
+function conditionOf({ ifMatch }: Change): Pick<Change, 'ifMatch'> {
+  return ifMatch === undefined ? {} : { ifMatch };
+}
+
+function questionOf({ change: { title }, plan }: PlannedChange): string {
+  return `${sentence(title)}?${consequence(plan)}`;
 }
 
 /** Does what a plan has shown. If that has changed, shows the plan of now and asks again. */
-async function makePlanned(
-  call: Call,
-  change: Change,
-  plan: Accepted,
-  send: (mark: string) => Promise<Answer<unknown>>,
-): Promise<void> {
+async function makePlanned(call: Call, client: Client, { change, plan }: PlannedChange): Promise<void> {
+  const options = { ...conditionOf(change), mark: plan.mark, prefer: 'representation' };
   const sent = understood(
-    withProgress(call, change, () => send(plan.mark)),
+    withProgress(call, change, () => methodOf(client, change.id)(...change.given, options)),
     (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer)) },
   );
   const answer = await unlessInterrupted(call, sent, () => `Interrupted. ${goingOn(change.title)}`);
   if ('mark' in answer) {
-    for (const line of ['The plan has changed:', ...planLines(answer).map((line) => `  ${line}`)])
+    const now = (await change.anew?.()) ?? { change, plan: answer };
+    for (const line of ['The plan has changed:', ...planLines(now).map((line) => `  ${line}`)])
       call.output.note(safeText(line));
     if (call.has('yes')) throw new CommandError('Nothing was done.', exitCodes.differs);
-    await confirm(call, `${sentence(change.title)}?${consequence(answer)}`);
-    return makePlanned(call, change, answer, send);
+    await confirm(call, questionOf(now));
+    return makePlanned(call, client, now);
   }
   const { closed = nothingClosed } = answer.done;
   if (call.output.isJson) call.output.json(answer.done);
@@ -86,7 +103,7 @@ function planOfNow(answer: Answer<unknown>): Accepted | undefined {
 }
 
 /** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */
-export async function confirm({ has, surroundings }: Call, question: string): Promise<void> {
+async function confirm({ has, surroundings }: Call, question: string): Promise<void> {
   if (has('yes')) return;
   const { stdin, stderr } = surroundings;
   // The standard input has ended if a document or a password was typed there.
@@ -110,7 +127,7 @@ export async function confirm({ has, surroundings }: Call, question: string): Pr
 }
 
 /** Waits for a change that was sent. Ctrl-C ends the program, and not what the gateway has begun. */
-export async function unlessInterrupted<T>(
+async function unlessInterrupted<T>(
   { surroundings, output }: Call,
   sent: Promise<T>,
   told: () => string,
@@ -131,7 +148,7 @@ export async function unlessInterrupted<T>(
 }
 
 /** What becomes of a change that was sent, and how a user follows it. */
-export function goingOn(what: string): string {
+function goingOn(what: string): string {
   return `The gateway goes on with what it has begun: ${safeText(what)}. Try: gateway-admin commands`;
 }
 
@@ -150,24 +167,33 @@ function say({ output }: Call, outcome: CommandOutcome, text: string): void {
   else output.lines(safeText(text));
 }
 
-function showPlan({ output }: Call, { title, tag }: Change, plan: Accepted): void {
+function showPlan({ output }: Call, { change, plan }: PlannedChange): void {
+  const { title, tag } = change;
   if (output.isJson) return output.json(plan);
   output.lines(
     safeText(`Plan: ${title}`),
-    ...planLines(plan).map((line) => safeText(`  ${line}`)),
+    ...planLines({ change, plan }).map((line) => safeText(`  ${line}`)),
     ...(tag === undefined ? [] : [`  entity tag ${tag}`]),
     'Nothing was done.',
   );
 }
 
-function planLines(plan: Accepted): readonly string[] {
-  if (plan.outcome === 'unchanged') return ['nothing to do'];
-  const { sessions, connections } = plan.closes;
+function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): readonly string[] {
+  return plan.outcome === 'unchanged' ? ['nothing to do'] : [...linesOf(plan), ...consequenceLines(plan)];
+}
+
+function changeLines(plan: Accepted): readonly string[] {
   return [
     ...operationLines(plan.patch ?? [], plan.events.flatMap(inverseOf)),
     ...plan.effects.map(effectLine),
+  ];
+}
+
+/** What a plan closes, and what continues. */
+export function consequenceLines({ closes: { sessions, connections }, stays }: Accepted): readonly string[] {
+  return [
     `closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`,
-    ...(plan.stays.sessions === 0 ? [] : [continuing(plan.stays.sessions)]),
+    ...(stays.sessions === 0 ? [] : [continuing(stays.sessions)]),
   ];
 }
 

@@ -31,10 +31,13 @@ export const sequenceShape = z.strictObject({
     .check(z.minLength(1), z.maxLength(mostCommands)),
 });
 
+/** A command of a sequence. @internal */
+export type SequenceCommand = z.infer<typeof sequenceShape>['commands'][number];
+
 /**
  * The kind "sequence".
  *
- * @see docs/spec-choices.md 49.
+ * @see docs/spec-choices.md 48.
  *
  * @internal
  */

@@ -553,17 +553,17 @@ describe('gateway-admin, interrupted while the gateway works', () => {
   it.each([
     [
       ['close', 'sessions', 'my-service', '--yes'],
-      0,
+      1,
       'Interrupted. The gateway goes on with what it has begun: close the sessions of my-service.',
     ],
     [
       ['apply', '-', '--yes'],
-      1,
-      'Interrupted. 1 change of 3 made before. The gateway goes on with what it has begun: /services/',
+      3,
+      'Interrupted. The gateway goes on with what it has begun: apply - (3 changes).',
     ],
-  ])('says what goes on: %j', async (args, before, told) => {
+  ])('says what goes on: %j', async (args, effects, told) => {
     const held = hold();
-    running.gateway.will(...Array.from({ length: before }, () => 'done' as const), held.apply);
+    running.gateway.will(held.apply);
     const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...args, '--url', url]);
     const ended = once(child, 'close');
     child.stdin.end(document);
@@ -574,11 +574,8 @@ describe('gateway-admin, interrupted while the gateway works', () => {
     expect(await ended).toEqual([130, null]);
     expect(err).toMatch(/ Try: gateway-admin commands\n$/);
     expect(err).toContain(told);
-    const applied = appliedTo(running.gateway).length;
     held.done();
     await until('the gateway has gone on', async () => (await ask(['commands', '--json'])).out === '[]\n');
-    // Nothing new was begun.
-    expect(appliedTo(running.gateway)).toHaveLength(applied);
-    expect(applied).toBe(before + 1);
+    expect(appliedTo(running.gateway)).toHaveLength(effects);
   });
 });

@@ -269,18 +269,20 @@ describe('the program gateway-admin', () => {
   it('makes all changes of a document although nobody reads the output', async () => {
     const services = ['A', 'B'].map((name) => ({ name, router: 'r', state: 'started' }));
     const made: string[] = [];
+    const events = services.map(({ name }) => ({ type: 'service.stopped', resource: `/services/${name}` }));
     const url = await open((request, response) => {
       const { method, url: target = '' } = request;
       const isPlan = target.includes('dry_run');
       if (method !== 'GET' && !isPlan) made.push(target);
       const found = services.find(({ name }) => target === `/services/${name}`);
       const listed = target === '/services' ? services : [];
-      const [body, status] = method === 'GET' ? [found ?? listed, 200] : isPlan ? [plan, 200] : ['', 204];
-      answering(body, status)(request, response);
+      const done = { outcome: 'accepted', closed: counts.closes };
+      const sent = isPlan ? { ...plan, mark: 'm', events } : done;
+      answering(method === 'GET' ? (found ?? listed) : sent)(request, response);
     });
     const document = JSON.stringify({ services: services.map((each) => ({ ...each, state: 'stopped' })) });
     const line = `(sleep 0.3; echo '${document}') | (P apply - --yes; echo $? >&2) | true`;
     const { err } = await inShell(line, url);
-    expect([made, err]).toEqual([['/service/A/stop', '/service/B/stop'], '0\n']);
+    expect([made, err]).toEqual([['/sequence?mark=m'], '0\n']);
   });
 });

@@ -1,8 +1,6 @@
 /**
  * Sequences: finds, checks and joins the commands of a request that has several. All of them are made, or none.
  */
-import type * as z from 'zod/mini';
-
 import { firstPartOf, refused, unchanged } from '../../core/decision.ts';
 import { brokenEscape } from '../../core/link.ts';
 import type { SecretPorts } from '../../core/secret.ts';
@@ -31,14 +29,13 @@ import {
   type Effect,
   type Transition,
 } from '../../resources/index.ts';
-import { sequenceShape } from '../../resources/sequence.ts';
+import { sequenceShape, type SequenceCommand } from '../../resources/sequence.ts';
 import { transitionAt, type Conditions } from '../command/condition.ts';
 import { isIrreversible } from '../command/stage.ts';
 import { canonical, forbiddenTo } from './access.ts';
 import type { Arrival, HandlerOptions } from './arrival.ts';
 import type { CommandRoute } from './write.ts';
 
-type SequenceCommand = z.infer<typeof sequenceShape>['commands'][number];
 type Change = Extract<Awaited<ReturnType<CommandRoute['command']>>, { readonly ok: true }>['value'];
 
 /** A command of a sequence. */

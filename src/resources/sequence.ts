@@ -10,8 +10,8 @@ import { commandQuery } from '../http/route.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 
-/** The largest number of commands in a sequence. @internal */
-export const mostCommands = 100;
+/** The largest number of commands in a sequence. */
+const mostCommands = 100;
 
 /** Shape of the body of a sequence. @internal */
 export const sequenceShape = z.strictObject({

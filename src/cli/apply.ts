@@ -56,8 +56,8 @@ const nothingClosed = { sessions: 0, connections: 0 };
 
 /** A plan for programs. */
 function shownPlan(plan: Accepted | undefined): object {
-  const { events = [], closes = nothingClosed, stays = { sessions: 0 } } = plan ?? {};
-  return { changes: events.map(changeOf), closes, stays };
+  const { events = [], closes = nothingClosed, stays = { sessions: 0 }, notes } = plan ?? {};
+  return { changes: events.map(changeOf), closes, stays, ...(notes && { notes }) };
 }
 
 /** Finds the change that makes the gateway as the document says, with its plan; `undefined` if nothing is to do. */
@@ -251,5 +251,5 @@ function printChanges({ output, words: [file = ''] }: Call, plan: Accepted | und
         changes.map((line, at) => [at === 0 ? safeText(resource) : '', line]),
       ),
   );
-  output.lines(...consequenceLines(plan));
+  output.lines(...consequenceLines(plan).map(safeText));
 }

@@ -10,6 +10,7 @@ import { applyPatch, type Json } from '../json/index.ts';
 import { refusal, understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf } from './connection.ts';
+import { assertPlace, placeOf, type GatewayPlace } from './place.ts';
 import { counted, jsonText, safeText } from './output.ts';
 
 /** A change that a user wants. */
@@ -54,37 +55,39 @@ export async function make(call: Call, client: Client, change: Change): Promise<
 
 /** Makes a change that was planned, after a yes. */
 export async function makeAsPlanned(call: Call, client: Client, planned: PlannedChange): Promise<void> {
-  if (planned.change.asks === true) await confirm(call, questionOf(planned));
-  await makePlanned(call, client, planned);
+  const place = await placeOf(call, client);
+  if (planned.change.asks === true) await confirm(call, questionOf(planned, place), place);
+  await makePlanned(call, client, planned, place);
 }
 
 function conditionOf({ ifMatch }: Change): Pick<Change, 'ifMatch'> {
   return ifMatch === undefined ? {} : { ifMatch };
 }
 
-function questionOf({ change: { title }, plan }: PlannedChange): string {
-  return `${sentence(title)}?${consequence(plan)}`;
-}
-
 /** Does what a plan has shown. If that has changed, shows the plan of now and asks again. */
-async function makePlanned(call: Call, client: Client, { change, plan }: PlannedChange): Promise<void> {
+async function makePlanned(
+  call: Call,
+  client: Client,
+  { change, plan }: PlannedChange,
+  place: GatewayPlace,
+): Promise<void> {
   const options = { ...conditionOf(change), mark: plan.mark, prefer: 'representation' };
   const sent = understood(
     withProgress(call, change, () => methodOf(client, change.id)(...change.given, options)),
     (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer)) },
   );
-  const answer = await unlessInterrupted(call, sent, () => `Interrupted. ${goingOn(change.title)}`);
+  const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
   if ('mark' in answer) {
     const now = (await change.anew?.()) ?? { change, plan: answer };
     for (const line of ['The plan has changed:', ...planLines(now).map((line) => `  ${line}`)])
       call.output.note(safeText(line));
     if (call.has('yes')) throw new CommandError('Nothing was done.', exitCodes.differs);
-    await confirm(call, questionOf(now));
-    return makePlanned(call, client, now);
+    await confirm(call, questionOf(now, place), place);
+    return makePlanned(call, client, now, place);
   }
   const { closed = nothingClosed } = answer.done;
   if (call.output.isJson) call.output.json(answer.done);
-  else call.output.lines(safeText(`Done: ${change.title}.${closingText(closed, 'closed')}`));
+  else call.output.lines(safeText(`Done: ${change.title} on ${place.text}.${closingText(closed, 'closed')}`));
 }
 
 const nothingClosed = { sessions: 0, connections: 0 };
@@ -103,7 +106,9 @@ function planOfNow(answer: Answer<unknown>): Accepted | undefined {
 }
 
 /** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */
-async function confirm({ has, surroundings }: Call, question: string): Promise<void> {
+async function confirm(call: Call, question: string, place: GatewayPlace): Promise<void> {
+  assertPlace(call, place);
+  const { has, surroundings } = call;
   if (has('yes')) return;
   const { stdin, stderr } = surroundings;
   // The standard input has ended if a document or a password was typed there.
@@ -116,8 +121,12 @@ async function confirm({ has, surroundings }: Call, question: string): Promise<v
   const leaving = new AbortController();
   terminal.once('SIGINT', () => leaving.abort()).once('close', () => leaving.abort());
   try {
-    const answer = await terminal.question(`${safeText(question)} [y/N] `, { signal: leaving.signal });
-    if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError('Nothing was done.', exitCodes.refused);
+    const wish = place.isProduction ? `Type ${safeText(place.name ?? '')} to go on:` : '[y/N]';
+    const answer = (
+      await terminal.question(`${safeText(question)} ${wish} `, { signal: leaving.signal })
+    ).trim();
+    const isYes = place.isProduction ? answer === place.name : /^y(?:es)?$/i.test(answer);
+    if (!isYes) throw new CommandError('Nothing was done.', exitCodes.refused);
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
     throw new CommandError('Nothing was done.', exitCodes.interrupted);
@@ -130,13 +139,15 @@ async function confirm({ has, surroundings }: Call, question: string): Promise<v
 async function unlessInterrupted<T>(
   { surroundings, output }: Call,
   sent: Promise<T>,
-  told: () => string,
+  told: () => string | Promise<string>,
 ): Promise<T> {
   let interrupt = (): void => undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {
     interrupt = () => {
       output.progress('');
-      reject(new CommandError(told(), exitCodes.interrupted));
+      void Promise.resolve(told()).then((text) => {
+        reject(new CommandError(text, exitCodes.interrupted));
+      });
     };
   });
   surroundings.once('SIGINT', interrupt);
@@ -148,8 +159,18 @@ async function unlessInterrupted<T>(
 }
 
 /** What becomes of a change that was sent, and how a user follows it. */
-function goingOn(what: string): string {
-  return `The gateway goes on with what it has begun: ${safeText(what)}. Try: gateway-admin commands`;
+function goingOn(what: string, left?: number): string {
+  const more = left === undefined ? '' : ` ${left.toLocaleString('en')} left.`;
+  return `The gateway goes on with what it has begun: ${safeText(what)}.${more} Try: gateway-admin commands`;
+}
+
+async function interrupted({ title, left }: Change, { text }: GatewayPlace): Promise<string> {
+  const count = await left?.().catch(() => undefined);
+  return `Interrupted. ${goingOn(`${title} on ${text}`, count)}`;
+}
+
+function questionOf({ change: { title }, plan }: PlannedChange, { text }: GatewayPlace): string {
+  return `${sentence(title)} on ${text}?${consequence(plan)}`;
 }
 
 /** The plan, if nothing speaks against the change. */
@@ -167,12 +188,13 @@ function say({ output }: Call, outcome: CommandOutcome, text: string): void {
   else output.lines(safeText(text));
 }
 
-function showPlan({ output }: Call, { change, plan }: PlannedChange): void {
+function showPlan({ output }: Call, planned: PlannedChange): void {
+  const { plan, change } = planned;
   const { title, tag } = change;
   if (output.isJson) return output.json(plan);
   output.lines(
     safeText(`Plan: ${title}`),
-    ...planLines({ change, plan }).map((line) => safeText(`  ${line}`)),
+    ...planLines(planned).map((line) => safeText(`  ${line}`)),
     ...(tag === undefined ? [] : [`  entity tag ${tag}`]),
     'Nothing was done.',
   );
@@ -189,11 +211,16 @@ function changeLines(plan: Accepted): readonly string[] {
   ];
 }
 
-/** What a plan closes, and what continues. */
-export function consequenceLines({ closes: { sessions, connections }, stays }: Accepted): readonly string[] {
+/** What a plan closes, what continues, and its notes. */
+export function consequenceLines(plan: Accepted): readonly string[] {
+  const { notes = [] } = plan;
+  const { sessions, connections } = plan.closes;
   return [
-    `closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`,
-    ...(stays.sessions === 0 ? [] : [continuing(stays.sessions)]),
+    ...(sessions + connections === 0 && notes.length > 0
+      ? []
+      : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`]),
+    ...stayingText(plan),
+    ...notes.map(({ detail }) => `note: ${detail}`),
   ];
 }
 
@@ -258,10 +285,15 @@ function effectLine(effect: unknown): string {
 }
 
 /** What a change means for the sessions; empty if nothing. */
-function consequence({ closes, stays }: Accepted): string {
+function consequence(plan: Accepted): string {
+  const { closes, notes = [] } = plan;
   const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
-  const closing = closingText(closes, verb);
-  return stays.sessions === 0 ? closing : `${closing} ${continuing(stays.sessions)}.`;
+  const staying = stayingText(plan).map((text) => `${text}.`);
+  return [closingText(closes, verb), ...staying, ...notes.map(({ detail }) => detail)]
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => ` ${text}`)
+    .join('');
 }
 
 function closingText({ sessions, connections }: CommandOutcome['closed'], verb: string): string {
@@ -295,6 +327,8 @@ async function withProgress<T>({ output }: Call, { left }: Change, run: () => Pr
   }
 }
 
-function continuing(sessions: number): string {
-  return `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}`;
+/** The sessions that stay. Of those that lose a connection, a note says more: they may not be able to continue. */
+function stayingText({ stays: { sessions }, notes = [] }: Accepted): readonly string[] {
+  if (sessions === 0 || notes.some(({ code }) => code === 'sessions-lose-connection')) return [];
+  return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}`];
 }

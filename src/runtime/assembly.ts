@@ -129,8 +129,8 @@ export function assemble(
   const mode = coordinator?.mode ?? createMode();
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
-  const { timeZone } = options;
-  const parts = { ...shared, writer, mode, passwords, streams, closing: closing.signal, timeZone };
+  const { timeZone, place } = options;
+  const parts = { ...shared, writer, mode, passwords, streams, closing: closing.signal, timeZone, place };
   const pending = new PendingAnswers();
   const close = once(async () => {
     closing.abort();
@@ -299,7 +299,7 @@ function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle'
 }
 
 function writerOf(
-  { gateway, clock, times, authenticate, veto, limits, instruments, onError }: CompleteOptions,
+  { gateway, clock, times, authenticate, veto, foresee, limits, instruments, onError }: CompleteOptions,
   snapshot: Snapshot,
   { life, journal, coordinator, refuseAll, log, audit }: Shared,
 ): Writer {
@@ -315,6 +315,7 @@ function writerOf(
     maxQueued: limits.maxQueued,
     maxInFlight: limits.maxInFlight,
     veto,
+    foresee,
     contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
     publish: (revision, events) => {
       log.append(revision, events);

@@ -120,8 +120,8 @@ describe('gateway-admin apply', () => {
         '/services/My-Service  stop',
         '/services/My-Service  - /weightby (was "report_weight")',
         '                      ~ /max_connection = 7 (was 100)',
-        'closes 0 sessions and 0 backend connections',
         '2 sessions continue',
+        'note: The gateway may close sessions because of this. It does not say which.',
         'Nothing was done.',
         '',
       ].join('\n'),
@@ -131,6 +131,7 @@ describe('gateway-admin apply', () => {
       changes: [{ resource: '/services/My-Service', changes: ['stop'] }, {}],
       closes: { sessions: 0, connections: 0 },
       stays: { sessions: 2 },
+      notes: [{ code: 'gateway-may-close' }],
     });
   });
 
@@ -329,7 +330,10 @@ describe('gateway-admin apply', () => {
     const { code, err } = await ask(['apply', '-'], {
       monitors: [{ name: 'Idle Monitor', module: 'pgmon' }],
     });
-    expect([code, err]).toEqual([2, expect.stringContaining('Apply - (1 change)? Nobody can be asked')]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching('Apply - [(]1 change[)] on 127.0.0.1:[0-9]+[?] Nobody can be asked'),
+    ]);
     expect(appliedTo(gateway)).toEqual([]);
   });
 
@@ -390,7 +394,7 @@ describe('gateway-admin apply', () => {
         '  /services/Bare-Service  ~ /max_connection = 7 (was 70)',
         '  /monitors/Idle-Monitor  ~ /monitor_interval = 77 (was 2000)',
         '  /monitors/Idle-Monitor  start',
-        '  closes 0 sessions and 0 backend connections',
+        '  note: The gateway may close sessions because of this. It does not say which.',
         'gateway-admin: Nothing was done.',
         '',
       ].join('\n'),
@@ -409,7 +413,7 @@ describe('gateway-admin apply', () => {
       2,
       expect.stringContaining('~ /max_connection = 7 (was 70)'),
     ]);
-    expect(out).toContain(`Done: apply ${file} (3 changes).`);
+    expect(out).toContain(`Done: apply ${file} (3 changes) on ${new URL(url).host}.`);
     expect(admin.snapshot.services.find('bare-service')?.settings.max_connection).toBe(7);
   });
 

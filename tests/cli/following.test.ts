@@ -26,7 +26,7 @@ let admin: Admin;
 let url = '';
 
 beforeEach(async () => {
-  ({ admin } = runAdmin());
+  ({ admin } = runAdmin({ name: 'eu-1' }));
   url = await serve(admin);
 });
 
@@ -222,7 +222,11 @@ describe('gateway-admin undo', () => {
     const plan = await command(['undo', id, '--dry-run', '--url', url]);
     expect(plan.out).toContain('  ~ /max_connection = 100 (was 7)\n');
     const done = await command(['undo', id, '--url', url]);
-    expect(done).toEqual({ code: 0, out: 'Done: undo service.updated of /services/My-Service.\n', err: '' });
+    expect(done).toEqual({
+      code: 0,
+      out: 'Done: undo service.updated of /services/My-Service on eu-1.\n',
+      err: '',
+    });
     const settings = admin.snapshot.services.find('my-service')?.settings;
     expect(settings).toEqual(started.services.find('my-service')?.settings);
     const again = await command(['undo', id, '--url', url]);

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createMemoryStore, createSnapshot, stopMonitor, stopService, type Admin } from 'gateway-admin-core';
+import {
+  createMemoryStore,
+  createRoles,
+  createSnapshot,
+  stopMonitor,
+  stopService,
+  type Admin,
+} from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { sampleSnapshot } from '../support/document.ts';
@@ -42,7 +49,17 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
       name === 'routes'
         ? { store: full, fleet: full }
         : {
-            store: await transports[name]((await openRunning(createMemoryStore())).admin),
+            store: await transports[name](
+              (
+                await openRunning(createMemoryStore(), {
+                  ...{ name: 'eu-1', environment: 'test' },
+                  access: {
+                    authenticate: () => Promise.resolve({ name: 'ada' }),
+                    authorize: createRoles({ administrators: ['ada'] }),
+                  },
+                })
+              ).admin,
+            ),
             fleet: await transports[name]((await runSampleFleet()).admin),
           };
   });

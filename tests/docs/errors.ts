@@ -23,8 +23,8 @@ next step of a client, the endpoints that answer with the code, and an answer of
 - Base decisions on \`code\`. The code, its status and its title do not change. \`detail\` is for people, and may change.
 - The last word of \`type\` is the code, and the code is the anchor of its section on this page. For example,
   \`urn:problem-type:gateway-admin:last-user\` leads to [#last-user](#last-user).
-- After a 4xx nothing has changed: no event, no call of the gateway, no record in the store. The one exception is
-  [partly-done](#partly-done), which says how many parts are done.
+- After a 4xx the configuration is as before. Only [effect-refused](#effect-refused) has called the gateway. The one
+  exception is [partly-done](#partly-done), which says how many parts are done.
 - \`errors\` lists the single faults, each with a \`pointer\` to its place, a \`code\` and a \`detail\`. If the faults have
   different codes, the problem is [validation-failed](#validation-failed), or [patch-malformed](#patch-malformed) for the
   form of a patch.

@@ -2,6 +2,7 @@
  * Rendering: the inputs of a representation besides the snapshot, which are the time zone and live figures of the host.
  */
 import type { TimeFormat } from '../../core/time.ts';
+import type { Role } from '../../http/route.ts';
 import type { CommandTable } from '../command.ts';
 import type { RunningFleet } from '../fleet.ts';
 import type { RunningInterface } from '../interface.ts';
@@ -29,6 +30,8 @@ export interface Surroundings extends Rendering {
   readonly commands: CommandTable;
   /** The fleet; left out if the interface runs alone. */
   readonly fleet?: RunningFleet;
+  /** Gives who has sent the request; left out without a log-in. */
+  readonly caller?: (this: void) => { readonly user: string; readonly role?: Role };
   /** The running interface itself. */
   readonly self: RunningInterface;
 }

@@ -28,7 +28,8 @@ import { finder } from './look-up.ts';
 import type { Rendering, Surroundings } from './rendering.ts';
 
 /** A route of a kind with the functions that serve the route. @internal */
-export type KindRoute = ResourceRoute<State, SomeDecision, Surroundings> | BoundAction | SequenceRoute | StreamRoute;
+export type KindRoute =
+  ResourceRoute<State, SomeDecision, Surroundings> | BoundAction | SequenceRoute | StreamRoute;
 
 type SomeDecision = DecisionOf<State, EventBase, EffectBase>;
 

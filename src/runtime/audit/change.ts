@@ -36,9 +36,9 @@ export function decidedChange(
   decision: Changes<AdminEvent, Effect>,
   first: readonly AdminEvent[],
 ): readonly Json[] {
-  const { count, items } = partsOf<AdminEvent, Effect>(decision);
+  const { count, items, head } = partsOf<AdminEvent, Effect>(decision);
   const events = isTrusted(decision) ? first : plain(first);
-  const total = count === 1 ? undefined : items;
+  const total = head !== undefined ? 'unknown' : count === 1 ? undefined : items;
   return bounded(events.map((event) => described(event as JsonObject, total)));
 }
 
@@ -96,12 +96,12 @@ function askedCommand({ method = '', path = '', body = null }: JsonObject): Json
   return { method, path, ...(asked as JsonObject | undefined) };
 }
 
-function described(event: JsonObject, total: number | undefined): JsonObject {
+function described(event: JsonObject, total: number | 'unknown' | undefined): JsonObject {
   const members = pick(event, (name) => !repeated.has(name));
   const { sessions, connections, ...rest } = members;
   const closed = [sessions, connections].find((list) => list !== undefined && isArray(list));
   const shown = redactSecrets(closed === undefined ? members : rest) as JsonObject;
-  return closed === undefined ? shown : { ...shown, count: total ?? closed.length };
+  return closed === undefined || total === 'unknown' ? shown : { ...shown, count: total ?? closed.length };
 }
 
 function withoutValue(operation: JsonObject): JsonObject {

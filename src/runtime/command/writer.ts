@@ -12,7 +12,7 @@ import {
   type Decision,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
-import type { Veto } from '../../ports/port.ts';
+import type { Foresee, Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, toPlan, type Plan, type Planned } from '../plan/plan.ts';
@@ -59,6 +59,8 @@ export interface WriterOptions
   readonly contextOf: (actor: string | undefined) => Context;
   /** The guarded rule of the host; left out if the host has none. */
   readonly veto: Veto | undefined;
+  /** The guarded notes of the host; left out if the host has none. */
+  readonly foresee: Foresee | undefined;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   /** The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
@@ -168,7 +170,8 @@ export class Writer {
       this.#turns.refuseUnknown(resources) ??
       this.#options.coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
-    return toPlan(decision, planned, { snapshot: this.#snapshot, life: this.#options.life });
+    const { life, foresee } = this.#options;
+    return toPlan(decision, planned, { snapshot: this.#snapshot, life, foresee });
   }
 
   #judge(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {

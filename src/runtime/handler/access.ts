@@ -6,17 +6,27 @@
  */
 import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import type { ActionRoute, PathParameters, Route } from '../../http/route.ts';
+import { roles, type ActionRoute, type PathParameters, type Role, type Route } from '../../http/route.ts';
 import type { Authenticate, Clock } from '../../ports/port.ts';
 import type { Coordinator } from '../coordinator.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
-import { fail, ok, problem, quoted, type Problem, type ProblemCode, type Result } from '../../problem.ts';
+import {
+  cut,
+  fail,
+  ok,
+  problem,
+  quoted,
+  type Problem,
+  type ProblemCode,
+  type Result,
+} from '../../problem.ts';
+import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { answerInTime, type HostDeadline } from '../host/deadline.ts';
 import { callHost } from '../host/guard.ts';
 import { isThenable, wrongAnswer } from '../host/host-error.ts';
-import type { Limits } from '../limits.ts';
+import { longestName, type Limits } from '../limits.ts';
 import type { Headers } from './respond.ts';
 
 /**
@@ -29,13 +39,18 @@ import type { Headers } from './respond.ts';
  *
  * @public
  */
-export type Authorize = (
-  principal: Principal | undefined,
-  route: Route,
-  parameters: PathParameters,
-  /** How the route is used. Always given. `dryRun`: the caller only plans, and nothing changes. */
-  how?: { readonly dryRun: boolean },
-) => boolean;
+export interface Authorize {
+  /** Decides whether a caller may use a route. */
+  (
+    principal: Principal | undefined,
+    route: Route,
+    parameters: PathParameters,
+    /** How the route is used. Always given. `dryRun`: the caller only plans, and nothing changes. */
+    how?: { readonly dryRun: boolean },
+  ): boolean;
+  /** The role of a caller, which `GET /` shows; left out if the rule knows no roles. {@link createRoles} has it. */
+  roleOf?: (principal: Principal) => Role | undefined;
+}
 
 /** The options of {@link admit}. @internal */
 export interface AccessOptions {
@@ -230,6 +245,21 @@ export function forbiddenTo(
   use: Use,
 ): Problem<ProblemCode> | undefined {
   return isAllowed(options, principal, use) ? undefined : forbidden(principal, use);
+}
+
+/** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
+export function shownCaller(
+  { authorize, onError }: AccessOptions,
+  principal: Principal,
+): ReturnType<NonNullable<Surroundings['caller']>> {
+  const user = cut(principal.name, longestName);
+  try {
+    const role = callHost('authorize', () => authorize?.roleOf?.(principal));
+    return roles.includes(role as Role) ? { user, role: role as Role } : { user };
+  } catch (error) {
+    onError(error);
+    return { user };
+  }
 }
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */

@@ -84,7 +84,13 @@ export function arrive<R extends Route>(
     fault,
     query: (query.ok ? query : noQuery).value,
     queryFault: query.ok ? undefined : query.problem,
-    attempt: isWriting ? audit.attempt(request, { route, ...(parameters && { parameters }) }) : undefined,
+    attempt: isWriting
+      ? audit.attempt(
+          request,
+          { route, ...(parameters && { parameters }) },
+          query.ok ? query.value.mark : undefined,
+        )
+      : undefined,
     caller: nobody,
     conditions: {},
     body: null,

@@ -49,7 +49,7 @@ function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions
   if (!isStranger || route.kind !== 'item' || open === undefined) return refusal(reason);
   if (queryFault !== undefined) return refusal(queryFault);
   const fields = (query.fields ?? route.fields).filter((name) => open.includes(name));
-  return read(route, { request, parameters, query: { ...query, fields } }, options);
+  return read(route, { request, parameters, query: { ...query, fields }, caller: arrival.caller }, options);
 }
 
 /** Ends a request whose client has left: nobody would read the answer. */

@@ -20,7 +20,7 @@ import { canonical, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions } from './arrival.ts';
 import { commandDigits } from '../plan/mark.ts';
 import { actionMisfitOf, actionPlan, planChanged, type Planned } from '../plan/plan.ts';
-import { etagOf } from './read.ts';
+import { etagOf, surroundingsFor } from './read.ts';
 import { wantsRepresentation } from './prefer.ts';
 import { empty, json, refusal, type Headers, type Reply } from './respond.ts';
 
@@ -71,7 +71,7 @@ async function actNow(
   const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
   if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
   attempt?.act(decided);
-  if (route.answer !== undefined) return json(200, route.answer(surroundings), {});
+  if (route.answer !== undefined) return json(200, route.answer(surroundingsFor(caller, options)), {});
   return done(request, { outcome: decided.outcome, closed: nothingClosed });
 }
 

@@ -55,6 +55,9 @@ const openOptions = {
   sealer: true,
   secretParameters: true,
   veto: true,
+  foresee: true,
+  name: true,
+  environment: true,
   access: true,
   observe: true,
   limits: true,
@@ -113,8 +116,9 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
     if (options[name] !== undefined) assertPort(name, options[name]);
   }
   if (options['sealer'] !== undefined) assertDurable('sealer', options['sealer']);
-  assertHooks(options, '', ['veto']);
-  if (!isOptional(options['timeZone'], isText)) throw new TypeError('The option timeZone must be a string');
+  assertHooks(options, '', ['veto', 'foresee']);
+  for (const text of ['timeZone', 'name', 'environment'])
+    if (!isOptional(options[text], isText)) throw new TypeError(`The option ${text} must be a string`);
   assertSecretParameters(options['secretParameters']);
   assertAccess(groupOf(options, 'access'));
   assertObserve(groupOf(options, 'observe'));

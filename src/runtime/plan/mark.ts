@@ -87,7 +87,7 @@ export function formatMark({ command, digest, instant }: Mark): string {
   return [command, digest, ...bound].join('.');
 }
 
-const form = /^([0-9a-f]{8})\.([0-9a-f]{32})(?:\.([0-9a-f]{1,64})\.(\d{1,15})\.(\d{1,15}))?$/;
+const form = /^([0-9a-f]{8})\.([0-9a-f]{32})(?:\.([0-9a-f]{1,64})\.(\d{1,16})\.(\d{1,16}))?$/;
 
 /** Parses a mark; `undefined` if a text is not a mark. @internal */
 export function parseMark(text: string): Mark | undefined {

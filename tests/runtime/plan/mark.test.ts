@@ -302,6 +302,25 @@ describe('a mark over HTTP', () => {
   });
 });
 
+describe('the audit record of a command with a mark', () => {
+  it('has the mark, and what was closed', async () => {
+    const { admin } = runAdmin();
+    const mark = markOf(admin, closeAll);
+    admin.report(openedSessions(20));
+    const reader = admin.audit();
+    await admin.execute(closeAll, { mark });
+    const change = [{ type: 'sessions.closed', resource: '/services/My-Service' }];
+    const closed = { sessions: 2, connections: 3 };
+    expect((await reader.next()).value).toMatchObject({
+      call: 'execute',
+      mark,
+      outcome: 'accepted',
+      closed,
+      change,
+    });
+  });
+});
+
 describe('planning', () => {
   const reader = { name: 'eve' };
   const authorize = createRoles({ readers: ['eve'] });

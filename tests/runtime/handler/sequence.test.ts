@@ -226,6 +226,16 @@ describe('the mark of a sequence', () => {
     ]);
   });
 
+  it('begins with other digits for each other command, body and order', async () => {
+    const { admin } = runAdmin();
+    const others = [[limit(7), stop], [stop, limit(7)], [limit(8), stop], [limit(7), stopMain], [limit(7)]];
+    const plans = await Promise.all(others.map((commands) => plan(admin, commands)));
+    expect(new Set(plans.map(({ mark }) => mark.slice(0, 8))).size).toBe(others.length);
+    // A condition is checked, and is no part of the command.
+    const conditional = await plan(admin, [{ ...limit(7), if_match: '*' }, stop]);
+    expect(conditional.mark).toBe(plans[0]?.mark);
+  });
+
   it('is that of the same commands with other secrets, and of no others', async () => {
     const { admin } = runAdmin({ sealer: createSecretSealer({ key: new Uint8Array(32) }) });
     const secret = (value: string): Command => ({

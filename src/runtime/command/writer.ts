@@ -31,7 +31,7 @@ import {
   commandOf,
   Flight,
   SearchEnded,
-  NotSettled,
+  NotJournaled,
   type Command,
   type FlightOptions,
   type Runtime,
@@ -96,7 +96,7 @@ export class Writer {
         this.#record(next, events);
       },
       foldReports: (reports) => void this.#foldReports(reports),
-      becameUnknown: (flight) => this.#turns.setUnknown(flight),
+      holdAsUnknown: (flight) => this.#turns.holdAsUnknown(flight),
     };
     this.#turns = new Turns({
       maxQueued: options.maxQueued,
@@ -259,14 +259,15 @@ export class Writer {
     // The host was called in the earlier life, so every report of this life is newer.
     for (const effect of effects) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
-      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
+      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way. No client
+      // waits for the answer here: it lets the start go on, also before the outcome is known.
       const flight = this.#flightOf(open, { outcome: 'unknown', answer: () => resolve() });
       this.#turns.hold(flight, async () => {
         try {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
-          if (!(error instanceof SearchEnded || error instanceof NotSettled)) this.#options.onError(error);
+          if (!(error instanceof SearchEnded || error instanceof NotJournaled)) this.#options.onError(error);
         }
         resolve();
       });
@@ -304,7 +305,7 @@ export class Writer {
       this.#recovered(flight, this.#executionOf({ events, ...refusal }, flight.closed));
     } catch (error) {
       // A failure of the store has gone to `onError` already.
-      if (!(error instanceof NotSettled)) throw error;
+      if (!(error instanceof NotJournaled)) throw error;
     }
   }
 
@@ -367,7 +368,7 @@ export class Writer {
     try {
       return this.#executionOf(await perform(decision, flight), flight.closed);
     } catch (error) {
-      if (!(error instanceof NotSettled)) throw error;
+      if (!(error instanceof NotJournaled)) throw error;
       return error.execution;
     }
   }

@@ -73,7 +73,7 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
 }
 
 /** The end of a request: its response, with the problem, or its arrival if no step has replied. */
-interface Course<R extends Route> {
+interface Outcome<R extends Route> {
   readonly arrival?: Arrival<R>;
   readonly response?: AdminResponse;
   readonly problem?: Problem | undefined;
@@ -88,9 +88,9 @@ interface Course<R extends Route> {
 export async function run<R extends Route>(
   options: HandlerOptions,
   given: AdminRequest,
-  course: readonly Step<R>[],
+  way: readonly Step<R>[],
   begin: (checked: CheckedRequest) => Arrival<R> | Reply | undefined,
-): Promise<Course<R>> {
+): Promise<Outcome<R>> {
   let request: AdminRequest | undefined;
   let arrival: Arrival<R> | undefined;
   let reply: Reply | undefined;
@@ -101,7 +101,7 @@ export async function run<R extends Route>(
     if (begun === undefined) return {};
     if ('route' in begun) {
       arrival = begun;
-      const taken = take(course, arrival, options);
+      const taken = take(way, arrival, options);
       reply = taken instanceof Promise ? await taken : taken;
       if (reply === undefined) return { arrival };
     } else reply = begun;

@@ -16,7 +16,16 @@ export {
   type ReadOptions,
   type RequestOptions,
 } from './client.ts';
-export type { Command, EndpointId, Endpoints, Item, List, Ranged, SessionSearch } from './endpoints.ts';
+export type {
+  Command,
+  EndpointId,
+  Endpoints,
+  Item,
+  List,
+  Ranged,
+  SequenceCommand,
+  SessionSearch,
+} from './endpoints.ts';
 export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';
 export { withEtags } from './etag.ts';
 export { sendTo, sendWithFetch, type FetchOptions, type Send } from './send.ts';

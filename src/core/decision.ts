@@ -458,12 +458,14 @@ export function isTrusted(decision: object): boolean {
 /**
  * Combines transitions into one transition: all or nothing, one change, one revision.
  *
+ * @param tell - gives the problem of the sequence if the transition at a position is refused
  * @returns a function from transitions to a transition, for the given tables
  * @internal
  */
 export function sequenceFor<S extends Revisioned, E extends EventBase, F extends EffectBase>(
   events: EventTable<S, E>,
   effects: EffectTable<F>,
+  tell: (problem: Problem, position: number) => Problem = inSequence,
 ): (...transitions: readonly TransitionOf<S, E, F>[]) => TransitionOf<S, E, F> {
   return (...transitions) =>
     (snapshot, context) => {
@@ -472,7 +474,7 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
         const decision = transition(decisions.at(-1)?.next ?? snapshot, context);
         decisions.push(decision);
         if (decision.outcome === 'refused')
-          return refuseSequence(snapshot, decisions, decision.problem, position);
+          return refused(snapshot, tell(decision.problem, position), resourcesOf(decisions));
       }
       const resources = resourcesOf(decisions);
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
@@ -531,14 +533,9 @@ function joinedChanges<E, F>(changes: readonly Changes<E, F>[]): Changes<E, F> {
   });
 }
 
-function refuseSequence<S, E extends EventBase, F extends EffectBase>(
-  snapshot: S,
-  decisions: readonly DecisionOf<S, E, F>[],
-  problem: Problem,
-  position: number,
-): Refused<S> {
+function inSequence(problem: Problem, position: number): Problem {
   const detail = `Transition ${String(position + 1)} of the sequence: ${problem.detail}`;
-  return refused(snapshot, Object.freeze({ ...problem, detail }), resourcesOf(decisions));
+  return Object.freeze({ ...problem, detail });
 }
 
 function resourcesOf<S, E extends EventBase, F extends EffectBase>(

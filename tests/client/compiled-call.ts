@@ -29,6 +29,8 @@ export async function right(client: Client, event: ShownEvent): Promise<void> {
   await client.fleet.forget('paris');
   await client.users.create({ name: 'ada', password: 'engine' });
   await client.gateway.flushLogs();
+  const stop = { method: 'PUT', path: '/services/Sales/stop' } as const;
+  await client.sequence.send({ commands: [stop, { ...stop, if_match: '"1"' }] }, { mark: 'm' });
   const undo = undoOf(event);
   if (undo?.id === 'services.patch') await client.services.patch(...undo.given);
   if (undo !== undefined) take<boolean>((await client.run(undo)).ok);
@@ -67,6 +69,8 @@ export async function wrong(client: Client): Promise<void> {
   await client.services.get.plan('Sales');
   // @ts-expect-error: no password
   await client.users.create({ name: 'ada' });
+  // @ts-expect-error: a reading in a sequence
+  await client.sequence.send({ commands: [{ method: 'GET', path: '/services' }] });
   // @ts-expect-error: no event has this type
   client.events({ types: ['servcie'] });
   // @ts-expect-error: no such endpoint

@@ -73,10 +73,20 @@ const planShape = z.strictObject({
   notes: z.exactOptional(z.array(noteShape)),
 } satisfies Record<keyof Planned, z.ZodMiniType>);
 
+const outcomeShape = z.strictObject({
+  outcome: z.enum(['accepted', 'unchanged'] satisfies Planned['outcome'][]),
+  command: z.exactOptional(z.string()),
+  closed: z.strictObject({ sessions: count, connections: count } satisfies Record<
+    keyof Planned['closes'],
+    unknown
+  >),
+});
+
 /** The name of the component of each shape. */
 const shapes = new Map<z.core.$ZodType, string>([
   ...[...tables].map(([name, { representation }]) => [representation, name] as const),
   [planShape, 'Plan'],
+  [outcomeShape, 'Outcome'],
   [problemShape, 'Problem'],
   [faultShape, 'Fault'],
 ]);

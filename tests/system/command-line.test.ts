@@ -144,7 +144,7 @@ describe('gateway-admin, against the example with real PostgreSQL sessions', () 
     Object.assign(document.servers[1] ?? {}, { status: ['maintenance'] });
     const { applied, again } = await applyTwice(JSON.stringify(document));
     expect(applied).toMatch(
-      /\/services\/Reports +stop [^]*\/services\/Reports +. \/max_connection = 9[^]*Done: 3 changes\.\n$/,
+      /\/services\/Reports +stop\n[^]*\/services\/Reports +. \/max_connection = 9[^]*Done: apply - \(3 changes\) on [^]*\.\n$/,
     );
     expect(again).toBe('Nothing to do: the gateway is as - says.\n');
     expect(await gateway.get('/services/reports')).toMatchObject({ state: 'stopped', max_connection: 9 });

@@ -49,14 +49,17 @@ function plain(events: readonly AdminEvent[]): readonly object[] {
 }
 
 /**
- * Describes the body of a request whose form was checked: the operations of a patch without their values, or the scalar
- * members without secrets. A route without a body describes nothing.
+ * Describes the body of a request whose form was checked: the operations of a patch without their values, the commands of a
+ * sequence, or the scalar members without secrets. A route without a body describes nothing.
  *
  * @internal
  */
 export function askedChange(body: Json): readonly Json[] {
   if (isArray(body)) return bounded([{ operations: body.filter(isObject).map(withoutValue) }]);
   if (!isObject(body)) return [];
+  const { commands } = body;
+  if (commands !== undefined && isArray(commands))
+    return bounded(commands.filter(isObject).map(askedCommand));
   // A list or a map can have secrets inside.
   const shown = Object.entries(body).filter(
     ([name, value]) => !namesOfSecrets.has(name) && !isContainer(value),
@@ -85,6 +88,12 @@ export function toldChange(
     return Object.fromEntries(Object.entries(kept).map(([name, member]) => [name, shown(member)]));
   };
   return bounded(redactSecrets(change.map(shown)) as readonly JsonObject[]);
+}
+
+/** A command of a sequence. */
+function askedCommand({ method = '', path = '', body = null }: JsonObject): JsonObject {
+  const [asked] = askedChange(body);
+  return { method, path, ...(asked as JsonObject | undefined) };
 }
 
 function described(event: JsonObject, total: number | 'unknown' | undefined): JsonObject {

@@ -155,7 +155,8 @@ function decideOn(
         ? isOpen(options, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    if (!isAllowed(options, principal, asked)) return forbidden(options, principal, asked);
+    const isForbidden = forbiddenTo(principal, options, asked);
+    if (isForbidden !== undefined) return isForbidden;
     return isWriting(asked) && options.isReadOnly() ? readOnly : undefined;
   };
   const refusal = refusalIn(options.snapshot());
@@ -234,9 +235,21 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
   return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
 }
 
+/** What a caller asks for. */
+type Use = Pick<Asked, 'route' | 'parameters' | 'query'>;
+
+/** Why a caller may not use a route; `undefined` if the caller may. @internal */
+export function forbiddenTo(
+  principal: Principal | undefined,
+  options: Pick<AccessOptions, 'authorize' | 'onError'>,
+  use: Use,
+): Problem<ProblemCode> | undefined {
+  return isAllowed(options, principal, use) ? undefined : forbidden(options, principal, use);
+}
+
 /** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
 export function shownCaller(
-  { authorize, onError }: AccessOptions,
+  { authorize, onError }: Pick<AccessOptions, 'authorize' | 'onError'>,
   principal: Principal,
 ): ReturnType<NonNullable<Surroundings['caller']>> {
   const user = cut(principal.name, longestName);
@@ -254,9 +267,9 @@ export function shownCaller(
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
 function isAllowed(
-  { authorize, onError }: AccessOptions,
+  { authorize, onError }: Pick<AccessOptions, 'authorize' | 'onError'>,
   principal: Principal | undefined,
-  { route, parameters, query: { dryRun } }: Asked,
+  { route, parameters, query: { dryRun } }: Use,
 ): boolean {
   if (authorize === undefined) return true;
   const ask = (): unknown => authorize(principal, route, canonical(parameters), { dryRun });
@@ -283,9 +296,9 @@ const unauthenticated = problem(
 );
 
 function forbidden(
-  options: AccessOptions,
+  options: Pick<AccessOptions, 'authorize' | 'onError'>,
   principal: Principal | undefined,
-  { route: { role }, query }: Asked,
+  { route: { role }, query }: Use,
 ): Problem<ProblemCode> {
   const who =
     principal === undefined ? 'Callers without a log-in are' : `The user ${quoted(principal.name)} is`;

@@ -73,7 +73,7 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
 }
 
 /** The end of a request: its response, with the problem, or its arrival if no step has replied. */
-interface Outcome<R extends Route> {
+interface Ended<R extends Route> {
   readonly arrival?: Arrival<R>;
   readonly response?: AdminResponse;
   readonly problem?: Problem | undefined;
@@ -90,7 +90,7 @@ export async function run<R extends Route>(
   given: AdminRequest,
   way: readonly Step<R>[],
   begin: (checked: CheckedRequest) => Arrival<R> | Reply | undefined,
-): Promise<Outcome<R>> {
+): Promise<Ended<R>> {
   let request: AdminRequest | undefined;
   let arrival: Arrival<R> | undefined;
   let reply: Reply | undefined;
@@ -151,7 +151,9 @@ function arrivalOf(
   // Not of a target that is too long.
   const raw = formFault === undefined ? partsOf(request).query : '';
   const query = parseQuery(route, raw);
-  const isDryRun = query.ok ? query.value.dryRun : /(?:^|&)dry_run=true(?:&|$)/.test(raw);
+  const isDryRun = query.ok
+    ? query.value.dryRun
+    : new URLSearchParams(`?${raw}`).getAll('dry_run').join() === 'true';
   const place = isBroken ? { route } : { route, parameters: match.parameters };
   return arrive({ request, ...place, fault: formFault ?? fault, query, isDryRun }, options);
 }

@@ -24,7 +24,8 @@ import { etagOf, surroundingsFor } from './read.ts';
 import { wantsRepresentation } from './prefer.ts';
 import { empty, json, refusal, type Headers, type Reply } from './respond.ts';
 
-type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
+/** @internal */
+export type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
 
 /** Does an action, or says with `dry_run` whether the action would be done. @internal */
 export async function act(
@@ -100,7 +101,13 @@ export async function command(
   // A dry run leaves no record.
   if (attempt === undefined) return plan(toDo, options);
   attempt.ask(body);
-  return conclude(route, arrival, await attempt.execute(toDo, options.execute), options);
+  const execution = await attempt.execute(toDo, options.execute);
+  if (execution.outcome === 'refused' || execution.outcome === 'unknown')
+    return refusal(execution.problem, retryAfter(execution));
+  const needsLogIn = (options.authenticate ?? caller.principal) !== undefined;
+  const error = needsLogIn ? undefined : change.value.errorIfOpen?.(execution.snapshot);
+  if (error !== undefined) options.onError(error);
+  return conclude(route, arrival, execution, options);
 }
 
 /** What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets. */
@@ -155,16 +162,10 @@ function checked({ refusalIn }: Caller, transition: Transition): Transition {
 
 async function conclude(
   route: CommandRoute,
-  { request, parameters, caller }: Arrival<Route>,
-  execution: Execution,
-  options: HandlerOptions,
+  { request, parameters }: Arrival<Route>,
+  execution: Settled,
+  { coordinator, surroundings }: HandlerOptions,
 ): Promise<Reply> {
-  if (execution.outcome === 'refused' || execution.outcome === 'unknown')
-    return refusal(execution.problem, retryAfter(execution));
-  const { coordinator, authenticate, onError } = options;
-  const needsLogIn = (authenticate ?? caller.principal) !== undefined;
-  const error = needsLogIn ? undefined : route.errorIfOpen?.(execution.snapshot);
-  if (error !== undefined) onError(error);
   const { snapshot } = execution;
   const etag = etagOf(snapshot, versionAt({ route, parameters }, snapshot));
   const headers: Headers = {
@@ -174,7 +175,7 @@ async function conclude(
   if (route.answer === undefined) return done(request, doneBy(execution), headers);
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
-  return json(200, route.answer(snapshot, found.value, options.surroundings), headers);
+  return json(200, route.answer(snapshot, found.value, surroundings), headers);
 }
 
 /** What was done, for a client that asks. */

@@ -235,7 +235,8 @@ export function assertCommand(transition: unknown, options: unknown): void {
   if (!isOptional(actor, isText)) throw new TypeError('The actor must be a string');
   if (ifMatch !== undefined && !(isObject(ifMatch) && isText(ifMatch['link']) && isText(ifMatch['etag'])))
     throw new TypeError('ifMatch must be an object with the strings link and etag');
-  if (mark !== undefined) assertMark(mark);
+  // A mark that is undefined, such as that of a refused plan, must not leave the command without a bound.
+  if (Object.hasOwn(options, 'mark')) assertMark(mark);
   assertSignal(signal);
 }
 

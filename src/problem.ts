@@ -72,7 +72,7 @@ export const problemTable = tableOf({
   'login-throttled': { status: 429, title: 'Too many log-ins' },
   internal: { status: 500, title: 'Internal error' },
   'method-unknown': { status: 501, title: 'The method is unknown' },
-  overloaded: { status: 503, title: 'Too many commands are waiting' },
+  overloaded: { status: 503, title: 'The interface is overloaded' },
   'audit-unavailable': { status: 503, title: 'Audit records cannot be kept' },
   fenced: { status: 503, title: 'The fleet has ended the command' },
   'node-outdated': { status: 503, title: 'This node is too old for the fleet' },

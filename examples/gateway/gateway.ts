@@ -9,6 +9,7 @@ import {
   EffectRefusedError,
   isUpdateInPlace,
   type Admin,
+  type AdminOptions,
   type Effect,
   type GatewayPort,
   type MonitorSettings,
@@ -192,6 +193,31 @@ export class Gateway implements GatewayPort {
   }
 
   /** Sends a request to cancel a query to the server whose key the request carries. */
+  /** Says in a plan what this gateway would do by itself. */
+  readonly foresee: NonNullable<AdminOptions['foresee']> = ({ effects }) =>
+    effects.flatMap((effect) => {
+      if (effect.type === 'connections.close')
+        return [
+          {
+            code: 'host-sessions-end',
+            resource: effect.resource,
+            detail: 'This gateway moves no session to another connection: the sessions end with theirs.',
+          },
+        ];
+      if (effect.type !== 'service.update') return [];
+      const seconds = effect.after.connection_timeout ?? 0;
+      if (seconds === 0 || seconds === effect.before.connection_timeout) return [];
+      const count = this.#idleOf(effect.service, seconds).length;
+      const detail = `${String(count)} sessions are idle for ${String(seconds)} s or longer now, and will be closed.`;
+      return count === 0 ? [] : [{ code: 'host-idle-sessions', resource: effect.resource, count, detail }];
+    });
+
+  #idleOf(service: string, seconds: number): readonly OpenSession[] {
+    return [...this.#sessions.values()].filter(
+      (session) => session.service === service && session.idleSeconds() >= seconds,
+    );
+  }
+
   #cancel(client: Socket, request: Buffer): void {
     const session = [...this.#sessions.values()].find((each) => each.hasKeyOf(request));
     if (session === undefined) client.destroySoon();
@@ -201,9 +227,10 @@ export class Gateway implements GatewayPort {
   /** Closes the sessions that have been idle for as long as their services allow now. */
   #closeIdle(): void {
     const { services } = this.admin.snapshot;
-    for (const session of this.#sessions.values()) {
-      const seconds = services.find(session.service)?.settings.connection_timeout ?? 0;
-      if (seconds > 0 && session.idleSeconds() >= seconds)
+    for (const { key, settings } of services) {
+      const { connection_timeout: seconds = 0 } = settings;
+      if (seconds === 0) continue;
+      for (const session of this.#idleOf(key, seconds))
         void session.close(`The client was silent for ${String(seconds)} s.`);
     }
   }

@@ -33,6 +33,9 @@ document, in the store or created later, it asks for a log-in.
   --admin-host HOST  address of the administration interface: 127.0.0.1 by default
   --allow-host NAME  answer under this name while nobody has to log in, such as the name of a container; can be given
                      several times. IP addresses and localhost are always allowed
+  --name NAME        name of the gateway, which questions of the command line show: example by default; a gateway of a
+                     fleet has the name of its node
+  --environment ENV  environment of the gateway; in "production", the command line wants its name typed
   --quiet            print the addresses and what goes wrong: no steps, no hints and no events
   --help             print this`;
 
@@ -41,6 +44,7 @@ function readArguments() {
   const { values } = parseArgs({
     options: {
       ...{ document: text, store: text, fleet: text, 'admin-host': text, 'admin-port': text },
+      ...{ name: text, environment: text },
       ...{ 'allow-host': { ...text, multiple: true }, quiet: flag, help: flag },
     },
   });
@@ -54,13 +58,18 @@ function readArguments() {
     throw new RangeError(`--admin-port must be a number from 0 to ${String(lastPort)}, and not "${port}".`);
   if (fleet !== undefined && (values.document ?? values.store) !== undefined)
     throw new Error('--fleet has a document and a store of its own. Leave out --document and --store.');
-  return { ...values, quiet, host, port: Number(port), allowedHosts, gateways };
+  const { name = 'example', environment } = values;
+  const identity = { name, ...(environment === undefined ? {} : { environment }) };
+  return { ...values, quiet, host, port: Number(port), allowedHosts, gateways, identity };
 }
 
 type Arguments = ReturnType<typeof readArguments>;
 
 /** Runs the gateway until the signal aborts. What was opened is closed again, the last thing first. */
-async function run({ document: path, store, quiet, allowedHosts, ...place }: Arguments, signal: AbortSignal) {
+async function run(
+  { document: path, store, quiet, allowedHosts, identity, ...place }: Arguments,
+  signal: AbortSignal,
+) {
   const closers: Closers = [];
   try {
     const given = path === undefined ? undefined : parseDocument(await readFile(resolve(path), 'utf8'));
@@ -71,7 +80,10 @@ async function run({ document: path, store, quiet, allowedHosts, ...place }: Arg
     const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
     const gateway = new Gateway();
     const observe = { onError: createTeller(given) };
-    const admin = await openInterface({ snapshot, gateway, veto, access: { allowedHosts }, observe }, store);
+    const admin = await openInterface(
+      { snapshot, gateway, veto, foresee: gateway.foresee, ...identity, access: { allowedHosts }, observe },
+      store,
+    );
     closers.push(() => admin.close());
     // The databases are new at each start, but a store has the ports of the earlier databases.
     for (const [index, { pid, port }] of databases.entries()) {

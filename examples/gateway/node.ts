@@ -75,6 +75,7 @@ async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
       snapshot: createSnapshot(document),
       gateway,
       veto,
+      foresee: gateway.foresee,
       access: { allowedHosts, authenticate: createBasicAuthentication({ openUntilFirstUser: true }) },
       observe: {
         onError: (error) =>

@@ -6,15 +6,6 @@ import type { Fault, Problem, ProblemCode } from '../index.ts';
 import { CommandError, exitCodes } from './command.ts';
 import { safeText } from './output.ts';
 
-/** The value of the answer to a command that was sent: if nobody understands the answer, the outcome is unknown. */
-export async function outcomeOf<T>(answer: Promise<Answer<T>>): Promise<T> {
-  return understood(answer, (given) => {
-    const value = valueOf(given);
-    if (value === undefined || (typeof value === 'object' && value !== null)) return value;
-    throw new Error('it is no resource');
-  });
-}
-
 /** What the answer to a command that was sent means: if nobody understands the answer, the outcome is unknown. */
 export async function understood<T, M>(
   answer: Promise<Answer<T>>,
@@ -49,10 +40,10 @@ export function givenTag(text: string): string {
 
 /** The end of a command that was refused. */
 export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
-  const { code, status, title, detail, errors = [] } = problem;
+  const { code, status, errors = [] } = problem;
   if (typeof code !== 'string') throw new Error('the problem has no code');
   const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(fault)}`);
-  const what = safeText(`${faults.length === 0 ? withoutHttp(detail, title) : title} (${code})`);
+  const what = safeText(`${textOf(problem, faults.length > 0)} (${code})`);
   const text = [what, ...nextStep(problem, retryAfterMs).map((step) => ` ${safeText(step)}`), ...faults].join(
     '',
   );
@@ -60,6 +51,13 @@ export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
   if (code === 'partly-done') return new CommandError(text, exitCodes.partlyDone, problem);
   const isNotAllowed = status === 401 || status === 403;
   return new CommandError(text, isNotAllowed ? exitCodes.notAllowed : exitCodes.refused, problem);
+}
+
+/** The problem in words. Of a command of a sequence, the resource comes first. */
+function textOf({ detail, title }: Problem, hasFaults: boolean): string {
+  const [whole = '', path = '', own = ''] = /^Command \d+ \([A-Z]+ (\S+)\): ([^]*)$/.exec(detail) ?? [];
+  const place = whole === '' ? '' : `${path}: `;
+  return `${place}${hasFaults ? title : withoutHttp(whole === '' ? detail : own, title)}`;
 }
 
 /** What only programs that send requests themselves understand. */

@@ -4,7 +4,7 @@
  * What is to do is the decision of `adoptDocument`, which a gateway makes in its own process: the state in use is read over
  * the interface, and made into a snapshot here. Each event of the decision is a command of the interface.
  */
-import type { Client, EndpointId } from '../client/index.ts';
+import type { Client, SequenceCommand } from '../client/index.ts';
 import {
   adoptDocument,
   linkTo,
@@ -12,60 +12,75 @@ import {
   redactSecrets,
   type AdminEvent,
   type Operation,
-  type Plan,
   type Problem,
 } from '../index.ts';
 import { diff, type Json } from '../json/index.ts';
-import { faultText, outcomeOf, valueOf } from './answer.ts';
-import { acceptedPlan, confirm, goingOn, operationLines, unlessInterrupted } from './change.ts';
+import { faultText, valueOf } from './answer.ts';
+import {
+  acceptedPlan,
+  consequenceLines,
+  makeAsPlanned,
+  operationLines,
+  type Accepted,
+  type Change,
+  type PlannedChange,
+} from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
-import { connect, methodOf } from './connection.ts';
-import { collections, documentIn, readParts, snapshotOf, type Parts, type Tags } from './parts.ts';
+import { connect } from './connection.ts';
+import { collections, documentIn, readParts, snapshotOf, type Live, type Parts, type Tags } from './parts.ts';
 import { counted, safeText } from './output.ts';
 import { isObject } from './input.ts';
 
-/** A command of the interface that a document makes necessary. */
-interface Step {
-  readonly id: EndpointId;
-  /** Link of the resource. */
-  readonly resource: string;
-  readonly given: readonly unknown[];
-  /** The changes in words. */
-  readonly changes: readonly string[];
-}
-
-/** A step with what it would close. */
-interface PlannedStep extends Step {
-  readonly ifMatch: string | undefined;
-  readonly plan: Exclude<Plan, { readonly outcome: 'refused' }>;
-}
-
-/** Makes the changes that the document needs, after a yes; a dry run only says which. */
+/** Makes the changes that the document needs, all or none, after a yes; a dry run only says which. */
 export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const { output } = call;
   const [file = ''] = call.words;
   const wanted = await readDocument(file, call);
   const client = await connect(call);
-  const leaveOut = (pointer: string): void => output.note(`Left out: ${safeText(pointer)}`);
-  wanted.leftOut.forEach(leaveOut);
-  const isWanted = wantedIn(wanted.parts);
-  const live = await readParts(client, isWanted);
-  const steps = await planned(client, stepsTo(wanted.parts, live.parts), live.tags, leaveOut);
-  if (!output.isJson) printSteps(call, steps, file);
-  if (!isDry && steps.length > 0) {
-    await confirm(call, `Make ${counted(steps.length, 'change')}?`);
-    await makeAll(call, client, steps);
-  }
-  if (output.isJson) output.json(steps.map(shownStep));
+  wanted.leftOut.forEach((pointer) => output.note(leftOut(pointer)));
+  const found = await find(call, client, wanted.parts);
+  if (!output.isJson) printChanges(call, found?.plan);
+  if (isDry && output.isJson) output.json(shownPlan(found?.plan));
   else if (isDry) output.lines('Nothing was done.');
-  else if (steps.length > 0) output.lines(`Done: ${counted(steps.length, 'change')}.`);
-  if (call.has('exit-code') && steps.length > 0)
+  else if (found !== undefined) await makeAsPlanned(call, client, found);
+  else if (output.isJson) output.json({ outcome: 'unchanged', closed: nothingClosed });
+  if (call.has('exit-code') && found !== undefined)
     throw new CommandError(`The gateway differs from ${safeText(file)}.`, exitCodes.differs);
 }
 
-/** A step for programs. */
-function shownStep({ resource, changes, plan: { closes, stays } }: PlannedStep): object {
-  return { resource, changes, closes, stays };
+function leftOut(pointer: string): string {
+  return `Left out: ${safeText(pointer)}`;
+}
+
+const nothingClosed = { sessions: 0, connections: 0 };
+
+/** A plan for programs. */
+function shownPlan(plan: Accepted | undefined): object {
+  const { events = [], closes = nothingClosed, stays = { sessions: 0 }, notes } = plan ?? {};
+  return { changes: events.map(changeOf), closes, stays, ...(notes && { notes }) };
+}
+
+/** Finds the change that makes the gateway as the document says, with its plan; `undefined` if nothing is to do. */
+async function find(call: Call, client: Client, wanted: Parts): Promise<PlannedChange | undefined> {
+  const live = await readParts(client, wantedIn(wanted));
+  const found = await planned(client, commandsTo(wanted, live), (pointer) =>
+    call.output.note(leftOut(pointer)),
+  );
+  if (found === undefined) return undefined;
+  const [file = ''] = call.words;
+  const { plan, commands } = found;
+  const change: Change = {
+    title: `apply ${file} (${counted(plan.events.length, 'change')})`,
+    id: 'sequence.send',
+    // The mark binds what the plan shows. With the tags, a change of another field would be a refusal.
+    given: [{ commands: commands.map(({ if_match: _tag, ...command }) => command) }],
+    asks: true,
+    linesOf: ({ events }) =>
+      events.map(changeOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
+    // The operations were found for the lists of before.
+    anew: () => find(call, client, wanted),
+  };
+  return { change, plan };
 }
 
 interface Wanted {
@@ -111,15 +126,14 @@ function wantedIn(wanted: Parts): (collection: keyof Parts, name: string) => boo
 }
 
 /** Decides what is to do. */
-function stepsTo(wanted: Parts, live: Parts): readonly Step[] {
-  const present = snapshotOf(live);
-  const goal = snapshotOf(completed(wanted, live));
+function commandsTo(wanted: Parts, { parts, tags }: Live): readonly SequenceCommand[] {
+  const goal = snapshotOf(completed(wanted, parts));
   const only = collections.flatMap((collection) =>
     wanted[collection].map(({ name }) => linkTo(collection, name)),
   );
-  const decision = adoptDocument(present, goal, { now: Date.now() }, { only });
+  const decision = adoptDocument(snapshotOf(parts), goal, { now: Date.now() }, { only });
   if (decision.outcome === 'refused') throw impossible(decision.problem);
-  return decision.outcome === 'unchanged' ? [] : decision.events.map(stepOf);
+  return decision.outcome === 'unchanged' ? [] : decision.events.map((event) => commandOf(event, tags));
 }
 
 /** What stands between a document and a running gateway. */
@@ -151,96 +165,91 @@ function completed(wanted: Parts, live: Parts): Parts {
   return Object.fromEntries(complete) as unknown as Parts;
 }
 
-/** The command that an event stands for. */
-function stepOf(event: AdminEvent): Step {
-  const { type, resource } = event;
-  const [, collection = '', segment = ''] = resource.split('/');
-  const name = decodeURIComponent(segment);
-  const verb = verbs[type.replace(/^\w+\./, '')] ?? '';
-  const id = `${collection}.${verb}` as EndpointId;
-  if (!('operations' in event)) return { id, resource, given: [name], changes: [verb] };
-  return {
-    id,
-    resource,
-    given: [name, event.operations],
-    changes: operationLines(event.operations, event.inverse),
-  };
+/** The command that an event stands for. The changes were found in the resource with this entity tag. */
+function commandOf(event: AdminEvent, tags: Tags): SequenceCommand {
+  const { resource: path } = event;
+  const tag = tags.get(path);
+  const condition = tag === undefined ? {} : { if_match: tag };
+  if ('operations' in event) return { method: 'PATCH', path, body: event.operations, ...condition };
+  return { method: 'PUT', path: `${path}/${verbOf(event)}`, ...condition };
 }
 
-const verbs: Readonly<Record<string, string>> = { started: 'start', stopped: 'stop', updated: 'patch' };
+const verbs: ReadonlyMap<string, string> = new Map([
+  ['started', 'start'],
+  ['stopped', 'stop'],
+]);
 
-/** Asks the interface for the plan of each step. Nothing is done if one of them is refused. */
+function verbOf({ type }: Pick<AdminEvent, 'type'>): string {
+  const word = type.replace(/^\w+\./, '');
+  return verbs.get(word) ?? word;
+}
+
+/** An event of a plan in words. */
+function changeOf(event: Json): { readonly resource: string; readonly changes: readonly string[] } {
+  const { type, resource, operations, inverse = [] } = event as unknown as ShownEvent;
+  const changes = operations === undefined ? [verbOf({ type })] : operationLines(operations, inverse);
+  return { resource, changes };
+}
+
+/** An event of a plan. */
+interface ShownEvent extends Pick<AdminEvent, 'type' | 'resource'> {
+  readonly operations?: readonly Operation[];
+  readonly inverse?: readonly Operation[];
+}
+
+/** The commands that a document makes necessary, and their plan. */
+interface Found {
+  readonly commands: readonly SequenceCommand[];
+  readonly plan: Accepted;
+}
+
+/** Plans the commands without the settings that are secret for this gateway; `undefined` if nothing remains. */
 async function planned(
   client: Client,
-  steps: readonly Step[],
-  tags: Tags,
+  commands: readonly SequenceCommand[],
   leaveOut: (pointer: string) => void,
-): Promise<readonly PlannedStep[]> {
-  const result: PlannedStep[] = [];
-  for (const step of steps) {
-    const ifMatch = tags.get(step.resource);
-    const found = await planOf(client, step, ifMatch, leaveOut);
-    // A later step on the same resource gets the entity tag that the steps before it make.
-    const isFirst = result.every(({ resource }) => resource !== step.resource);
-    if (found !== undefined) result.push({ ...found, ifMatch: isFirst ? ifMatch : undefined });
-  }
-  return result;
+): Promise<Found | undefined> {
+  if (commands.length === 0) return undefined;
+  const plan = acceptedPlan(valueOf(await client.sequence.send.plan({ commands })));
+  const secrets = plan.events.flatMap(secretsIn);
+  const others = commands.flatMap((command) => withoutSecrets(command, secrets));
+  if (countOf(others) === countOf(commands))
+    return plan.outcome === 'unchanged' ? undefined : { commands, plan };
+  secrets.forEach(leaveOut);
+  return planned(client, others, leaveOut);
 }
 
-/** The plan of a step, without the settings that are secret for this gateway; `undefined` if nothing remains. */
-async function planOf(
-  client: Client,
-  step: Step,
-  ifMatch: string | undefined,
-  leaveOut: (pointer: string) => void,
-): Promise<Omit<PlannedStep, 'ifMatch'> | undefined> {
-  const options = ifMatch === undefined ? [] : [{ ifMatch }];
-  const plan = acceptedPlan(valueOf(await methodOf(client, step.id).plan(...step.given, ...options)));
-  // The interface shows the pointer of a secret, and not its value.
-  const secrets = (plan.patch ?? []).filter(({ op, ...rest }) => op !== 'remove' && !('value' in rest));
-  const [name, operations = []] = step.given as readonly [string, (readonly Operation[])?];
-  const isSecret = ({ path }: Operation): boolean => secrets.some((secret) => secret.path === path);
-  const shown = operations.filter((operation) => !isSecret(operation));
-  if (shown.length === operations.length) return { ...step, plan };
-  for (const { path } of operations.filter(isSecret)) leaveOut(`${step.resource}${path}`);
-  const changes = step.changes.filter((_, at) => shown.includes(operations[at] as Operation));
-  return shown.length === 0
-    ? undefined
-    : planOf(client, { ...step, given: [name, shown], changes }, ifMatch, leaveOut);
+/** The secrets that an event sets: a plan has the pointer of a secret, and not its value. */
+function secretsIn(event: Json): readonly string[] {
+  const { resource, operations = [] } = event as unknown as ShownEvent;
+  const secret = operations.filter(({ op, ...rest }) => op !== 'remove' && !('value' in rest));
+  return secret.map(({ path }) => `${resource}${path}`);
 }
 
-function printSteps({ output }: Call, steps: readonly PlannedStep[], file: string): void {
-  if (steps.length === 0) output.lines(`Nothing to do: the gateway is as ${safeText(file)} says.`);
-  else
-    output.table(
-      ['resource', 'change', 'sessions_close', 'connections_close', 'sessions_continue'],
-      steps.flatMap(({ resource, changes, plan: { closes, stays } }) =>
-        changes.map((change, at) => [
-          at === 0 ? safeText(resource) : '',
-          change,
-          ...(at === 0
-            ? [closes.sessions, closes.connections, stays.sessions].map((count) => count.toLocaleString('en'))
-            : []),
-        ]),
+/** A command without the operations that set secrets; none if nothing remains. */
+function withoutSecrets(command: SequenceCommand, secrets: readonly string[]): readonly SequenceCommand[] {
+  if (command.method !== 'PATCH') return [command];
+  const body = operationsOf(command).filter(({ path }) => !secrets.includes(`${command.path}${path}`));
+  return body.length === 0 ? [] : [{ ...command, body }];
+}
+
+function operationsOf({ body = [] }: SequenceCommand): readonly Operation[] {
+  return body as readonly Operation[];
+}
+
+function countOf(commands: readonly SequenceCommand[]): number {
+  return commands.reduce((sum, command) => sum + 1 + operationsOf(command).length, 0);
+}
+
+function printChanges({ output, words: [file = ''] }: Call, plan: Accepted | undefined): void {
+  if (plan === undefined) return output.lines(`Nothing to do: the gateway is as ${safeText(file)} says.`);
+  output.table(
+    ['resource', 'change'],
+    plan.events
+      .map(changeOf)
+      .flatMap(({ resource, changes }) =>
+        changes.map((line, at) => [at === 0 ? safeText(resource) : '', line]),
       ),
-    );
-}
-
-/** Makes the changes in order, and stops at the first that is refused. */
-async function makeAll(call: Call, client: Client, steps: readonly PlannedStep[]): Promise<void> {
-  for (const [done, { id, given, ifMatch, resource }] of steps.entries()) {
-    call.output.progress(`${String(done + 1)} of ${String(steps.length)}: ${safeText(resource)}`);
-    const made = `${counted(done, 'change')} of ${String(steps.length)} made before.`;
-    try {
-      const sent = outcomeOf(methodOf(client, id)(...given, ...(ifMatch === undefined ? [] : [{ ifMatch }])));
-      await unlessInterrupted(call, sent, () => `Interrupted. ${made} ${goingOn(resource)}`);
-    } catch (error) {
-      if (!(error instanceof CommandError) || error.exitCode === exitCodes.interrupted) throw error;
-      const isPart = done > 0 && error.exitCode === exitCodes.refused;
-      const exitCode = isPart ? exitCodes.partlyDone : error.exitCode;
-      throw new CommandError(`${safeText(resource)}: ${error.message} ${made}`, exitCode, error.cause);
-    } finally {
-      call.output.progress('');
-    }
-  }
+  );
+  output.lines(...consequenceLines(plan).map(safeText));
 }

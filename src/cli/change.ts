@@ -3,6 +3,7 @@
  * there is anything to do. A change that cannot be undone is made only after a yes.
  */
 import { createInterface } from 'node:readline/promises';
+import { setTimeout } from 'node:timers/promises';
 
 import type { Answer, Client, CommandOutcome, EndpointId } from '../client/index.ts';
 import type { Operation, Plan } from '../index.ts';
@@ -10,6 +11,7 @@ import { applyPatch, type Json } from '../json/index.ts';
 import { refusal, understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf } from './connection.ts';
+import { assertPlace, placeOf, type GatewayPlace } from './place.ts';
 import { counted, jsonText, safeText } from './output.ts';
 
 /** A change that a user wants. */
@@ -26,56 +28,82 @@ export interface Change {
   readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
   readonly left?: () => Promise<number>;
+  /** Gives the changes of a plan in lines. Default: the operations and the effects. */
+  readonly linesOf?: (plan: Accepted) => readonly string[];
+  /** Finds the change anew when its plan no longer holds. Default: the same change with the plan of now. */
+  readonly anew?: () => Promise<PlannedChange | undefined>;
 }
 
-type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
+/** A plan that nothing speaks against. */
+export type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
+
+/** A change with its plan. */
+export interface PlannedChange {
+  readonly change: Change;
+  readonly plan: Accepted;
+}
 
 /** Makes a change, or says what it would do. */
 export async function make(call: Call, client: Client, change: Change): Promise<void> {
-  const method = methodOf(client, change.id);
-  const condition = change.ifMatch === undefined ? {} : { ifMatch: change.ifMatch };
-  const plan = acceptedPlan(valueOf(await method.plan(...change.given, condition)));
-  if (call.has('dry-run')) showPlan(call, change, plan);
+  const plan = acceptedPlan(
+    valueOf(await methodOf(client, change.id).plan(...change.given, conditionOf(change))),
+  );
+  if (call.has('dry-run')) showPlan(call, { change, plan });
   else if (plan.outcome === 'unchanged')
     say(call, { outcome: 'unchanged', closed: nothingClosed }, `Nothing to do: ${change.title}.`);
-  else {
-    if (change.asks === true) await confirm(call, `${sentence(change.title)}?${consequence(plan)}`);
-    await makePlanned(call, change, plan, (mark) =>
-      method(...change.given, { ...condition, mark, prefer: 'representation' }),
-    );
-  }
+  else await makeAsPlanned(call, client, { change, plan });
+}
+
+/** Makes a change that was planned, after a yes. */
+export async function makeAsPlanned(call: Call, client: Client, planned: PlannedChange): Promise<void> {
+  const place = await placeOf(call, client);
+  if (planned.change.asks === true) await confirm(call, questionOf(planned, place), place);
+  await makePlanned(call, client, planned, place);
+}
+
+function conditionOf({ ifMatch }: Change): Pick<Change, 'ifMatch'> {
+  return ifMatch === undefined ? {} : { ifMatch };
 }
 
 /** Does what a plan has shown. If that has changed, shows the plan of now and asks again. */
 async function makePlanned(
   call: Call,
-  change: Change,
-  plan: Accepted,
-  send: (mark: string) => Promise<Answer<unknown>>,
+  client: Client,
+  { change, plan }: PlannedChange,
+  place: GatewayPlace,
 ): Promise<void> {
+  const options = { ...conditionOf(change), mark: plan.mark, prefer: 'representation' };
   const sent = understood(
-    withProgress(call, change, () => send(plan.mark)),
+    withProgress(call, change, () => methodOf(client, change.id)(...change.given, options)),
     (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer)) },
   );
-  const answer = await unlessInterrupted(call, sent, () => `Interrupted. ${goingOn(change.title)}`);
+  const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
   if ('mark' in answer) {
-    for (const line of ['The plan has changed:', ...planLines(answer).map((line) => `  ${line}`)])
-      call.output.note(safeText(line));
-    if (call.has('yes')) throw new CommandError('Nothing was done.', exitCodes.differs);
-    await confirm(call, `${sentence(change.title)}?${consequence(answer)}`);
-    return makePlanned(call, change, answer, send);
+    const now = (await change.anew?.()) ?? { change, plan: answer };
+    for (const line of ['The plan has changed:', ...planLines(now).map((line) => `  ${line}`)])
+      call.surroundings.stderr.write(`${safeText(line)}\n`);
+    if (call.has('yes') || !canAsk(call)) throw new CommandError('Nothing was done.', exitCodes.differs);
+    await confirm(call, questionOf(now, place), place);
+    return makePlanned(call, client, now, place);
   }
   const { closed = nothingClosed } = answer.done;
   if (call.output.isJson) call.output.json(answer.done);
-  else call.output.lines(safeText(`Done: ${change.title}.${closingText(closed, 'closed')}`));
+  else call.output.lines(safeText(`Done: ${change.title} on ${place.text}.${closingText(closed, 'closed')}`));
 }
 
 const nothingClosed = { sessions: 0, connections: 0 };
 
-/** What the interface says that was done. @throws Error if that is no object */
-function bodyOf(done: unknown): Partial<CommandOutcome> {
-  if (typeof done === 'object' && done !== null) return done;
-  throw new Error('it is no resource');
+/** What the interface says that was done, or nothing. @throws Error if that is no object, or counts nothing */
+function bodyOf(done: unknown = {}): Partial<CommandOutcome> {
+  if (typeof done !== 'object' || done === null || Array.isArray(done)) throw new Error('it is no resource');
+  const { closed } = done as { readonly closed?: unknown };
+  const { sessions = 0, connections = 0 } = (closed === undefined ? {} : Object(closed)) as Record<
+    string,
+    unknown
+  >;
+  if (closed === null || ![sessions, connections].every(Number.isSafeInteger))
+    throw new Error('it has no counts');
+  return done;
 }
 
 /** The plan of now in the refusal of a mark; `undefined` for any other answer. */
@@ -85,12 +113,18 @@ function planOfNow(answer: Answer<unknown>): Accepted | undefined {
   return acceptedPlan(answer.problem.plan as Plan);
 }
 
+/** Whether there is a terminal. The standard input has ended if a document or a password was typed there. */
+function canAsk({ surroundings: { stdin } }: Call): boolean {
+  return stdin.isTTY === true && !stdin.readableEnded;
+}
+
 /** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */
-export async function confirm({ has, surroundings }: Call, question: string): Promise<void> {
+async function confirm(call: Call, question: string, place: GatewayPlace): Promise<void> {
+  assertPlace(call, place);
+  const { has, surroundings } = call;
   if (has('yes')) return;
   const { stdin, stderr } = surroundings;
-  // The standard input has ended if a document or a password was typed there.
-  if (!stdin.isTTY || stdin.readableEnded)
+  if (!canAsk(call))
     throw new CommandError(
       `${safeText(question)} Nobody can be asked: without a terminal, say --yes.`,
       exitCodes.wrongUse,
@@ -99,8 +133,12 @@ export async function confirm({ has, surroundings }: Call, question: string): Pr
   const leaving = new AbortController();
   terminal.once('SIGINT', () => leaving.abort()).once('close', () => leaving.abort());
   try {
-    const answer = await terminal.question(`${safeText(question)} [y/N] `, { signal: leaving.signal });
-    if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError('Nothing was done.', exitCodes.refused);
+    const wish = place.isProduction ? `Type ${safeText(place.name)} to go on:` : '[y/N]';
+    const answer = (
+      await terminal.question(`${safeText(question)} ${wish} `, { signal: leaving.signal })
+    ).trim();
+    const isYes = place.isProduction ? answer === place.name : /^y(?:es)?$/i.test(answer);
+    if (!isYes) throw new CommandError('Nothing was done.', exitCodes.refused);
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
     throw new CommandError('Nothing was done.', exitCodes.interrupted);
@@ -110,16 +148,18 @@ export async function confirm({ has, surroundings }: Call, question: string): Pr
 }
 
 /** Waits for a change that was sent. Ctrl-C ends the program, and not what the gateway has begun. */
-export async function unlessInterrupted<T>(
+async function unlessInterrupted<T>(
   { surroundings, output }: Call,
   sent: Promise<T>,
-  told: () => string,
+  told: () => string | Promise<string>,
 ): Promise<T> {
   let interrupt = (): void => undefined;
   const interrupted = new Promise<never>((_resolve, reject) => {
     interrupt = () => {
       output.progress('');
-      reject(new CommandError(told(), exitCodes.interrupted));
+      void Promise.resolve(told()).then((text) => {
+        reject(new CommandError(text, exitCodes.interrupted));
+      });
     };
   });
   surroundings.once('SIGINT', interrupt);
@@ -131,8 +171,23 @@ export async function unlessInterrupted<T>(
 }
 
 /** What becomes of a change that was sent, and how a user follows it. */
-export function goingOn(what: string): string {
-  return `The gateway goes on with what it has begun: ${safeText(what)}. Try: gateway-admin commands`;
+function goingOn(what: string, left?: number): string {
+  const more = left === undefined ? '' : ` ${left.toLocaleString('en')} left.`;
+  return `The gateway goes on with what it has begun: ${safeText(what)}.${more} Try: gateway-admin commands`;
+}
+
+/** How long a count of what is left may take, in milliseconds. */
+const leftMs = 1000;
+
+async function interrupted({ title, left }: Change, { text }: GatewayPlace): Promise<string> {
+  // A gateway that hangs must not hold up Ctrl-C.
+  const late = setTimeout(leftMs, undefined, { ref: false });
+  const count = await Promise.race([left?.().catch(() => undefined), late]);
+  return `Interrupted. ${goingOn(`${title} on ${text}`, count)}`;
+}
+
+function questionOf({ change: { title }, plan }: PlannedChange, { text }: GatewayPlace): string {
+  return `${sentence(title)} on ${text}?${consequence(plan)}`;
 }
 
 /** The plan, if nothing speaks against the change. */
@@ -141,7 +196,8 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
   // After the change, it would be too late to find out that the plan has no numbers.
   const { closes, stays } = (plan ?? {}) as Partial<Accepted>;
   const counts: readonly unknown[] = [closes?.sessions, closes?.connections, stays?.sessions];
-  if (plan !== undefined && counts.every((count) => typeof count === 'number')) return plan;
+  const hasMark = typeof (plan as { mark?: unknown } | undefined)?.mark === 'string';
+  if (plan !== undefined && hasMark && counts.every((count) => typeof count === 'number')) return plan;
   throw new Error('it is no plan');
 }
 
@@ -150,24 +206,39 @@ function say({ output }: Call, outcome: CommandOutcome, text: string): void {
   else output.lines(safeText(text));
 }
 
-function showPlan({ output }: Call, { title, tag }: Change, plan: Accepted): void {
+function showPlan({ output }: Call, planned: PlannedChange): void {
+  const { plan, change } = planned;
+  const { title, tag } = change;
   if (output.isJson) return output.json(plan);
   output.lines(
     safeText(`Plan: ${title}`),
-    ...planLines(plan).map((line) => safeText(`  ${line}`)),
+    ...planLines(planned).map((line) => safeText(`  ${line}`)),
     ...(tag === undefined ? [] : [`  entity tag ${tag}`]),
     'Nothing was done.',
   );
 }
 
-function planLines(plan: Accepted): readonly string[] {
-  if (plan.outcome === 'unchanged') return ['nothing to do'];
-  const { sessions, connections } = plan.closes;
+function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): readonly string[] {
+  return plan.outcome === 'unchanged' ? ['nothing to do'] : [...linesOf(plan), ...consequenceLines(plan)];
+}
+
+function changeLines(plan: Accepted): readonly string[] {
   return [
     ...operationLines(plan.patch ?? [], plan.events.flatMap(inverseOf)),
     ...plan.effects.map(effectLine),
-    `closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`,
-    ...(plan.stays.sessions === 0 ? [] : [continuing(plan.stays.sessions)]),
+  ];
+}
+
+/** What a plan closes, what continues, and its notes. */
+export function consequenceLines(plan: Accepted): readonly string[] {
+  const { notes = [] } = plan;
+  const { sessions, connections } = plan.closes;
+  return [
+    ...(sessions + connections === 0 && notes.length > 0
+      ? []
+      : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`]),
+    ...stayingText(plan),
+    ...notes.map(({ detail }) => `note: ${detail}`),
   ];
 }
 
@@ -232,10 +303,15 @@ function effectLine(effect: unknown): string {
 }
 
 /** What a change means for the sessions; empty if nothing. */
-function consequence({ closes, stays }: Accepted): string {
+function consequence(plan: Accepted): string {
+  const { closes, notes = [] } = plan;
   const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
-  const closing = closingText(closes, verb);
-  return stays.sessions === 0 ? closing : `${closing} ${continuing(stays.sessions)}.`;
+  const staying = stayingText(plan).map((text) => `${text}.`);
+  return [closingText(closes, verb), ...staying, ...notes.map(({ detail }) => detail)]
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => ` ${text}`)
+    .join('');
 }
 
 function closingText({ sessions, connections }: CommandOutcome['closed'], verb: string): string {
@@ -269,6 +345,8 @@ async function withProgress<T>({ output }: Call, { left }: Change, run: () => Pr
   }
 }
 
-function continuing(sessions: number): string {
-  return `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}`;
+/** The sessions that stay. Of those that lose a connection, a note says more: they may not be able to continue. */
+function stayingText({ stays: { sessions }, notes = [] }: Accepted): readonly string[] {
+  if (sessions === 0 || notes.some(({ code }) => code === 'sessions-lose-connection')) return [];
+  return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}`];
 }

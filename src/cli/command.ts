@@ -184,5 +184,6 @@ export const changeOptions = {
 /** Options of the changes that ask first. */
 export const askingOptions = {
   yes: { does: 'do not ask first' },
+  'confirm-name': { value: 'NAME', does: 'do nothing unless the gateway has this name' },
   ...changeOptions,
 } as const satisfies Command['options'];

@@ -30,6 +30,11 @@ export async function connect(call: Call): Promise<Client> {
   return createClient(explaining(transportTo(place), place));
 }
 
+/** The address of the interface, as people know it. */
+export function addressOf(call: Call): string {
+  return urlFrom(settingsOf(call)('url') ?? defaultUrl).host;
+}
+
 /** Gives the value of an option of a connection. */
 type Settings = (name: keyof typeof placeOptions) => string | undefined;
 

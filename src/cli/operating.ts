@@ -36,13 +36,22 @@ export const stop = lifecycleCommand('stop', 'Stops a service or a monitor. Open
 
 interface Closing {
   readonly id: EndpointId;
-  readonly titleOf: (name: string) => string;
+  readonly titleOf: (name: string, client: Client) => string | Promise<string>;
   /** How many are still open. */
   readonly left?: (client: Client, name: string) => Promise<number>;
 }
 
 const closings: Readonly<Record<string, Closing>> = {
-  session: { id: 'sessions.close', titleOf: (id) => `close session ${id}` },
+  session: {
+    id: 'sessions.close',
+    async titleOf(id, client) {
+      const answer = await client.sessions.get(Number(id), { fields: ['user', 'address', 'service'] });
+      if (!answer.ok) return `close session ${id}`;
+      const { user, address, service } = answer.value;
+      const name = decodeURIComponent(service.slice(service.lastIndexOf('/') + 1));
+      return `close session ${id} of ${user} from ${address} (service ${name})`;
+    },
+  },
   sessions: {
     id: 'services.closeSessions',
     titleOf: (service) => `close the sessions of ${service}`,
@@ -73,7 +82,7 @@ export const close: Command = {
     const { id, titleOf, left } = closings[what] as Closing;
     const client = await connect(call);
     await make(call, client, {
-      title: titleOf(name),
+      title: await titleOf(name, client),
       id,
       given: [name],
       asks: true,

@@ -31,7 +31,7 @@ export type Parts = Readonly<Record<(typeof collections)[number], readonly Resou
 export type Tags = ReadonlyMap<string, string | undefined>;
 
 /** The state of a gateway, as the interface shows it. */
-interface Live {
+export interface Live {
   readonly parts: Parts;
   /** The entity tags of the resources that were read by themselves. */
   readonly tags: Tags;

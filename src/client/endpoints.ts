@@ -109,6 +109,22 @@ export interface HistorySearch {
   readonly before?: string;
 }
 
+/**
+ * A command of a sequence, as a request of its own would send the command.
+ *
+ * @public
+ */
+export interface SequenceCommand {
+  /** The method of the request. */
+  readonly method: 'PATCH' | 'PUT' | 'POST' | 'DELETE';
+  /** The path of the request, such as `/services/Sales/stop`. */
+  readonly path: string;
+  /** The body of the request; left out if there is none. */
+  readonly body?: unknown;
+  /** The entity tag that the resource must have before the first command is made. */
+  readonly if_match?: string;
+}
+
 /* eslint-disable @typescript-eslint/consistent-type-definitions -- rows of tables, not members to document */
 /** The representation of each group: what `list` and `get` give, and the answer of `patch`. @internal */
 type Representations = {
@@ -141,6 +157,7 @@ type Results = {
 /** The bodies that are no JSON Patch. @internal */
 type Bodies = {
   readonly 'users.create': { readonly name: string; readonly password: string };
+  readonly 'sequence.send': { readonly commands: readonly SequenceCommand[] };
 };
 
 /** The options of lists that do not have those of every list. @internal */

@@ -24,6 +24,7 @@ export type {
   Item,
   List,
   Ranged,
+  SequenceCommand,
   SessionSearch,
 } from './endpoints.ts';
 export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';

@@ -1,14 +1,13 @@
 /**
  * Batches: several changes of which only the last result is used, such as the events of one fold.
  *
- * What a batch has made, its later changes change in place. At its end, everything is frozen, and the batch is never used
- * again.
+ * The first change of a batch makes a copy, and later changes modify the copy. The end of the batch freezes all copies.
  */
 
 /** Something that a batch has made and may change in place until the end of the batch. */
 interface Draft {
   /** Freezes the draft. */
-  seal(): void;
+  freeze(): void;
 }
 
 /** One batch of changes. @internal */
@@ -33,7 +32,7 @@ export class Batch {
 
   /** Freezes what the batch has made. */
   end(): void {
-    for (const draft of this.#drafts) draft.seal();
+    for (const draft of this.#drafts) draft.freeze();
     // Nodes of persistent maps keep a reference to the batch.
     this.#drafts.length = 0;
   }

@@ -458,12 +458,14 @@ export function isTrusted(decision: object): boolean {
 /**
  * Combines transitions into one transition: all or nothing, one change, one revision.
  *
+ * @param tell - gives the problem of the sequence if the transition at a position is refused
  * @returns a function from transitions to a transition, for the given tables
  * @internal
  */
 export function sequenceFor<S extends Revisioned, E extends EventBase, F extends EffectBase>(
   events: EventTable<S, E>,
   effects: EffectTable<F>,
+  tell: (problem: Problem, position: number) => Problem = inSequence,
 ): (...transitions: readonly TransitionOf<S, E, F>[]) => TransitionOf<S, E, F> {
   return (...transitions) =>
     (snapshot, context) => {
@@ -472,7 +474,7 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
         const decision = transition(decisions.at(-1)?.next ?? snapshot, context);
         decisions.push(decision);
         if (decision.outcome === 'refused')
-          return refuseSequence(snapshot, decisions, decision.problem, position);
+          return refused(snapshot, tell(decision.problem, position), resourcesOf(decisions));
       }
       const resources = resourcesOf(decisions);
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
@@ -512,11 +514,15 @@ function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>
   }
 }
 
-/** The head of joined parts: only the last decision can close anything. */
+/** The head of joined parts. One of them can close anything: of several with a head, the last one that has candidates. */
 function headOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 'head'> {
-  const last = all.at(-1)?.head;
-  if (last === undefined) return {};
-  const heads = [...all.slice(0, -1).flatMap(({ make }) => [...make()]), last];
+  const closing =
+    all.findLast(({ head, items }) => head !== undefined && items > 0) ?? all.findLast(({ head }) => head);
+  if (closing?.head === undefined) return {};
+  const heads = all.flatMap((each) => {
+    if (each.head === undefined) return [...each.make()];
+    return each === closing ? [each.head] : [];
+  });
   return { head: joinedChanges(heads) };
 }
 
@@ -527,14 +533,9 @@ function joinedChanges<E, F>(changes: readonly Changes<E, F>[]): Changes<E, F> {
   });
 }
 
-function refuseSequence<S, E extends EventBase, F extends EffectBase>(
-  snapshot: S,
-  decisions: readonly DecisionOf<S, E, F>[],
-  problem: Problem,
-  position: number,
-): Refused<S> {
+function inSequence(problem: Problem, position: number): Problem {
   const detail = `Transition ${String(position + 1)} of the sequence: ${problem.detail}`;
-  return refused(snapshot, Object.freeze({ ...problem, detail }), resourcesOf(decisions));
+  return Object.freeze({ ...problem, detail });
 }
 
 function resourcesOf<S, E extends EventBase, F extends EffectBase>(

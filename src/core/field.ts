@@ -16,6 +16,8 @@ import { formatInstant, parseInstant, type TimeFormat } from './time.ts';
 interface FieldRules {
   /** Shape of the value. For a time: {@link shape.instant}, the form in a document. For a secret: the stored form. */
   readonly shape: z.core.$ZodType;
+  /** A gateway may close sessions by itself when the field changes. */
+  readonly closes?: true;
   /** A JSON Patch can change the field. A text is the name in patches and settings, if that name differs. */
   readonly setting?: true | string;
   /** The field is never shown. The text is the name under which the sealed or hashed form is stored. */

@@ -42,7 +42,8 @@ export async function openNode(
   try {
     const { node, leaseMs } = assertFleetOptions(options);
     // Other nodes must open what this one seals, so a key of this process alone does not do.
-    const complete = completeOptions({ ...options, store: { durable: true } });
+    // Counts and closings are of one node, so a node without another name has that of the node.
+    const complete = completeOptions({ name: node, ...options, store: { durable: true } });
     const { clock, limits } = complete;
     // A call that never ends must not keep the node silent for as long as the lease.
     const deadlineMs = Math.min(limits.storeDeadlineMs, leaseMs / 2);

@@ -64,6 +64,7 @@ export const endpoints = {
   'users.create': command('PUT', '/users', 'application/json'),
   'users.patch': patch('/users/:name'),
   'users.delete': command('DELETE', '/users/:name'),
+  'sequence.send': command('POST', '/sequence', 'application/json'),
   'commands.list': list('/commands'),
   'commands.abandon': command('DELETE', '/commands/:id'),
   'history.list': list('/history'),

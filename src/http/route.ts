@@ -156,6 +156,8 @@ interface Change<S, D, T = unknown> {
   uses?(this: void): readonly Use[];
   /** What the body asks for, with its secrets hashed, sealed or left out; left out without a body. For the mark of a plan. */
   readonly asked?: object;
+  /** Gives the error for the host if the command leads to a state that needs a log-in, and nobody has to log in. */
+  errorIfOpen?(this: void, snapshot: S): Error | undefined;
 }
 
 /** The query parameters of every command. @internal */
@@ -180,8 +182,6 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
   ): Promise<Result<Change<S, D, T>>> | Result<Change<S, D, T>>;
   /** Gives the body of a 200. Left out if the route answers 204. */
   answer?(this: void, snapshot: S, thing: T, rendering: R): object;
-  /** Gives the error for the host if the command leads to a state that needs a log-in, and nobody has to log in. */
-  errorIfOpen?(this: void, snapshot: S): Error | undefined;
 }
 
 /** The result of an action. @internal */
@@ -230,6 +230,18 @@ export interface ActionRoute<R, T = unknown> extends Route, Writing {
 export interface StreamRoute extends Route {
   readonly kind: 'stream';
   readonly method: 'GET';
+}
+
+/**
+ * A route that takes several commands as one. The handler has the router, so there is nothing else to declare.
+ *
+ * @internal
+ */
+export interface SequenceRoute extends Route, Writing {
+  readonly kind: 'command';
+  readonly method: Exclude<Method, 'GET'>;
+  /** Tells the route from the others. */
+  readonly isSequence: true;
 }
 
 /** A route about a resource of the gateway, with the functions that serve the route. @internal */

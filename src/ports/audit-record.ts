@@ -50,6 +50,8 @@ export interface WriteRecord extends AuditRecordBase {
   readonly call?: 'execute' | 'abandon';
   /** Links of the resources that the decision rests on, at most 100; left out if nothing was decided. */
   readonly resources?: readonly string[];
+  /** The mark of the plan that the command was to carry out. */
+  readonly mark?: string;
   /** Id of the command that was begun, which its events have too, or of the command that the host program abandons. */
   readonly command?: string;
   /**
@@ -61,10 +63,17 @@ export interface WriteRecord extends AuditRecordBase {
   readonly code?: ProblemCode | HostProblemCode;
   /** The revision of the snapshot after the outcome. */
   readonly revision: number;
+  /** What the command has closed; left out if it has closed nothing. */
+  readonly closed?: {
+    /** The number of sessions. */
+    readonly sessions: number;
+    /** The number of backend connections, including the connections of the closed sessions. */
+    readonly connections: number;
+  };
   /**
    * What was to be changed; left out if the attempt ended before that was known. For a decided command, an item for each
    * event, with its type, its resource and its JSON Patch operations, and the number of its sessions or connections as
-   * `count`. For a changed read-only mode, its operations. Otherwise one item with what the request asked for: the
+   * `count`; with a mark, that number is known only at the end, as `closed`. For a changed read-only mode, its operations. Otherwise one item with what the request asked for: the
    * operations without their values, or the scalar members of the body without passwords. A change of more than
    * 64 KiB is shown by the types and resources of its first 100 items.
    */

@@ -12,6 +12,7 @@ import type { AdminRequest, Principal } from '../http/message.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem } from '../problem.ts';
 import type { Decision, Effect } from '../resources/index.ts';
+import type { Note } from '../resources/note.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { AuditRecord } from './audit-record.ts';
@@ -360,3 +361,17 @@ export type Veto = (
   decision: Extract<Decision, { readonly outcome: 'accepted' }>,
   context: Context,
 ) => Problem | undefined;
+
+/**
+ * Says what the gateway would do by itself because of a decision, such as closing sessions that are idle for too long. The notes
+ * stand in the plan, beside the numbers of the library. Their codes begin with `host-`. At most 20 notes are shown.
+ *
+ * The function is asked for each plan, in the turn of the event loop. It is synchronous and changes nothing. If it throws, or
+ * answers wrongly, `onError` gets a {@link HostError} and the plan has no notes of the host.
+ *
+ * @public
+ */
+export type Foresee = (
+  decision: Extract<Decision, { readonly outcome: 'accepted' }>,
+  snapshot: Snapshot,
+) => readonly Note[];

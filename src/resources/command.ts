@@ -60,8 +60,8 @@ export interface CommandTable {
 }
 
 /**
- * The event of a command whose outcome was unknown: the command has failed, and nothing was changed. A command that
- * turns out to have succeeded publishes its own events instead. Both kinds of events carry the id of the command.
+ * The event of a command whose outcome was unknown, and which has failed. `reason` names the changes that stand. A
+ * command that turns out to have succeeded publishes its own events instead. Both kinds of events carry the id of the command.
  *
  * @internal
  */

@@ -42,7 +42,7 @@ export interface Entry {
 /**
  * An entry of the history in a response: a settled command that has changed something.
  *
- * @see docs/spec-choices.md 48.
+ * @see docs/spec-choices.md 50.
  *
  * @public
  */

@@ -17,7 +17,7 @@ import { secretNames } from '../core/field.ts';
 import { foldReports, type CrossingReport, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
-import type { ResourceRoute, Route, StreamRoute } from '../http/route.ts';
+import type { ResourceRoute, Route, SequenceRoute, StreamRoute } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
 import type { Fault, Problem } from '../problem.ts';
 import { commandKind, type CommandEvent } from './command.ts';
@@ -35,6 +35,7 @@ import { historyKind } from './history.ts';
 import { interfaceKind } from './interface.ts';
 import { logKind, type LogEffect, type LogEvent } from './log.ts';
 import { monitorKind, type MonitorEffect, type MonitorEvent, type MonitorReport } from './monitor.ts';
+import { sequenceKind } from './sequence.ts';
 import { serverKind, type ServerEffect, type ServerEvent, type ServerReport } from './server.ts';
 import { serviceKind, type ServiceEffect, type ServiceEvent, type ServiceReport } from './service.ts';
 import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
@@ -61,6 +62,7 @@ const kinds = [
   connectionKind,
   filterKind,
   userKind,
+  sequenceKind,
   commandKind,
   fleetKind,
   eventKind,
@@ -211,7 +213,7 @@ export const wholes: readonly Whole<Snapshot>[] = kinds.flatMap(({ whole }) => w
 export const contractVersion = '1.0';
 
 /** A route of the interface with the functions that serve the route. @internal */
-export type BoundRoute = BoundResourceRoute | BoundAction | StreamRoute;
+export type BoundRoute = BoundResourceRoute | BoundAction | SequenceRoute | StreamRoute;
 
 /** A route about a resource of the gateway. @internal */
 export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>;
@@ -339,6 +341,9 @@ export function sequence(...transitions: readonly Transition[]): Transition {
 }
 
 const combine = sequenceFor(eventTable, effectTable);
+
+/** As {@link sequence}, of transitions that name themselves in their refusals. @internal */
+export const combineNamed = sequenceFor(eventTable, effectTable, (problem) => problem);
 
 /**
  * Lists the places where a gateway document differs from the configuration in use. Nothing of the process, of sessions

@@ -8,7 +8,7 @@ import { defineFields, representFields } from '../core/field.ts';
 import { patchSettings, patchViewOf } from '../core/patch-view.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { patchMediaTypes, type Acted, type DecidedAction } from '../http/route.ts';
+import { patchMediaTypes, roles, type Acted, type DecidedAction, type Role } from '../http/route.ts';
 import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import type { JsonObject } from '../json/value.ts';
 import { ok } from '../problem.ts';
@@ -25,6 +25,14 @@ import { actionRoute, itemRoute } from './shared/route.ts';
  * @public
  */
 export interface InterfaceRepresentation {
+  /** The name of the gateway; left out if the program gives none. */
+  readonly name?: string;
+  /** The environment of the gateway, such as `production`; left out if the program gives none. */
+  readonly environment?: string;
+  /** The name of the caller; left out without a log-in. */
+  readonly user?: string;
+  /** The role of the caller; left out if the rule for access knows no roles. */
+  readonly role?: Role;
   /** Whether the interface takes commands: the interface is not closed, and its store answers. */
   readonly ready: boolean;
   /** Whether every request that would change something is refused. Only a JSON Patch or the program changes the mode. */
@@ -50,7 +58,7 @@ type Settings = Pick<InterfaceRepresentation, 'read_only'>;
 /** The running interface, as its own endpoints show and change it. @internal */
 export interface RunningInterface {
   /** The present state. */
-  state(this: void): InterfaceRepresentation;
+  state(this: void): Omit<InterfaceRepresentation, 'user' | 'role'>;
   /** Begins or ends the read-only mode. */
   setReadOnly(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }
@@ -61,6 +69,10 @@ const fields = defineFields<{
   document: InterfaceRepresentation;
   state: Omit<InterfaceRepresentation, keyof Settings>;
 }>()({
+  name: { shape: shape.text(255), optional: true },
+  environment: { shape: shape.text(255), optional: true },
+  user: { shape: shape.text(4096), optional: true },
+  role: { shape: z.enum(roles), optional: true },
   ready: { shape: z.boolean() },
   read_only: { shape: z.boolean(), setting: true },
   store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
@@ -71,8 +83,8 @@ const fields = defineFields<{
 });
 const view = patchViewOf<Settings>(fields);
 
-function represent({ self, times }: Surroundings): object {
-  return representFields(fields, { rest: self.state(), times });
+function represent({ self, times, caller }: Surroundings): object {
+  return representFields(fields, { rest: { ...self.state(), ...caller?.() }, times });
 }
 
 /** Decides a patch of the interface. */

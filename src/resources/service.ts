@@ -192,7 +192,7 @@ const fields = defineFields<{
   current_connections: { shape: count, derived: true },
   started: { shape: shape.instant, time: 'iso8601', optional: true, kept: false },
   filters: { shape: shape.links, setting: true, links: 'filters', default: [], hiddenWhenEmpty: true },
-  servers: { shape: shape.links, setting: true, links: 'servers', default: [] },
+  servers: { shape: shape.links, setting: true, links: 'servers', default: [], closes: true },
   user: { shape: shape.text(255), setting: true, optional: true },
   password: {
     shape: shape.text(shape.longestSealed),
@@ -206,8 +206,8 @@ const fields = defineFields<{
   root_user: { shape: z.boolean(), setting: true, optional: true },
   version_string: { shape: shape.text(255), setting: true, optional: true },
   weightby: { shape: shape.text(255), setting: true, optional: true },
-  connection_timeout: { shape: shape.unlimited, setting: true, optional: true },
-  max_connection: { shape: shape.unlimited, setting: true, optional: true },
+  connection_timeout: { shape: shape.unlimited, setting: true, optional: true, closes: true },
+  max_connection: { shape: shape.unlimited, setting: true, optional: true, closes: true },
   strip_db_esc: { shape: z.boolean(), setting: true, optional: true },
   listeners: { shape: z.array(listenerShape), shown: false, default: [], entries: listenerFields },
 });

@@ -420,10 +420,10 @@ const create: KindRoute = {
     return ok({
       decide: (snapshot: Snapshot, _users, context) => creation.value(snapshot, context),
       asked: { name },
+      // An operator who creates the first user expects that everybody has to log in from then on.
+      errorIfOpen: ({ users }: Snapshot) => (users.size === 1 ? new Error(nobodyLogsIn) : undefined),
     });
   },
-  // An operator who creates the first user expects that everybody has to log in from then on.
-  errorIfOpen: ({ users }: Snapshot) => (users.size === 1 ? new Error(nobodyLogsIn) : undefined),
 };
 
 const nobodyLogsIn =

@@ -1,7 +1,16 @@
 /**
  * The public types of a running administration interface: its options and its methods.
  */
-import type { Authenticate, Clock, GatewayPort, Hasher, Logger, SecretSealer, Veto } from '../ports/port.ts';
+import type {
+  Authenticate,
+  Clock,
+  GatewayPort,
+  Hasher,
+  Logger,
+  SecretSealer,
+  Foresee,
+  Veto,
+} from '../ports/port.ts';
 import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
 import type { Role } from '../http/route.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.ts';
@@ -52,6 +61,16 @@ export interface AdminOptions {
    * alike, and refuses with a problem. By default every accepted decision is carried out.
    */
   readonly veto?: Veto;
+  /**
+   * Says what the gateway would do by itself because of a decision, such as closing sessions that are idle for too long: at most
+   * 20 notes, whose codes begin with `host-`. Only plans ask. If the function throws or answers wrongly, `onError` gets a
+   * {@link HostError}, and the plan has no notes of the host.
+   */
+  readonly foresee?: Foresee;
+  /** The name of this gateway, which `GET /` and the command line show, such as `eu-1`. At most 255 characters. */
+  readonly name?: string;
+  /** The environment of this gateway, such as `production`. At most 255 characters. */
+  readonly environment?: string;
   /** Who may do what, and from where. By default every caller on this machine may use every endpoint. */
   readonly access?: {
     /**
@@ -143,7 +162,7 @@ export interface Admin {
   /** The limits in use: the given ones, and the defaults for the others. */
   readonly limits: Limits;
   /**
-   * Whether every request that would change something is refused with 403 `read-only`, dry runs included. False at first,
+   * Whether every request that would change something is refused with 403 `read-only`; dry runs go on. False at first,
    * and not kept by a store. Set the member to change the mode at once.
    *
    * A command of a request that waits for its turn is refused at its turn. A started command runs to completion, and

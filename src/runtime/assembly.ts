@@ -131,8 +131,11 @@ export function assemble(
   const mode = coordinator?.mode ?? createMode();
   const passwords = passwordsOf(options, writer, mode);
   const streams = new EventStreams({ ...options, log });
-  const { timeZone } = options;
-  const parts = { ...shared, entries, writer, mode, passwords, streams, closing: closing.signal, timeZone };
+  const { timeZone, place } = options;
+  const parts = {
+    ...{ ...shared, entries, writer, mode, passwords, streams, timeZone, place },
+    closing: closing.signal,
+  };
   const pending = new PendingAnswers();
   const close = once(async () => {
     closing.abort();
@@ -302,7 +305,7 @@ function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle'
 }
 
 function writerOf(
-  { gateway, clock, times, authenticate, veto, limits, instruments, onError }: CompleteOptions,
+  { gateway, clock, times, authenticate, veto, foresee, limits, instruments, onError }: CompleteOptions,
   snapshot: Snapshot,
   { life, journal, coordinator, refuseAll, log, audit }: Shared,
 ): Writer {
@@ -318,6 +321,7 @@ function writerOf(
     maxQueued: limits.maxQueued,
     maxInFlight: limits.maxInFlight,
     veto,
+    foresee,
     contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
     publish: (revision, events) => {
       log.append(revision, events);

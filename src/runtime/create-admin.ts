@@ -109,6 +109,7 @@ export async function openAdmin(
     if (store.durable && isEmpty(stored)) instruments?.storeEmpty();
     const log = new OwnLog(store, history, position);
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
+    // Stores the first revision of this life, so that no later life uses it again.
     await journal.compact();
     const snapshot = beginLife(openServices(history.snapshot, clock.now()));
     const { unsettled } = history;

@@ -2,12 +2,14 @@
  * Options: checks the options of the host and adds the defaults.
  */
 import type { SecretPorts } from '../core/secret.ts';
+import { parseShape, text } from '../core/shape.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
-import type { Authenticate, Clock, ConfigurationStore, Hasher, Veto } from '../ports/port.ts';
+import type { Authenticate, Clock, ConfigurationStore, Hasher, Foresee, Veto } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import type { DocumentDifference } from '../resources/shared/document-difference.ts';
+import { quoted } from '../problem.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
@@ -18,6 +20,7 @@ import {
   createErrorSink,
   guardClock,
   guardOpenness,
+  guardForesee,
   guardVeto,
   objectionOf,
   onceEach,
@@ -40,6 +43,9 @@ export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
   readonly authorize: Authorize | undefined;
   /** Never throws. */
   readonly veto: Veto | undefined;
+  readonly foresee: Foresee | undefined;
+  /** Where the interface runs, as far as the host says so. */
+  readonly place: { readonly name?: string; readonly environment?: string };
   readonly clock: Required<Clock>;
   readonly timeZone: string;
   readonly times: TimeFormat;
@@ -73,7 +79,7 @@ type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, '
  * @internal
  */
 export function completeOptions(options: GivenOptions): CompleteOptions {
-  const { gateway, access = {}, observe = {}, veto, timeZone = 'UTC' } = options;
+  const { gateway, access = {}, observe = {}, veto, foresee, timeZone = 'UTC' } = options;
   const { authenticate, authorize } = access;
   const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
   const { instruments, clock, onError, onDifferences } = watchersOf(observe, options.clock);
@@ -85,6 +91,8 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     isOpenAt: guardOpenness(authenticate, onError),
     authorize,
     veto: veto === undefined ? undefined : guardVeto(veto, onError),
+    foresee: foresee === undefined ? undefined : guardForesee(foresee, onError),
+    place: placeOf(options),
     clock,
     timeZone,
     times: createTimeFormat(timeZone),
@@ -97,6 +105,22 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     onError,
     onDifferences,
   };
+}
+
+const label = text(255);
+
+/** @throws RangeError if a text has control characters, or is too long */
+function placeOf({ name, environment }: GivenOptions): CompleteOptions['place'] {
+  for (const [option, value] of Object.entries({ name, environment })) {
+    if (value === undefined) continue;
+    // A name is typed where something is closed in production.
+    const isTypable = value !== '' && value === value.trim() && !/\p{Cf}/u.test(value);
+    if (isTypable && parseShape(label, value).ok) continue;
+    throw new RangeError(
+      `The option ${option} must be one line of 1 to 255 visible characters; ${quoted(value)} is not`,
+    );
+  }
+  return { ...(name === undefined ? {} : { name }), ...(environment === undefined ? {} : { environment }) };
 }
 
 /**

@@ -28,6 +28,7 @@ const serve = servers(afterEach);
 const newDirectory = temporaryDirectories();
 
 interface Served extends Running {
+  readonly url: string;
   readonly ask: (args: readonly string[], document?: unknown) => Promise<Result>;
 }
 
@@ -40,6 +41,7 @@ async function serving(
   const url = await serve(running.admin);
   return {
     ...running,
+    url,
     ask: (args, given) => command([...args, '--url', url], { input: JSON.stringify(given) }),
   };
 }
@@ -109,21 +111,40 @@ describe('gateway-admin apply', () => {
     );
   });
 
-  it('shows each change with the value before it, and what continues', async () => {
+  it('shows each change with the value before it, and what closes and continues', async () => {
     const { ask } = await serving(sampleDocument);
     const services = [{ ...exportedService, state: 'stopped', max_connection: 7, weightby: undefined }];
     expect((await ask(['plan', '-'], { services })).out).toBe(
       [
-        'RESOURCE              CHANGE                             SESSIONS CLOSE  CONNECTIONS CLOSE  SESSIONS CONTINUE',
-        '/services/My-Service  stop                               0               0                  2',
-        '/services/My-Service  - /weightby (was "report_weight")  0               0                  0',
+        'RESOURCE              CHANGE',
+        '/services/My-Service  stop',
+        '/services/My-Service  - /weightby (was "report_weight")',
         '                      ~ /max_connection = 7 (was 100)',
+        '2 sessions continue',
+        'note: The gateway may close sessions because of this. It does not say which.',
         'Nothing was done.',
         '',
       ].join('\n'),
     );
     const { out } = await ask(['plan', '-', '--json'], { services });
-    expect(JSON.parse(out)).toMatchObject([{ resource: '/services/My-Service', changes: ['stop'] }, {}]);
+    expect(JSON.parse(out)).toMatchObject({
+      changes: [{ resource: '/services/My-Service', changes: ['stop'] }, {}],
+      closes: { sessions: 0, connections: 0 },
+      stays: { sessions: 2 },
+      notes: [{ code: 'gateway-may-close' }],
+    });
+  });
+
+  it('gives programs what was done, and an empty plan if nothing is to do', async () => {
+    const { ask } = await serving(sampleDocument);
+    const monitors = [{ name: 'Idle Monitor', module: 'pgmon' }];
+    const closed = { sessions: 0, connections: 0 };
+    const done = await ask([...apply, '--json'], { monitors });
+    expect(JSON.parse(done.out)).toEqual({ outcome: 'accepted', command: expect.any(String), closed });
+    const again = await ask([...apply, '--json'], { monitors });
+    expect(JSON.parse(again.out)).toEqual({ outcome: 'unchanged', closed });
+    const plan = await ask(['plan', '-', '--json'], { monitors });
+    expect(JSON.parse(plan.out)).toEqual({ changes: [], closes: closed, stays: { sessions: 0 } });
   });
 
   it.each([
@@ -147,7 +168,7 @@ describe('gateway-admin apply', () => {
     const service = { name: 'S', router: 'r', servers: names.slice(0, 3).map((name) => `/servers/${name}`) };
     const { ask } = await serving({ servers, services: [service] });
     const plan = await ask(['plan', '-', '--json'], { services: [{ ...service, servers: wanted }] });
-    expect(JSON.parse(plan.out)).toMatchObject([{ changes: told }]);
+    expect(JSON.parse(plan.out)).toMatchObject({ changes: [{ changes: told }] });
   });
 
   it('shows the value before each change, whatever changes', () => {
@@ -309,75 +330,159 @@ describe('gateway-admin apply', () => {
     const { code, err } = await ask(['apply', '-'], {
       monitors: [{ name: 'Idle Monitor', module: 'pgmon' }],
     });
-    expect([code, err]).toEqual([2, expect.stringContaining('Make 1 change? Nobody can be asked')]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching('Apply - [(]1 change[)] on 127.0.0.1:[0-9]+[?] Nobody can be asked'),
+    ]);
     expect(appliedTo(gateway)).toEqual([]);
   });
 
-  it('stops at the first change that is refused, and says how many were made', async () => {
+  // Promise: apply-atomic
+  it.each([0, 1, 2])('makes all changes or none: the gateway refuses number %i', async (before) => {
     const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });
-    const { ask } = await serving(sampleDocument, { gateway });
-    gateway.will('done', new EffectRefusedError('not today'));
-    const monitors = [
-      { name: 'Idle Monitor', module: 'pgmon' },
-      { name: 'Failed Monitor', module: 'pgmon', state: 'stopped' },
-    ];
-    const { code, out, err } = await ask(apply, { monitors });
-    expect([code, out]).toEqual([7, expect.not.stringContaining('Done')]);
-    expect(err).toContain('/monitors/');
+    const { ask, admin } = await serving(sampleDocument, { gateway });
+    gateway.will(...Array<'done'>(before).fill('done'), new EffectRefusedError('not today'));
+    const { revision } = admin.snapshot;
+    const { code, out, err } = await ask(apply, threeChanges);
+    expect([code, out]).toEqual([1, expect.not.stringContaining('Done')]);
     expect(err).toContain('not today');
-    expect(err).toContain('1 change of 3 made before.');
+    expect(admin.snapshot.revision).toBe(revision);
   });
 
   it.each([
     ['its outcome is unknown', 'outcome-unknown', 4],
     ['the user may not do this any more', 'forbidden', 5],
-  ])('ends with the exit code of the change that fails in the middle: %s', async (_why, told, exitCode) => {
+  ])('ends with the exit code of the answer: %s', async (_why, told, exitCode) => {
     const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });
-    let isAllowed = true;
+    let isPlanning = true;
     const { ask, clock, admin } = await serving(sampleDocument, {
       gateway,
-      access: { authorize: () => isAllowed },
+      access: {
+        authorize(_principal, route, _parameters, how) {
+          isPlanning &&= route.kind !== 'command' || how?.dryRun === true;
+          return isPlanning || told !== 'forbidden';
+        },
+      },
     });
     gateway
-      .will(
-        (_effect, _context, perform) => {
-          perform();
-          isAllowed = told !== 'forbidden';
-          return Promise.resolve();
-        },
-        () => {
-          void clock.advance(admin.limits.effectDeadlineMs);
-          return new Promise(() => undefined);
-        },
-      )
+      .will('done', () => {
+        void clock.advance(admin.limits.effectDeadlineMs);
+        return new Promise(() => undefined);
+      })
       .otherwise({ inspect: 'not-in-place' });
-    const monitors = [
-      { name: 'Idle Monitor', module: 'pgmon' },
-      { name: 'Failed Monitor', module: 'pgmon', state: 'stopped' },
-    ];
-    const { code, out, err } = await ask(apply, { monitors });
+    const { code, out, err } = await ask(apply, threeChanges);
     expect([code, out]).toEqual([exitCode, expect.not.stringContaining('Done')]);
     expect(err).toContain(`(${told})`);
-    expect(err).toContain('1 change of 3 made before.');
   });
 
+  const limitTo =
+    (value: number) =>
+    async ({ admin }: Running): Promise<void> => {
+      const operations = [{ op: 'add', path: '/max_connection', value }] as const;
+      await admin.execute((snapshot, context) => patchService(snapshot, 'Bare Service', operations, context));
+    };
+
   // Promise: apply-atomic-tags
-  it('overwrites no change of somebody else', async () => {
-    const gateway = createScriptedGateway({ snapshot: createSnapshot(sampleDocument) });
-    const running = await serving(sampleDocument, { gateway });
-    gateway.will(async (_effect, _context, perform) => {
-      // After the plan, and while the first change is made, somebody else changes the service.
+  it('overwrites no change of somebody else that its plan did not show', async () => {
+    const { ask, admin } = await interrupted(limitTo(70));
+    const { code, out, err } = await ask(apply, threeChanges);
+    expect([code, out, err]).toEqual([
+      6,
+      expect.not.stringContaining('Done'),
+      [
+        'The plan has changed:',
+        '  /services/Bare-Service  ~ /max_connection = 7 (was 70)',
+        '  /monitors/Idle-Monitor  ~ /monitor_interval = 77 (was 2000)',
+        '  /monitors/Idle-Monitor  start',
+        '  note: The gateway may close sessions because of this. It does not say which.',
+        'gateway-admin: Nothing was done.',
+        '',
+      ].join('\n'),
+    ]);
+    expect(admin.snapshot.services.find('bare-service')?.settings.max_connection).toBe(70);
+  });
+
+  it('asks again on a terminal, and then does what the plan of now shows', async () => {
+    const file = join(await newDirectory(), 'document.json');
+    writeFileSync(file, JSON.stringify(threeChanges));
+    const { url, admin } = await interrupted(limitTo(70));
+    const answers = { input: 'y\ny\n', isTerminal: true };
+    const { code, out, err } = await command(['apply', file, '--url', url], answers);
+    expect([code, err.split('[y/N]').length - 1, err]).toEqual([
+      0,
+      2,
+      expect.stringContaining('~ /max_connection = 7 (was 70)'),
+    ]);
+    expect(out).toContain(`Done: apply ${file} (3 changes) on ${new URL(url).host}.`);
+    expect(admin.snapshot.services.find('bare-service')?.settings.max_connection).toBe(7);
+  });
+
+  it('finds its changes anew, because a list may have other places by then', async () => {
+    const servers = ['/servers/db-serv-3', '/servers/db-serv-1'];
+    const { ask, admin } = await interrupted(async (running) => {
       await running.admin.execute((snapshot, context) =>
-        patchService(snapshot, 'Bare Service', [{ op: 'add', path: '/user', value: 'other' }], context),
+        patchService(
+          snapshot,
+          'My Service',
+          [{ op: 'add', path: '/servers/0', value: servers[0] ?? '' }],
+          context,
+        ),
       );
-      perform();
     });
-    const bare = { name: 'Bare Service', router: 'cli', state: 'stopped', max_connection: 7 };
-    const given = { services: [{ ...exportedService, max_connection: 7 }, bare] };
-    const { code, err } = await running.ask(apply, given);
-    expect([code, err]).toEqual([7, expect.stringContaining('(precondition-failed)')]);
+    const given = { services: [{ ...exportedService, servers: ['/servers/db-serv-1'] }] };
+    const { code, err } = await ask(apply, given);
+    expect([code, err]).toEqual([6, expect.stringMatching(/- \/servers\/0 [^]*- \/servers\/1 /)]);
+    expect(admin.snapshot.services.find('my-service')?.settings.servers).toHaveLength(3);
+  });
+
+  it('makes its changes although somebody else changes another field', async () => {
+    const { ask, admin } = await interrupted(async (running) => {
+      await running.admin.execute((snapshot, context) =>
+        patchService(snapshot, 'Bare Service', [{ op: 'add', path: '/user', value: 'x' }], context),
+      );
+    });
+    expect(await ask(apply, threeChanges)).toMatchObject({ code: 0, err: '' });
+    expect(admin.snapshot.services.find('bare-service')?.settings).toMatchObject({
+      user: 'x',
+      max_connection: 7,
+    });
+  });
+
+  it('names the resource at which the interface refuses', async () => {
+    const { ask } = await serving(sampleDocument, {
+      access: { authorize: (_principal, route) => route.id !== 'monitors.start' },
+    });
+    const { code, err } = await ask(apply, threeChanges);
+    expect([code, err]).toEqual([
+      5,
+      expect.stringMatching(/^gateway-admin: \/monitors\/Idle-Monitor\/start: /m),
+    ]);
   });
 });
+
+const threeChanges = {
+  monitors: [{ name: 'Idle Monitor', module: 'pgmon', monitor_interval: 77 }],
+  services: [{ name: 'Bare Service', router: 'cli', state: 'stopped', max_connection: 7 }],
+};
+
+/** An interface in which something happens between the plan and the command. */
+async function interrupted(happen: (running: Running) => Promise<void>): Promise<Served> {
+  let isPlanned = false;
+  const served: Served = await serving(sampleDocument, {
+    access: {
+      authorize(_principal, { kind }, _parameters, how) {
+        if (kind !== 'command') return true;
+        if (how?.dryRun === true) isPlanned = true;
+        else if (isPlanned) {
+          isPlanned = false;
+          void happen(served);
+        }
+        return true;
+      },
+    },
+  });
+  return served;
+}
 
 const [service] = sampleDocument.services ?? [];
 const {

@@ -11,6 +11,7 @@ import {
   createBasicAuthentication,
   createSnapshot,
   EffectRefusedError,
+  patchService,
   type AdminOptions,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
@@ -28,8 +29,10 @@ const newDirectory = temporaryDirectories();
 let running: Running;
 let url = '';
 
-async function start(options: Pick<Partial<AdminOptions>, 'snapshot' | 'access'> = {}): Promise<void> {
-  running = runAdmin(options);
+async function start(
+  options: Pick<Partial<AdminOptions>, 'snapshot' | 'access' | 'environment'> = {},
+): Promise<void> {
+  running = runAdmin({ name: 'eu-1', ...options });
   url = await serve(running.admin);
 }
 
@@ -122,22 +125,26 @@ describe('a change by gateway-admin', () => {
   });
 
   it('says what was closed', async () => {
-    expect((await ask(['stop', 'service', 'my-service'])).out).toBe('Done: stop service my-service.\n');
+    expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
+      'Done: stop service my-service on eu-1.\n',
+    );
     expect((await ask(['close', 'sessions', 'my-service', '--yes'])).out).toBe(
-      'Done: close the sessions of my-service. 2 sessions and 3 backend connections closed.\n',
+      'Done: close the sessions of my-service on eu-1. 2 sessions and 3 backend connections closed.\n',
     );
   });
 
   it('says in the singular that one session was closed', async () => {
     expect((await ask(['close', 'session', '12', '--yes'])).out).toBe(
-      'Done: close session 12. 1 session and 1 backend connection closed.\n',
+      'Done: close session 12 of carol from ::1 (service My-Service) on eu-1. 1 session and 1 backend connection closed.\n',
     );
-    expect((await ask(['stop', 'service', 'my-service'])).out).toBe('Done: stop service my-service.\n');
+    expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
+      'Done: stop service my-service on eu-1.\n',
+    );
     expect((await ask(['close', 'sessions', 'bare-service', '--yes'])).out).toBe(
-      'Done: close the sessions of bare-service. 1 session closed.\n',
+      'Done: close the sessions of bare-service on eu-1. 1 session closed.\n',
     );
     expect((await ask(['close', 'connections', 'db-serv-1', '--yes'])).out).toBe(
-      'Done: close the connections to db-serv-1. 1 backend connection closed.\n',
+      'Done: close the connections to db-serv-1 on eu-1. 1 backend connection closed.\n',
     );
   });
 
@@ -160,7 +167,7 @@ describe('a change by gateway-admin', () => {
     const stop = ['stop', 'service', 'my-service'];
     const plan = 'Plan: make the interface read-only\n  ~ /read_only = true\n';
     expect((await ask(['hold', '--dry-run'])).out).toContain(plan);
-    const done = { code: 0, out: 'Done: make the interface read-only.\n', err: '' };
+    const done = { code: 0, out: 'Done: make the interface read-only on eu-1.\n', err: '' };
     expect(await ask(['hold'])).toEqual(done);
     expect((await ask(['hold'])).out).toBe('Nothing to do: make the interface read-only.\n');
     const held = await ask(stop);
@@ -168,7 +175,7 @@ describe('a change by gateway-admin', () => {
       5,
       expect.stringContaining('(read-only) An administrator ends this mode. Try: gateway-admin release'),
     ]);
-    expect((await ask(['release'])).out).toBe('Done: end the read-only mode of the interface.\n');
+    expect((await ask(['release'])).out).toBe('Done: end the read-only mode of the interface on eu-1.\n');
     expect((await ask(stop)).code).toBe(0);
   });
 
@@ -200,6 +207,97 @@ describe('a change by gateway-admin', () => {
   });
 });
 
+describe('a question of gateway-admin', () => {
+  const closing = ['close', 'sessions', 'my-service'];
+
+  // Promise: question
+  it('is about what is done after a yes: sessions that open meanwhile stay', async () => {
+    const meanwhile = (): Promise<void> => {
+      running.admin.report(openedSessions(20));
+      return Promise.resolve();
+    };
+    const { code, out, err } = await ask(closing, { input: 'y', isTerminal: true, meanwhile });
+    expect(err).toContain('my-service on eu-1? 2 sessions and 3 backend connections close. [y/N] ');
+    expect([code, out]).toEqual([
+      0,
+      'Done: close the sessions of my-service on eu-1. 2 sessions and 3 backend connections closed.\n',
+    ]);
+    expect(running.admin.snapshot.sessions.countOfService('my-service')).toBe(20);
+  });
+
+  it('names the session', async () => {
+    const { err } = await ask(['close', 'session', '12'], { input: 'n', isTerminal: true });
+    expect(err).toContain('Close session 12 of carol from ::1 (service My-Service) on eu-1?');
+  });
+
+  it('is asked again if the plan has changed meanwhile, and not with --yes', async () => {
+    const { admin } = running;
+    let times = 1;
+    const limit = (value: number) => [
+      'patch',
+      'service',
+      'my-service',
+      '--set',
+      `max_connection=${String(value)}`,
+    ];
+    const send = admin.handle.bind(admin);
+    url = await serve({
+      ...admin,
+      handle: async (request) => {
+        // Another operator is faster.
+        if (request.target.includes('mark=') && times === 1) {
+          times += 1;
+          await admin.execute((state, context) =>
+            patchService(
+              state,
+              'My Service',
+              [{ op: 'replace', path: '/max_connection', value: 3 }],
+              context,
+            ),
+          );
+        }
+        return send(request);
+      },
+    });
+    const again = await ask(limit(7), { input: 'y', isTerminal: true });
+    expect(again.err).toContain('The plan has changed:\n  ~ /max_connection = 7 (was 3)\n');
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining('Done: patch service my-service') });
+    times = 1;
+    const alone = await ask(limit(9));
+    expect([alone.code, alone.err]).toEqual([6, expect.stringContaining('Nothing was done.')]);
+    expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(3);
+  });
+
+  it('wants the name of a gateway in production', async () => {
+    await start({ environment: 'production' });
+    const place = 'eu-1 (production)';
+    const asked = await ask(closing, { input: 'y', isTerminal: true });
+    expect([asked.code, asked.err]).toEqual([1, expect.stringContaining(`on ${place}? 2 sessions`)]);
+    expect(asked.err).toContain('Type eu-1 to go on: ');
+    const forced = await ask([...closing, '--yes']);
+    expect([forced.code, forced.err]).toEqual([
+      2,
+      expect.stringContaining('say --confirm-name eu-1 beside --yes'),
+    ]);
+    const elsewhere = await ask([...closing, '--yes', '--confirm-name', 'eu-2']);
+    expect([elsewhere.code, elsewhere.err]).toEqual([
+      2,
+      expect.stringContaining(`This is ${place}, and not eu-2.`),
+    ]);
+    expect(running.admin.snapshot.sessions.countOfService('my-service')).toBe(2);
+    expect((await ask([...closing, '--yes', '--confirm-name', 'eu-1'])).code).toBe(0);
+    await start({ environment: 'production' });
+    expect(await ask(closing, { input: 'eu-1', isTerminal: true })).toMatchObject({ code: 0 });
+  });
+
+  it('shows what the numbers do not count', async () => {
+    const slow = ['patch', 'service', 'my-service', '--set', 'connection_timeout=1'];
+    const { out } = await ask([...slow, '--dry-run']);
+    expect(out).toContain('  note: The gateway may close sessions because of this. It does not say which.\n');
+    expect(out).not.toContain('closes 0 sessions');
+  });
+});
+
 describe('gateway-admin patch', () => {
   it('sends the operations in the order in which they are given', async () => {
     const options = [
@@ -212,7 +310,7 @@ describe('gateway-admin patch', () => {
     ];
     const more = ['--set', 'servers/0=/servers/db-serv-3', '--set', '/servers/-=/servers/db-serv-1'];
     const { out } = await ask(['patch', 'service', 'my-service', ...options, ...more]);
-    expect(out).toBe('Done: patch service my-service.\n');
+    expect(out).toBe('Done: patch service my-service on eu-1.\n');
     const settings = running.admin.snapshot.services.find('my-service')?.settings;
     expect(settings).toMatchObject({
       servers: ['/servers/db-serv-3', '/servers/DB-Server-2', '/servers/db-serv-1'],
@@ -384,10 +482,10 @@ describe('gateway-admin user', () => {
     const ada = ['--user', 'ada', '--password-file', fileWith('engine')];
     const bob = ['--user', 'bob', '--password-file'];
     const told = await ask(['user', 'add', 'bob', '--new-password-file', fileWith('first'), ...ada]);
-    expect(told).toEqual({ code: 0, out: 'Done: add user bob.\n', err: '' });
+    expect(told).toEqual({ code: 0, out: 'Done: add user bob on eu-1.\n', err: '' });
     expect((await ask(['list', 'users', ...bob, fileWith('first')])).out).toBe('NAME\nada\nbob\n');
     const changed = await ask(['user', 'password', 'bob', ...ada], { input: 'second\n' });
-    expect(changed.out).toBe('Done: change the password of bob.\n');
+    expect(changed.out).toBe('Done: change the password of bob on eu-1.\n');
     expect(await ask(['list', 'users', ...bob, fileWith('first')])).toMatchObject({ code: 5, out: '' });
     const env = { GATEWAY_ADMIN_USER: 'bob', GATEWAY_ADMIN_PASSWORD_FILE: fileWith('second') };
     expect(await ask(['list', 'users'], { env })).toMatchObject({ code: 0 });
@@ -463,7 +561,11 @@ describe('the exit code of gateway-admin', () => {
     const listed = await ask(['commands', '--json']);
     const [{ id }] = JSON.parse(listed.out) as readonly [{ readonly id: string }];
     const abandoned = await ask(['abandon', id, '--yes']);
-    expect(abandoned).toEqual({ code: 0, out: `Done: abandon the command ${id}.\n`, err: '' });
+    expect(abandoned).toEqual({
+      code: 0,
+      out: expect.stringContaining(`Done: abandon the command ${id} on `),
+      err: '',
+    });
     expect((await ask(['commands', '--json'])).out).toBe('[]\n');
   });
 
@@ -475,9 +577,9 @@ describe('the exit code of gateway-admin', () => {
   ])('says whether the outcome of a command is known if %s', async (_case, expected, end) => {
     const interfaceUrl = url;
     const server = createServer((request, response) => {
-      if (request.url?.includes('dry_run') !== true) return end(response);
+      if (request.method !== 'GET' && request.url?.includes('dry_run') !== true) return end(response);
       const { method = '' } = request;
-      return void fetch(interfaceUrl + request.url, { method }).then(async (answer) => {
+      return void fetch(`${interfaceUrl}${request.url ?? ''}`, { method }).then(async (answer) => {
         response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
       });
     });
@@ -553,17 +655,17 @@ describe('gateway-admin, interrupted while the gateway works', () => {
   it.each([
     [
       ['close', 'sessions', 'my-service', '--yes'],
-      0,
-      'Interrupted. The gateway goes on with what it has begun: close the sessions of my-service.',
+      1,
+      'Interrupted. The gateway goes on with what it has begun: close the sessions of my-service on eu-1. 2 left.',
     ],
     [
       ['apply', '-', '--yes'],
-      1,
-      'Interrupted. 1 change of 3 made before. The gateway goes on with what it has begun: /services/',
+      3,
+      'Interrupted. The gateway goes on with what it has begun: apply - (3 changes) on eu-1.',
     ],
-  ])('says what goes on: %j', async (args, before, told) => {
+  ])('says what goes on: %j', async (args, effects, told) => {
     const held = hold();
-    running.gateway.will(...Array.from({ length: before }, () => 'done' as const), held.apply);
+    running.gateway.will(held.apply);
     const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...args, '--url', url]);
     const ended = once(child, 'close');
     child.stdin.end(document);
@@ -574,11 +676,8 @@ describe('gateway-admin, interrupted while the gateway works', () => {
     expect(await ended).toEqual([130, null]);
     expect(err).toMatch(/ Try: gateway-admin commands\n$/);
     expect(err).toContain(told);
-    const applied = appliedTo(running.gateway).length;
     held.done();
     await until('the gateway has gone on', async () => (await ask(['commands', '--json'])).out === '[]\n');
-    // Nothing new was begun.
-    expect(appliedTo(running.gateway)).toHaveLength(applied);
-    expect(applied).toBe(before + 1);
+    expect(appliedTo(running.gateway)).toHaveLength(effects);
   });
 });

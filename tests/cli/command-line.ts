@@ -26,6 +26,8 @@ export interface Circumstances {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the streams are a terminal; the input is typed, a line at a time, when something is asked. */
   readonly isTerminal?: boolean;
+  /** What happens between a question and its answer. */
+  readonly meanwhile?: () => Promise<unknown>;
   /** What the output is like when nobody reads any more. */
   readonly leavesWhen?: (out: string) => boolean;
   /** After how many milliseconds nobody reads the output any more; never if left out. */
@@ -35,7 +37,7 @@ export interface Circumstances {
 /** Runs a command. */
 export async function command(
   args: readonly string[],
-  { input = '', env = {}, isTerminal = false, leavesAfterMs, leavesWhen }: Circumstances = {},
+  { input = '', env = {}, isTerminal = false, meanwhile, leavesAfterMs, leavesWhen }: Circumstances = {},
 ): Promise<Result> {
   const [stdin, stdout, stderr] = [stream(isTerminal), stream(isTerminal), stream(isTerminal)];
   const lines = input.split('\n');
@@ -47,7 +49,8 @@ export async function command(
   });
   stderr.setEncoding('utf8').on('data', (part: string) => {
     text.err += part;
-    if (isTerminal && /: $|\] $/.test(part)) stdin.write(`${lines.shift() ?? ''}\n`);
+    if (!isTerminal || !/: $|\] $/.test(part)) return;
+    void Promise.resolve(meanwhile?.()).then(() => stdin.write(`${lines.shift() ?? ''}\n`));
   });
   if (!isTerminal) stdin.end(input);
   stdout.on('error', () => undefined);

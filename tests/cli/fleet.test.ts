@@ -85,7 +85,7 @@ describe('gateway-admin retry', () => {
     const plan = await ask(['retry', '--dry-run']);
     expect(plan.out).toMatch(new RegExp(`^Plan: ${told}\n[^]*Nothing was done\\.\n$`));
     gateway.otherwise({ apply: 'done' });
-    expect(await ask(['retry'])).toEqual({ code: 0, out: `Done: ${told}.\n`, err: '' });
+    expect(await ask(['retry'])).toEqual({ code: 0, out: `Done: ${told} on paris.\n`, err: '' });
     await clock.advance(10);
     expect((await ask(['list', 'nodes', '--range', '0-0'])).out).toContain('in step');
     expect((await ask(['retry'])).out).toBe(`Nothing to do: ${told}.\n`);
@@ -104,10 +104,10 @@ describe('gateway-admin forget', () => {
     const plan = await ask(['forget', 'paris', '--dry-run']);
     expect(plan.out).toMatch(/^Plan: forget the node paris\n[^]*Nothing was done\.\n$/);
     const question =
-      'gateway-admin: Forget the node paris? Nobody can be asked: without a terminal, say --yes.\n';
+      'gateway-admin: Forget the node paris on berlin? Nobody can be asked: without a terminal, say --yes.\n';
     expect(await ask(['forget', 'paris'])).toEqual({ code: 2, out: '', err: question });
     expect((await ask(['forget', 'paris'], { input: 'n', isTerminal: true })).code).toBe(1);
-    const done = { code: 0, out: 'Done: forget the node paris.\n', err: '' };
+    const done = { code: 0, out: 'Done: forget the node paris on berlin.\n', err: '' };
     expect(await ask(['forget', 'paris', '--yes'])).toEqual(done);
     const again = await ask(['forget', 'paris', '--yes']);
     expect([again.code, again.err]).toEqual([1, expect.stringContaining('(node-not-found)')]);

@@ -26,7 +26,7 @@ let admin: Admin;
 let url = '';
 
 beforeEach(async () => {
-  ({ admin } = runAdmin());
+  ({ admin } = runAdmin({ name: 'eu-1' }));
   url = await serve(admin);
 });
 

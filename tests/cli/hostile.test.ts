@@ -47,7 +47,7 @@ const evil = 'a\x1b]0;owned\x07\x1b[2J\u202eb\rDone: all.\nDone: all.';
 const fault = { pointer: evil, detail: evil };
 const problem = { code: 'x', status: 409, title: 'A title.', detail: 'A detail that says why.' };
 const counts = { closes: { sessions: 0, connections: 0 }, stays: { sessions: 0 } };
-const plan = { outcome: 'accepted', ...counts, effects: [] };
+const plan = { outcome: 'accepted', mark: `00000000.${'0'.repeat(32)}`, ...counts, effects: [] };
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 const event = {
   type: `service.constructor${evil}`,
@@ -197,7 +197,9 @@ describe('gateway-admin and what it sends', () => {
   it('says that the outcome is unknown if nobody understands the answer to a command', async () => {
     for (const respond of [answering('<html>'), answering('null'), refusing({}), refusing('null')]) {
       const url = await open((request, response) => {
-        (request.url?.includes('dry_run') === true ? answering(plan) : respond)(request, response);
+        const isPlan = request.url?.includes('dry_run') === true;
+        const answer = request.method === 'GET' ? answering('{}') : isPlan ? answering(plan) : respond;
+        answer(request, response);
       });
       const { code, err } = await command(['stop', 'service', 'x', '--url', url]);
       expect([code, err]).toEqual([4, expect.stringContaining('The outcome of the command is unknown')]);
@@ -269,18 +271,20 @@ describe('the program gateway-admin', () => {
   it('makes all changes of a document although nobody reads the output', async () => {
     const services = ['A', 'B'].map((name) => ({ name, router: 'r', state: 'started' }));
     const made: string[] = [];
+    const events = services.map(({ name }) => ({ type: 'service.stopped', resource: `/services/${name}` }));
     const url = await open((request, response) => {
       const { method, url: target = '' } = request;
       const isPlan = target.includes('dry_run');
       if (method !== 'GET' && !isPlan) made.push(target);
       const found = services.find(({ name }) => target === `/services/${name}`);
       const listed = target === '/services' ? services : [];
-      const [body, status] = method === 'GET' ? [found ?? listed, 200] : isPlan ? [plan, 200] : ['', 204];
-      answering(body, status)(request, response);
+      const done = { outcome: 'accepted', closed: counts.closes };
+      const sent = isPlan ? { ...plan, mark: 'm', events } : done;
+      answering(method === 'GET' ? (found ?? listed) : sent)(request, response);
     });
     const document = JSON.stringify({ services: services.map((each) => ({ ...each, state: 'stopped' })) });
     const line = `(sleep 0.3; echo '${document}') | (P apply - --yes; echo $? >&2) | true`;
     const { err } = await inShell(line, url);
-    expect([made, err]).toEqual([['/service/A/stop', '/service/B/stop'], '0\n']);
+    expect([made, err]).toEqual([['/sequence?mark=m'], '0\n']);
   });
 });

@@ -95,6 +95,28 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     expect(answer).toMatchObject({ ok: true, value: { name: odd, max_connection: 5 } });
   });
 
+  it('sends a sequence with the mark of its plan', async () => {
+    const admin = run();
+    const client = await open(admin);
+    const sequence = {
+      commands: [
+        { method: 'PUT', path: '/services/Backup/stop' },
+        { method: 'DELETE', path: '/services/Backup/sessions' },
+      ],
+    } as const;
+    const plan = await client.sequence.send.plan(sequence);
+    expect(plan).toMatchObject({ ok: true, value: { outcome: 'accepted', closes: { sessions: 3 } } });
+    const mark = plan.ok && 'mark' in plan.value ? plan.value.mark : '';
+    expect(await client.sequence.send(sequence, { mark, prefer: 'representation' })).toMatchObject({
+      ok: true,
+      value: { outcome: 'accepted', closed: { sessions: 3, connections: 0 } },
+    });
+    expect([admin.snapshot.sessions.size, admin.snapshot.services.find('backup')?.state]).toEqual([
+      0,
+      'stopped',
+    ]);
+  });
+
   it('gives a refusal as a value, with its problem', async () => {
     const client = await open();
     expect(await client.sessions.close(99)).toMatchObject({

@@ -33,6 +33,8 @@ export async function right(client: Client): Promise<void> {
   if (changes.ok) take<string | undefined>(changes.value.elements[0]?.actor);
   await client.history.undo('c1', { ifMatch: '"1"' });
   await client.history.restore.plan('c1');
+  const stop = { method: 'PUT', path: '/services/Sales/stop' } as const;
+  await client.sequence.send({ commands: [stop, { ...stop, if_match: '"1"' }] }, { mark: 'm' });
   for await (const item of client.events({ types: ['service', 'session.closed'] }))
     if ('event' in item) take<string>(item.event.type);
 }
@@ -72,6 +74,8 @@ export async function wrong(client: Client): Promise<void> {
   await client.services.get.plan('Sales');
   // @ts-expect-error: no password
   await client.users.create({ name: 'ada' });
+  // @ts-expect-error: a reading in a sequence
+  await client.sequence.send({ commands: [{ method: 'GET', path: '/services' }] });
   // @ts-expect-error: no event has this type
   client.events({ types: ['servcie'] });
   // @ts-expect-error: no such endpoint

@@ -4,6 +4,7 @@
 import { patchOf, writers, type BadInput, type FineInput } from '../support/input.ts';
 import { badBytes, noPatch } from './bad-body.ts';
 import { badPatches } from './bad-patch.ts';
+import { badSequences } from './bad-sequence.ts';
 import { badTargets, badUsers, badValues, commandsWhileReadOnly } from './bad-value.ts';
 
 /** What is refused, by kind. */
@@ -13,6 +14,7 @@ export const badInputs: Readonly<Record<string, readonly BadInput[]>> = {
   'a patch': badPatches,
   'a value': badValues,
   'a user': badUsers,
+  'a sequence': badSequences,
   'a target': badTargets,
   'a command while read-only': commandsWhileReadOnly,
 };

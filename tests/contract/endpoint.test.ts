@@ -11,6 +11,7 @@ import { runAdmin } from '../support/running-admin.ts';
 import { transports, type Answer, type Transport } from '../support/transport.ts';
 import { additions, endpoints, targetOf, type Endpoint, type Shown } from './endpoint.ts';
 import { fields, isBelowSeveral, valuesAt } from './field.ts';
+import { runFor } from './problem-code.ts';
 
 describe('the table of routes', () => {
   // Promise: endpoints
@@ -83,6 +84,28 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
   const aliases = endpoints.flatMap((endpoint) => endpoint.aliases.map((alias) => ({ ...endpoint, alias })));
   it.each(aliases)('$method $alias answers as $path', async ({ alias, ...endpoint }) => {
     expectAnswer(endpoint, await send(endpoint, targetOf(endpoint, alias)));
+  });
+});
+
+describe('the preference return=representation', () => {
+  const plain = [...endpoints, ...additions].filter(
+    ({ answer, method }) => method !== 'GET' && answer.status === 204,
+  );
+
+  // That the OpenAPI document has this answer is checked after each test.
+  it.each(plain)('lets $method $path say what was done', async (endpoint) => {
+    const { body } = endpoint;
+    const { admin } = await runFor(endpoint);
+    const handled = await admin.handle({
+      method: endpoint.method,
+      target: targetOf(endpoint),
+      headers: { prefer: 'return=representation', ...(body && { 'content-type': body.type }) },
+      ...(body && { body: JSON.stringify(body.json) }),
+    });
+    if (!handled.matched) throw new Error('There is no such path');
+    const { status, headers, body: text } = handled.response;
+    expect([status, headers['preference-applied']]).toEqual([200, 'return=representation']);
+    expect(JSON.parse(text as string)).toMatchObject({ closed: {} });
   });
 });
 

@@ -334,6 +334,27 @@ export const endpoints: readonly Endpoint[] = [
 /** The endpoints, all of them additions, that need a running interface; those of commands, one of unknown outcome too. */
 export const additions: readonly Endpoint[] = [
   {
+    method: 'POST',
+    path: '/sequence',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    body: {
+      type: 'application/json',
+      json: {
+        commands: [
+          {
+            method: 'PATCH',
+            path: '/services/My-Service',
+            body: [{ op: 'replace', path: '/max_connection', value: 50 }],
+          },
+          { method: 'PUT', path: '/monitors/Main-Monitor/stop' },
+        ],
+      },
+    },
+    ours: true,
+  },
+  {
     method: 'GET',
     path: '/commands',
     aliases: [],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
+  createRoles,
   createSnapshot,
   startMonitor,
   stopMonitor,
@@ -58,7 +59,17 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
       name === 'routes'
         ? { store: full, fleet: full, history: full }
         : {
-            store: await transports[name]((await openRunning(createMemoryStore())).admin),
+            store: await transports[name](
+              (
+                await openRunning(createMemoryStore(), {
+                  ...{ name: 'eu-1', environment: 'test' },
+                  access: {
+                    authenticate: () => Promise.resolve({ name: 'ada' }),
+                    authorize: createRoles({ administrators: ['ada'] }),
+                  },
+                })
+              ).admin,
+            ),
             fleet: await transports[name]((await runSampleFleet()).admin),
             history: await transports[name](await changedAdmin()),
           };

@@ -209,6 +209,10 @@ export const fields: readonly Field[] = [
     ['outcome', 'text', 'unknown'],
   ]),
   ...rows('interface', [
+    ['name?', 'text', 'eu-1'],
+    ['environment?', 'text', 'test'],
+    ['user?', 'text', 'ada'],
+    ['role?', 'text', 'administrator'],
     ['ready', 'boolean', true],
     ['read_only', 'boolean', false],
     ['store?', 'text', 'ok'],

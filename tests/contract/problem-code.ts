@@ -15,6 +15,7 @@ import {
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
+import { boundRoutes } from '../../src/resources/index.ts';
 import { level, levelRecord } from '../../src/fleet/shared-history.ts';
 import {
   altered,
@@ -27,10 +28,11 @@ import {
 } from '../fleet/node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
+import { codesOf } from '../openapi/problem-code.ts';
 import { nested } from '../support/input.ts';
 import { openedSessions } from '../support/opened-session.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
-import { targetOf, type Endpoint } from './endpoint.ts';
+import { endpoints, targetOf, type Endpoint } from './endpoint.ts';
 
 type Options = Parameters<typeof runAdmin>[0];
 
@@ -396,12 +398,41 @@ async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Pr
   return { status: response.status, headers: response.headers, text };
 }
 
+/** The provocation at an endpoint. What a command refuses is provoked in a sequence by a sequence of that command. */
+function provocationAt(endpoint: Endpoint, code: ProblemCode, row: Row): Provocation {
+  const own = row(endpoint);
+  if (endpoint.path !== '/sequence') return own;
+  const part = endpoints.find((each) => commandCodesOf(each).includes(code));
+  if (part === undefined) return own;
+  const { target = targetOf(part), body: given, ...others } = row(part);
+  // The whole request is at fault.
+  if (target.includes('?') || others.headers?.['if-match'] !== undefined) return own;
+  if (given !== undefined && (typeof given !== 'string' || given === '')) return own;
+  const text = given ?? JSON.stringify(part.body?.json ?? null);
+  const command = `"method":"${part.method}","path":"${target}","body":${text}`;
+  return { ...others, body: `{"commands":[{${command}}]}` };
+}
+
+/** The codes of an endpoint that sends a command. */
+function commandCodesOf({ method, path }: Endpoint): readonly ProblemCode[] {
+  const route = boundRoutes.find((each) => each.method === method && each.path === path);
+  return route?.kind === 'command' ? codesOf(route) : [];
+}
+
 /** Makes the provocation of a code at an endpoint, and gives the answer. */
 export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Provoked> {
   if (Object.hasOwn(fleetProvocations, code)) return provokeInFleet(code, endpoint);
   const row = provocations[code];
   if (row === undefined) throw new RangeError(`Nothing provokes ${code}`);
-  const { store, options, inFleet = isOfFleet(endpoint), wrap, before, after, ...sent } = row(endpoint);
+  const {
+    store,
+    options,
+    inFleet = isOfFleet(endpoint),
+    wrap,
+    before,
+    after,
+    ...sent
+  } = provocationAt(endpoint, code, row);
   const all = { hasher, ...options };
   const inFleetOf = { ...all, ...(wrap === undefined ? {} : { wrap }) };
   const openAlone = () => (store === undefined ? runAdmin(all) : openRunning(store, all));

@@ -60,7 +60,7 @@ describe('docs/command-line.md', () => {
   afterAll(() => rmSync(directory, { recursive: true }));
 
   it('shows what the program prints, command after command', async () => {
-    const url = await serve(runAdmin({ snapshot, timeZone: 'UTC' }).admin);
+    const url = await serve(runAdmin({ snapshot, timeZone: 'UTC', name: 'eu-1' }).admin);
     const file = join(directory, 'gateway.json');
     const examples = examplesOf(page);
     expect(examples.length).toBeGreaterThan(8);

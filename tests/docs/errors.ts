@@ -7,6 +7,7 @@ import { problemTable, type ProblemCode } from 'gateway-admin-core';
 import { openAdminServer } from '../../examples/gateway/admin-server.ts';
 import { closeAll, type Closers } from '../../examples/gateway/closing.ts';
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
+import { isSequence } from '../../src/resources/shared/route.ts';
 import { problemAnswers } from '../openapi/example.ts';
 import { codesOf } from '../openapi/problem-code.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -22,11 +23,12 @@ next step of a client, the endpoints that answer with the code, and an answer of
 - Base decisions on \`code\`. The code, its status and its title do not change. \`detail\` is for people, and may change.
 - The last word of \`type\` is the code, and the code is the anchor of its section on this page. For example,
   \`urn:problem-type:gateway-admin:last-user\` leads to [#last-user](#last-user).
-- After a 4xx nothing has changed: no event, no call of the gateway, no record in the store. The one exception is
-  [partly-done](#partly-done), which says how many parts are done.
+- After a 4xx the configuration is as before. Only [effect-refused](#effect-refused) has called the gateway. The one
+  exception is [partly-done](#partly-done), which says how many parts are done.
 - \`errors\` lists the single faults, each with a \`pointer\` to its place, a \`code\` and a \`detail\`. If the faults have
   different codes, the problem is [validation-failed](#validation-failed), or [patch-malformed](#patch-malformed) for the
   form of a patch.
+- \`POST /sequence\` answers with the problem of the command that was refused. The detail begins with the command.
 - \`Retry-After\` says after how many seconds the same request can succeed.
 
 [spec-choices.md](spec-choices.md#33-problems) has the rules. A program finds statuses and titles in \`problemTable\` of
@@ -267,8 +269,10 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Use `add`, `replace` or `remove` on the whole secret, without `test`, `copy` or `move`.',
   },
   'op-not-allowed': {
-    meaning: 'The operation is not possible at this place: the whole resource, or a move into its own child.',
-    next: 'Name a field in `path`.',
+    meaning:
+      'The operation is not possible at this place: the whole resource, or a move into its own child. Or a sequence has a ' +
+      'command that no sequence takes, or one before its end that cannot be undone.',
+    next: 'Name a field in `path`. Send the command of the sequence in a request of its own, or as the last command.',
   },
   'reserved-key': {
     meaning: '`__proto__`, `constructor` or `prototype` is in a pointer or is a key.',
@@ -397,9 +401,10 @@ function section(code: ProblemCode, answer: Answer | undefined): string {
 function sendersOf(code: ProblemCode): string {
   if (code === 'not-ready') return 'a gateway whose interface does not run yet';
   if (elsewhere[code] !== undefined) return 'requests that belong to no endpoint';
-  const all = boundRoutes.filter((route) => codesOf(route).includes(code));
+  const routes = boundRoutes.filter((route) => !isSequence(route));
+  const all = routes.filter((route) => codesOf(route).includes(code));
   const ways = endpointGroups.flatMap(([name, has]) => {
-    const named = boundRoutes.filter(has);
+    const named = routes.filter(has);
     const others = named.filter((route) => !all.includes(route));
     return all.every((route) => named.includes(route)) ? [{ name, others }] : [];
   });

@@ -9,6 +9,7 @@ import { stopService, type Admin, type ProblemCode } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
+import { isSequence } from '../../src/resources/shared/route.ts';
 import { runFor } from '../contract/problem-code.ts';
 import { targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { rows } from '../openapi/example.ts';
@@ -276,7 +277,7 @@ function linksTo(codes: readonly ProblemCode[]): string {
 function section(route: BoundRoute): string {
   const { method, path, aliases, summary, role } = route;
   const shared = new Set(endpointGroups.flatMap(([, has]) => (has(route) ? sharedBy(has) : [])));
-  const own = codesOf(route).filter((code) => !shared.has(code));
+  const own = isSequence(route) ? [] : codesOf(route).filter((code) => !shared.has(code));
   const takes = [...route.query, ...route.search];
   return [
     `### \`${method} ${path}\`\n`,
@@ -287,6 +288,7 @@ function section(route: BoundRoute): string {
       : [`- Also: ${aliases.map((each) => `\`${method} ${each}\``).join(', ')}.`]),
     ...(takes.length === 0 ? [] : [`- Query: ${takes.map((each) => `\`${each}\``).join(', ')}.`]),
     ...(own.length === 0 ? [] : [`- Problems: ${linksTo(own)}.`]),
+    ...(isSequence(route) ? [`- Problems: ${linksTo(['op-not-allowed'])}, and those of its commands.`] : []),
     '',
   ].join('\n');
 }

@@ -51,6 +51,13 @@ const problemShape = z.strictObject({
   plan: z.exactOptional(z.lazy(() => planShape)),
 } satisfies Record<keyof Problem, z.ZodMiniType>);
 
+const noteShape = z.strictObject({
+  code: z.string(),
+  resource: z.exactOptional(z.string()),
+  count: z.exactOptional(count),
+  detail: z.string(),
+} satisfies Record<keyof NonNullable<Planned['notes']>[number], z.ZodMiniType>);
+
 const planShape = z.strictObject({
   outcome: z.enum(['accepted', 'unchanged'] satisfies Planned['outcome'][]),
   mark: z.string(),
@@ -63,12 +70,23 @@ const planShape = z.strictObject({
     unknown
   >),
   stays: z.strictObject({ sessions: count } satisfies Record<keyof Planned['stays'], unknown>),
+  notes: z.exactOptional(z.array(noteShape)),
 } satisfies Record<keyof Planned, z.ZodMiniType>);
+
+const outcomeShape = z.strictObject({
+  outcome: z.enum(['accepted', 'unchanged'] satisfies Planned['outcome'][]),
+  command: z.exactOptional(z.string()),
+  closed: z.strictObject({ sessions: count, connections: count } satisfies Record<
+    keyof Planned['closes'],
+    unknown
+  >),
+});
 
 /** The name of the component of each shape. */
 const shapes = new Map<z.core.$ZodType, string>([
   ...[...tables].map(([name, { representation }]) => [representation, name] as const),
   [planShape, 'Plan'],
+  [outcomeShape, 'Outcome'],
   [problemShape, 'Problem'],
   [faultShape, 'Fault'],
 ]);

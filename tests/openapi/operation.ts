@@ -16,7 +16,7 @@ import {
   type ReadRoute,
 } from './component.ts';
 import type { RouteExample } from './example.ts';
-import { fleetHeaders, parametersOf } from './parameter.ts';
+import { fleetHeaders, parametersOf, preferenceHeader } from './parameter.ts';
 import { problemsOf } from './problem-code.ts';
 
 type CommandRoute = Extract<BoundRoute, { readonly kind: 'command' }>;
@@ -144,14 +144,19 @@ function commandSuccesses(route: CommandRoute, { answer: shown, plan }: RouteExa
   const { answerShape } = route;
   const headers = headersNamed([
     ...('version' in route ? ['ETag'] : []),
-    ...(isAction(route) ? [] : Object.keys(fleetHeaders)),
+    ...Object.keys(isAction(route) ? preferenceHeader : fleetHeaders),
   ]);
   if (answerShape === undefined)
     return {
       200: {
-        description: 'The plan of a dry run.',
-        headers: headersNamed([]),
-        content: { 'application/json': { schema: ref('schemas', 'Plan'), ...example(plan) } },
+        description: 'The plan of a dry run. With `Prefer: return=representation`, what was done.',
+        headers,
+        content: {
+          'application/json': {
+            schema: { anyOf: [ref('schemas', 'Plan'), ref('schemas', 'Outcome')] },
+            ...example(plan),
+          },
+        },
       },
       204: { description: 'The change is made.', headers },
     };

@@ -2,7 +2,6 @@
  * Parameters and headers: what a request to a route can have besides its body, and the headers of answers.
  */
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
-import { isAction } from '../../src/resources/shared/route.ts';
 import { answerSchema, ref, type Members } from './component.ts';
 
 const text = { type: 'string' };
@@ -63,7 +62,8 @@ export const parameters: Members = {
     name: 'Prefer',
     in: 'header',
     description:
-      'In a fleet, `wait=N`: the answer comes when the other nodes have followed, or N seconds are over (RFC 7240).',
+      '`return=representation`: a command that answers 204 says what was done instead. In a fleet, `wait=N`: the answer comes ' +
+      'when the other nodes have followed, or N seconds are over (RFC 7240).',
     schema: text,
     example: 'wait=5',
     'x-addition': true,
@@ -95,10 +95,15 @@ export const parameters: Members = {
   ...fieldParameters(),
 };
 
+/** The header that says which preferences were used. */
+export const preferenceHeader: Members = {
+  'Preference-Applied': { description: 'The preferences that were used.', schema: text },
+};
+
 /** The headers of the answer of a fleet to a change. */
 export const fleetHeaders: Members = {
   'Fleet-Position': { description: 'In a fleet: the place of the change in the log.', schema: text },
-  'Preference-Applied': { description: 'In a fleet: the preference `wait` that was used.', schema: text },
+  ...preferenceHeader,
   'Fleet-Applied': { description: 'After a wait: the nodes that have followed.', schema: text },
   'Fleet-Behind': { description: 'After a wait: the nodes that cannot follow at the moment.', schema: text },
   'Fleet-Waiting': { description: 'After a wait: the nodes that have not followed in time.', schema: text },
@@ -142,7 +147,7 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
 
 /** The header that makes a request conditional, or that continues a stream. */
 function conditionOf(route: BoundRoute): readonly string[] {
-  if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', ...(isAction(route) ? [] : ['prefer'])];
+  if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', 'prefer'];
   if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
   return route.version === undefined ? [] : ['ifNoneMatch'];
 }

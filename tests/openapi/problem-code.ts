@@ -6,7 +6,7 @@ import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
 import type { Field } from '../../src/core/field.ts';
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
-import { isAction } from '../../src/resources/shared/route.ts';
+import { isAction, isSequence } from '../../src/resources/shared/route.ts';
 import { patchedBy, ref, type Members } from './component.ts';
 
 /** The headers of the answers with a problem. */
@@ -113,12 +113,20 @@ function notFound({ path }: BoundRoute): readonly ProblemCode[] {
   return kind === undefined ? [] : [`${kind}-not-found` as ProblemCode];
 }
 
+/** The routes that a sequence takes commands of: each can refuse its command with each of its codes. */
+function partsOf(route: BoundRoute): readonly BoundRoute[] {
+  const isTaken = (each: BoundRoute): boolean =>
+    isResourceCommand(each) && each !== route && !each.path.startsWith('/history/');
+  return isSequence(route) ? boundRoutes.filter(isTaken) : [];
+}
+
 /** The problem codes of a route, in the order of the table of problems. */
 export function codesOf(route: BoundRoute): readonly ProblemCode[] {
   const own = ownCodes[route.id] ?? [];
   const codes = new Set([
     ...notFound(route),
     ...own,
+    ...partsOf(route).flatMap(codesOf),
     ...rules.flatMap(([holds, codes]) => (holds(route) ? codes : [])),
   ]);
   return (Object.keys(problemTable) as ProblemCode[]).filter((code) => codes.has(code));

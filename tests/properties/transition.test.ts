@@ -10,7 +10,6 @@ import {
 } from 'gateway-admin-core';
 
 import { boundRoutes } from '../../src/resources/index.ts';
-import { isAction } from '../../src/resources/shared/route.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import {
   acts,
@@ -72,7 +71,7 @@ function versioned(
 
 describe('the arbitrary commands', () => {
   it('contain one for each route that sends a command', () => {
-    const commands = boundRoutes.filter((route) => route.kind === 'command' && !isAction(route));
+    const commands = boundRoutes.filter((route) => route.kind === 'command' && 'find' in route);
     // An undo and a restore are made of the other commands.
     const others = commands.map(({ id }) => id).filter((id) => !id.startsWith('history.'));
     expect(others.filter((id) => !Object.hasOwn(verbs, id))).toEqual([]);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { boundRoutes } from '../../src/resources/index.ts';
-import { isAction } from '../../src/resources/shared/route.ts';
 import { sampleSnapshot } from '../support/document.ts';
 
 /** By the first part of the id of a route: a resource of the sample, and the link on which commands wait. */
@@ -21,7 +20,7 @@ const resources: Readonly<Record<string, readonly [subject: string, link: string
 const commands = boundRoutes.flatMap((route) => {
   const [collection = ''] = route.id.split('.');
   const [subject, link] = resources[collection] ?? [];
-  return route.kind === 'command' && !isAction(route) ? [{ id: route.id, route, subject, link }] : [];
+  return route.kind === 'command' && 'find' in route ? [{ id: route.id, route, subject, link }] : [];
 });
 
 describe('the link of a command', () => {

@@ -17,7 +17,6 @@ import type { NewUser } from '../../src/resources/user.ts';
 import { fail, ok } from '../../src/problem.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { busySurroundings } from '../support/surroundings.ts';
-import { isAction } from '../../src/resources/shared/route.ts';
 import { followUsers } from '../../src/resources/user.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { planted } from '../support/planted.ts';
@@ -210,7 +209,7 @@ async function requested(
   hash: Result<string> = ok('another'),
 ): Promise<Result<Transition>> {
   const route = boundRoutes.find((each) => each.id === id);
-  if (route?.kind !== 'command' || isAction(route)) throw new Error(`There is no command ${id}`);
+  if (route?.kind !== 'command' || !('find' in route)) throw new Error(`There is no command ${id}`);
   const secrets = {
     hash: () => Promise.resolve(hash),
     objection: () => undefined,

@@ -1,7 +1,7 @@
 /**
  * What a client asks, in the process or with a request, and what the client is answered.
  */
-import type { AdminRequest, Execution, Handled } from 'gateway-admin-core';
+import type { AdminRequest, Execution, Handled, Plan } from 'gateway-admin-core';
 
 import type { ClientCommand } from './command.ts';
 
@@ -11,7 +11,9 @@ export interface Asked extends ClientCommand {
   readonly request?: AdminRequest;
   /** The tag that the request names in `If-Match`. */
   readonly tag?: Tag;
-  /** The mark of the plan that the command must carry out. */
+  /** The plan whose mark the request names. */
+  readonly plan?: Shown;
+  /** The mark of the plan that the command in the process must carry out. */
   readonly mark?: string;
   /** The most effects that the request can have, if that is more than other commands have. */
   readonly mostEffects?: number;
@@ -20,6 +22,9 @@ export interface Asked extends ClientCommand {
   /** Whether the host is asked for something before the command waits for its turn: to seal a password. */
   readonly asksHostFirst?: boolean;
 }
+
+/** A plan that a client was shown. */
+export type Shown = Extract<Plan, { readonly mark: string }>;
 
 /** An entity tag, as a client has read it. */
 export interface Tag {

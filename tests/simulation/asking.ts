@@ -16,7 +16,7 @@ import {
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Asked, Reply, Tag } from './answer.ts';
-import { patchOf } from './command.ts';
+import { inSequence, patchOf } from './command.ts';
 
 const patchables = [
   ...['/services/Sales', '/services/Reports', '/servers/db-1', '/servers/db-2'],
@@ -85,11 +85,8 @@ export class Clients {
   }
 
   #patch(number: number): Asked {
-    const link = this.#random.pick(patchables);
-    const [, collection = '', name = ''] = link.split('/');
-    const [path, valueOf] = fields[collection] ?? ['', String];
-    const operations = [{ op: 'replace', path, value: valueOf(number) }];
-    return this.#withTag(link, { ...patchOf(name, number), ...patching(link, operations) });
+    const { link, ...asked } = anyPatch(this.#random, number);
+    return this.#withTag(link, asked);
   }
 
   #password(number: number): Asked {
@@ -106,19 +103,8 @@ export class Clients {
   }
 
   #turn(): Asked {
-    const random = this.#random;
-    const isService = random.chance(0.5);
-    const name = random.pick(isService ? ['Sales', 'Reports'] : ['Watch', 'Probe']);
-    const how = random.pick(['start', 'stop'] as const);
-    const [start, stop] = isService ? [startService, stopService] : [startMonitor, stopMonitor];
-    const turn = how === 'start' ? start : stop;
-    const link = `/${isService ? 'services' : 'monitors'}/${name}`;
-    return this.#withTag(link, {
-      kind: turn.name,
-      step: (snapshot, context) => turn(snapshot, name, context),
-      changes: [{ [`${name.toLowerCase()} state`]: how === 'start' ? 'started' : 'stopped' }],
-      request: { method: 'PUT', target: `${link}/${how}`, headers: {} },
-    });
+    const { link, ...asked } = anyTurn(this.#random);
+    return this.#withTag(link, asked);
   }
 
   #deletion(): Asked {
@@ -140,6 +126,50 @@ export class Clients {
     const headers = { ...asked.request.headers, 'if-match': tag.text };
     return { ...asked, request: { ...asked.request, headers }, tag };
   }
+}
+
+/** A request for a change of a resource. */
+interface Requesting extends Asked {
+  /** The link of the resource. */
+  readonly link: string;
+  readonly request: AdminRequest;
+}
+
+function anyPatch(random: Random, number: number): Requesting {
+  const link = random.pick(patchables);
+  const [, collection = '', name = ''] = link.split('/');
+  const [path, valueOf] = fields[collection] ?? ['', String];
+  const operations = [{ op: 'replace', path, value: valueOf(number) }];
+  return { link, ...patchOf(name, number), ...patching(link, operations) };
+}
+
+function anyTurn(random: Random): Requesting {
+  const isService = random.chance(0.5);
+  const name = random.pick(isService ? ['Sales', 'Reports'] : ['Watch', 'Probe']);
+  const how = random.pick(['start', 'stop'] as const);
+  const [start, stop] = isService ? [startService, stopService] : [startMonitor, stopMonitor];
+  const turn = how === 'start' ? start : stop;
+  const link = `/${isService ? 'services' : 'monitors'}/${name}`;
+  return {
+    link,
+    kind: turn.name,
+    step: (snapshot, context) => turn(snapshot, name, context),
+    changes: [{ [`${name.toLowerCase()} state`]: how === 'start' ? 'started' : 'stopped' }],
+    request: { method: 'PUT', target: `${link}/${how}`, headers: {} },
+  };
+}
+
+/** Several patches, starts and stops in one request. */
+export function anySequence(random: Random, number: number): Asked & { readonly request: AdminRequest } {
+  const parts = Array.from({ length: 2 + random.below(3) }, (_, part) =>
+    random.chance(0.5) ? anyTurn(random) : anyPatch(random, number + part * 100_000),
+  );
+  const commands = parts.map(({ request: { method, target: path, body } }) =>
+    typeof body === 'string' ? { method, path, body: JSON.parse(body) as unknown } : { method, path },
+  );
+  const headers = { 'content-type': 'application/json' };
+  const request = { method: 'POST', target: '/sequence', headers, body: JSON.stringify({ commands }) };
+  return { ...inSequence(parts), request };
 }
 
 function patching(target: string, operations: readonly object[]): { readonly request: AdminRequest } {

@@ -1,7 +1,7 @@
 /**
  * What has happened in one life, as a reader of its events knows it: the state after each revision.
  */
-import { evolve, type PublishedEvent, type Snapshot } from 'gateway-admin-core';
+import { evolve, type AdminEvent, type PublishedEvent, type Snapshot } from 'gateway-admin-core';
 
 import { placeOf } from '../support/event-reader.ts';
 
@@ -64,9 +64,9 @@ export class Chronicle {
       .map(({ revision, event: { actor } }) => ({ revision, ...(actor === undefined ? {} : { actor }) }));
   }
 
-  /** Whether a command of a client has changed anything. */
-  hasChangeBy(actor: string): boolean {
-    return this.#changes.some(({ event }) => event.actor === actor);
+  /** What the commands of a client have changed. */
+  changesBy(actor: string): readonly AdminEvent[] {
+    return this.#changes.flatMap(({ event }) => (event.actor === actor ? [event] : []));
   }
 
   #fold(): void {

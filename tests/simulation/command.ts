@@ -169,7 +169,8 @@ function transaction(random: Random, number: number): ClientCommand {
   return inSequence(parts);
 }
 
-function inSequence(parts: readonly ClientCommand[]): ClientCommand {
+/** Several commands as one. */
+export function inSequence(parts: readonly ClientCommand[]): ClientCommand {
   return {
     kind: `(${parts.map(({ kind }) => kind).join(', ')})`,
     step: sequence(...parts.map(({ step }) => step)),

@@ -1,13 +1,12 @@
 /**
  * Clients that plan, wait, and send the command with the mark of its plan: what is done must be what was shown.
  */
-import type { Admin, AdminEvent, Execution, Json, Plan, Snapshot } from 'gateway-admin-core';
+import type { Admin, AdminEvent, AdminRequest, Execution, Json, Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
-import type { Asked } from './answer.ts';
+import type { Asked, Shown } from './answer.ts';
+import { anySequence } from './asking.ts';
 import { anyCommand, type ClientCommand } from './command.ts';
-
-type Shown = Extract<Plan, { readonly mark: string }>;
 
 /** A plan that a client was shown. */
 interface Planned {
@@ -26,6 +25,8 @@ export class Planner {
   readonly seen = { accepted: 0, refused: 0, unchanged: 0 };
   readonly #random: Random;
   readonly #plans: Planned[] = [];
+  /** Sequences that were planned by requests. */
+  readonly #sequences: Asked[] = [];
 
   constructor(random: Random) {
     this.#random = random;
@@ -33,6 +34,11 @@ export class Planner {
 
   /** A client plans a command, or sends one that was planned before, in whatever life. */
   next(admin: Admin, number: number): Asked | undefined {
+    if (this.#random.chance(0.2)) {
+      this.#planSequence(admin, number);
+      return undefined;
+    }
+    if (this.#random.chance(0.2)) return this.#sequences.shift();
     if (this.#plans.length > 0 && this.#random.chance(0.5)) return this.#send(admin);
     const command = anyCommand(this.#random, number);
     const plan = admin.plan(command.step);
@@ -44,6 +50,23 @@ export class Planner {
   /** The service of a client that logs in; `undefined` if none does. */
   nextClient(): string | undefined {
     return this.#random.chance(0.3) ? this.#random.pick(['Sales', 'Reports']) : undefined;
+  }
+
+  #planSequence(admin: Admin, number: number): void {
+    const asked = anySequence(this.#random, number);
+    const planning = { ...asked.request, target: '/sequence?dry_run=true', principal: { name: 'planner' } };
+    const remember = (plan: Shown): void => {
+      const request: AdminRequest = { ...asked.request, target: `/sequence?mark=${plan.mark}` };
+      this.#sequences.push({ ...asked, kind: `${asked.kind} with a mark`, request, plan });
+    };
+    // An interface that has died does not answer.
+    void admin.handle(planning).then(
+      (handled) => {
+        if (handled.matched && handled.response.status === 200)
+          remember(JSON.parse(handled.response.body as string) as Shown);
+      },
+      () => undefined,
+    );
   }
 
   #send(admin: Admin): Asked {
@@ -132,7 +155,7 @@ function coveredBy({ step }: ClientCommand, snapshot: Snapshot): ReadonlySet<str
 }
 
 /** What an event says, without what differs each time it is decided, and without those whom it closes. */
-function saidBy(event: Json | AdminEvent): string {
+export function saidBy(event: Json | AdminEvent): string {
   const { type, resource, before = {}, after = {} } = event as Readonly<Record<string, Settings>>;
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return JSON.stringify([

@@ -1,12 +1,13 @@
 /**
  * The laws of answers. An `unchanged`, and a refusal that rests on the state alone, was true at a moment between the question
  * and the answer. A 412 is given only if a command has changed the resource since the tag was read, and a success with
- * `If-Match` only if none has.
+ * `If-Match` only if none has. A request with a mark does what its plan has shown, or nothing.
  */
 import type { Snapshot } from 'gateway-admin-core';
 
-import type { Answer, Asked, Tag } from './answer.ts';
+import type { Answer, Asked, Shown, Tag } from './answer.ts';
 import type { Chronicle } from './chronicle.ts';
+import { saidBy } from './planner.ts';
 
 /** A command with its answer. */
 export interface Answered {
@@ -35,8 +36,11 @@ const otherReasons: readonly (string | undefined)[] = [
 
 /** What is wrong with an answer. */
 export function untruthsIn(answered: Answered, chronicle: Chronicle, epoch: string): readonly string[] {
-  const { tag } = answered.asked;
-  const about = tag === undefined ? [] : conditionFaults(answered, tag, chronicle, epoch);
+  const { tag, plan } = answered.asked;
+  const about = [
+    ...(tag === undefined ? [] : conditionFaults(answered, tag, chronicle, epoch)),
+    ...(plan === undefined ? [] : markFaults(answered, plan, chronicle)),
+  ];
   const untruth = untruthOf(answered, chronicle);
   return untruth === undefined ? about : [...about, untruth];
 }
@@ -56,7 +60,7 @@ function outcomeToExplain({ answer, asked, actor }: Answered, chronicle: Chronic
   const { outcome, code, hasEvents } = answer;
   if (asked.request?.method === 'GET') return undefined;
   if (outcome === 'unchanged') return 'unchanged';
-  if (outcome === 'done') return chronicle.hasChangeBy(actor) ? undefined : 'unchanged';
+  if (outcome === 'done') return chronicle.changesBy(actor).length > 0 ? undefined : 'unchanged';
   const isAboutState = outcome === 'refused' && !hasEvents && !otherReasons.includes(code);
   return isAboutState && code !== 'precondition-failed' ? code : undefined;
 }
@@ -90,4 +94,22 @@ function conditionFaults(
   const lost = others.filter(({ revision }) => revision < own);
   const overwrites = life !== epoch || lost.length > 0;
   return overwrites ? [`${what} was carried out, and ${link} was another by then`] : [];
+}
+
+/** What is wrong with the answer to a request that names a mark. */
+function markFaults(
+  { asked: { kind }, actor, answer }: Answered,
+  plan: Shown,
+  chronicle: Chronicle,
+): readonly string[] {
+  const shown = plan.events.map(saidBy);
+  const done = chronicle.changesBy(actor).map(saidBy);
+  const strays = done.filter((each) => !shown.includes(each));
+  const isPart = answer.outcome === 'done' && done.length > 0 && done.length < shown.length;
+  const isUnasked = answer.code === 'precondition-failed' && done.length > 0;
+  return [
+    ...strays.map((each) => `${kind} of ${actor} has made ${each}, which its plan did not show`),
+    ...(isPart ? [`${kind} of ${actor} was answered with a success, and a part of it was made`] : []),
+    ...(isUnasked ? [`${kind} of ${actor} was refused for its mark, and has made something`] : []),
+  ];
 }

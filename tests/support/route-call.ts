@@ -7,7 +7,6 @@ import type { SecretPorts } from '../../src/core/secret.ts';
 import type { PathParameters } from '../../src/http/route.ts';
 import { ok } from '../../src/problem.ts';
 import { boundRoutes, type BoundResourceRoute } from '../../src/resources/index.ts';
-import { isAction } from '../../src/resources/shared/route.ts';
 import { expectDecision } from './expect-decision.ts';
 import { busySurroundings } from './surroundings.ts';
 import type { Answer, Transport } from './transport.ts';
@@ -63,7 +62,7 @@ function find(
   path: string,
 ): { readonly route: BoundResourceRoute; readonly parameters: PathParameters } | undefined {
   for (const route of boundRoutes) {
-    if (route.method !== method || route.kind === 'stream' || isAction(route)) continue;
+    if (route.method !== method || !('find' in route)) continue;
     for (const spelling of [route.path, ...route.aliases]) {
       const match = new RegExp(`^${spelling.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`).exec(path);
       if (match === null) continue;

@@ -28,11 +28,12 @@ function surroundingsWith(
 ): Surroundings {
   const state = {
     ...sampleState,
-    ...(store === undefined ? {} : { store }),
+    ...(store === undefined ? {} : { store, name: 'eu-1', environment: 'test' }),
     unknown_outcomes: commands.length,
   };
   return {
     times: createTimeFormat(sampleZone),
+    ...(store === undefined ? {} : { caller: () => ({ user: 'ada', role: 'administrator' }) }),
     self: { state: () => state, setReadOnly: () => Promise.resolve({ outcome: 'accepted' }) },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
     history: createHistory({
@@ -106,10 +107,10 @@ function commandOn(resource: string): CommandInFlight {
   };
 }
 
-/** The surroundings of an interface without a store, in which no command is in flight. */
+/** The surroundings of an interface without a store and without a log-in, in which no command is in flight. */
 export const surroundings = surroundingsWith(undefined);
 
-/** The surroundings of an interface with a store and two commands in flight; the caller of the second is not known. */
+/** The surroundings of a named interface with a store, a log-in and two commands in flight; the caller of the second is not known. */
 export const busySurroundings = surroundingsWith(
   'ok',
   { ...commandOn('/services/My-Service'), actor: 'ada' },

@@ -1,8 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
+import { command } from '../cli/command-line.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
@@ -77,12 +79,39 @@ describe('gateway-admin, against the example with real PostgreSQL sessions', () 
     const closed = await ask('close', 'sessions', 'read-write', '--yes');
     expect(closed).toEqual({
       code: 0,
-      out: 'Done: close the sessions of read-write. 3 sessions and 3 backend connections closed.\n',
+      out: 'Done: close the sessions of read-write on example. 3 sessions and 3 backend connections closed.\n',
       err: '',
     });
     await Promise.all(doomed.map((client) => client.closed));
     expect(await other.valueOf('select 1')).toBe(1);
     await until('the watch shows that they are gone', () => /Read Write +0\n/.test(watched()));
+  });
+
+  it('closes what the question showed, and the sessions that log in meanwhile stay', async () => {
+    const doomed = await Promise.all(Array.from({ length: 5 }, () => connect('Reports')));
+    let later: readonly DatabaseClient[] = [];
+    const meanwhile = async (): Promise<void> => {
+      later = await Promise.all(Array.from({ length: 20 }, () => connect('Reports')));
+    };
+    const args = ['close', 'sessions', 'reports', '--url', gateway.admin];
+    const { out, err } = await command(args, { input: 'y', isTerminal: true, meanwhile });
+    expect(err).toContain('on example? 5 sessions and 5 backend connections close. [y/N]');
+    expect(out).toBe(
+      'Done: close the sessions of reports on example. 5 sessions and 5 backend connections closed.\n',
+    );
+    await Promise.all(doomed.map((client) => client.closed));
+    expect(await Promise.all(later.map((client) => client.valueOf('select 1')))).toEqual(later.map(() => 1));
+  });
+
+  it('says in a plan which idle sessions the gateway will close', async () => {
+    await Promise.all(Array.from({ length: 6 }, () => connect('Reports')));
+    await setTimeout(2100);
+    const { out } = await ask('patch', 'service', 'reports', '--set', 'connection_timeout=2', '--dry-run');
+    expect(out).toMatch(/note: 6 sessions are idle for 2 s or longer now, and will be closed\.\n/);
+    expect(out).not.toContain('closes 0 sessions');
+    const closing = await ask('close', 'connections', 'db-2', '--dry-run');
+    expect(closing.out).toContain('the sessions end with theirs');
+    expect(closing.out).not.toContain('continue');
   });
 
   it('undoes a patch by the id that the events show', async () => {
@@ -115,7 +144,7 @@ describe('gateway-admin, against the example with real PostgreSQL sessions', () 
     Object.assign(document.servers[1] ?? {}, { status: ['maintenance'] });
     const { applied, again } = await applyTwice(JSON.stringify(document));
     expect(applied).toMatch(
-      /\/services\/Reports +stop [^]*\/services\/Reports +. \/max_connection = 9[^]*Done: 3 changes\.\n$/,
+      /\/services\/Reports +stop\n[^]*\/services\/Reports +. \/max_connection = 9[^]*Done: apply - \(3 changes\) on [^]*\.\n$/,
     );
     expect(again).toBe('Nothing to do: the gateway is as - says.\n');
     expect(await gateway.get('/services/reports')).toMatchObject({ state: 'stopped', max_connection: 9 });

@@ -420,11 +420,9 @@ To run a document with servers of your own: npm start -- --document FILE
 
 /** Cancels the queries of clients until they have ended: a request that arrives before its query does nothing. */
 async function cancelUntil(ended: Promise<unknown>, clients: readonly DatabaseClient[]): Promise<void> {
-  let isOver = false;
-  void ended.finally(() => (isOver = true)).catch(() => undefined);
-  do {
+  for (;;) {
     for (const client of clients) await client.cancel();
-    await setTimeout(100);
-  } while (!isOver);
-  await ended;
+    const isOver = await Promise.race([ended.then(() => true), setTimeout(100, false)]);
+    if (isOver) return;
+  }
 }

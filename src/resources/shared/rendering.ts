@@ -2,6 +2,7 @@
  * Rendering: the inputs of a representation besides the snapshot, which are the time zone and live figures of the host.
  */
 import type { TimeFormat } from '../../core/time.ts';
+import type { Role } from '../../http/route.ts';
 import type { CommandTable } from '../command.ts';
 import type { RunningFleet } from '../fleet.ts';
 import type { RunningHistory } from '../history.ts';
@@ -32,6 +33,8 @@ export interface Surroundings extends Rendering {
   readonly fleet?: RunningFleet;
   /** The settled commands. */
   readonly history: RunningHistory;
+  /** Gives who has sent the request; left out without a log-in. */
+  readonly caller?: (this: void) => { readonly user: string; readonly role?: Role };
   /** The running interface itself. */
   readonly self: RunningInterface;
 }

@@ -19,6 +19,7 @@ import {
   type Route,
   type ResourceRoute,
   type Search,
+  type SequenceRoute,
   type StreamRoute,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
@@ -27,7 +28,8 @@ import { finder } from './look-up.ts';
 import type { Rendering, Surroundings } from './rendering.ts';
 
 /** A route of a kind with the functions that serve the route. @internal */
-export type KindRoute = ResourceRoute<State, SomeDecision, Surroundings> | BoundAction | StreamRoute;
+export type KindRoute =
+  ResourceRoute<State, SomeDecision, Surroundings> | BoundAction | SequenceRoute | StreamRoute;
 
 type SomeDecision = DecisionOf<State, EventBase, EffectBase>;
 
@@ -149,6 +151,11 @@ export function actionRoute<T>(
 /** Tells an action from a command about a resource. @internal */
 export function isAction(route: object): route is BoundAction {
   return 'findIn' in route;
+}
+
+/** Tells the route of sequences from the others. @internal */
+export function isSequence(route: object): route is SequenceRoute {
+  return 'isSequence' in route;
 }
 
 /** The endpoint of a collection with a name, such as `get` for `servers.get`. @internal */

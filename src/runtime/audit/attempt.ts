@@ -14,6 +14,7 @@ import type { Command } from '../command/flight.ts';
 import type { Acceptance, CommandRequest, CommandWatch } from '../command/turn.ts';
 import { isText } from '../host/check.ts';
 import { longestName } from '../limits.ts';
+import { formatMark, type Mark } from '../plan/mark.ts';
 import type { AuditEntry } from './audit-log.ts';
 import { askedChange, decidedChange, toldChange } from './change.ts';
 import type { StrangerEntry } from './stranger.ts';
@@ -22,11 +23,11 @@ type WriteEntry = Extract<AuditEntry, { readonly kind: 'write' }>;
 
 /** The members of a record that are known before the outcome. */
 type Facts = Partial<
-  Pick<WriteRecord, 'actor' | 'peer' | 'route' | 'call' | 'resources' | 'command' | 'change'>
+  Pick<WriteRecord, 'actor' | 'peer' | 'route' | 'call' | 'resources' | 'mark' | 'command' | 'change'>
 >;
 
 /** The end of an attempt. */
-type Ending = Pick<WriteRecord, 'outcome' | 'code' | 'revision'>;
+type Ending = Pick<WriteRecord, 'outcome' | 'code' | 'revision' | 'closed'>;
 
 /** Takes the entries of attempts. @internal */
 export interface AttemptLog {
@@ -77,10 +78,14 @@ export class Attempt implements CommandWatch {
   #hasEnded = false;
 
   /** @param request - the request that makes the attempt; left out for a call of the host and a command of an earlier life */
-  constructor(log: AttemptLog, request?: AdminRequest, target?: Target) {
+  constructor(log: AttemptLog, request?: AdminRequest, target?: Target, mark?: Mark) {
     this.#log = log;
     this.#request = request;
-    this.#know({ ...peerOf(request), ...(target && { route: routeOf(target) }) });
+    this.#know({
+      ...peerOf(request),
+      ...(target && { route: routeOf(target) }),
+      ...(mark && { mark: formatMark(mark) }),
+    });
   }
 
   /** Takes a call of the host. */
@@ -200,7 +205,11 @@ export class Attempt implements CommandWatch {
 
   #endingOf(execution: Execution): Ending {
     const { outcome } = execution;
-    if (outcome === 'accepted') return { outcome, revision: execution.snapshot.revision };
+    if (outcome === 'accepted') {
+      const { snapshot, closed } = execution;
+      const isAny = closed.sessions + closed.connections > 0;
+      return { outcome, revision: snapshot.revision, ...(isAny ? { closed } : {}) };
+    }
     const revision = this.#log.revision();
     if (outcome === 'unchanged') return { outcome, revision };
     // The host can have built the decision, without a problem too.
@@ -208,7 +217,7 @@ export class Attempt implements CommandWatch {
     return { outcome, code: isText(code) ? (code as Problem['code']) : 'internal', revision };
   }
 
-  #entry({ outcome, code, revision }: Ending): WriteEntry {
+  #entry({ outcome, code, revision, closed }: Ending): WriteEntry {
     const { change = orNone(askedChange(this.#body)), ...before } = this.#facts;
     return {
       kind: 'write',
@@ -216,6 +225,7 @@ export class Attempt implements CommandWatch {
       outcome,
       ...(code === undefined ? {} : { code }),
       revision,
+      ...(closed === undefined ? {} : { closed }),
       ...(change === undefined ? {} : { change }),
     };
   }

@@ -8,6 +8,7 @@ import type { AuditGap, AuditRecord, HostAttempt } from '../../ports/audit-recor
 import type { Clock } from '../../ports/port.ts';
 import { auditUnavailable, type Execution } from '../command/execution.ts';
 import type { Limits } from '../limits.ts';
+import type { Mark } from '../plan/mark.ts';
 import type { Command } from '../command/flight.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import {
@@ -73,8 +74,8 @@ export class Audit {
   }
 
   /** Begins an attempt. It leaves a record at its end. */
-  attempt(request?: AdminRequest, target?: Target): Attempt {
-    return new Attempt(this.#attemptLog, request, target);
+  attempt(request?: AdminRequest, target?: Target, mark?: Mark): Attempt {
+    return new Attempt(this.#attemptLog, request, target, mark);
   }
 
   /** Counts a refused request that would change nothing, if its log-in has failed. */
@@ -88,7 +89,7 @@ export class Audit {
 
   /** Executes a command of the host, and leaves its record. */
   async execute(request: CommandRequest, execute: Execute): Promise<Execution> {
-    const attempt = this.attempt();
+    const attempt = this.attempt(undefined, undefined, request.planned?.mark);
     attempt.call('execute', request.actor);
     try {
       return await attempt.execute(request, execute);

@@ -36,9 +36,9 @@ export function decidedChange(
   decision: Changes<AdminEvent, Effect>,
   first: readonly AdminEvent[],
 ): readonly Json[] {
-  const { count, items } = partsOf<AdminEvent, Effect>(decision);
+  const { count, items, head } = partsOf<AdminEvent, Effect>(decision);
   const events = isTrusted(decision) ? first : plain(first);
-  const total = count === 1 ? undefined : items;
+  const total = head !== undefined ? 'unknown' : count === 1 ? undefined : items;
   return bounded(events.map((event) => described(event as JsonObject, total)));
 }
 
@@ -49,14 +49,17 @@ function plain(events: readonly AdminEvent[]): readonly object[] {
 }
 
 /**
- * Describes the body of a request whose form was checked: the operations of a patch without their values, or the scalar
- * members without secrets. A route without a body describes nothing.
+ * Describes the body of a request whose form was checked: the operations of a patch without their values, the commands of a
+ * sequence, or the scalar members without secrets. A route without a body describes nothing.
  *
  * @internal
  */
 export function askedChange(body: Json): readonly Json[] {
   if (isArray(body)) return bounded([{ operations: body.filter(isObject).map(withoutValue) }]);
   if (!isObject(body)) return [];
+  const { commands } = body;
+  if (commands !== undefined && isArray(commands))
+    return bounded(commands.filter(isObject).map(askedCommand));
   // A list or a map can have secrets inside.
   const shown = Object.entries(body).filter(
     ([name, value]) => !namesOfSecrets.has(name) && !isContainer(value),
@@ -91,12 +94,18 @@ export function withoutNamed(value: Json, isHidden: (name: string) => boolean): 
   );
 }
 
-function described(event: JsonObject, total: number | undefined): JsonObject {
+/** A command of a sequence. */
+function askedCommand({ method = '', path = '', body = null }: JsonObject): JsonObject {
+  const [asked] = askedChange(body);
+  return { method, path, ...(asked as JsonObject | undefined) };
+}
+
+function described(event: JsonObject, total: number | 'unknown' | undefined): JsonObject {
   const members = pick(event, (name) => !repeated.has(name));
   const { sessions, connections, ...rest } = members;
   const closed = [sessions, connections].find((list) => list !== undefined && isArray(list));
   const shown = redactSecrets(closed === undefined ? members : rest) as JsonObject;
-  return closed === undefined ? shown : { ...shown, count: total ?? closed.length };
+  return closed === undefined || total === 'unknown' ? shown : { ...shown, count: total ?? closed.length };
 }
 
 function withoutValue(operation: JsonObject): JsonObject {

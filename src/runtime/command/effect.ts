@@ -22,8 +22,8 @@ type Ending = EffectOutcome | 'unclear' | undefined;
 /**
  * How far a call of `apply` has come for the caller of the command.
  *
- * `awaited`: an answer still counts. `unknown`: the client got a 504, and an answer settles the command. `done`: `inspect`
- * has said that the effect is in place. `closed`: the interface closed before the outcome was known. `abandoned`: the
+ * `awaited`: an answer still counts. `unknown`: the client got a 504, and an answer settles the command. `done`: the outcome
+ * is known; an answer comes after that only if `inspect` was faster. `closed`: the interface closed before the outcome was known. `abandoned`: the
  * command was abandoned before the outcome was known.
  */
 type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
@@ -205,17 +205,17 @@ async function findOut(effect: Effect, flight: Flight, call: Call): Promise<Effe
     if (seen === 'in-place') return { done: true };
     if (seen === 'not-in-place' && before === 'unclear') return { done: false, reason: notInPlace };
     if (isKnown(call.ending)) return call.ending;
-    search ??= becomeUnknown(effect, flight, call);
+    search ??= answerUnknown(effect, flight, call);
     if (call.ending === before) await call.pause(flight.runtime.clock, pauses.next().value, search);
     if (wasAbandoned(search)) search.throwIfAborted();
   }
 }
 
 /** The outcome is not known in time: the caller gets a 504. Gives the signal that ends the search. */
-function becomeUnknown(effect: Effect, flight: Flight, call: Call): AbortSignal {
+function answerUnknown(effect: Effect, flight: Flight, call: Call): AbortSignal {
   call.standing = 'unknown';
   if (call.ending === undefined) flight.runtime.onError(unsettled(effect, flight));
-  return flight.unknown();
+  return flight.answerUnknown();
 }
 
 function isKnown(ending: Ending): ending is EffectOutcome {

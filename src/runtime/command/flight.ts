@@ -1,6 +1,6 @@
 /**
  * Flights: all that is known about one command in flight, from its decision to its last settlement. A flight is a row of the
- * table in `turn.ts`; it writes the intent and the settlements of its command, and answers that the outcome is unknown.
+ * table in `turn.ts`; it writes the intent and the settlements of its command, and gives the answer 504.
  */
 import type { Clock, GatewayPort } from '../../ports/port.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
@@ -58,12 +58,12 @@ export class SearchEnded extends Error {
   }
 }
 
-/** The settlement of a command is not journaled, and the command ends with this answer. @internal */
-export class NotSettled extends Error {
+/** A record of a command is not journaled, and the command ends with this answer. @internal */
+export class NotJournaled extends Error {
   readonly execution: Execution;
 
   constructor(execution: Execution) {
-    super('The settlement was not journaled');
+    super('A record of the command was not journaled');
     this.execution = execution;
   }
 }
@@ -88,8 +88,8 @@ export interface Runtime {
   readonly record: (next: Snapshot, events: readonly AdminEvent[]) => void;
   /** Folds reports of the host over the current snapshot. */
   readonly foldReports: (reports: readonly unknown[]) => void;
-  /** Takes note that the outcome of a flight is unknown; gives the signal that ends the search. */
-  readonly becameUnknown: (flight: Flight) => AbortSignal;
+  /** Refuses other commands on the resources of a flight from now on; gives the signal that ends the search. */
+  readonly holdAsUnknown: (flight: Flight) => AbortSignal;
 }
 
 /** What only some flights have. @internal */
@@ -181,7 +181,7 @@ export class Flight {
    *
    * @param part - the number of groups that have settled
    * @param of - the number of all groups
-   * @throws NotSettled if the store does not get the intent
+   * @throws NotJournaled if the store does not get the intent
    */
   async intend(group: Group, part: number, of: number): Promise<void> {
     const effects = group.filter(isActing).map(({ effect }) => effect);
@@ -198,7 +198,7 @@ export class Flight {
       if (error.isPossible || part > 0) this.withdraw();
       const held = part === 0 ? undefined : heldBy({ at: 'part', done: part, of });
       const refused = unavailableIn(error.outage, held);
-      throw new NotSettled(part === 0 ? refused : { ...refused, events: this.#settled });
+      throw new NotJournaled(part === 0 ? refused : { ...refused, events: this.#settled });
     }
   }
 
@@ -206,7 +206,7 @@ export class Flight {
    * Journals events, and folds them over the current snapshot.
    *
    * @returns the events as recorded
-   * @throws NotSettled if the journal does not keep the events in this life
+   * @throws NotJournaled if the journal does not keep the events in this life
    */
   async settle(given: readonly AdminEvent[], place: Place): Promise<readonly AdminEvent[]> {
     const events = this.#recorded(given, place);
@@ -223,20 +223,21 @@ export class Flight {
         ...(use === 'change' ? { basis } : {}),
         use,
         then: (fold) => this.#apply(events, fold),
-        onLate: () => void this.unknown(asksHost ? resultPending(id, heldBy(place)) : changePending(id)),
+        onLate: () =>
+          void this.answerUnknown(asksHost ? resultPending(id, heldBy(place)) : changePending(id)),
       });
     } catch (error) {
       const { foldUnkept } = this.runtime;
       if (error instanceof Overruled && error.answerTo !== undefined) {
         this.#apply(events, foldUnkept);
         this.withdraw();
-        throw new NotSettled(error.answerTo(id));
+        throw new NotJournaled(error.answerTo(id));
       }
       if (!(error instanceof NotKept)) throw error;
       if (use === 'refusal') return this.#apply(events, foldUnkept);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
       if (asksHost) this.#apply(events, foldUnkept);
-      throw new NotSettled(this.#unsettled(place, error));
+      throw new NotJournaled(this.#unsettled(place, error));
     }
   }
 
@@ -245,13 +246,13 @@ export class Flight {
    *
    * @returns the signal that ends the search for the outcome with a {@link SearchEnded}
    */
-  unknown(execution: Execution = outcomeUnknown(this.id)): AbortSignal {
+  answerUnknown(execution: Execution = outcomeUnknown(this.id)): AbortSignal {
     this.span?.ended(execution);
     this.#options.answer(execution);
-    return this.runtime.becameUnknown(this);
+    return this.runtime.holdAsUnknown(this);
   }
 
-  /** Ends the command in the journal if the gateway was not asked: the store may still get the intent. */
+  /** Stores the end of a command whose gateway was not asked, because the store may still get the intent. Only for those. */
   withdraw(): void {
     const { id, resources } = this.command;
     const { revision } = this.runtime.snapshot();
@@ -303,7 +304,13 @@ export class Flight {
 
 /** The sessions and connections that are open, and that an effect closes. */
 function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
-  if (effect.type === 'connections.close') return { sessions: 0, connections: effect.connections.length };
+  if (effect.type === 'connections.close') {
+    const open = effect.connections.filter(({ session, connected, id }) => {
+      const found = table.find(session);
+      return found?.connected === connected && found.connections.some((each) => each.id === id);
+    });
+    return { sessions: 0, connections: open.length };
+  }
   if (effect.type !== 'sessions.close') return { sessions: 0, connections: 0 };
   const open = effect.sessions.filter(({ id, connected }) => table.find(id)?.connected === connected);
   return {

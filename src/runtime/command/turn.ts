@@ -184,11 +184,11 @@ export class Turns {
   }
 
   /**
-   * Marks a command in flight as `unknown`, also while the interface closes. The mark stays until the command leaves the table.
+   * Makes a command in flight `unknown`, also while the interface closes, until the command leaves the table.
    *
    * @returns the signal that ends the search for the outcome with a {@link SearchEnded}
    */
-  setUnknown(flight: Flight): AbortSignal {
+  holdAsUnknown(flight: Flight): AbortSignal {
     const isHeld = this.#inFlight.has(flight.id);
     if (isHeld && !flight.isUnknown) {
       flight.outcome = 'unknown';

@@ -12,9 +12,9 @@ import {
   type Decision,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
-import type { Veto } from '../../ports/port.ts';
+import type { Foresee, Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { misfitOf, ownCommand } from '../plan/mark.ts';
+import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, toPlan, type Plan, type Planned } from '../plan/plan.ts';
 import type { Coordinator } from '../coordinator.ts';
 import { ReportError } from '../host/report-error.ts';
@@ -31,7 +31,7 @@ import {
   commandOf,
   Flight,
   SearchEnded,
-  NotSettled,
+  NotJournaled,
   type Command,
   type FlightOptions,
   type Runtime,
@@ -59,6 +59,8 @@ export interface WriterOptions
   readonly contextOf: (actor: string | undefined) => Context;
   /** The guarded rule of the host; left out if the host has none. */
   readonly veto: Veto | undefined;
+  /** The guarded notes of the host; left out if the host has none. */
+  readonly foresee: Foresee | undefined;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   /** The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
@@ -94,7 +96,7 @@ export class Writer {
         this.#record(next, events);
       },
       foldReports: (reports) => void this.#foldReports(reports),
-      becameUnknown: (flight) => this.#turns.setUnknown(flight),
+      holdAsUnknown: (flight) => this.#turns.holdAsUnknown(flight),
     };
     this.#turns = new Turns({
       maxQueued: options.maxQueued,
@@ -142,11 +144,14 @@ export class Writer {
     if (mark === undefined) return this.#judge(request);
     const { life } = this.#options;
     const { instant } = mark;
-    const isOfLife = instant?.life === life;
-    const decision = this.#judge(request, isOfLife ? { openedUpTo: instant.revision } : {});
+    const snapshot = this.#snapshot;
+    const openedUpTo = instant?.life === life ? instant.revision : undefined;
+    const decision = this.#judge(request, openedUpTo === undefined ? {} : { openedUpTo });
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
-    const misfit = misfitOf(mark, changes, { command: digits(), life });
+    const misfit = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
+    if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
+      assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
     return refused(this.#snapshot, planChanged(misfit, this.#planOf(request)), decision.resources);
   }
@@ -162,13 +167,16 @@ export class Writer {
 
   /** Makes a plan as if there was no mark, and refuses what a command of unknown outcome holds. */
   #planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Plan {
+    // Read before the decision: a veto may report.
+    const snapshot = this.#snapshot;
     const decision = this.#judge(request);
     const { resources } = decision;
     const held =
       this.#turns.refuseUnknown(resources) ??
       this.#options.coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
-    return toPlan(decision, planned, { snapshot: this.#snapshot, life: this.#options.life });
+    const { life, foresee } = this.#options;
+    return toPlan(decision, planned, { snapshot, life, foresee });
   }
 
   #judge(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {
@@ -256,14 +264,15 @@ export class Writer {
     // The host was called in the earlier life, so every report of this life is newer.
     for (const effect of effects) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
-      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
+      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way. No client
+      // waits for the answer here: it lets the start go on, also before the outcome is known.
       const flight = this.#flightOf(open, { outcome: 'unknown', answer: () => resolve() });
       this.#turns.hold(flight, async () => {
         try {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
-          if (!(error instanceof SearchEnded || error instanceof NotSettled)) this.#options.onError(error);
+          if (!(error instanceof SearchEnded || error instanceof NotJournaled)) this.#options.onError(error);
         }
         resolve();
       });
@@ -301,7 +310,7 @@ export class Writer {
       this.#recovered(flight, this.#executionOf({ events, ...refusal }, flight.closed));
     } catch (error) {
       // A failure of the store has gone to `onError` already.
-      if (!(error instanceof NotSettled)) throw error;
+      if (!(error instanceof NotJournaled)) throw error;
     }
   }
 
@@ -364,7 +373,7 @@ export class Writer {
     try {
       return this.#executionOf(await perform(decision, flight), flight.closed);
     } catch (error) {
-      if (!(error instanceof NotSettled)) throw error;
+      if (!(error instanceof NotJournaled)) throw error;
       return error.execution;
     }
   }

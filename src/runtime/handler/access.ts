@@ -6,17 +6,27 @@
  */
 import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import type { ActionRoute, PathParameters, Route, Use } from '../../http/route.ts';
+import { roles, type ActionRoute, type PathParameters, type Role, type Route } from '../../http/route.ts';
 import type { Authenticate, Clock } from '../../ports/port.ts';
 import type { Coordinator } from '../coordinator.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
-import { fail, ok, problem, quoted, type Problem, type ProblemCode, type Result } from '../../problem.ts';
+import {
+  cut,
+  fail,
+  ok,
+  problem,
+  quoted,
+  type Problem,
+  type ProblemCode,
+  type Result,
+} from '../../problem.ts';
+import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { answerInTime, type HostDeadline } from '../host/deadline.ts';
 import { callHost } from '../host/guard.ts';
 import { isThenable, wrongAnswer } from '../host/host-error.ts';
-import type { Limits } from '../limits.ts';
+import { longestName, type Limits } from '../limits.ts';
 import type { Headers } from './respond.ts';
 
 /**
@@ -29,13 +39,18 @@ import type { Headers } from './respond.ts';
  *
  * @public
  */
-export type Authorize = (
-  principal: Principal | undefined,
-  route: Route,
-  parameters: PathParameters,
-  /** How the route is used. Always given. `dryRun`: the caller only plans, and nothing changes. */
-  how?: { readonly dryRun: boolean },
-) => boolean;
+export interface Authorize {
+  /** Decides whether a caller may use a route. */
+  (
+    principal: Principal | undefined,
+    route: Route,
+    parameters: PathParameters,
+    /** How the route is used. Always given. `dryRun`: the caller only plans, and nothing changes. */
+    how?: { readonly dryRun: boolean },
+  ): boolean;
+  /** The role of a caller, which `GET /` shows; left out if the rule knows no roles. {@link createRoles} has it. */
+  roleOf?: (principal: Principal) => Role | undefined;
+}
 
 /** The options of {@link admit}. @internal */
 export interface AccessOptions {
@@ -60,16 +75,10 @@ export interface Caller {
   readonly principal: Principal | undefined;
   /** Why the caller may not use the route any more, in a later snapshot; `undefined` if the caller still may. */
   readonly refusalIn: (this: void, snapshot: Snapshot) => Problem | undefined;
-  /** Why the caller may not use another route; `undefined` if the caller may. */
-  readonly refusalOf: (this: void, use: Use) => Problem | undefined;
 }
 
 /** A caller who may use no route. @internal */
-export const nobody: Caller = Object.freeze({
-  principal: undefined,
-  refusalIn: () => unauthenticated,
-  refusalOf: () => unauthenticated,
-});
+export const nobody: Caller = Object.freeze({ principal: undefined, refusalIn: () => unauthenticated });
 
 /** A request with its route, and with the parameters as the client wrote them. */
 interface Asked {
@@ -146,16 +155,12 @@ function decideOn(
         ? isOpen(options, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    const notAllowed = refusalOf(asked);
-    if (notAllowed !== undefined) return notAllowed;
+    const isForbidden = forbiddenTo(principal, options, asked);
+    if (isForbidden !== undefined) return isForbidden;
     return isWriting(asked) && options.isReadOnly() ? readOnly : undefined;
   };
-  const refusalOf = (use: Use): Problem<ProblemCode> | undefined => {
-    const used = { ...asked, ...use };
-    return isAllowed(options, principal, used) ? undefined : forbidden(principal, used);
-  };
   const refusal = refusalIn(options.snapshot());
-  return refusal === undefined ? ok({ principal, refusalIn, refusalOf }) : { ok: false, problem: refusal };
+  return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
 }
 
 /** Whether a request would change something that the read-only mode protects. */
@@ -230,11 +235,41 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
   return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
 }
 
+/** What a caller asks for. */
+type Use = Pick<Asked, 'route' | 'parameters' | 'query'>;
+
+/** Why a caller may not use a route; `undefined` if the caller may. @internal */
+export function forbiddenTo(
+  principal: Principal | undefined,
+  options: Pick<AccessOptions, 'authorize' | 'onError'>,
+  use: Use,
+): Problem<ProblemCode> | undefined {
+  return isAllowed(options, principal, use) ? undefined : forbidden(options, principal, use);
+}
+
+/** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
+export function shownCaller(
+  { authorize, onError }: Pick<AccessOptions, 'authorize' | 'onError'>,
+  principal: Principal,
+): ReturnType<NonNullable<Surroundings['caller']>> {
+  const user = cut(principal.name, longestName);
+  try {
+    const role = callHost('authorize', () => authorize?.roleOf?.(principal));
+    if (roles.includes(role as Role)) return { user, role: role as Role };
+    if (role !== undefined)
+      onError(wrongAnswer('authorize', role, `one of ${roles.join(', ')}, or undefined`));
+    return { user };
+  } catch (error) {
+    onError(error);
+    return { user };
+  }
+}
+
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
 function isAllowed(
-  { authorize, onError }: AccessOptions,
+  { authorize, onError }: Pick<AccessOptions, 'authorize' | 'onError'>,
   principal: Principal | undefined,
-  { route, parameters, query: { dryRun } }: Asked,
+  { route, parameters, query: { dryRun } }: Use,
 ): boolean {
   if (authorize === undefined) return true;
   const ask = (): unknown => authorize(principal, route, canonical(parameters), { dryRun });
@@ -261,13 +296,17 @@ const unauthenticated = problem(
 );
 
 function forbidden(
+  options: Pick<AccessOptions, 'authorize' | 'onError'>,
   principal: Principal | undefined,
-  { route: { role }, query }: Asked,
+  { route: { role }, query }: Use,
 ): Problem<ProblemCode> {
   const who =
     principal === undefined ? 'Callers without a log-in are' : `The user ${quoted(principal.name)} is`;
   const needed = query.dryRun ? 'reader' : role;
-  const detail = `${who} not allowed to do this: it is for the role ${needed}.`;
+  const own = principal && shownCaller(options, principal).role;
+  // A rule of the host can refuse for another reason.
+  const isByRole = own === undefined || roles.indexOf(own) < roles.indexOf(needed);
+  const detail = `${who} not allowed to do this${isByRole ? `: it is for the role ${needed}` : ''}.`;
   return problem('forbidden', `${detail} Ask an administrator of this gateway for the permission.`);
 }
 

@@ -14,7 +14,7 @@ import type { Limits } from '../limits.ts';
 import { accessHeaders } from './access.ts';
 import { arrive, take, type Arrival, type HandlerOptions, type Step } from './arrival.ts';
 import { crossOriginHeaders } from './origin.ts';
-import { noQuery, parseQuery } from './query.ts';
+import { parseQuery } from './query.ts';
 import { checkRequest, RequestError, type CheckedRequest } from './request.ts';
 import { empty, refusal, type Reply } from './respond.ts';
 import { steps } from './step.ts';
@@ -73,7 +73,7 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
 }
 
 /** The end of a request: its response, with the problem, or its arrival if no step has replied. */
-interface Course<R extends Route> {
+interface Ended<R extends Route> {
   readonly arrival?: Arrival<R>;
   readonly response?: AdminResponse;
   readonly problem?: Problem | undefined;
@@ -88,9 +88,9 @@ interface Course<R extends Route> {
 export async function run<R extends Route>(
   options: HandlerOptions,
   given: AdminRequest,
-  course: readonly Step<R>[],
+  way: readonly Step<R>[],
   begin: (checked: CheckedRequest) => Arrival<R> | Reply | undefined,
-): Promise<Course<R>> {
+): Promise<Ended<R>> {
   let request: AdminRequest | undefined;
   let arrival: Arrival<R> | undefined;
   let reply: Reply | undefined;
@@ -101,7 +101,7 @@ export async function run<R extends Route>(
     if (begun === undefined) return {};
     if ('route' in begun) {
       arrival = begun;
-      const taken = take(course, arrival, options);
+      const taken = take(way, arrival, options);
       reply = taken instanceof Promise ? await taken : taken;
       if (reply === undefined) return { arrival };
     } else reply = begun;
@@ -149,9 +149,13 @@ function arrivalOf(
   const isBroken = match.found === 'broken-escape';
   const fault = isBroken ? problem('path-encoding-invalid', brokenEscape('path')) : undefined;
   // Not of a target that is too long.
-  const query = formFault === undefined ? parseQuery(route, partsOf(request).query) : noQuery;
+  const raw = formFault === undefined ? partsOf(request).query : '';
+  const query = parseQuery(route, raw);
+  const isDryRun = query.ok
+    ? query.value.dryRun
+    : new URLSearchParams(`?${raw}`).getAll('dry_run').join() === 'true';
   const place = isBroken ? { route } : { route, parameters: match.parameters };
-  return arrive({ request, ...place, fault: formFault ?? fault, query }, options);
+  return arrive({ request, ...place, fault: formFault ?? fault, query, isDryRun }, options);
 }
 
 /** The reply to a request that has thrown. */

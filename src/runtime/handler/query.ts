@@ -1,5 +1,5 @@
 /**
- * Queries: the parameters `fields`, `range`, `dry_run`, `after` and `types` of a request, and the search parameters of its
+ * Queries: the parameters `fields`, `range`, `dry_run`, `mark`, `after` and `types` of a request, and the search parameters of its
  * route.
  */
 import { brokenEscape, decodeSegment } from '../../core/link.ts';

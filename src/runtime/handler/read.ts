@@ -8,9 +8,11 @@ import { clipRange, rangeLinks } from '../../http/range.ts';
 import type { Listing, Route } from '../../http/route.ts';
 import { fail, ok, type Result } from '../../problem.ts';
 import type { BoundResourceRoute } from '../../resources/index.ts';
+import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { readerOf } from '../password/share.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
+import { shownCaller, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions, Replying } from './arrival.ts';
 import type { Query } from './query.ts';
 import { empty, jsonText, list, refusal, stream, type Reply } from './respond.ts';
@@ -21,12 +23,14 @@ type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
 /** Answers with a resource or a list. @internal */
 export function read(
   route: ReadRoute,
-  { request, parameters, query }: Pick<Arrival<Route>, 'request' | 'parameters' | 'query'>,
-  { snapshot: current, surroundings, texts }: HandlerOptions,
+  { request, parameters, query, caller }: Pick<Arrival<Route>, 'request' | 'parameters' | 'query' | 'caller'>,
+  options: HandlerOptions,
 ): Replying {
   const noneMatch = entityTags(request.headers['if-none-match']);
   if (!noneMatch.ok) return refusal(noneMatch.problem);
-  const snapshot = current();
+  const { texts } = options;
+  const surroundings = surroundingsFor(caller, options);
+  const snapshot = options.snapshot();
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   const etag = etagOf(snapshot, route.version?.(snapshot, found.value), query);
@@ -61,6 +65,13 @@ export function read(
   return Promise.resolve(selected)
     .then((search) => findAll(search, request.signal))
     .then(answer);
+}
+
+/** What a route sees besides the snapshot, with the caller. @internal */
+export function surroundingsFor({ principal }: Caller, options: HandlerOptions): Surroundings {
+  const { surroundings } = options;
+  if (principal === undefined) return surroundings;
+  return { ...surroundings, caller: () => shownCaller(options, principal) };
 }
 
 /** Opens a stream of events. @internal */

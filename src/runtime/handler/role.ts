@@ -3,6 +3,7 @@
  */
 import { assertMembers } from '../../core/member.ts';
 import { nameFault, nameKey } from '../../core/name.ts';
+import type { Principal } from '../../http/message.ts';
 import { roles, type Role } from '../../http/route.ts';
 import { quoted } from '../../problem.ts';
 import { isObject } from '../host/check.ts';
@@ -61,13 +62,15 @@ export function createRoles(options: RolesOptions): Authorize {
   assertOptions(options);
   const given = rolesByKey(options);
   const others = options.others === 'reader' ? 'reader' : undefined;
-  return (principal, route, _parameters, how) => {
+  const roleOf = ({ name }: Principal): Role | undefined => given.get(keyOf(name)) ?? others;
+  const authorize: Authorize = (principal, route, _parameters, how) => {
     if (principal === undefined) return false;
     // Who may read may plan: a dry run changes nothing, and shows what reading shows.
     const needed = how?.dryRun === true ? 'reader' : route.role;
-    const role = given.get(keyOf(principal.name)) ?? others;
+    const role = roleOf(principal);
     return role !== undefined && roles.slice(0, roles.indexOf(role) + 1).includes(needed);
   };
+  return Object.assign(authorize, { roleOf });
 }
 
 /** @throws RangeError if a name has two roles, or is no name */

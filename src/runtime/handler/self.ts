@@ -41,6 +41,8 @@ export interface SelfOptions {
   readonly writer: Pick<Writer, 'commands' | 'refuseClosed'>;
   readonly journal: Journal;
   readonly mode: Mode;
+  /** Where the interface runs. */
+  readonly place: Pick<InterfaceRepresentation, 'name' | 'environment'>;
   /** The zone of all times. */
   readonly timeZone: string;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
@@ -48,9 +50,17 @@ export interface SelfOptions {
 }
 
 /** Creates what the endpoints of the interface itself need. @internal */
-export function createSelf({ writer, journal, mode, timeZone, refuseAll }: SelfOptions): RunningInterface {
+export function createSelf({
+  writer,
+  journal,
+  mode,
+  place,
+  timeZone,
+  refuseAll,
+}: SelfOptions): RunningInterface {
   return Object.freeze({
     state: () => ({
+      ...place,
       ready: writer.refuseClosed() === undefined && journal.outage === undefined && refuseAll() === undefined,
       read_only: mode.isReadOnly,
       ...(journal.hasStore ? { store: storeState(journal) } : {}),

@@ -5,7 +5,7 @@ import type { AdminRequest } from '../../http/message.ts';
 import type { Route } from '../../http/route.ts';
 import { ok, type Problem, type Result } from '../../problem.ts';
 import type { BoundRoute } from '../../resources/index.ts';
-import { isAction } from '../../resources/shared/route.ts';
+import { isAction, isSequence } from '../../resources/shared/route.ts';
 import type { Conditions } from '../command/condition.ts';
 import { admit, isOpen, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions, Replying, Step } from './arrival.ts';
@@ -13,6 +13,7 @@ import { readBody } from './body.ts';
 import { originProblem } from './origin.ts';
 import { entityTags, follow, read } from './read.ts';
 import { refusal, type Headers } from './respond.ts';
+import { sequenceRoute } from './sequence.ts';
 import { act, command, retryAfter } from './write.ts';
 
 const form: Step<Route> = ({ fault }) => fault && refusal(fault);
@@ -48,7 +49,7 @@ function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions
   if (!isStranger || route.kind !== 'item' || open === undefined) return refusal(reason);
   if (queryFault !== undefined) return refusal(queryFault);
   const fields = (query.fields ?? route.fields).filter((name) => open.includes(name));
-  return read(route, { request, parameters, query: { ...query, fields } }, options);
+  return read(route, { request, parameters, query: { ...query, fields }, caller: arrival.caller }, options);
 }
 
 /** Ends a request whose client has left: nobody would read the answer. */
@@ -98,7 +99,7 @@ const answer: Step = (arrival, options) => {
   if (isAction(route)) return act(route, arrival, options);
   if (route.kind === 'stream') return follow(arrival, options);
   if (route.kind !== 'command') return read(route, arrival, options);
-  return command(route, arrival, options);
+  return command(isSequence(route) ? sequenceRoute(route, arrival, options) : route, arrival, options);
 };
 
 /** The steps of a request to a route of the interface. The last one always replies. @internal */

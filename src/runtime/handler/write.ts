@@ -16,15 +16,16 @@ import type { Settled } from '../coordinator.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { callerLinks, Overruled } from '../journal/basis.ts';
 import { shareOfCaller } from '../password/share.ts';
-import { canonical, type Caller } from './access.ts';
+import { canonical, forbiddenTo } from './access.ts';
 import type { Arrival, HandlerOptions } from './arrival.ts';
 import { commandDigits } from '../plan/mark.ts';
 import { actionMisfitOf, actionPlan, planChanged, type Planned } from '../plan/plan.ts';
-import { etagOf } from './read.ts';
+import { etagOf, surroundingsFor } from './read.ts';
 import { wantsRepresentation } from './prefer.ts';
 import { empty, json, refusal, type Headers, type Reply } from './respond.ts';
 
-type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
+/** @internal */
+export type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
 
 /** Does an action, or says with `dry_run` whether the action would be done. @internal */
 export async function act(
@@ -70,7 +71,7 @@ async function actNow(
   const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
   if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
   attempt?.act(decided);
-  if (route.answer !== undefined) return json(200, route.answer(surroundings), {});
+  if (route.answer !== undefined) return json(200, route.answer(surroundingsFor(caller, options)), {});
   return done(request, { outcome: decided.outcome, closed: nothingClosed });
 }
 
@@ -83,6 +84,7 @@ export async function command(
   const { request, parameters, query, caller, conditions, body, attempt } = arrival;
   const change = await route.command(parameters, body, secretsOf(arrival, options), options.surroundings);
   if (!change.ok) return refusal(change.problem);
+  const { decide, uses } = change.value;
   const place = { route, parameters };
   const planned: Planned = {
     digits: () => digitsOf(route, parameters, change.value.asked ?? null),
@@ -90,7 +92,7 @@ export async function command(
     ...(query.mark && { mark: query.mark }),
   };
   const toDo = {
-    transition: checked(caller, transitionAt(place, conditions, change.value.decide), change.value.uses),
+    transition: checked(arrival, options, transitionAt(place, conditions, decide), uses),
     planned,
     restsOn: callerLinks,
     ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
@@ -100,7 +102,13 @@ export async function command(
   // A dry run leaves no record.
   if (attempt === undefined) return plan(toDo, options);
   attempt.ask(body);
-  return conclude(route, arrival, await attempt.execute(toDo, options.execute), options);
+  const execution = await attempt.execute(toDo, options.execute);
+  if (execution.outcome === 'refused' || execution.outcome === 'unknown')
+    return refusal(execution.problem, retryAfter(execution));
+  const needsLogIn = (options.authenticate ?? caller.principal) !== undefined;
+  const error = needsLogIn ? undefined : change.value.errorIfOpen?.(execution.snapshot);
+  if (error !== undefined) options.onError(error);
+  return conclude(route, arrival, execution, options);
 }
 
 /** What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets. */
@@ -147,28 +155,27 @@ async function catchUp(options: HandlerOptions): Promise<Refusal | undefined> {
 
 /** Makes a transition that first checks whether the caller still may send the command, and all that it stands for. */
 function checked(
-  { refusalIn, refusalOf }: Caller,
+  { caller: { principal, refusalIn }, query }: Arrival<Route>,
+  options: HandlerOptions,
   transition: Transition,
   uses: () => readonly Use[] = () => [],
 ): Transition {
   return (snapshot, context) => {
-    const problem = refusalIn(snapshot) ?? uses().map(refusalOf).find(Boolean);
+    const problem =
+      refusalIn(snapshot) ??
+      uses()
+        .map((use) => forbiddenTo(principal, options, { ...use, query }))
+        .find((each) => each !== undefined);
     return problem === undefined ? transition(snapshot, context) : refused(snapshot, problem, []);
   };
 }
 
 async function conclude(
   route: CommandRoute,
-  { request, parameters, caller }: Arrival<Route>,
-  execution: Execution,
-  options: HandlerOptions,
+  { request, parameters }: Arrival<Route>,
+  execution: Settled,
+  { coordinator, surroundings }: HandlerOptions,
 ): Promise<Reply> {
-  if (execution.outcome === 'refused' || execution.outcome === 'unknown')
-    return refusal(execution.problem, retryAfter(execution));
-  const { coordinator, authenticate, onError } = options;
-  const needsLogIn = (authenticate ?? caller.principal) !== undefined;
-  const error = needsLogIn ? undefined : route.errorIfOpen?.(execution.snapshot);
-  if (error !== undefined) onError(error);
   const { snapshot } = execution;
   const etag = etagOf(snapshot, versionAt({ route, parameters }, snapshot));
   const headers: Headers = {
@@ -178,7 +185,7 @@ async function conclude(
   if (route.answer === undefined) return done(request, doneBy(execution), headers);
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
-  return json(200, route.answer(snapshot, found.value, options.surroundings), headers);
+  return json(200, route.answer(snapshot, found.value, surroundings), headers);
 }
 
 /** What was done, for a client that asks. */

@@ -55,6 +55,9 @@ const openOptions = {
   sealer: true,
   secretParameters: true,
   veto: true,
+  foresee: true,
+  name: true,
+  environment: true,
   access: true,
   observe: true,
   limits: true,
@@ -113,8 +116,9 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
     if (options[name] !== undefined) assertPort(name, options[name]);
   }
   if (options['sealer'] !== undefined) assertDurable('sealer', options['sealer']);
-  assertHooks(options, '', ['veto']);
-  if (!isOptional(options['timeZone'], isText)) throw new TypeError('The option timeZone must be a string');
+  assertHooks(options, '', ['veto', 'foresee']);
+  for (const text of ['timeZone', 'name', 'environment'])
+    if (!isOptional(options[text], isText)) throw new TypeError(`The option ${text} must be a string`);
   assertSecretParameters(options['secretParameters']);
   assertAccess(groupOf(options, 'access'));
   assertObserve(groupOf(options, 'observe'));
@@ -231,7 +235,8 @@ export function assertCommand(transition: unknown, options: unknown): void {
   if (!isOptional(actor, isText)) throw new TypeError('The actor must be a string');
   if (ifMatch !== undefined && !(isObject(ifMatch) && isText(ifMatch['link']) && isText(ifMatch['etag'])))
     throw new TypeError('ifMatch must be an object with the strings link and etag');
-  if (mark !== undefined) assertMark(mark);
+  // A mark that is undefined, such as that of a refused plan, must not leave the command without a bound.
+  if (Object.hasOwn(options, 'mark')) assertMark(mark);
   assertSignal(signal);
 }
 

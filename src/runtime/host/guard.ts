@@ -5,11 +5,12 @@
  * Everything else is the contract of `ports/port.ts`.
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/shape.ts';
-import type { Authenticate, Clock, Hasher, SecretSealer, Veto } from '../../ports/port.ts';
+import type { Authenticate, Clock, Foresee, Hasher, SecretSealer, Veto } from '../../ports/port.ts';
 import { systemClock, systemSleep } from '../../ports/system-clock.ts';
 import { parseProblem, problem } from '../../problem.ts';
 import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
 import { noStatistics, type ConnectionStatistics } from '../../snapshot/session/table.ts';
+import { hostNotes } from '../../resources/note.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { isBoolean, isObject, isText } from './check.ts';
 import { answerInTime, type HostDeadline } from './deadline.ts';
@@ -220,6 +221,31 @@ export function guardVeto(veto: Veto, onError: (error: unknown) => void): Veto {
     return undecided;
   };
 }
+
+/** The largest number of notes of the host in a plan. */
+const mostNotes = 20;
+
+/**
+ * Guards the notes of a host for a plan: the result never throws.
+ *
+ * @param onError - gets a {@link HostError} if the function throws or answers wrongly
+ * @internal
+ */
+export function guardForesee(foresee: Foresee, onError: (error: unknown) => void): Foresee {
+  return (decision, snapshot) => {
+    try {
+      const answer: unknown = foresee(decision, snapshot);
+      const parsed = parseShape(hostNotes, isThenable(answer) ? undefined : answer);
+      if (parsed.ok) return parsed.value.slice(0, mostNotes);
+      onError(wrongAnswer('foresee', answer, 'a list of notes whose codes begin with host-', withoutNotes));
+    } catch (cause) {
+      onError(callFailed('foresee', cause, withoutNotes));
+    }
+    return [];
+  };
+}
+
+const withoutNotes = 'The plan has no notes of the host.';
 
 const commandRefused = 'The command was refused.';
 

@@ -24,6 +24,7 @@ export type HostCall =
   | 'onMeasurement'
   | `logger.${keyof Logger}`
   | 'veto'
+  | 'foresee'
   | 'authenticate'
   | 'authenticate.isOpen'
   | 'principal'

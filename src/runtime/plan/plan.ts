@@ -8,12 +8,15 @@ import { formatEtag } from '../../http/etag.ts';
 import type { DecidedAction } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
+import type { Foresee } from '../../ports/port.ts';
+import type { Note } from '../../resources/note.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
 import type { Session } from '../../snapshot/session/table.ts';
 import { changedSince, foreign, digestOf, formatMark, markOf, type Mark } from './mark.ts';
 import { sessionsOf } from '../../snapshot/state.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import { mayCloseNotes, notesOf } from './note.ts';
 
 /**
  * What a command would do now: the result of `admin.plan`, and the body of the response to `?dry_run=true`.
@@ -47,14 +50,14 @@ export type Plan =
        * know the resource.
        */
       readonly etag?: string;
-      /** The sessions and connections that would close. */
+      /** The sessions and connections that this command would close. */
       readonly closes: {
         /** Number of sessions. */
         readonly sessions: number;
         /** Number of backend connections, including the connections of the closed sessions. */
         readonly connections: number;
       };
-      /** The sessions that would continue without their service, or without some of their connections. */
+      /** The sessions that this command would not close, although they lose their service or some connections. */
       readonly stays: {
         /**
          * Number of sessions: the open sessions of a stopped service, and the sessions that lose connections to a server.
@@ -63,6 +66,8 @@ export type Plan =
          */
         readonly sessions: number;
       };
+      /** What the numbers do not count: what follows by itself, or what the gateway may do. Left out if there is nothing. */
+      readonly notes?: readonly Note[];
     }
   | {
       /** The command would be refused. */
@@ -81,17 +86,21 @@ export interface Planned {
   readonly versionIn?: ((snapshot: Snapshot) => Version | undefined) | undefined;
 }
 
-/**
- * Makes the plan of a decision.
- *
- * @param snapshot - the snapshot on which the decision was made
- * @param life - the life of the interface
- * @internal
- */
+/** Where a plan is made. */
+interface PlanScope {
+  /** The snapshot on which the decision was made. */
+  readonly snapshot: Snapshot;
+  /** The life of the interface. */
+  readonly life: string;
+  /** The guarded notes of the host. */
+  readonly foresee: Foresee | undefined;
+}
+
+/** Makes the plan of a decision. @internal */
 export function toPlan(
   decision: Decision,
   { digits, versionIn }: Planned,
-  { snapshot, life }: { readonly snapshot: Snapshot; readonly life: string },
+  { snapshot, life, foresee }: PlanScope,
 ): Plan {
   const { outcome } = decision;
   if (outcome === 'refused') return { outcome, problem: decision.problem };
@@ -108,7 +117,17 @@ export function toPlan(
     effects: effects.map((effect) => redactSecrets(cut(effect, total))),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
     ...(total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot)),
+    ...(outcome === 'unchanged'
+      ? {}
+      : shownNotes([
+          ...notesOf({ events, effects }, snapshot),
+          ...(foresee === undefined ? mayCloseNotes(events) : foresee(decision, snapshot)),
+        ])),
   };
+}
+
+function shownNotes(notes: readonly Note[]): { readonly notes?: readonly Note[] } {
+  return notes.length === 0 ? {} : { notes };
 }
 
 /** Makes the plan of an action that would be done: an action has no events and no effects. @internal */

@@ -134,7 +134,7 @@ export class SessionIndex {
       { services, servers },
       entries(services, (at) => new ServiceEntry(undefined, new DeferredMap(noSessions, latest, at))),
       entries(servers, (at): ServerEntry => new Entry(undefined, new DeferredMap(noCounts, sum, at))),
-    ).seal();
+    ).freeze();
   }
 
   /** The entry of a service, by key. */
@@ -222,7 +222,7 @@ export class SessionIndex {
   }
 
   /** Freezes the index, at the end of its batch. */
-  seal(): this {
+  freeze(): this {
     return Object.freeze(this);
   }
 
@@ -269,7 +269,7 @@ export class SessionIndex {
 
   /** This draft as a result: a change alone is complete, and the end of a batch seals the others. */
   #made(batch: Batch | undefined): this {
-    return batch === undefined ? this.seal() : this;
+    return batch === undefined ? this.freeze() : this;
   }
 
   /** The entry of a service, to be changed in place. The service must exist. */

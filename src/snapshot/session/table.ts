@@ -172,7 +172,7 @@ export class IndexedSessionTable implements SessionTable {
   ): IndexedSessionTable {
     const index = SessionIndex.create(services, servers);
     const table = new IndexedSessionTable(undefined, OrderedMap.empty(), index);
-    table.seal();
+    table.freeze();
     return table;
   }
 
@@ -389,13 +389,13 @@ export class IndexedSessionTable implements SessionTable {
   }
 
   /** Freezes the table with its new records, at the end of its batch. */
-  seal(): void {
+  freeze(): void {
     for (const record of this.#fresh ?? []) {
       Object.freeze(record.connections);
       Object.freeze(record);
     }
     this.#fresh = undefined;
-    this.index.seal();
+    this.index.freeze();
     Object.freeze(this);
   }
 
@@ -415,7 +415,7 @@ export class IndexedSessionTable implements SessionTable {
   #with(sessions: OrderedMap<Session>, index: SessionIndex, batch: Batch | undefined): IndexedSessionTable {
     if (batch === undefined || this.#batch !== batch) {
       const table = new IndexedSessionTable(batch, sessions, index);
-      if (batch === undefined) table.seal();
+      if (batch === undefined) table.freeze();
       else batch.add(table);
       return table;
     }

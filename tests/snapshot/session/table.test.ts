@@ -249,22 +249,34 @@ function lastOf(history: readonly Report[]): typeof start {
   return play(history).at(-1) ?? start;
 }
 
+/** Opens a session and its connections, each at its own revision. */
+function withSession(table: IndexedSessionTable, each: Session): IndexedSessionTable {
+  const [first, later] = [true, false].map((isFirst) =>
+    each.connections.filter(({ opened }) => (opened === each.opened) === isFirst),
+  );
+  const opened = table.open({ ...each, connections: first ?? [] }, { revision: each.opened });
+  return (later ?? []).reduce(
+    (made, one) => made.openConnection(each, one, { revision: one.opened }),
+    opened,
+  );
+}
+
 /** A table with the sessions and counters of a model that came about in another order. */
 function rebuilt(model: Pick<Model, 'sessions' | 'totals' | 'live'>, start = empty): IndexedSessionTable {
-  let table = start;
-  for (const each of model.sessions.toReversed().toSorted((a, b) => a.opened - b.opened)) {
-    const [first, later] = [true, false].map((wanted) =>
-      each.connections.filter(({ opened }) => (opened === each.opened) === wanted),
-    );
-    table = table.open({ ...each, connections: first ?? [] }, { revision: each.opened });
-    for (const one of later ?? []) table = table.openConnection(each, one, { revision: one.opened });
-  }
-  for (const [service, revision] of model.live) {
-    if (table.liveOfService(service) === revision) continue;
+  const openings = model.sessions.toReversed().map((each) => ({
+    revision: each.opened,
+    make: (table: IndexedSessionTable) => withSession(table, each),
+  }));
+  const endings = [...model.live].flatMap(([service, revision]) => {
+    if (model.sessions.some((each) => each.service === service && each.opened === revision)) return [];
     // A session has ended at that revision. No session of a model has this id.
     const ended = { ...session, id: 5000, service };
-    table = table.open(ended, { revision }).close([ended], { revision });
-  }
+    const make = (table: IndexedSessionTable): IndexedSessionTable =>
+      table.open(ended, { revision }).close([ended], { revision });
+    return [{ revision, make }];
+  });
+  const inOrder = [...openings, ...endings].toSorted((a, b) => a.revision - b.revision);
+  let table = inOrder.reduce((made, { make }) => make(made), start);
   for (const [key, total] of model.totals) table = table.withTotal(key, total);
   return table;
 }

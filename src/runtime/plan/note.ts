@@ -1,0 +1,156 @@
+/**
+ * Notes: what the numbers of a plan do not count.
+ *
+ * The notes of the library follow from the configuration and from counters alone. They are no part of a mark, because they change
+ * by themselves.
+ */
+import type { Changes } from '../../core/decision.ts';
+import { evolve, fieldTables, type AdminEvent, type Effect } from '../../resources/index.ts';
+import type { Service } from '../../resources/service.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import type { Note } from '../../resources/note.ts';
+import { nameKey } from '../../core/name.ts';
+import { decodeSegment, parseLink } from '../../core/link.ts';
+import { sameJson, type Json } from '../../json/value.ts';
+import { linkOf, sessionsOf } from '../../snapshot/state.ts';
+
+type UpdateEvent = Extract<AdminEvent, { readonly before: object }>;
+type ServerUpdate = Extract<AdminEvent, { readonly type: 'server.updated' }>;
+type ServiceUpdate = Extract<AdminEvent, { readonly type: 'service.updated' }>;
+
+/** The events and effects of a decision; of a long teardown, those of its first part. */
+type Changing = Changes<AdminEvent, Effect>;
+
+/** The notes of the library. @internal */
+export function notesOf(changing: Changing, before: Snapshot): readonly Note[] {
+  const { events, effects } = changing;
+  return [
+    ...events.flatMap((event) => (event.type === 'server.updated' ? leavingMaintenance(event) : [])),
+    ...events.flatMap((event) => (event.type === 'service.updated' ? onOldServers(event, before) : [])),
+    ...unusableServices(changing, before),
+    ...effects.flatMap((effect) =>
+      effect.type === 'connections.close' ? losingConnections(effect, before) : [],
+    ),
+  ];
+}
+
+/** The note of a change with which the gateway may close sessions by itself, for a host that does not foresee it. @internal */
+export function mayCloseNotes(events: readonly AdminEvent[]): readonly Note[] {
+  const detail = 'The gateway may close sessions because of this. It does not say which.';
+  return events.flatMap((event) =>
+    'before' in event && changesClosing(event)
+      ? [{ code: 'gateway-may-close', resource: event.resource, detail }]
+      : [],
+  );
+}
+
+/** Whether an update changes a field with which a gateway may close sessions. */
+function changesClosing({ type, before, after }: UpdateEvent): boolean {
+  const { all = [] } = fieldTables[type.slice(0, type.indexOf('.'))] ?? {};
+  const [one, other] = [before, after] as readonly object[] as readonly Readonly<
+    Record<string, Json | undefined>
+  >[];
+  return all.some(({ name, closes }) => closes === true && !isSame(one?.[name], other?.[name]));
+}
+
+function isSame(one: Json | undefined, other: Json | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : sameJson(one, other);
+}
+
+function leavingMaintenance({ before, after, resource }: ServerUpdate): readonly Note[] {
+  const isLeaving = before.state.includes('maintenance') && !after.state.includes('maintenance');
+  return isLeaving
+    ? [{ code: 'leaves-maintenance', resource, detail: `${nameIn(resource)} leaves maintenance.` }]
+    : [];
+}
+
+/** A service loses a server that its sessions use. */
+function onOldServers(
+  { service, resource, before, after }: ServiceUpdate,
+  snapshot: Snapshot,
+): readonly Note[] {
+  const table = sessionsOf(snapshot);
+  if (table.countOfService(service) === 0) return [];
+  const kept = new Set(after.servers);
+  const lost = before.servers.filter(
+    (link) => !kept.has(link) && table.countSessionsOfServer(keyIn(link)) > 0,
+  );
+  const shared = lost.length === 0 ? undefined : linksOfOthers(service, snapshot);
+  return lost.map((link) => {
+    const count = table.countSessionsOfServer(keyIn(link));
+    // Of a server that other services use as well, the table does not count the sessions of this one.
+    const isOwn = shared?.has(link) === false;
+    const who = isOwn ? `${String(count)} sessions` : 'Sessions';
+    const detail = `${who} of ${nameIn(resource)} may stay on ${nameIn(link)}, which new sessions no longer use.`;
+    return { code: 'sessions-on-old-server', resource: link, ...(isOwn ? { count } : {}), detail };
+  });
+}
+
+/** The links of the servers of all other services. The links of settings are canonical. */
+function linksOfOthers(service: string, { services }: Snapshot): ReadonlySet<string> {
+  const links = new Set<string>();
+  for (const { key, settings } of services)
+    if (key !== service) for (const link of settings.servers) links.add(link);
+  return links;
+}
+
+/** The services that could take new sessions, or are about to start, and then have no server for them. */
+function unusableServices({ events }: Changing, before: Snapshot): readonly Note[] {
+  const touched = events.filter(({ type }) =>
+    ['server.updated', 'service.updated', 'service.started'].includes(type),
+  );
+  if (touched.length === 0) return [];
+  // Without closings: of these, an event has only the first part.
+  const next = evolve(
+    before,
+    events.filter((event) => !('sessions' in event || 'connections' in event)),
+  );
+  const [usable, usableNext] = [usableServers(before), usableServers(next)];
+  const links = new Set(touched.map(({ resource }) => resource));
+  return [...next.services].flatMap((service) => {
+    const resource = linkOf('services', service);
+    if (
+      service.state === 'stopped' ||
+      !(links.has(resource) || service.settings.servers.some((link) => links.has(link)))
+    )
+      return [];
+    const earlier = before.services.find(service.key);
+    const wasReady = earlier?.state !== 'stopped' && isServed(earlier, usable);
+    const isStarting = earlier?.state === 'stopped';
+    if (isServed(service, usableNext) || !(wasReady || isStarting)) return [];
+    const detail = `No server of ${service.name} takes new sessions then.`;
+    return [{ code: 'no-usable-server', resource, detail }];
+  });
+}
+
+/** The links of the servers that take new sessions. */
+function usableServers({ servers }: Snapshot): ReadonlySet<string> {
+  const usable = [...servers].filter(
+    ({ settings: { state } }) => state.includes('running') && !state.includes('maintenance'),
+  );
+  return new Set(usable.map((server) => linkOf('servers', server)));
+}
+
+function isServed(service: Service | undefined, usable: ReadonlySet<string>): boolean {
+  return service?.settings.servers.some((link) => usable.has(link)) === true;
+}
+
+function losingConnections(
+  { resource, server }: Extract<Effect, { readonly type: 'connections.close' }>,
+  snapshot: Snapshot,
+): readonly Note[] {
+  const count = sessionsOf(snapshot).countSessionsOfServer(server);
+  if (count === 0) return [];
+  const detail = `${String(count)} ${count === 1 ? 'session loses its connection' : 'sessions lose their connection'} to ${nameIn(resource)}.`;
+  return [{ code: 'sessions-lose-connection', resource, count, detail }];
+}
+
+/** The name in a link. A decision that the host has built can have any text as a link. */
+function nameIn(link: string): string {
+  const segment = link.slice(link.lastIndexOf('/') + 1);
+  return decodeSegment(segment) ?? segment;
+}
+
+function keyIn(link: string): string {
+  return nameKey(parseLink(link, 'servers') ?? '');
+}

@@ -1,0 +1,466 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  closeServiceSessions,
+  createRoles,
+  createSecretSealer,
+  createSnapshot,
+  deleteUser,
+  EffectRefusedError,
+  flushLogs,
+  patchFilter,
+  patchMonitor,
+  patchServer,
+  patchService,
+  sequence,
+  startMonitor,
+  startService,
+  stopMonitor,
+  stopService,
+  toDocument,
+  type Admin,
+  type AdminRequest,
+  type Json,
+  type Operation,
+  type Plan,
+  type Problem,
+  type Transition,
+} from 'gateway-admin-core';
+
+import { readAudit } from '../../support/audit-reader.ts';
+import { sampleDocument } from '../../support/document.ts';
+import { openedSessions } from '../../support/opened-session.ts';
+import { appliedTo, runAdmin, sampleGateway } from '../../support/running-admin.ts';
+
+interface Command {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly if_match?: string;
+}
+
+const replace = (path: string, value: Json): readonly Operation[] => [{ op: 'replace', path, value }];
+const patch = (path: string, field: string, value: Json): Command => ({
+  method: 'PATCH',
+  path,
+  body: replace(field, value),
+});
+const put = (path: string): Command => ({ method: 'PUT', path });
+const limit = (value: number): Command => patch('/services/My-Service', '/max_connection', value);
+const stop = put('/service/My-Service/stop');
+const stopMain = put('/monitors/Main-Monitor/stop');
+const closeAll: Command = { method: 'DELETE', path: '/services/My-Service/sessions' };
+
+/** Sends a sequence. */
+async function send(
+  admin: Admin,
+  commands: readonly Command[],
+  { query = '', ...request }: Partial<AdminRequest> & { readonly query?: string } = {},
+) {
+  const handled = await admin.handle({
+    method: 'POST',
+    target: `/sequence${query}`,
+    body: JSON.stringify({ commands }),
+    ...request,
+    headers: { 'content-type': 'application/json', ...request.headers },
+  });
+  if (!handled.matched) throw new Error('There is no such path');
+  const { status, body, headers } = handled.response;
+  return {
+    status,
+    headers,
+    body: typeof body === 'string' && body !== '' ? (JSON.parse(body) as never) : undefined,
+  };
+}
+
+const plan = async (admin: Admin, commands: readonly Command[], principal?: AdminRequest['principal']) => {
+  const { status, body } = await send(admin, commands, {
+    query: '?dry_run=true',
+    ...(principal === undefined ? {} : { principal }),
+  });
+  expect(status).toBe(200);
+  return body as unknown as Extract<Plan, { readonly mark: string }>;
+};
+
+const tagOf = async (admin: Admin, target: string): Promise<string> => {
+  const handled = await admin.handle({ method: 'GET', target, headers: {} });
+  return (handled.matched ? handled.response.headers['etag'] : undefined) ?? '';
+};
+
+describe('a sequence', () => {
+  // Promise: sequence-one
+  it('is one decision: one revision, one command, one audit record', async () => {
+    const { admin, gateway, clock } = runAdmin();
+    const records = readAudit(admin);
+    const { status, body } = await send(admin, [limit(7), stop, stopMain], {
+      headers: { prefer: 'return=representation' },
+    });
+    expect([status, body]).toEqual([
+      200,
+      { outcome: 'accepted', command: expect.any(String), closed: { sessions: 0, connections: 0 } },
+    ]);
+    expect(admin.snapshot.revision).toBe(1);
+    expect(appliedTo(gateway)).toEqual([
+      'service.update /services/My-Service',
+      'service.stop /services/My-Service',
+      'monitor.stop /monitors/Main-Monitor',
+    ]);
+    await clock.settle();
+    expect(records).toMatchObject([
+      { route: { id: 'sequence.send', path: '/sequence' }, outcome: 'accepted', change: [{}, {}, {}] },
+    ]);
+  });
+
+  it('answers 204, also if nothing changes', async () => {
+    const { admin } = runAdmin();
+    expect(await send(admin, [limit(7), stop])).toMatchObject({ status: 204, body: undefined });
+    expect(await send(admin, [limit(7), stop])).toMatchObject({ status: 204 });
+    expect(admin.snapshot.revision).toBe(1);
+  });
+
+  it('decides each command on what the commands before it have changed', async () => {
+    const { admin } = runAdmin();
+    const user = { method: 'PUT', path: '/users', body: { name: 'joan', password: 'of arc' } };
+    expect(await send(admin, [user, { method: 'DELETE', path: '/users/JOAN' }])).toMatchObject({
+      status: 204,
+    });
+    expect(admin.snapshot.users.find('joan')).toBeUndefined();
+    const test = {
+      method: 'PATCH',
+      path: '/services/My-Service',
+      body: [{ op: 'test', path: '/max_connection', value: 7 }],
+    };
+    expect(await send(admin, [limit(7), test])).toMatchObject({ status: 204 });
+  });
+
+  // Promise: sequence-conditions
+  it('checks all conditions before the first command, so a tag can be named twice', async () => {
+    const { admin } = runAdmin();
+    const if_match = await tagOf(admin, '/services/My-Service');
+    const twice = [limit(7), { ...stop, if_match }, { ...limit(8), if_match: `${if_match}, "x.0.0"` }];
+    expect(await send(admin, twice)).toMatchObject({ status: 204 });
+    const { revision } = admin.snapshot;
+    const { status, body } = await send(admin, [
+      limit(9),
+      { ...stopMain, if_match: '*' },
+      { ...stop, if_match },
+    ]);
+    expect([status, body]).toMatchObject([
+      412,
+      { code: 'precondition-failed', errors: [{ pointer: '/commands/2' }] },
+    ]);
+    expect(admin.snapshot.revision).toBe(revision);
+  });
+
+  it('names the command and the place of each fault in its body', async () => {
+    const { admin } = runAdmin();
+    const { status, body } = await send(admin, [stop, patch('/services/My-Service', '/max_connection', -1)]);
+    expect([status, body]).toMatchObject([
+      422,
+      {
+        code: 'validation-failed',
+        detail: expect.stringMatching(/^Command 2 \(PATCH \/services\/My-Service\): \/max_connection: must /),
+        errors: [{ pointer: '/commands/1/body/max_connection', operation: 0 }],
+      },
+    ]);
+  });
+
+  it('ignores the body of a command that needs none', async () => {
+    const { admin } = runAdmin();
+    expect(await send(admin, [{ ...stop, body: [[7]] }])).toMatchObject({ status: 204 });
+  });
+
+  it('shortens the texts of its problems', async () => {
+    const { admin } = runAdmin();
+    const { body } = await send(admin, [put(`/service/${'x'.repeat(8000)}/stop`)]);
+    expect(JSON.stringify(body).length).toBeLessThan(4000);
+  });
+});
+
+describe('what cannot be undone in a sequence', () => {
+  it('comes last', async () => {
+    const { admin, gateway } = runAdmin();
+    const { status, body } = await send(admin, [limit(7), closeAll, stop]);
+    expect([status, body]).toMatchObject([
+      422,
+      {
+        code: 'op-not-allowed',
+        detail: expect.stringMatching(/^Command 2 \(DELETE \/services\/My-Service\/sessions\): .* last one/),
+        errors: [{ pointer: '/commands/1' }],
+      },
+    ]);
+    expect([admin.snapshot.revision, gateway.applied]).toEqual([0, []]);
+    const last = await send(admin, [limit(7), stop, closeAll], {
+      headers: { prefer: 'return=representation' },
+    });
+    expect(last).toMatchObject({ status: 200, body: { closed: { sessions: 2, connections: 3 } } });
+  });
+});
+
+describe('the mark of a sequence', () => {
+  // Promise: sequence-mark
+  it('lets the sequence do what the plan showed, or nothing', async () => {
+    const { admin } = runAdmin();
+    const commands = [limit(7), stop, closeAll];
+    const { mark, closes, stays, patch: shown } = await plan(admin, commands);
+    expect({ closes, stays, shown }).toMatchObject({
+      closes: { sessions: 2, connections: 3 },
+      stays: { sessions: 0 },
+      shown: [{ op: 'replace', path: '/max_connection', value: 7 }],
+    });
+    expect(admin.snapshot.revision).toBe(0);
+    admin.report(openedSessions(50));
+    expect(await send(admin, [limit(7), closeAll], { query: `?mark=${mark}` })).toMatchObject({
+      status: 412,
+    });
+    await admin.execute((snapshot, context) =>
+      patchService(snapshot, 'My Service', replace('/max_connection', 70), context),
+    );
+    const moved = await send(admin, commands, { query: `?mark=${mark}` });
+    const now = (moved.body as unknown as Problem).plan as Extract<Plan, { readonly mark: string }>;
+    expect([moved.status, now.closes.sessions]).toEqual([412, 52]);
+    admin.report({ ...openedSessions(51).at(-1), id: 999 } as never);
+    expect(await send(admin, commands, { query: `?mark=${now.mark}` })).toMatchObject({ status: 204 });
+    expect([...admin.snapshot.sessions].filter(({ service }) => service === 'my-service')).toMatchObject([
+      { id: 999 },
+    ]);
+  });
+
+  it('begins with other digits for each other command, body and order', async () => {
+    const { admin } = runAdmin();
+    const others = [[limit(7), stop], [stop, limit(7)], [limit(8), stop], [limit(7), stopMain], [limit(7)]];
+    const plans = await Promise.all(others.map((commands) => plan(admin, commands)));
+    expect(new Set(plans.map(({ mark }) => mark.slice(0, 8))).size).toBe(others.length);
+    // A condition is checked, and is no part of the command.
+    const conditional = await plan(admin, [{ ...limit(7), if_match: '*' }, stop]);
+    expect(conditional.mark).toBe(plans[0]?.mark);
+  });
+
+  it('is that of the same commands with other secrets, and of no others', async () => {
+    const { admin } = runAdmin({ sealer: createSecretSealer({ key: new Uint8Array(32) }) });
+    const secret = (value: string): Command => ({
+      method: 'PATCH',
+      path: '/services/My-Service',
+      body: [{ op: 'add', path: '/password', value }],
+    });
+    const user = (password: string): Command => ({
+      method: 'PUT',
+      path: '/users',
+      body: { name: 'joan', password },
+    });
+    const [one, other] = [
+      await plan(admin, [secret('planted-a'), user('planted-b')]),
+      await plan(admin, [secret('planted-c'), user('planted-d')]),
+    ];
+    expect(one).toEqual(other);
+    expect(JSON.stringify(one)).not.toContain('planted');
+    expect((await plan(admin, [secret('planted-a')])).mark.slice(0, 8)).not.toBe(one.mark.slice(0, 8));
+    const commands = [secret('planted-e'), user('planted-f')];
+    expect(await send(admin, commands, { query: `?mark=${one.mark}` })).toMatchObject({ status: 204 });
+    expect(JSON.stringify([toDocument(admin.snapshot), admin.snapshot])).not.toContain('planted');
+    expect(admin.snapshot.services.find('my-service')?.settings.passwordSealed).not.toBe('planned');
+    expect(admin.snapshot.users.find('joan')?.settings.passwordHash).toMatch(/^\$/);
+  });
+});
+
+describe('the rights in a sequence', () => {
+  const people = { administrators: ['ada'], operators: ['bob'], readers: ['eve'] };
+  const authorize = createRoles(people);
+
+  // Promise: sequence-rights
+  it('are those of each command', async () => {
+    const { admin, gateway, clock } = runAdmin({ access: { authorize } });
+    const records = readAudit(admin);
+    const bob = { name: 'bob' };
+    expect(await send(admin, [stop, stopMain], { principal: bob })).toMatchObject({ status: 204 });
+    const { applied } = gateway;
+    expect(await send(admin, [put('/service/My-Service/start'), limit(7)], { principal: bob })).toMatchObject(
+      {
+        status: 403,
+        body: {
+          detail: expect.stringMatching(/^Command 2 \(PATCH \/services\/My-Service\): .*bob.* administrator/),
+          errors: [{ pointer: '/commands/1', code: 'forbidden' }],
+        },
+      },
+    );
+    expect(await send(admin, [stop], { principal: { name: 'eve' } })).toMatchObject({ status: 403 });
+    expect(await send(admin, [stop], { principal: { name: 'mallory' } })).toMatchObject({ status: 403 });
+    expect(gateway.applied).toEqual(applied);
+    await clock.settle();
+    expect(records).toHaveLength(4);
+  });
+
+  it('let readers plan, also in the read-only mode', async () => {
+    const { admin } = runAdmin({ access: { authorize } });
+    admin.readOnly = true;
+    expect(await plan(admin, [limit(7), stop], { name: 'eve' })).toMatchObject({ outcome: 'accepted' });
+    expect(await send(admin, [limit(7)], { principal: { name: 'ada' } })).toMatchObject({
+      status: 403,
+      body: { code: 'read-only' },
+    });
+  });
+
+  it('are asked for each command with its own route and keys, before a body is looked at, and again at the turn', async () => {
+    const asked: string[] = [];
+    let isAllowed = true;
+    const hasher = {
+      hash: () => {
+        isAllowed = false;
+        return Promise.resolve('opaque');
+      },
+      verify: () => Promise.resolve(true),
+    };
+    const { admin, gateway } = runAdmin({
+      hasher,
+      access: {
+        authorize: (_principal, { id }, parameters, how) => {
+          asked.push(`${id} ${JSON.stringify(parameters)} ${String(how?.dryRun)}`);
+          return isAllowed || id !== 'services.stop';
+        },
+      },
+    });
+    const user = { method: 'PUT', path: '/users', body: { name: 'joan', password: 'of arc' } };
+    const { status, body } = await send(admin, [user, { ...stop, path: '/service/MY%20service/stop' }]);
+    expect([status, body]).toMatchObject([403, { detail: expect.stringMatching(/^Command 2/) }]);
+    expect(asked.slice(0, 3)).toEqual([
+      'sequence.send {} false',
+      'users.create {} false',
+      'services.stop {"name":"my-service"} false',
+    ]);
+    expect([gateway.applied, admin.snapshot.revision]).toEqual([[], 0]);
+    asked.length = 0;
+    await send(admin, [user, patch('/services/My-Service', '/nothing', 1), stop]);
+    expect(asked.at(-1)).toContain('services.stop');
+  });
+
+  it('hold to the end for a caller who deletes himself', async () => {
+    const { admin } = runAdmin();
+    const deletion = { method: 'DELETE', path: '/users/ada' };
+    expect(await send(admin, [deletion, stop], { principal: { name: 'ada' } })).toMatchObject({
+      status: 204,
+    });
+  });
+
+  it('tell the host about the first user of an interface without a log-in', async () => {
+    const { admin, errors } = runAdmin({ snapshot: createSnapshot({ ...sampleDocument, users: [] }) });
+    const user = { method: 'PUT', path: '/users', body: { name: 'joan', password: 'of arc' } };
+    await send(admin, [stop, user]);
+    expect(errors).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('nobody has to log in') }),
+    ]);
+  });
+});
+
+describe('the audit record of a refused sequence', () => {
+  it('names the commands without their values', async () => {
+    const gateway = sampleGateway().will(new EffectRefusedError('not today'));
+    const { admin, clock } = runAdmin({ gateway });
+    const records = readAudit(admin);
+    const user = { method: 'PUT', path: '/users', body: { name: 'ada', password: 'planted' } };
+    await send(admin, [patch('/services/My-Service', '/user', 'planted'), user]);
+    await clock.settle();
+    expect(records).toMatchObject([
+      {
+        outcome: 'refused',
+        code: 'user-exists',
+        change: [
+          { method: 'PATCH', path: '/services/My-Service', operations: [{ op: 'replace', path: '/user' }] },
+          { method: 'PUT', path: '/users', name: 'ada' },
+        ],
+      },
+    ]);
+    expect(JSON.stringify(records)).not.toContain('planted');
+  });
+});
+
+/** Commands with the transitions that they stand for. */
+const pairs: readonly (readonly [Command, Transition])[] = [
+  ...[7, 70, -1].map(
+    (value) =>
+      [
+        limit(value),
+        (state, context) => patchService(state, 'My Service', replace('/max_connection', value), context),
+      ] as const satisfies readonly [Command, Transition],
+  ),
+  [stop, (state, context) => stopService(state, 'My Service', context)],
+  [put('/services/bare%20service/start'), (state, context) => startService(state, 'Bare Service', context)],
+  [put('/services/Nobody/start'), (state, context) => startService(state, 'Nobody', context)],
+  [stopMain, (state, context) => stopMonitor(state, 'Main Monitor', context)],
+  [put('/monitor/Idle-Monitor/start'), (state, context) => startMonitor(state, 'Idle Monitor', context)],
+  [
+    patch('/monitor/Main-Monitor', '/monitor_interval', 9),
+    (state, context) => patchMonitor(state, 'Main Monitor', replace('/monitor_interval', 9), context),
+  ],
+  [
+    patch('/servers/db-serv-1', '/status', ['maintenance', 'running']),
+    (state, context) =>
+      patchServer(state, 'db-serv-1', replace('/status', ['maintenance', 'running']), context),
+  ],
+  [
+    patch('/filter/Hint', '/parameters/match/value', 'x'),
+    (state, context) => patchFilter(state, 'Hint', replace('/parameters/match/value', 'x'), context),
+  ],
+  [{ method: 'DELETE', path: '/users/ada' }, (state, context) => deleteUser(state, 'ada', context)],
+  [closeAll, (state, context) => closeServiceSessions(state, 'My Service', context)],
+  [{ method: 'POST', path: '/gateway/logs/flush' }, flushLogs],
+];
+
+const several = fc.array(fc.constantFrom(...pairs), { minLength: 1, maxLength: 6 });
+
+/** What an interface has, without the sessions that only a process knows by their order. */
+const contentOf = ({ snapshot }: Admin): unknown => [snapshot.revision, toDocument(snapshot)];
+
+describe('any sequence', () => {
+  // Promise: sequence-law
+  it('is the sequence of the transitions of its commands', async () => {
+    await fc.assert(
+      fc.asyncProperty(several, async (chosen) => {
+        const [own, other] = [runAdmin(), runAdmin()];
+        const commands = chosen.map(([command]) => command);
+        const transition = sequence(...chosen.map(([, each]) => each));
+        const { status, body } = await send(own.admin, commands);
+        if ((body as Problem | undefined)?.code === 'op-not-allowed') {
+          // Stricter than the function: what cannot be undone is last, whatever follows.
+          expect([status, own.admin.snapshot.revision, own.gateway.applied]).toEqual([422, 0, []]);
+          expect(chosen.slice(0, -1).some(([{ path }]) => /sessions$|flush$/.test(path))).toBe(true);
+          return;
+        }
+        const execution = await other.admin.execute(transition);
+        const codes = ['problem' in execution ? execution.problem.code : undefined];
+        expect([(body as Problem | undefined)?.code]).toEqual(codes);
+        expect(contentOf(own.admin)).toEqual(contentOf(other.admin));
+        expect(own.gateway.applied).toEqual(other.gateway.applied);
+        expect((await plan(own.admin, [stop])).mark.slice(9)).toBe(
+          (await plan(other.admin, [stop])).mark.slice(9),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  // Promise: sequence-atomic
+  it('is made as a whole or not at all, whichever effect the gateway refuses', async () => {
+    await fc.assert(
+      fc.asyncProperty(several, async (chosen) => {
+        const commands = chosen.map(([command]) => command);
+        const whole = runAdmin();
+        const planned = await send(whole.admin, commands, { query: '?dry_run=true' });
+        if (planned.status !== 200) return;
+        const effects = (planned.body as unknown as Extract<Plan, { readonly mark: string }>).effects.length;
+        await send(whole.admin, commands);
+        for (let nth = 0; nth <= effects; nth += 1) {
+          const gateway = sampleGateway().will(
+            ...Array<'done'>(nth).fill('done'),
+            new EffectRefusedError('not today'),
+          );
+          const { admin } = runAdmin({ gateway });
+          const before = contentOf(admin);
+          const { status } = await send(admin, commands);
+          expect(status).toBe(nth < effects ? 409 : 204);
+          expect(contentOf(admin)).toEqual(nth < effects ? before : contentOf(whole.admin));
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  closeServerConnections,
+  createSnapshot,
+  patchServer,
+  patchService,
+  sequence,
+  startService,
+  stopService,
+  type AdminOptions,
+  type GatewayDocument,
+  type Operation,
+  type Plan,
+  type Transition,
+} from 'gateway-admin-core';
+
+import { runAdmin } from '../../support/running-admin.ts';
+
+type Foresee = NonNullable<AdminOptions['foresee']>;
+type Notes = NonNullable<Extract<Plan, { readonly mark: string }>['notes']>;
+
+const server = (name: string, ...status: ('running' | 'maintenance')[]) => ({
+  ...{ name, address: '10.0.0.1', port: 5432, protocol: 'pg', status },
+});
+const session = (id: number, on: string) => ({
+  ...{
+    id,
+    state: 'ready',
+    user: 'bob',
+    address: '::1',
+    service: '/services/Sales',
+    connected: '2026-01-01T00:00:00Z',
+  },
+  connections: [{ id: 0, state: 'In use', role: 'Master', server: `/servers/${on}` }],
+});
+const document: GatewayDocument = {
+  servers: [server('db-1', 'running'), server('db-2', 'running', 'maintenance'), server('db-3')],
+  services: [
+    { name: 'Sales', router: 'r', servers: ['/servers/db-1'] },
+    { name: 'Reports', router: 'r', servers: ['/servers/db-3'], state: 'stopped' },
+  ],
+  sessions: [session(1, 'db-1'), session(2, 'db-1')],
+};
+
+function notesOf(transition: Transition, foresee?: Foresee, errors: unknown[] = []): Notes {
+  const observe = { onError: (error: unknown) => errors.push(error) };
+  const { admin } = runAdmin({ snapshot: createSnapshot(document), observe, ...(foresee && { foresee }) });
+  const plan = admin.plan(transition);
+  if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
+  return plan.notes ?? [];
+}
+
+const patchSales =
+  (...operations: Operation[]): Transition =>
+  (snapshot, context) =>
+    patchService(snapshot, 'Sales', operations, context);
+const setState =
+  (name: string, ...value: string[]): Transition =>
+  (snapshot, context) =>
+    patchServer(snapshot, name, [{ op: 'replace', path: '/state', value }], context);
+const limit = patchSales({ op: 'add', path: '/max_connection', value: 1 });
+
+describe('the notes of a plan', () => {
+  // Promise: notes
+  it.each<[string, Transition, Partial<Notes[number]>[]]>([
+    [
+      'a setting with which the gateway may close sessions',
+      patchSales({ op: 'add', path: '/connection_timeout', value: 10 }),
+      [{ code: 'gateway-may-close', resource: '/services/Sales' }],
+    ],
+    ['a setting with which it may not', patchSales({ op: 'add', path: '/user', value: 'x' }), []],
+    [
+      'the only server of a service',
+      setState('db-1', 'running', 'maintenance'),
+      [{ code: 'no-usable-server', resource: '/services/Sales' }],
+    ],
+    [
+      'a start of a service without a usable server',
+      (snapshot, context) => startService(snapshot, 'Reports', context),
+      [{ code: 'no-usable-server', resource: '/services/Reports' }],
+    ],
+    ['a stop', (snapshot, context) => stopService(snapshot, 'Sales', context), []],
+    [
+      'the end of the maintenance',
+      setState('db-2', 'running'),
+      [{ code: 'leaves-maintenance', resource: '/servers/db-2', detail: 'db-2 leaves maintenance.' }],
+    ],
+    [
+      'a server that sessions still use',
+      patchSales({ op: 'replace', path: '/servers/0', value: '/servers/db-2' }),
+      [
+        { code: 'sessions-on-old-server', resource: '/servers/db-1', count: 2 },
+        { code: 'no-usable-server', resource: '/services/Sales' },
+        { code: 'gateway-may-close' },
+      ],
+    ],
+    [
+      'the connections that sessions lose',
+      (snapshot, context) => closeServerConnections(snapshot, 'db-1', context),
+      [{ code: 'sessions-lose-connection', resource: '/servers/db-1', count: 2 }],
+    ],
+    [
+      'a sequence',
+      sequence(limit, setState('db-2', 'running')),
+      [{ code: 'leaves-maintenance' }, { code: 'gateway-may-close' }],
+    ],
+  ])('name what is not counted of %s', (_what, transition, expected) => {
+    const notes = notesOf(transition);
+    expect(notes).toMatchObject(expected);
+    expect(notes).toHaveLength(expected.length);
+  });
+
+  it('are those of a host that foresees what it will do', () => {
+    const foresee: Foresee = ({ events }, { sessions }) => [
+      {
+        code: 'host-idle',
+        resource: events[0]?.resource ?? '',
+        count: sessions.size,
+        detail: 'They are idle.',
+      },
+    ];
+    expect(notesOf(limit, foresee)).toEqual([
+      { code: 'host-idle', resource: '/services/Sales', count: 2, detail: 'They are idle.' },
+    ]);
+    expect(notesOf(limit, () => [])).toEqual([]);
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['answers a promise', () => Promise.resolve([])],
+    ['answers with a code of its own', () => [{ code: 'gateway-may-close', detail: 'x' }]],
+    ['answers with two lines', () => [{ code: 'host-x', detail: 'a\nb' }]],
+    ['answers with half a session', () => [{ code: 'host-x', detail: 'a', count: 0.5 }]],
+    ['answers nothing', () => undefined],
+  ])('are left out, and onError gets an error, if the host %s', (_what, foresee) => {
+    const errors: unknown[] = [];
+    expect(notesOf(limit, foresee as Foresee, errors)).toEqual([]);
+    expect(errors).toMatchObject([{ name: 'HostError', call: 'foresee' }]);
+  });
+
+  // When each lost server was looked for in each service, this took longer than a test may.
+  it('are made in one pass over many services of many servers', () => {
+    const names = Array.from({ length: 1000 }, (_, at) => `s-${String(at)}`);
+    const servers = names.map((name) => `/servers/${name}`);
+    const { admin } = runAdmin({
+      snapshot: createSnapshot({
+        servers: names.map((name) => server(name, 'running')),
+        services: names.slice(0, 300).map((name) => ({ name, router: 'r', servers })),
+        sessions: names.map((name, id) => ({ ...session(id, name), service: '/services/s-1' })),
+      }),
+    });
+    const none: Transition = (state, context) =>
+      patchService(state, 's-1', [{ op: 'replace', path: '/servers', value: [] }], context);
+    expect(admin.plan(none)).toMatchObject({ outcome: 'accepted' });
+  });
+
+  it('are at most 20 of the host', () => {
+    const note = { code: 'host-x', detail: 'x' } as const;
+    expect(notesOf(limit, () => Array.from({ length: 30 }, () => note))).toHaveLength(20);
+  });
+});

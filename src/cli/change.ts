@@ -121,7 +121,7 @@ async function confirm(call: Call, question: string, place: GatewayPlace): Promi
   const leaving = new AbortController();
   terminal.once('SIGINT', () => leaving.abort()).once('close', () => leaving.abort());
   try {
-    const wish = place.isProduction ? `Type ${safeText(place.name ?? '')} to go on:` : '[y/N]';
+    const wish = place.isProduction ? `Type ${safeText(place.name)} to go on:` : '[y/N]';
     const answer = (
       await terminal.question(`${safeText(question)} ${wish} `, { signal: leaving.signal })
     ).trim();

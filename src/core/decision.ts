@@ -514,11 +514,15 @@ function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>
   }
 }
 
-/** The head of joined parts: only the last decision can close anything. */
+/** The head of joined parts. One of them can close anything: of several with a head, the last one that has candidates. */
 function headOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 'head'> {
-  const last = all.at(-1)?.head;
-  if (last === undefined) return {};
-  const heads = [...all.slice(0, -1).flatMap(({ make }) => [...make()]), last];
+  const closing =
+    all.findLast(({ head, items }) => head !== undefined && items > 0) ?? all.findLast(({ head }) => head);
+  if (closing?.head === undefined) return {};
+  const heads = all.flatMap((each) => {
+    if (each.head === undefined) return [...each.make()];
+    return each === closing ? [each.head] : [];
+  });
   return { head: joinedChanges(heads) };
 }
 

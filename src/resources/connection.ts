@@ -358,8 +358,8 @@ function decideServerConnections(snapshot: Snapshot, server: Server, context: Co
   const { key } = server;
   const range = (offset: number, length: number): readonly SessionConnection[] =>
     table.connectionsOfServer(key, offset, length);
-  const isLeft = ({ session, connection }: SessionConnection, { sessions }: Snapshot): boolean =>
-    isOn(key, identityOf(session, connection), sessions);
+  const isLeft = ({ session, connection: { id, opened } }: SessionConnection, present: Snapshot): boolean =>
+    openedOn(key, { session: session.id, connected: session.connected, id }, present.sessions) === opened;
   const toChange = (
     batch: readonly SessionConnection[],
   ): { event: ClosingEvent; effect: ConnectionEffect } => {
@@ -384,11 +384,18 @@ function isOn(
   { session, connected, id }: ConnectionIdentity,
   sessions: SessionTable,
 ): boolean {
+  return openedOn(server, { session, connected, id }, sessions) !== undefined;
+}
+
+/** The revision at which a connection to a server has opened; `undefined` if it is not there. */
+function openedOn(
+  server: string,
+  { session, connected, id }: ConnectionIdentity,
+  sessions: SessionTable,
+): number | undefined {
   const found = sessions.find(session);
-  return (
-    found?.connected === connected &&
-    found.connections.some((each) => each.id === id && each.server === server)
-  );
+  if (found?.connected !== connected) return undefined;
+  return found.connections.find((each) => each.id === id && each.server === server)?.opened;
 }
 
 function identityOf({ id: session, connected }: Session, { id }: Connection): ConnectionIdentity {

@@ -391,8 +391,8 @@ function close(
 
 type ClosingEvent = Extract<SessionEvent, { readonly type: 'sessions.closed' }>;
 
-function isOpen({ id, connected }: SessionIdentity, { sessions }: Snapshot): boolean {
-  return sessions.find(id)?.connected === connected;
+function isOpen({ id, opened }: Session, { sessions }: Snapshot): boolean {
+  return sessions.find(id)?.opened === opened;
 }
 
 function listingOfSessions(

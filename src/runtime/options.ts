@@ -112,9 +112,12 @@ const label = text(255);
 /** @throws RangeError if a text has control characters, or is too long */
 function placeOf({ name, environment }: GivenOptions): CompleteOptions['place'] {
   for (const [option, value] of Object.entries({ name, environment })) {
-    if (value === undefined || (value !== '' && parseShape(label, value).ok)) continue;
+    if (value === undefined) continue;
+    // A name is typed where something is closed in production.
+    const isTypable = value !== '' && value === value.trim() && !/\p{Cf}/u.test(value);
+    if (isTypable && parseShape(label, value).ok) continue;
     throw new RangeError(
-      `The option ${option} must be one line of 1 to 255 characters; ${quoted(value)} is not`,
+      `The option ${option} must be one line of 1 to 255 visible characters; ${quoted(value)} is not`,
     );
   }
   return { ...(name === undefined ? {} : { name }), ...(environment === undefined ? {} : { environment }) };

@@ -100,7 +100,8 @@ export async function settleGroups(
     if (refused !== undefined) return end(refused);
     done += 1;
     const place: Place = done === of ? { at: 'end' } : { at: 'part', done, of };
-    events.push(...(await flight.settle(eventsOf(group), place)));
+    // A part that closes nothing needs no record, unless it ends the command.
+    if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), place)));
     if (done < of && flight.isUnknown) return end({ reason: rest, kept: [] });
   }
   return done < of ? end({ reason: rest, kept: [] }) : { events };

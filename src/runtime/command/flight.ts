@@ -304,7 +304,13 @@ export class Flight {
 
 /** The sessions and connections that are open, and that an effect closes. */
 function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
-  if (effect.type === 'connections.close') return { sessions: 0, connections: effect.connections.length };
+  if (effect.type === 'connections.close') {
+    const open = effect.connections.filter(({ session, connected, id }) => {
+      const found = table.find(session);
+      return found?.connected === connected && found.connections.some((each) => each.id === id);
+    });
+    return { sessions: 0, connections: open.length };
+  }
   if (effect.type !== 'sessions.close') return { sessions: 0, connections: 0 };
   const open = effect.sessions.filter(({ id, connected }) => table.find(id)?.connected === connected);
   return {

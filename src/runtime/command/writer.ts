@@ -14,7 +14,7 @@ import {
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Foresee, Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { misfitOf, ownCommand } from '../plan/mark.ts';
+import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, toPlan, type Plan, type Planned } from '../plan/plan.ts';
 import type { Coordinator } from '../coordinator.ts';
 import { ReportError } from '../host/report-error.ts';
@@ -144,11 +144,14 @@ export class Writer {
     if (mark === undefined) return this.#judge(request);
     const { life } = this.#options;
     const { instant } = mark;
-    const isOfLife = instant?.life === life;
-    const decision = this.#judge(request, isOfLife ? { openedUpTo: instant.revision } : {});
+    const snapshot = this.#snapshot;
+    const openedUpTo = instant?.life === life ? instant.revision : undefined;
+    const decision = this.#judge(request, openedUpTo === undefined ? {} : { openedUpTo });
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
-    const misfit = misfitOf(mark, changes, { command: digits(), life });
+    const misfit = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
+    if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
+      assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
     return refused(this.#snapshot, planChanged(misfit, this.#planOf(request)), decision.resources);
   }
@@ -164,6 +167,8 @@ export class Writer {
 
   /** Makes a plan as if there was no mark, and refuses what a command of unknown outcome holds. */
   #planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Plan {
+    // Read before the decision: a veto may report.
+    const snapshot = this.#snapshot;
     const decision = this.#judge(request);
     const { resources } = decision;
     const held =
@@ -171,7 +176,7 @@ export class Writer {
       this.#options.coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
     const { life, foresee } = this.#options;
-    return toPlan(decision, planned, { snapshot: this.#snapshot, life, foresee });
+    return toPlan(decision, planned, { snapshot, life, foresee });
   }
 
   #judge(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {

@@ -235,27 +235,33 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
   return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
 }
 
+/** What decides on the rights of a caller. */
+type Authorizing = Pick<AccessOptions, 'authorize' | 'onError'>;
+
 /** What a caller asks for. */
 type Use = Pick<Asked, 'route' | 'parameters' | 'query'>;
 
 /** Why a caller may not use a route; `undefined` if the caller may. @internal */
 export function forbiddenTo(
   principal: Principal | undefined,
-  options: Pick<AccessOptions, 'authorize' | 'onError'>,
+  options: Authorizing,
   use: Use,
 ): Problem<ProblemCode> | undefined {
-  return isAllowed(options, principal, use) ? undefined : forbidden(principal, use);
+  return isAllowed(options, principal, use) ? undefined : forbidden(options, principal, use);
 }
 
 /** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
 export function shownCaller(
-  { authorize, onError }: AccessOptions,
+  { authorize, onError }: Authorizing,
   principal: Principal,
 ): ReturnType<NonNullable<Surroundings['caller']>> {
   const user = cut(principal.name, longestName);
   try {
     const role = callHost('authorize', () => authorize?.roleOf?.(principal));
-    return roles.includes(role as Role) ? { user, role: role as Role } : { user };
+    if (roles.includes(role as Role)) return { user, role: role as Role };
+    if (role !== undefined)
+      onError(wrongAnswer('authorize', role, `one of ${roles.join(', ')}, or undefined`));
+    return { user };
   } catch (error) {
     onError(error);
     return { user };
@@ -264,7 +270,7 @@ export function shownCaller(
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
 function isAllowed(
-  { authorize, onError }: Pick<AccessOptions, 'authorize' | 'onError'>,
+  { authorize, onError }: Authorizing,
   principal: Principal | undefined,
   { route, parameters, query: { dryRun } }: Use,
 ): boolean {
@@ -292,11 +298,18 @@ const unauthenticated = problem(
   'The credentials are missing, wrong or no longer valid. Send valid ones.',
 );
 
-function forbidden(principal: Principal | undefined, { route: { role }, query }: Use): Problem<ProblemCode> {
+function forbidden(
+  options: Authorizing,
+  principal: Principal | undefined,
+  { route: { role }, query }: Use,
+): Problem<ProblemCode> {
   const who =
     principal === undefined ? 'Callers without a log-in are' : `The user ${quoted(principal.name)} is`;
   const needed = query.dryRun ? 'reader' : role;
-  const detail = `${who} not allowed to do this: it is for the role ${needed}.`;
+  const own = principal && shownCaller(options, principal).role;
+  // A rule of the host can refuse for another reason.
+  const isByRole = own === undefined || roles.indexOf(own) < roles.indexOf(needed);
+  const detail = `${who} not allowed to do this${isByRole ? `: it is for the role ${needed}` : ''}.`;
   return problem('forbidden', `${detail} Ask an administrator of this gateway for the permission.`);
 }
 

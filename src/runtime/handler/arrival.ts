@@ -69,20 +69,22 @@ interface Arriving<R> {
   readonly parameters?: PathParameters;
   readonly fault: Problem | undefined;
   readonly query?: Result<Query>;
+  /** Whether the query asks for a dry run, also if another parameter is faulty. */
+  readonly isDryRun?: boolean;
 }
 
 /** Begins the way of a request. @internal */
 export function arrive<R extends Route>(
-  { request, route, parameters, fault, query = noQuery }: Arriving<R>,
+  { request, route, parameters, fault, query = noQuery, isDryRun = false }: Arriving<R>,
   { audit }: HandlerOptions,
 ): Arrival<R> {
-  const isWriting = route.kind === 'command' && !(query.ok && query.value.dryRun);
+  const isWriting = route.kind === 'command' && !isDryRun;
   return {
     request,
     route,
     parameters: parameters ?? {},
     fault,
-    query: (query.ok ? query : noQuery).value,
+    query: query.ok ? query.value : { ...noQuery.value, dryRun: isDryRun },
     queryFault: query.ok ? undefined : query.problem,
     attempt: isWriting
       ? audit.attempt(

@@ -14,7 +14,7 @@ import type { Limits } from '../limits.ts';
 import { accessHeaders } from './access.ts';
 import { arrive, take, type Arrival, type HandlerOptions, type Step } from './arrival.ts';
 import { crossOriginHeaders } from './origin.ts';
-import { noQuery, parseQuery } from './query.ts';
+import { parseQuery } from './query.ts';
 import { checkRequest, RequestError, type CheckedRequest } from './request.ts';
 import { empty, refusal, type Reply } from './respond.ts';
 import { steps } from './step.ts';
@@ -149,9 +149,11 @@ function arrivalOf(
   const isBroken = match.found === 'broken-escape';
   const fault = isBroken ? problem('path-encoding-invalid', brokenEscape('path')) : undefined;
   // Not of a target that is too long.
-  const query = formFault === undefined ? parseQuery(route, partsOf(request).query) : noQuery;
+  const raw = formFault === undefined ? partsOf(request).query : '';
+  const query = parseQuery(route, raw);
+  const isDryRun = query.ok ? query.value.dryRun : /(?:^|&)dry_run=true(?:&|$)/.test(raw);
   const place = isBroken ? { route } : { route, parameters: match.parameters };
-  return arrive({ request, ...place, fault: formFault ?? fault, query }, options);
+  return arrive({ request, ...place, fault: formFault ?? fault, query, isDryRun }, options);
 }
 
 /** The reply to a request that has thrown. */

@@ -63,7 +63,7 @@ export type JournalRecord = {
 export interface Open<I> {
   /** The last intent. */
   readonly intent: I;
-  /** The number of settled parts. If the number is greater than the part of the intent, no part is in flight. */
+  /** The number of settled parts. If the number is greater than the part of the intent, no part is in flight. A part that closes nothing has no record. */
   readonly settled: number;
 }
 
@@ -73,7 +73,8 @@ export type OpenCommand = Open<Intent>;
 /** The shape of an {@link OpenCommand}. @internal */
 export const openShape = z
   .object({ intent: intentShape, settled: count })
-  .check(z.refine(({ intent: { part }, settled }) => settled === part || settled === part + 1));
+  // Earlier versions stored a settlement of each part that closed nothing.
+  .check(z.refine(({ intent: { part, of }, settled }) => settled >= part && settled <= of));
 
 /** Whether the members of an intent fit together. @internal */
 export function isWhole({

@@ -10,6 +10,7 @@ import { firstPartOf, partsOf, type Changes } from '../../core/decision.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { namesOfSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { isSealed } from '../../core/secret.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import { sha256 } from './digest.ts';
 
 /** A parsed mark. @internal */
@@ -38,6 +39,8 @@ export interface MarkScope {
   readonly command: string;
   /** The life of the interface. */
   readonly life: string;
+  /** The present revision. */
+  readonly revision: number;
 }
 
 /**
@@ -52,13 +55,14 @@ export interface MarkScope {
 export function misfitOf(
   mark: Mark,
   decision: Changes<AdminEvent, Effect> | undefined,
-  { command, life }: MarkScope,
+  { command, life, revision }: MarkScope,
 ): string | undefined {
   if (mark.command !== command) return foreign;
   if (decision === undefined) return undefined;
   const { instant } = mark;
   if (instant !== undefined && instant.life !== life)
     return 'The plan was made before the last start of the interface, or by another node.';
+  if (instant !== undefined && instant.revision > revision) return 'No plan has this mark yet.';
   const present = markOf(decision, command, { life, revision: 0 });
   if (present.digest === mark.digest && (present.instant === undefined) === (instant === undefined))
     return undefined;
@@ -107,6 +111,34 @@ export function markOf(
   const { head, items } = closingOf(decision);
   const digest = digestOf([...head.events, ...head.effects].map(shown));
   return { command, digest, ...(items === undefined ? {} : { instant: { ...at, items } }) };
+}
+
+/**
+ * Checks that a decision of the host closes nothing that has opened since its plan. A decision of this library is bound by the
+ * context.
+ *
+ * @throws TypeError if the transition has not passed its context on
+ * @internal
+ */
+export function assertCovered(
+  decision: Changes<AdminEvent, Effect>,
+  { sessions }: Snapshot,
+  openedUpTo: number,
+): void {
+  if (partsOf<AdminEvent, Effect>(decision).head !== undefined) return;
+  const isLater = (opened: number | undefined): boolean => opened !== undefined && opened > openedUpTo;
+  const strays = decision.events.some((event) => {
+    if (event.type === 'sessions.closed')
+      return event.sessions.some(({ id }) => isLater(sessions.find(id)?.opened));
+    if (event.type !== 'connections.closed') return false;
+    return event.connections.some(({ session, id }) =>
+      isLater(sessions.find(session)?.connections.find((each) => each.id === id)?.opened),
+    );
+  });
+  if (strays)
+    throw new TypeError(
+      'A command with a mark would close what has opened since its plan: the transition must pass its context on',
+    );
 }
 
 /** The first part of a decision, and the number of sessions or connections that all parts close; left out if none do. */
@@ -160,32 +192,25 @@ function withoutSecret(name: string, value: Json): Json {
   return isObject(value) ? Object.fromEntries(Object.keys(value).map((entry) => [entry, 'set'])) : 'set';
 }
 
-/** The members that differ, with both values: of a map its entries that differ, of a list what goes and what comes. */
+/** The members that differ, with both values: of a map its entries that differ, of a status the words that go and come. */
 function differenceOf(before: JsonObject, after: JsonObject): JsonObject {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const differing = [...names].filter((name) => !sameOrAbsent(before[name], after[name]));
-  return Object.fromEntries(differing.map((name) => [name, between(before[name], after[name])]));
+  return Object.fromEntries(differing.map((name) => [name, between(name, before[name], after[name])]));
 }
 
 function sameOrAbsent(one: Json | undefined, other: Json | undefined): boolean {
   return one === undefined || other === undefined ? one === other : sameJson(one, other);
 }
 
-function between(before: Json | undefined, after: Json | undefined): Json {
-  if (before !== undefined && after !== undefined) {
-    if (isObject(before) && isObject(after)) return differenceOf(before, after);
-    if (isArray(before) && isArray(after)) return listsBetween(before, after);
-  }
-  return [before === undefined ? [] : [before], after === undefined ? [] : [after]];
-}
-
-function listsBetween(before: readonly Json[], after: readonly Json[]): Json {
-  const without = (list: readonly Json[], others: readonly Json[]): readonly Json[] =>
-    list.filter((each) => !others.some((other) => sameJson(each, other)));
-  const [goes, comes] = [without(before, after), without(after, before)];
-  const [kept, left] = [without(before, goes), without(after, comes)];
-  // Only the order differs, or how often a value stands there.
-  return sameJson(kept, left) ? [goes, comes] : [before, after];
+function between(name: string, before: Json | undefined, after: Json | undefined): Json {
+  if (before === undefined || after === undefined)
+    return [before === undefined ? [] : [before], after === undefined ? [] : [after]];
+  if (isObject(before) && isObject(after)) return differenceOf(before, after);
+  // The words of a status that a monitor finds may differ.
+  if (name === 'state' && isArray(before) && isArray(after))
+    return [before.filter((word) => !after.includes(word)), after.filter((word) => !before.includes(word))];
+  return [[before], [after]];
 }
 
 /** JSON with sorted keys, in which a sealed secret is `set`. */

@@ -10,7 +10,7 @@ import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Note } from '../../resources/note.ts';
 import { nameKey } from '../../core/name.ts';
-import { parseLink } from '../../core/link.ts';
+import { decodeSegment, parseLink } from '../../core/link.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import { linkOf, sessionsOf } from '../../snapshot/state.ts';
 
@@ -71,49 +71,68 @@ function onOldServers(
 ): readonly Note[] {
   const table = sessionsOf(snapshot);
   if (table.countOfService(service) === 0) return [];
-  const lost = before.servers.filter((link) => !after.servers.includes(link));
-  return lost.flatMap((link) => {
-    const key = keyIn(link);
-    const using = table.countSessionsOfServer(key);
-    if (using === 0) return [];
-    // Of a server that other services use as well, nobody has counted the sessions of this one.
-    const users = [...snapshot.services].filter(({ settings }) =>
-      settings.servers.some((each) => keyIn(each) === key),
-    );
-    const isOwn = users.every((each) => each.key === service);
-    const who = isOwn ? `${String(using)} sessions` : 'Sessions';
+  const kept = new Set(after.servers);
+  const lost = before.servers.filter(
+    (link) => !kept.has(link) && table.countSessionsOfServer(keyIn(link)) > 0,
+  );
+  const shared = lost.length === 0 ? undefined : linksOfOthers(service, snapshot);
+  return lost.map((link) => {
+    const count = table.countSessionsOfServer(keyIn(link));
+    // Of a server that other services use as well, the table does not count the sessions of this one.
+    const isOwn = shared?.has(link) === false;
+    const who = isOwn ? `${String(count)} sessions` : 'Sessions';
     const detail = `${who} of ${nameIn(resource)} may stay on ${nameIn(link)}, which new sessions no longer use.`;
-    return [{ code: 'sessions-on-old-server', resource: link, ...(isOwn ? { count: using } : {}), detail }];
+    return { code: 'sessions-on-old-server', resource: link, ...(isOwn ? { count } : {}), detail };
   });
+}
+
+/** The links of the servers of all other services. The links of settings are canonical. */
+function linksOfOthers(service: string, { services }: Snapshot): ReadonlySet<string> {
+  const links = new Set<string>();
+  for (const { key, settings } of services)
+    if (key !== service) for (const link of settings.servers) links.add(link);
+  return links;
 }
 
 /** The services that could take new sessions, or are about to start, and then have no server for them. */
 function unusableServices({ events }: Changing, before: Snapshot): readonly Note[] {
-  const isTouched = events.some(({ type }) =>
+  const touched = events.filter(({ type }) =>
     ['server.updated', 'service.updated', 'service.started'].includes(type),
   );
-  if (!isTouched) return [];
+  if (touched.length === 0) return [];
   // Without closings: of these, an event has only the first part.
   const next = evolve(
     before,
     events.filter((event) => !('sessions' in event || 'connections' in event)),
   );
+  const [usable, usableNext] = [usableServers(before), usableServers(next)];
+  const links = new Set(touched.map(({ resource }) => resource));
   return [...next.services].flatMap((service) => {
-    const earlier = before.services.find(service.key);
-    const wasReady = earlier !== undefined && earlier.state !== 'stopped' && isUsable(earlier, before);
-    const isStarting = earlier?.state === 'stopped' && service.state !== 'stopped';
-    if (service.state === 'stopped' || isUsable(service, next) || !(wasReady || isStarting)) return [];
     const resource = linkOf('services', service);
+    if (
+      service.state === 'stopped' ||
+      !(links.has(resource) || service.settings.servers.some((link) => links.has(link)))
+    )
+      return [];
+    const earlier = before.services.find(service.key);
+    const wasReady = earlier?.state !== 'stopped' && isServed(earlier, usable);
+    const isStarting = earlier?.state === 'stopped';
+    if (isServed(service, usableNext) || !(wasReady || isStarting)) return [];
     const detail = `No server of ${service.name} takes new sessions then.`;
     return [{ code: 'no-usable-server', resource, detail }];
   });
 }
 
-function isUsable({ settings }: Service, { servers }: Snapshot): boolean {
-  return settings.servers.some((link) => {
-    const { state = [] } = servers.find(keyIn(link))?.settings ?? {};
-    return state.includes('running') && !state.includes('maintenance');
-  });
+/** The links of the servers that take new sessions. */
+function usableServers({ servers }: Snapshot): ReadonlySet<string> {
+  const usable = [...servers].filter(
+    ({ settings: { state } }) => state.includes('running') && !state.includes('maintenance'),
+  );
+  return new Set(usable.map((server) => linkOf('servers', server)));
+}
+
+function isServed(service: Service | undefined, usable: ReadonlySet<string>): boolean {
+  return service?.settings.servers.some((link) => usable.has(link)) === true;
 }
 
 function losingConnections(
@@ -126,8 +145,10 @@ function losingConnections(
   return [{ code: 'sessions-lose-connection', resource, count, detail }];
 }
 
+/** The name in a link. A decision that the host has built can have any text as a link. */
 function nameIn(link: string): string {
-  return decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
+  const segment = link.slice(link.lastIndexOf('/') + 1);
+  return decodeSegment(segment) ?? segment;
 }
 
 function keyIn(link: string): string {

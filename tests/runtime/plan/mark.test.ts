@@ -4,6 +4,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  createMemoryStore,
   createRoles,
   createUser,
   patchServer,
@@ -19,7 +20,7 @@ import {
 import { subjectPatches, patchSubject } from '../../support/arbitrary-patch.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../../support/document.ts';
 import { openedSession, openedSessions } from '../../support/opened-session.ts';
-import { runAdmin, type Running } from '../../support/running-admin.ts';
+import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
 import { transports, type Answer } from '../../support/transport.ts';
 
 const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
@@ -105,6 +106,86 @@ describe('a command with the mark of its plan', () => {
     expect(gateway.applied.flatMap((effect) => ('sessions' in effect ? effect.sessions : []))).toHaveLength(
       10,
     );
+  });
+
+  it('closes no connection that is opened again under the same id while the command runs', async () => {
+    const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(1500) });
+    const cut: Transition = (snapshot, context) => closeServerConnections(snapshot, 'db', context);
+    const mark = markOf(admin, cut);
+    gateway.will((_effect, _context, perform) => {
+      const [session, id] = [1400, 0];
+      admin.report({ type: 'connection.closed', session, id });
+      admin.report({ type: 'connection.opened', session, id, server: 'db', role: 'Slave', state: 'In use' });
+      perform();
+      return Promise.resolve();
+    });
+    expect(await admin.execute(cut, { mark })).toMatchObject({ closed: { connections: 1499 } });
+    expect(admin.snapshot.sessions.find(1400)?.connections).toHaveLength(1);
+  });
+
+  it('counts no connection that has ended by itself before the gateway was asked', async () => {
+    const { admin } = runAdmin();
+    const execution = admin.execute(cutAll);
+    admin.report({ type: 'connection.closed', session: 9, id: 0 });
+    expect(await execution).toMatchObject({ outcome: 'accepted', closed: { connections: 1 } });
+  });
+
+  it('stores no record of a part that closes nothing', async () => {
+    const store = createMemoryStore();
+    const { admin } = await openRunning(store, { snapshot: crowdedSnapshot(0) });
+    const closeSales: Transition = (state, context) => closeServiceSessions(state, 'Sales', context);
+    const report = (from: number, count: number): void => {
+      admin.report(
+        openedSessions(count, 'db').map((each) => ({ ...each, id: each.id + from, service: 'Sales' })),
+      );
+    };
+    report(0, 10);
+    const mark = markOf(admin, closeSales);
+    report(10, 4000);
+    const before = (await store.load()).records.length;
+    expect(await admin.execute(closeSales, { mark })).toMatchObject({ closed: { sessions: 10 } });
+    // The intent and the settlement of the first part, and the end.
+    expect((await store.load()).records.length - before).toBe(3);
+  });
+
+  it('is done also if another closing of the sequence has nothing to close', async () => {
+    const { admin } = runAdmin();
+    const none: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'Report Service', context);
+    const both = sequence(closeAll, none);
+    expect(await admin.execute(both, { mark: markOf(admin, both) })).toMatchObject({
+      closed: { sessions: 2 },
+    });
+  });
+
+  it('is an error of the host if a transition does not pass its context on', async () => {
+    const { admin } = runAdmin();
+    const forgetful: Transition = (snapshot, { now }) =>
+      closeServiceSessions(snapshot, 'My Service', { now });
+    const mark = markOf(admin, forgetful);
+    admin.report(openedSessions(1));
+    await expect(admin.execute(forgetful, { mark })).rejects.toThrow('must pass its context on');
+    expect(admin.snapshot.sessions.countOfService('my-service')).toBe(3);
+  });
+
+  it('is refused if no plan can have the mark yet', async () => {
+    const { admin } = runAdmin();
+    const [command, digest, life, , items] = markOf(admin, closeAll).split('.');
+    const mark = [command, digest, life, '999999999999999', items].join('.');
+    expect(await send(admin, closeAll, mark)).toBe('precondition-failed');
+  });
+
+  it('binds where an element of a list comes to stand', async () => {
+    const { admin } = runAdmin();
+    const serversOf =
+      (...value: string[]): Transition =>
+      (snapshot, context) =>
+        patchService(snapshot, 'My Service', [{ op: 'replace', path: '/servers', value }], context);
+    const added = { op: 'add', path: '/servers/1', value: '/servers/db-serv-3' } as const;
+    const add: Transition = (snapshot, context) => patchService(snapshot, 'My Service', [added], context);
+    await admin.execute(serversOf('/servers/db-serv-1', '/servers/DB-Server-2'));
+    const mark = markOf(admin, add);
+    await admin.execute(serversOf('/servers/DB-Server-2'));
+    expect(await send(admin, add, mark)).toBe('precondition-failed');
   });
 
   it('does its other part although all sessions have ended', async () => {
@@ -372,6 +453,24 @@ describe('planning', () => {
     const operations = [{ op: 'add', path: '/password', value: 'secret' }];
     expect(await plan('PATCH', '/services/My-Service', operations)).toBe(200);
     expect(errors).toEqual([]);
+  });
+
+  it('says first what is wrong with the query, and leaves no record', async () => {
+    const { admin } = runAdmin({ access: { authorize } });
+    const reading = admin.audit();
+    const target = '/service/My-Service/stop?dry_run=true&mark=x';
+    const handled = await admin.handle({ method: 'PUT', target, headers: {}, principal: reader });
+    expect(handled).toMatchObject({ response: { status: 400 } });
+    await admin.close();
+    expect(await reading.next()).toEqual({ value: undefined, done: true });
+  });
+
+  it('shows the role that a rule gives, and tells onError of another answer', async () => {
+    const roleOf = () => Promise.reject(new Error('no')) as never;
+    const { admin, errors } = runAdmin({ access: { authorize: Object.assign(() => true, { roleOf }) } });
+    const handled = await admin.handle({ method: 'GET', target: '/', headers: {}, principal: reader });
+    expect(handled.matched && handled.response.body).toContain('"user":"eve","ready"');
+    expect(errors).toMatchObject([{ name: 'HostError', call: 'authorize' }]);
   });
 
   it('says in a 403 who may not do it, and which role is needed', async () => {

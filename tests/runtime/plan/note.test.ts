@@ -143,6 +143,22 @@ describe('the notes of a plan', () => {
     expect(errors).toMatchObject([{ name: 'HostError', call: 'foresee' }]);
   });
 
+  // When each lost server was looked for in each service, this took longer than a test may.
+  it('are made in one pass over many services of many servers', () => {
+    const names = Array.from({ length: 1000 }, (_, at) => `s-${String(at)}`);
+    const servers = names.map((name) => `/servers/${name}`);
+    const { admin } = runAdmin({
+      snapshot: createSnapshot({
+        servers: names.map((name) => server(name, 'running')),
+        services: names.slice(0, 300).map((name) => ({ name, router: 'r', servers })),
+        sessions: names.map((name, id) => ({ ...session(id, name), service: '/services/s-1' })),
+      }),
+    });
+    const none: Transition = (state, context) =>
+      patchService(state, 's-1', [{ op: 'replace', path: '/servers', value: [] }], context);
+    expect(admin.plan(none)).toMatchObject({ outcome: 'accepted' });
+  });
+
   it('are at most 20 of the host', () => {
     const note = { code: 'host-x', detail: 'x' } as const;
     expect(notesOf(limit, () => Array.from({ length: 30 }, () => note))).toHaveLength(20);

@@ -82,6 +82,16 @@ const outcomeShape = z.strictObject({
   >),
 });
 
+/** The type of an outcome is of the client, and not of the main entry. */
+const outcomeTexts: Texts = {
+  '': 'What a command has done.',
+  outcome: 'Whether anything has changed.',
+  command: 'Id of the command; left out if nothing was settled.',
+  closed: 'What the command has closed.',
+  'closed.sessions': 'Number of sessions.',
+  'closed.connections': 'Number of backend connections, including the connections of the closed sessions.',
+};
+
 /** The name of the component of each shape. */
 const shapes = new Map<z.core.$ZodType, string>([
   ...[...tables].map(([name, { representation }]) => [representation, name] as const),
@@ -136,7 +146,7 @@ export function schemas(): Members {
   const registry = z.registry<{ id: string }>();
   for (const [shape, id] of shapes) registry.add(shape, { id });
   const uri = (id: string): string => `#/components/schemas/${id}`;
-  const descriptions = componentDescriptions();
+  const descriptions = { ...componentDescriptions(), Outcome: outcomeTexts };
   const named = Object.entries(z.toJSONSchema(registry, { uri }).schemas);
   return {
     ...Object.fromEntries(

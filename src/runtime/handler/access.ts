@@ -235,13 +235,16 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
   return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
 }
 
+/** What decides on the rights of a caller. */
+type Authorizing = Pick<AccessOptions, 'authorize' | 'onError'>;
+
 /** What a caller asks for. */
 type Use = Pick<Asked, 'route' | 'parameters' | 'query'>;
 
 /** Why a caller may not use a route; `undefined` if the caller may. @internal */
 export function forbiddenTo(
   principal: Principal | undefined,
-  options: Pick<AccessOptions, 'authorize' | 'onError'>,
+  options: Authorizing,
   use: Use,
 ): Problem<ProblemCode> | undefined {
   return isAllowed(options, principal, use) ? undefined : forbidden(options, principal, use);
@@ -249,7 +252,7 @@ export function forbiddenTo(
 
 /** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
 export function shownCaller(
-  { authorize, onError }: Pick<AccessOptions, 'authorize' | 'onError'>,
+  { authorize, onError }: Authorizing,
   principal: Principal,
 ): ReturnType<NonNullable<Surroundings['caller']>> {
   const user = cut(principal.name, longestName);
@@ -267,7 +270,7 @@ export function shownCaller(
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
 function isAllowed(
-  { authorize, onError }: Pick<AccessOptions, 'authorize' | 'onError'>,
+  { authorize, onError }: Authorizing,
   principal: Principal | undefined,
   { route, parameters, query: { dryRun } }: Use,
 ): boolean {
@@ -296,7 +299,7 @@ const unauthenticated = problem(
 );
 
 function forbidden(
-  options: Pick<AccessOptions, 'authorize' | 'onError'>,
+  options: Authorizing,
   principal: Principal | undefined,
   { route: { role }, query }: Use,
 ): Problem<ProblemCode> {

@@ -115,7 +115,7 @@ function planOfNow(answer: Answer<unknown>): Accepted | undefined {
 
 /** Whether there is a terminal. The standard input has ended if a document or a password was typed there. */
 function canAsk({ surroundings: { stdin } }: Call): boolean {
-  return stdin.isTTY === true && !stdin.readableEnded;
+  return stdin.isTTY && !stdin.readableEnded;
 }
 
 /** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */

@@ -118,9 +118,7 @@ function isReversible(event: EntryEvent): boolean {
 
 /** Takes an event back. What was so already before the event stays. */
 function wayBackOf(event: EntryEvent): Transition {
-  return event.already === true
-    ? (snapshot) => unchanged(snapshot, [event.resource])
-    : revert(event as AdminEvent);
+  return event.already ? (snapshot) => unchanged(snapshot, [event.resource]) : revert(event as AdminEvent);
 }
 
 /** Takes events back, the last one first. */

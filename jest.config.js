@@ -37,7 +37,7 @@ export default {
       },
     ],
   },
-  moduleNameMapper,
+  moduleNameMapper: { ...moduleNameMapper, '^fast-check$': '<rootDir>/tests/support/fast-check.ts' },
   globalSetup: '<rootDir>/tests/support/shared-postgres.ts',
   setupFilesAfterEnv: ['<rootDir>/tests/support/watch-admins.ts', '<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,

@@ -1,8 +1,16 @@
 /**
  * Effects on a scripted gateway: how each effect changes the gateway, and when each effect is in place.
  */
-import { EffectRefusedError, isUpdateInPlace, type Effect, type EffectOf, type Update } from '../../index.ts';
-import { fieldTables } from '../../resources/index.ts';
+import {
+  EffectRefusedError,
+  isUpdateInPlace,
+  type Effect,
+  type EffectOf,
+  type MonitorSettings,
+  type ServerSettings,
+  type ServiceSettings,
+  type Update,
+} from '../../index.ts';
 import {
   withWordList,
   withWordMap,
@@ -53,7 +61,7 @@ const rows: EffectRows = {
   // Other settings of the resource may have changed in between.
   update: {
     change(gateway, effect) {
-      put(gateway, effect, withUpdate(effect, thingOf(gateway, effect), changeOf(effect)));
+      put(gateway, effect, withUpdate(thingOf(gateway, effect), changeOf(effect)));
     },
     isSo: (gateway, effect) => isUpdateInPlace(effect, withWordList(thingOf(gateway, effect).settings)),
   },
@@ -109,10 +117,21 @@ function changeOf({ before, after }: Update<object>): Change {
   return { before: withWordMap(before), after: withWordMap(after) };
 }
 
-function withUpdate(effect: Effect, thing: ScriptedThing, { before, after }: Change): ScriptedThing {
-  const [kind = ''] = effect.type.split('.');
-  const known = fieldTables[kind]?.all.filter(({ setting }) => setting !== undefined) ?? [];
-  const unknown = Object.keys(after).find((name) => !known.some(({ storedName }) => storedName === name));
+/** The names of the optional members of a type. */
+type OptionalNames<T> = keyof { [K in keyof T as object extends Pick<T, K> ? K : never]: true };
+
+/** The settings that are left out while they have no value. Every other setting always has a value. */
+const optionalSettings: Readonly<
+  Record<OptionalNames<ServiceSettings & ServerSettings & MonitorSettings>, true>
+> = {
+  ...{ user: true, passwordSealed: true, root_user: true, version_string: true, weightby: true },
+  ...{ connection_timeout: true, max_connection: true, strip_db_esc: true, port: true },
+};
+
+function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedThing {
+  const unknown = Object.keys(after).find(
+    (name) => !(name in thing.settings || Object.hasOwn(optionalSettings, name)),
+  );
   if (unknown !== undefined) throw new EffectRefusedError(`The gateway has no setting "${unknown}" here.`);
   return { ...thing, settings: takeChange(thing.settings, before, after) };
 }

@@ -2,14 +2,15 @@
  * Entries: the history, one entry for each settled command that has changed something.
  *
  * An entry stays while it is one of the last 1,000, or has the last change of a member of a resource that exists. So the
- * newest entry about a member tells why the member is as it is. Sessions, reports and log-ins never get in.
+ * newest entry about a member tells why the member is as it is. If all entries together are too long for a store, the oldest
+ * ones go. Sessions, reports and log-ins never get in.
  */
 import * as z from 'zod/mini';
 
 import { beginFold, type EventBase } from '../../core/decision.ts';
 import { difference } from '../../json/diff.ts';
 import type { Operation } from '../../json/patch.ts';
-import { deepFreeze, sameJson, type JsonObject } from '../../json/value.ts';
+import { deepFreeze, sameJson, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -41,9 +42,18 @@ export interface Settlement {
 /** The number of last entries that stay, whatever they have changed. */
 const mostRecent = 1000;
 
+/**
+ * The largest length of all entries together, in characters of JSON. A store writes them at each compaction, and a file store
+ * refuses a state of 256 MiB.
+ */
+const mostCharacters = 16 * 1024 * 1024;
+
 /** Keeps the entries. @internal */
 export class Entries {
   readonly #most: number;
+  readonly #mostCharacters: number;
+  /** The length of all entries, in characters of JSON. */
+  #characters = 0;
   /** The entries that stay for the last change of a member, the oldest one first. */
   readonly #kept = new Map<string, Entry>();
   /** The last entries, the oldest one first. */
@@ -58,9 +68,11 @@ export class Entries {
   /**
    * @param entries - the entries to begin with, the oldest one first
    * @param most - the number of last entries that stay
+   * @param characters - the largest length of all entries together, in characters of JSON; the last entry always stays
    */
-  constructor(entries: readonly Entry[] = [], most = mostRecent) {
+  constructor(entries: readonly Entry[] = [], most = mostRecent, characters = mostCharacters) {
     this.#most = most;
+    this.#mostCharacters = characters;
     for (const entry of deepFreeze(entries)) this.#add(entry, entry.events);
   }
 
@@ -77,6 +89,7 @@ export class Entries {
     return new Entries(
       this.all.map((entry) => ({ ...entry, events: entry.events.map(clean) })),
       this.#most,
+      this.#mostCharacters,
     );
   }
 
@@ -114,14 +127,35 @@ export class Entries {
 
   #add(entry: Entry, changes: readonly EntryEvent[]): void {
     const { id } = entry;
-    (this.#kept.has(id) ? this.#kept : this.#recent).set(id, entry);
+    this.#put(this.#kept.has(id) ? this.#kept : this.#recent, entry);
     for (const event of changes)
       if (isDeletion(event)) this.#forget(placeOf(event), id);
       else for (const member of membersOf(event)) this.#note(`${placeOf(event)} ${member}`, id);
     const [oldest] = this.#recent.values();
-    if (this.#recent.size <= this.#most || oldest === undefined) return;
-    this.#recent.delete(oldest.id);
-    if (this.#uses.has(oldest.id)) this.#kept.set(oldest.id, oldest);
+    if (this.#recent.size > this.#most && oldest !== undefined) {
+      this.#drop(this.#recent, oldest.id);
+      if (this.#uses.has(oldest.id)) this.#put(this.#kept, oldest);
+    }
+    this.#shorten();
+  }
+
+  /** Drops the oldest entries while all together are too long. */
+  #shorten(): void {
+    for (const entries of [this.#kept, this.#recent])
+      for (const { id } of entries.values()) {
+        if (this.#characters <= this.#mostCharacters || this.#kept.size + this.#recent.size === 1) return;
+        this.#drop(entries, id);
+      }
+  }
+
+  #put(entries: Map<string, Entry>, entry: Entry): void {
+    this.#characters += lengthOf(entry) - lengthOf(entries.get(entry.id));
+    entries.set(entry.id, entry);
+  }
+
+  #drop(entries: Map<string, Entry>, id: string): void {
+    this.#characters -= lengthOf(entries.get(id));
+    entries.delete(id);
   }
 
   #note(member: string, id: string): void {
@@ -144,9 +178,14 @@ export class Entries {
     if (uses > 0) this.#uses.set(id, uses);
     else {
       this.#uses.delete(id);
-      this.#kept.delete(id);
+      this.#drop(this.#kept, id);
     }
   }
+}
+
+/** The length of an entry, in characters of JSON. */
+function lengthOf(entry: Entry | undefined): number {
+  return entry === undefined ? 0 : sizeOf(entry as unknown as Json, Infinity);
 }
 
 /** The events after which nothing is another: a renewed hash of the same password, and a command that has failed after all. */

@@ -1,8 +1,8 @@
 /**
  * `plan` and `apply`: make a running gateway as a gateway document says.
  *
- * What is to do is the decision of `adoptDocument`, which a gateway makes in its own process: the state in use is read over
- * the interface, and made into a snapshot here. Each event of the decision is a command of the interface.
+ * `adoptDocument` decides what changes, as in the process of a gateway. For that, the state in use is read over the interface,
+ * and made into a snapshot. Each event of the decision becomes a command of one sequence.
  */
 import type { Client, SequenceCommand } from '../client/index.ts';
 import {
@@ -60,7 +60,7 @@ function shownPlan(plan: Accepted | undefined): object {
   return { changes: events.map(changeOf), closes, stays, ...(notes && { notes }) };
 }
 
-/** Finds the change that makes the gateway as the document says, with its plan; `undefined` if nothing is to do. */
+/** Finds the change that makes the gateway as the document says, with its plan; `undefined` if the gateway is so already. */
 async function find(call: Call, client: Client, wanted: Parts): Promise<PlannedChange | undefined> {
   const live = await readParts(client, wantedIn(wanted));
   const found = await planned(client, commandsTo(wanted, live), (pointer) =>
@@ -91,7 +91,7 @@ interface Wanted {
 
 async function readDocument(file: string, { surroundings }: Call): Promise<Wanted> {
   const document = await documentIn(file, surroundings);
-  // Resources without names cannot be compared with those of the gateway: their faults are told at once.
+  // Resources without names cannot be compared with those of the gateway: `snapshotOf` throws their faults.
   if (!isNamed(document)) snapshotOf(document);
   const { servers = [], filters = [], monitors = [], services = [], users, sessions, ...others } = document;
   // A misspelt member would be left out in silence.
@@ -125,7 +125,7 @@ function wantedIn(wanted: Parts): (collection: keyof Parts, name: string) => boo
   return (collection, name) => links.has(linkTo(collection, nameKey(name)));
 }
 
-/** Decides what is to do. */
+/** Gives the commands that make the gateway as the document says. */
 function commandsTo(wanted: Parts, { parts, tags }: Live): readonly SequenceCommand[] {
   const goal = snapshotOf(completed(wanted, parts));
   const only = collections.flatMap((collection) =>
@@ -136,7 +136,7 @@ function commandsTo(wanted: Parts, { parts, tags }: Live): readonly SequenceComm
   return decision.outcome === 'unchanged' ? [] : decision.events.map((event) => commandOf(event, tags));
 }
 
-/** What stands between a document and a running gateway. */
+/** The error for a document that a running gateway cannot take over. */
 function impossible({ errors = [], detail }: Problem): CommandError {
   const places = errors.map((fault) => `\n  ${faultText(fault)}`);
   const what = places.length === 0 ? ` ${safeText(detail)}` : places.join('');

@@ -80,7 +80,7 @@ export const why: Command = {
     const { elements } = valueOf(await client.history.list({ ...search, range: [0, 0] }));
     if (elements.length === 0)
       throw new CommandError(
-        `The history has no change of ${safeText(place)}: its value is that of the document.`,
+        `The history has no change of ${safeText(place)}. Either the gateway document says so, or there is no such place.`,
         exitCodes.refused,
       );
     show(call, elements);

@@ -130,7 +130,7 @@ describe('gateway-admin undo', () => {
     await done(start);
     await done(stop);
     const { code, err } = await run('undo', stopped);
-    expect([code, err]).toEqual([1, expect.stringContaining('was started, stopped or deleted since by ada')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('was stopped since by ada')]);
     expect(present()).toEqual(['stopped', 100]);
   });
 

@@ -188,15 +188,18 @@ function lengthOf(entry: Entry | undefined): number {
   return entry === undefined ? 0 : sizeOf(entry as unknown as Json, Infinity);
 }
 
-/** The events after which nothing is another: a renewed hash of the same password, and a command that has failed after all. */
+/** The events that change nothing: a renewed hash of the same password, and a command that has failed. */
 const changesNothing: ReadonlySet<string> = new Set<AdminEvent['type']>(['user.rehashed', 'command.failed']);
 
 function isChange({ type }: Pick<EventBase, 'type'>): boolean {
   return !changesNothing.has(type);
 }
 
-/** What the entry says already, what `inverse` tells as well, and the hash of a password, which nobody may see. */
-const left: ReadonlySet<string> = new Set(
+/**
+ * The members that are not kept: the entry has them, `inverse` has them too, or they are hashes of passwords, which nobody may
+ * see.
+ */
+const leftOut: ReadonlySet<string> = new Set(
   ['at', 'actor', 'command', 'fleet', 'before', 'after', 'passwordHash'].concat('sessions', 'connections'),
 );
 
@@ -221,12 +224,12 @@ export function foldRecord(
 
 /** What is kept of an event. Of sessions and connections, their number. */
 function keptOf(event: AdminEvent, before: Settled | undefined, after: Settled | undefined): EntryEvent {
-  const members = Object.entries(event).filter(([name]) => !left.has(name));
+  const members = Object.entries(event).filter(([name]) => !leftOut.has(name));
   const own = Object.fromEntries(members) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };
   if ('connections' in event) return { ...own, count: event.connections.length };
   if (before === undefined || after === undefined) return own;
-  if (isTurn(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
+  if (changesState(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
   return 'inverse' in event ? { ...own, inverse: wayBackOf(event, before, after) } : own;
 }
 
@@ -278,8 +281,8 @@ export function kindOf({ type }: Pick<EventBase, 'type'>): string {
   return type.slice(0, type.indexOf('.'));
 }
 
-/** The key of the resource of an event, which the kind names. */
-function keyIn(event: object, kind: string): string {
+/** The key of the resource of an event, which the kind names. @internal */
+export function keyIn(event: object, kind: string): string {
   return (event as Readonly<Record<string, string | undefined>>)[kind] ?? '';
 }
 
@@ -293,14 +296,14 @@ function isDeletion({ type }: EntryEvent): boolean {
   return type.endsWith('.deleted');
 }
 
-/** Whether an event says that a thing was started or stopped. @internal */
-export function isTurn({ type }: EntryEvent): boolean {
+/** Whether an event is a start or a stop. @internal */
+export function changesState({ type }: EntryEvent): boolean {
   return /\.(?:started|stopped)$/.test(type);
 }
 
 /** The members that an event has changed, as clients know them. A user has nothing but a password. @internal */
 export function membersOf(event: EntryEvent): readonly string[] {
-  if (isTurn(event)) return ['state'];
+  if (changesState(event)) return ['state'];
   if (kindOf(event) === 'user') return ['password'];
   const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');
   return [...new Set(names.map((name) => memberNamed(event, name)))];

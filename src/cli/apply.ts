@@ -210,13 +210,29 @@ async function planned(
   leaveOut: (pointer: string) => void,
 ): Promise<Found | undefined> {
   if (commands.length === 0) return undefined;
-  const plan = acceptedPlan(valueOf(await client.sequence.send.plan({ commands })));
+  const answer = await client.sequence.send.plan({ commands });
+  if (!answer.ok && isTooLong(answer.problem)) throw tooLong(commands.length, answer.problem);
+  const plan = acceptedPlan(valueOf(answer));
   const secrets = plan.events.flatMap(secretsIn);
   const others = commands.flatMap((command) => withoutSecrets(command, secrets));
   if (countOf(others) === countOf(commands))
     return plan.outcome === 'unchanged' ? undefined : { commands, plan };
   secrets.forEach(leaveOut);
   return planned(client, others, leaveOut);
+}
+
+/** Whether an interface refuses a sequence for its length. */
+function isTooLong({ code, errors = [] }: Problem): boolean {
+  return code === 'content-too-large' || errors.some(({ pointer }) => pointer === '/commands');
+}
+
+function tooLong(length: number, problem: Problem): CommandError {
+  return new CommandError(
+    `The document makes ${counted(length, 'change')}, and the gateway makes fewer at once. Nothing was done. Apply the ` +
+      'document in parts: a resource that a document leaves out stays as it is.',
+    exitCodes.refused,
+    problem,
+  );
 }
 
 /** The secrets that an event sets: a plan has the pointer of a secret, and not its value. */

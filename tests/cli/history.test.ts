@@ -70,6 +70,7 @@ describe('gateway-admin history', () => {
     expect(await ids('--actor', 'grace')).toEqual([]);
     expect(await ids('--since', '2016-09-10T00:00:00Z')).toHaveLength(2);
     expect(await ids('--before', '2016-09-10T00:00:00Z')).toEqual([]);
+    expect(await ids('--since', '999999999d')).toHaveLength(2);
     // An hour before now is long after the changes of this test, whose clock stands still.
     expect(await ids('--since', '1h')).toEqual([]);
     expect(await ids('--range', '1-1')).toEqual([limited]);
@@ -123,6 +124,15 @@ describe('gateway-admin undo', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(`^Done: undo ${id} on `)]);
     expect(err).toContain('service.updated /services/My-Service');
     expect(present()).toEqual(['started', 100]);
+  });
+
+  it('finds the newest change that can be undone, however many cannot', async () => {
+    const id = await limit(7);
+    for (let at = 0; at < 25; at += 1) await done(flushLogs);
+    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${id} on `);
+    for (let at = 0; at < 25; at += 1) await done(flushLogs);
+    expect((await run('undo', '--last')).code).toBe(0);
+    expect(present()).toEqual(['started', 7]);
   });
 
   it('does not start what somebody has stopped on purpose since', async () => {

@@ -157,7 +157,7 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   let asked: EntryEvent | undefined;
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
   if (decision.outcome !== 'refused' || asked === undefined) return decision;
-  return refuse(changedSince(asked, decision.problem), laterChangeOf(asked, entry, entries));
+  return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, entries));
 }
 
 /** The later entry after which an event must stay, although every value is as the event has left it. */
@@ -184,7 +184,9 @@ function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): 
 }
 
 /** Why an event cannot be taken back. Of a value that has changed since, only the place. */
-function changedSince({ resource }: EntryEvent, { code, detail, errors = [] }: Problem): string {
+function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Problem): string {
+  // A value without which an operation of an inverse is malformed.
+  if (code === 'patch-malformed') return `A value of ${resource} was declared secret since.`;
   if (!code.startsWith('patch-')) return `${resource}: ${detail}`;
   return `${resource} has changed since at ${errors.map(({ pointer }) => pointer).join(', ')}.`;
 }
@@ -225,7 +227,7 @@ async function restore({ entries, clock, settled, follow }: Around, id: string):
       const decision = wayBackOf(event)(then, { now: 0 });
       if (decision.outcome === 'refused')
         return notRestored(
-          `The later entry ${entry.id} cannot be taken back: ${changedSince(event, decision.problem)}`,
+          `The later entry ${entry.id} cannot be taken back: ${reasonOf(event, decision.problem)}`,
         );
       then = decision.next;
     }
@@ -247,7 +249,7 @@ function notesOf(later: readonly Entry[]): readonly Note[] {
       }),
   );
   if (notes.length <= mostNotes) return notes;
-  const detail = `Cannot be taken back either: ${String(notes.length - mostNotes)} earlier events.`;
+  const detail = `Cannot be taken back: ${String(notes.length - mostNotes)} earlier events.`;
   return [...notes.slice(0, mostNotes), { code, detail }];
 }
 
@@ -261,5 +263,4 @@ function notRestored(reason: string): Restoring {
   return refusing(problem('undo-refused', `${reason} ${next}`));
 }
 
-const tooOld =
-  'Some later entries are gone, because the history keeps the last 1,000. The configuration after this entry is not known.';
+const tooOld = 'Some later entries are gone, so the configuration after this entry is not known.';

@@ -211,6 +211,13 @@ describe('GET /history', () => {
     const after = await open(['Token']);
     const shown = JSON.stringify(await list(after));
     expect([shown.includes('planted'), shown.includes('/router_options/token')]).toEqual([false, true]);
+    const [removed] = await list(after);
+    expect(await send(after, `PUT /history/${removed?.id ?? ''}/undo`)).toMatchObject({
+      status: 409,
+      body: {
+        detail: expect.stringContaining('A value of /services/Sales was declared secret since.') as unknown,
+      },
+    });
     await after.close();
   });
 });
@@ -392,7 +399,7 @@ describe('PUT /history/:id/restore', () => {
     expect(await notesOf(last?.id ?? '')).toEqual(notes);
     expect(notes).toEqual([
       ...flushes.slice(0, 10).map((id) => note('/gateway/logs', 'logs.flushed', id)),
-      { code: 'irreversible-entry', detail: 'Cannot be taken back either: 2 earlier events.' },
+      { code: 'irreversible-entry', detail: 'Cannot be taken back: 2 earlier events.' },
     ]);
   });
 

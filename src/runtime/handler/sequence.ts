@@ -156,7 +156,7 @@ const longestPath = 100;
 
 const notTaken =
   'A sequence does not take this. A sequence takes commands that change services, servers, monitors, filters, users, sessions, ' +
-  'connections or logs. Send anything else, also an undo or a restore, in a request of its own.';
+  'connections or logs. Send anything else, such as an undo, in a request of its own.';
 
 const noTags = 'if_match must be *, or entity tags in double quotes, such as the header ETag has.';
 

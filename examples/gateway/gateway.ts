@@ -12,6 +12,7 @@ import {
   type AdminOptions,
   type Effect,
   type GatewayPort,
+  type Listener,
   type MonitorSettings,
   type Telemetry,
 } from 'gateway-admin-core';
@@ -28,6 +29,7 @@ import { turnAway } from './turn-away.ts';
 const byAdministrator = 'The administrator has closed the session.';
 
 export class Gateway implements GatewayPort {
+  readonly supports = ['create', 'delete'] as const;
   readonly telemetry: Telemetry = {
     idle: (session) => this.#sessions.get(session)?.idleSeconds(),
     statistics: (session) => this.#sessions.get(session)?.statistics,
@@ -51,16 +53,18 @@ export class Gateway implements GatewayPort {
     this.#admin = admin;
     this.#idleTimer = setInterval(() => this.#closeIdle(), 250);
     const { monitors, services } = admin.snapshot;
-    for (const { key, listeners } of services)
-      this.#listeners.set(
-        key,
-        createListeners(listeners, (client) => void this.#welcome(client, key)),
-      );
+    for (const { key, listeners } of services) this.#addListeners(key, listeners);
     for (const { key, state, settings } of monitors) if (state === 'started') this.#monitor(key, settings);
     // Wait for the first probes, so that the first client finds running servers. Do not wait for a silent server.
     const probed = Promise.all([...this.#monitors.values()].map(({ firstRound }) => firstRound));
     await Promise.race([probed, sleep(1000, undefined, { ref: false })]);
     for (const { key } of services) await this.#openService(key);
+  }
+
+  /** Knows the listeners of a service. They are closed until the service starts. */
+  #addListeners(key: string, listeners: readonly Listener[]): void {
+    const welcome = (client: Socket): void => void this.#welcome(client, key);
+    this.#listeners.set(key, createListeners(listeners, welcome));
   }
 
   /** Opens a service that is started. In a fleet, another node can stop the service meanwhile. */
@@ -90,6 +94,13 @@ export class Gateway implements GatewayPort {
     const reason = unsupportedIn(effect);
     if (reason !== undefined) throw new EffectRefusedError(reason);
     switch (effect.type) {
+      case 'service.create':
+        this.#addListeners(effect.service, effect.definition.listeners ?? []);
+        break;
+      case 'service.delete':
+        this.#listeners.get(effect.service)?.close();
+        this.#listeners.delete(effect.service);
+        break;
       case 'service.start':
         return this.#listeners.get(effect.service)?.open();
       case 'service.stop':
@@ -118,7 +129,13 @@ export class Gateway implements GatewayPort {
       case 'service.update':
       case 'server.update':
       case 'filter.update':
-        break; // These settings are read from the snapshot when they are needed.
+      case 'monitor.create':
+      case 'monitor.delete':
+      case 'server.create':
+      case 'server.delete':
+      case 'filter.create':
+      case 'filter.delete':
+        break; // These are read from the snapshot when they are needed.
       default:
         throw new EffectRefusedError(`This gateway cannot do ${(effect satisfies never as Effect).type}.`);
     }
@@ -131,6 +148,9 @@ export class Gateway implements GatewayPort {
 
   #isInPlace(effect: Effect, { snapshot }: Admin): boolean {
     switch (effect.type) {
+      case 'service.create':
+      case 'service.delete':
+        return this.#listeners.has(effect.service) === (effect.type === 'service.create');
       case 'service.start':
       case 'service.stop':
         return this.#listeners.get(effect.service)?.isOpen() === (effect.type === 'service.start');
@@ -156,6 +176,15 @@ export class Gateway implements GatewayPort {
         return isUpdateInPlace(effect, snapshot.servers.find(effect.server)?.settings);
       case 'filter.update':
         return isUpdateInPlace(effect, snapshot.filters.find(effect.filter)?.settings);
+      case 'monitor.create':
+      case 'monitor.delete':
+        return (snapshot.monitors.find(effect.monitor) !== undefined) === (effect.type === 'monitor.create');
+      case 'server.create':
+      case 'server.delete':
+        return (snapshot.servers.find(effect.server) !== undefined) === (effect.type === 'server.create');
+      case 'filter.create':
+      case 'filter.delete':
+        return (snapshot.filters.find(effect.filter) !== undefined) === (effect.type === 'filter.create');
       default:
         effect satisfies never;
         return false; // `apply` refuses such an effect.

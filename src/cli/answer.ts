@@ -125,6 +125,9 @@ export const nextSteps = {
   'patch-path-missing': look,
   'patch-test-failed': look,
   'user-exists': 'Try: gateway-admin user password NAME',
+  'resource-exists': look,
+  'resource-in-use': 'Take the resource out of each named place, and stop or close what is named.',
+  'not-supported': 'Change the document of the gateway, and start the gateway again.',
   'last-user': 'Try: gateway-admin user add NAME',
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',

@@ -239,6 +239,8 @@ interface Reversible<G, F> {
   readonly aspect: string;
   /** Gives the effect that undoes an effect; `undefined` if the effect stands even when the command fails. */
   readonly undo: (this: void, effect: G) => F | undefined;
+  /** The event settles before anything after it begins, because reports may be about what the effect creates. */
+  readonly settlesFirst?: true;
   /** Gives the report that the applied effect amounts to; left out if no report gives the aspect. */
   readonly confirms?: (this: void, effect: G) => object;
 }

@@ -58,6 +58,8 @@ interface FieldRules {
    * belongs to one life of the gateway. By default the whole value is kept.
    */
   readonly kept?: false | ((value: never) => unknown);
+  /** The part of the value that is configuration, if that is less than what outlives the process. */
+  readonly configured?: (value: never) => unknown;
 }
 
 /** The fields of a kind by name, in the order in which clients see them. @internal */
@@ -211,8 +213,24 @@ export function saveFields({ all }: Fields, rest: object, settings: object = {})
 
 /** Leaves out of an entry of a gateway document what ends with the process, and what is derived. @internal */
 export function keepFields({ all }: Fields, entry: object): object {
+  return withParts(all, entry, ({ kept }) => kept);
+}
+
+/** Leaves everything out of an entry of a gateway document that is no configuration. @internal */
+export function configuredFields({ all }: Fields, entry: object): object {
+  return withParts(all, entry, configuredPart);
+}
+
+/** Gives the part of a value that is configuration; `false` if none is, `undefined` if all is. @internal */
+export function configuredPart({ configured, kept }: Field): Field['kept'] {
+  return configured ?? kept;
+}
+
+function withParts(all: readonly Field[], entry: object, partOf: (field: Field) => Field['kept']): object {
   const kept: Record<string, unknown> = { ...entry };
-  for (const { documentName, derived, kept: part } of all) {
+  for (const field of all) {
+    const { documentName, derived } = field;
+    const part = partOf(field);
     if (derived === true || part === false) Reflect.deleteProperty(kept, documentName);
     else if (part !== undefined && Object.hasOwn(kept, documentName))
       kept[documentName] = part(kept[documentName] as never);

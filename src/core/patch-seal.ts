@@ -39,11 +39,13 @@ export async function sealOperations<T extends object>(
   return faults.length === 0 ? ok(sealed) : { ok: false, problem: problemOf(faults) };
 }
 
-function notStorable(place: readonly string[], operation: number): Fault {
+/** The fault of a secret that could not be read after a restart. @internal */
+export function notStorable(place: readonly string[], operation?: number): Fault {
   const detail =
     'cannot be stored: the configuration outlives the process, and the key that seals secrets does not. ' +
     'Configure a lasting key for the gateway first';
-  return { pointer: formatPointer(place), operation, code: 'secret-not-storable', detail };
+  const at = operation === undefined ? {} : { operation };
+  return { pointer: formatPointer(place), ...at, code: 'secret-not-storable', detail };
 }
 
 /** Gives the sealed form of the text for a place; `null` for a value that cannot be a secret. */

@@ -20,6 +20,7 @@ const item = <P extends string>(path: P) => ({ kind: 'item', method: 'GET', path
 const list = <P extends string>(path: P) => ({ kind: 'list', method: 'GET', path }) as const;
 const command = <M extends Method, P extends string, B extends string>(method: M, path: P, body?: B) =>
   ({ kind: 'command', method, path, body }) as const;
+const creation = <P extends string>(path: P) => command('POST', path, 'application/json');
 const patch = <P extends string>(path: P) => command('PATCH', path, 'application/json-patch+json');
 
 /** Every endpoint, by its name. @internal */
@@ -29,6 +30,8 @@ export const endpoints = {
   'services.list': list('/services'),
   'services.get': item('/services/:name'),
   'services.patch': patch('/services/:name'),
+  'services.create': creation('/services'),
+  'services.delete': command('DELETE', '/services/:name'),
   'services.stop': command('PUT', '/service/:name/stop'),
   'services.start': command('PUT', '/service/:name/start'),
   'services.listeners': list('/services/:name/listeners'),
@@ -37,11 +40,15 @@ export const endpoints = {
   'servers.list': list('/servers'),
   'servers.get': item('/servers/:name'),
   'servers.patch': patch('/servers/:name'),
+  'servers.create': creation('/servers'),
+  'servers.delete': command('DELETE', '/servers/:name'),
   'servers.connections': list('/servers/:name/connections'),
   'servers.closeConnections': command('DELETE', '/servers/:name/connections'),
   'monitors.list': list('/monitors'),
   'monitors.get': item('/monitors/:name'),
   'monitors.patch': patch('/monitor/:name'),
+  'monitors.create': creation('/monitors'),
+  'monitors.delete': command('DELETE', '/monitors/:name'),
   'monitors.stop': command('PUT', '/monitor/:name/stop'),
   'monitors.start': command('PUT', '/monitor/:name/start'),
   'gateway.get': item('/gateway'),
@@ -57,6 +64,8 @@ export const endpoints = {
   'filters.list': list('/filters'),
   'filters.get': item('/filters/:name'),
   'filters.patch': patch('/filter/:name'),
+  'filters.create': creation('/filters'),
+  'filters.delete': command('DELETE', '/filters/:name'),
   'fleet.list': list('/fleet'),
   'fleet.retry': command('POST', '/fleet/behind/retry'),
   'fleet.forget': command('DELETE', '/fleet/:node'),

@@ -60,8 +60,8 @@ export interface Route {
   /** Query parameters that the endpoint accepts, besides those of `search`. */
   readonly query: readonly ('fields' | 'range' | 'dry_run' | 'mark' | 'after' | 'types')[];
   /**
-   * Query parameters that select the elements of a list by a value, such as `user`. Each may be given once; an element
-   * must have all given values. Empty if the endpoint has no such parameter.
+   * Query parameters with a value, each given once. Those of a list, such as `user`, select its elements: an element must have
+   * all given values. Those of a command say more about what to do. Empty if the endpoint has no such parameter.
    */
   readonly search: readonly string[];
   /** One sentence that describes the endpoint. */
@@ -150,13 +150,15 @@ export interface Use {
 }
 
 /** A command from a request. The resource in the path is looked up later, in the turn of the command. @internal */
-interface Change<S, D, T = unknown> {
+interface Change<S, D, R, T = unknown> {
   /** Decides the command about the resource that the path names. */
   decide(this: void, snapshot: S, thing: T, context: Context): D;
   /** The endpoints that the command stands for, at the turn of the command; left out if it stands for itself alone. */
   uses?(this: void): readonly Use[];
-  /** What the body asks for, with its secrets hashed, sealed or left out; left out without a body. For the mark of a plan. */
+  /** What the body and the query ask for, without secrets; left out without either. For the mark of a plan. */
   readonly asked?: object;
+  /** The resource that the command creates, at the endpoint that shows it; left out if it creates none. */
+  readonly creates?: { readonly route: ItemRoute<S, R>; readonly parameters: PathParameters };
   /** What the plan says besides the notes that follow from its decision; left out if there is nothing. */
   readonly notes?: readonly Note[];
   /** Gives the error for the host if the command leads to a state that needs a log-in, and nobody has to log in. */
@@ -175,6 +177,8 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
   /**
    * Gives the command that a request asks for. Checks the form of the body, and replaces each secret by hashed or
    * sealed text before the core gets the body.
+   *
+   * @param values - the values of the search parameters
    */
   command(
     this: void,
@@ -182,7 +186,8 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
     body: Json,
     secrets: SecretPorts,
     rendering: R,
-  ): Promise<Result<Change<S, D, T>>> | Result<Change<S, D, T>>;
+    values: Partial<SearchValues>,
+  ): Promise<Result<Change<S, D, R, T>>> | Result<Change<S, D, R, T>>;
   /** Gives the body of a 200. Left out if the route answers 204. */
   answer?(this: void, snapshot: S, thing: T, rendering: R): object;
 }

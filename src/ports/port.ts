@@ -58,6 +58,12 @@ export interface GatewayPort {
    * changed. Reject if the host cannot tell.
    */
   inspect(effect: Effect, context: EffectContext): Promise<'in-place' | 'not-in-place'>;
+  /**
+   * What the gateway can do while it runs, besides everything that needs no word here: `create` and `delete` are the effects
+   * of these names. A command with an effect that is not listed is refused with `not-supported` before the host is asked. By
+   * default, nothing is listed.
+   */
+  readonly supports?: readonly ('create' | 'delete')[];
   /** Live figures, which override the stored figures in responses. */
   readonly telemetry?: Telemetry;
 }

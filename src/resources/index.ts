@@ -8,7 +8,9 @@ import {
   fold,
   sequenceFor,
   type Context,
+  type EffectBase,
   type EffectTable,
+  type EventBase,
   type EventRow,
   type EventTable,
 } from '../core/decision.ts';
@@ -28,16 +30,34 @@ import {
   type ConnectionReport,
 } from './connection.ts';
 import { eventKind } from './event.ts';
-import { filterKind, type FilterEffect, type FilterEvent } from './filter.ts';
+import { filterKind, type FilterDocument, type FilterEffect, type FilterEvent } from './filter.ts';
 import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
 import { historyKind } from './history.ts';
 import { interfaceKind } from './interface.ts';
 import { logKind, type LogEffect, type LogEvent } from './log.ts';
-import { monitorKind, type MonitorEffect, type MonitorEvent, type MonitorReport } from './monitor.ts';
+import {
+  monitorKind,
+  type MonitorDocument,
+  type MonitorEffect,
+  type MonitorEvent,
+  type MonitorReport,
+} from './monitor.ts';
 import { sequenceKind } from './sequence.ts';
-import { serverKind, type ServerEffect, type ServerEvent, type ServerReport } from './server.ts';
-import { serviceKind, type ServiceEffect, type ServiceEvent, type ServiceReport } from './service.ts';
+import {
+  serverKind,
+  type ServerDocument,
+  type ServerEffect,
+  type ServerEvent,
+  type ServerReport,
+} from './server.ts';
+import {
+  serviceKind,
+  type ServiceDocument,
+  type ServiceEffect,
+  type ServiceEvent,
+  type ServiceReport,
+} from './service.ts';
 import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { adoptionFor, type AdoptOptions } from './shared/adoption.ts';
@@ -47,6 +67,8 @@ import {
   type Selection,
 } from './shared/document-difference.ts';
 import type { NamedResources, Whole } from './shared/kind.ts';
+import { creationRoute, deletionRoute } from './shared/membership-route.ts';
+import { membershipOf, type MembershipEffect, type MembershipEvent } from './shared/membership.ts';
 import type { BoundAction } from './shared/route.ts';
 import { assertInputs, assertSnapshot, collections, type Snapshot } from './snapshot.ts';
 import { userKind, type UserEvent } from './user.ts';
@@ -84,7 +106,11 @@ export type AdminEvent =
   | ConnectionEvent
   | FilterEvent
   | UserEvent
-  | CommandEvent;
+  | CommandEvent
+  | MembershipEvent<'service', ServiceDocument>
+  | MembershipEvent<'server', ServerDocument>
+  | MembershipEvent<'monitor', MonitorDocument>
+  | MembershipEvent<'filter', FilterDocument>;
 
 /**
  * Every effect that the host must be able to apply: plain JSON, distinguished by `type`. docs/ports.md has a row for
@@ -93,7 +119,17 @@ export type AdminEvent =
  * @public
  */
 export type Effect =
-  ServiceEffect | ServerEffect | MonitorEffect | LogEffect | SessionEffect | ConnectionEffect | FilterEffect;
+  | ServiceEffect
+  | ServerEffect
+  | MonitorEffect
+  | LogEffect
+  | SessionEffect
+  | ConnectionEffect
+  | FilterEffect
+  | MembershipEffect<'service', ServiceDocument>
+  | MembershipEffect<'server', ServerDocument>
+  | MembershipEffect<'monitor', MonitorDocument>
+  | MembershipEffect<'filter', FilterDocument>;
 
 /**
  * The event of a type, such as `EventOf<'service.stopped'>`.
@@ -164,11 +200,23 @@ export type Decision =
  */
 export type Transition = (snapshot: Snapshot, context: Context) => Decision;
 
+/** The kinds of named resources, in the order of a gateway document. @internal */
+export const namedResources: readonly NamedResources<Snapshot>[] = collections.flatMap(({ collection }) =>
+  kinds.flatMap(({ resources }) => (resources?.collection === collection ? [resources] : [])),
+);
+
+/** The creation and deletion of the resources that a document configures. @internal */
+export const membership = membershipOf<Snapshot>(
+  joined(kinds.map(({ events }) => events)) as EventTable<Snapshot, EventBase>,
+  joined(kinds.map(({ effects }) => effects)) as EffectTable<EffectBase>,
+  namedResources.filter(({ adoption }) => adoption !== undefined),
+);
+
 /** The change of a snapshot by each event. @internal */
-export const eventTable = merged(kinds.map(({ events }) => events)) as EventTable<Snapshot, AdminEvent>;
+export const eventTable = Object.freeze(membership.events) as EventTable<Snapshot, AdminEvent>;
 
 /** The undo of each effect. @internal */
-export const effectTable = merged(kinds.map(({ effects }) => effects)) as EffectTable<Effect>;
+export const effectTable = Object.freeze(membership.effects) as EffectTable<Effect>;
 
 /** The event that follows from each report. @internal */
 export const reportTable = merged(kinds.map(({ reports }) => reports)) as ReportTable<
@@ -184,13 +232,12 @@ export const fieldTables = merged(kinds.map(({ fields }) => fields)) as Readonly
 const secrets = Object.values(fieldTables).flatMap(secretNames);
 
 function merged(tables: readonly object[]): object {
-  return Object.freeze(Object.assign({}, ...tables) as object);
+  return Object.freeze(joined(tables));
 }
 
-/** The kinds of named resources, in the order of a gateway document. @internal */
-export const namedResources: readonly NamedResources<Snapshot>[] = collections.flatMap(({ collection }) =>
-  kinds.flatMap(({ resources }) => (resources?.collection === collection ? [resources] : [])),
-);
+function joined(tables: readonly object[]): object {
+  return Object.assign({}, ...tables) as object;
+}
 
 const { session, connection } = fieldTables as Readonly<Record<'session' | 'connection', Fields>>;
 
@@ -221,8 +268,21 @@ export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>
 /** Every route with the functions that serve it, in the order of the interface. @internal */
 export const boundRoutes: readonly BoundRoute[] = Object.freeze(
   // The decisions of a kind are decisions about its own events and effects.
-  kinds.flatMap((kind) => (kind.routes as readonly BoundRoute[]).map(frozenRoute)),
+  kinds.flatMap((kind) =>
+    withMembership(kind.resources, kind.routes as readonly BoundRoute[]).map(frozenRoute),
+  ),
 );
+
+/** The routes of a kind, with those that create and delete its resources. */
+function withMembership(
+  named: NamedResources<Snapshot> | undefined,
+  own: readonly BoundRoute[],
+): readonly BoundRoute[] {
+  const item = own.find(({ kind }) => kind === 'item');
+  if (named?.adoption === undefined || item?.kind !== 'item') return own;
+  const membershipRoutes = [creationRoute(named, membership, item), deletionRoute(named, membership)];
+  return [...own, ...(membershipRoutes as readonly BoundRoute[])];
+}
 
 /** Freezes a route with its lists: a change would change the interface, and what a caller may do. */
 function frozenRoute(route: BoundRoute): BoundRoute {

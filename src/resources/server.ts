@@ -153,7 +153,13 @@ const fields = defineFields<{
   port: { shape: shape.port, setting: true, optional: true, required: shape.portUnlessSocket },
   protocol: { shape: shape.text(255) },
   // A patch uses the name `state` (chapter "Server").
-  status: { shape: words, setting: 'state', default: [], normalize: asStored },
+  status: {
+    shape: words,
+    setting: 'state',
+    default: [],
+    normalize: asStored,
+    configured: (status: readonly ServerStatusWord[]) => status.filter((word) => word === 'maintenance'),
+  },
   parameters: { shape: shape.parameters, setting: true, default: {} },
   parametersSealed: {
     shape: shape.sealedTexts,

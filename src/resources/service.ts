@@ -372,6 +372,8 @@ export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceRep
     ...services,
     fields,
     adoption: adoptionOf(settings, lifecycleSteps(machine)),
+    onLinks: (snapshot: Snapshot, update, change) =>
+      markFilters(snapshot, update as Update<ServiceSettings>, change),
     // The session table has the total.
     saveMore: ({ sessions }: Snapshot, { key }) => ({ total_connections: sessions.totalOfService(key) }),
   },

@@ -188,6 +188,19 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     meaning: 'An admin user has this name already. Upper and lower case are the same.',
     next: 'Choose another name, or change the password of the existing user with `PATCH /users/:name`.',
   },
+  'resource-exists': {
+    meaning: 'Another resource of the kind has the name, and differs from the one in the body.',
+    next: 'Change the other one with `PATCH`, or choose another name.',
+  },
+  'resource-in-use': {
+    meaning:
+      'Something uses the resource. `errors` names each list that has it, what runs, and what is open.',
+    next: 'Take the resource out of the lists, or send `detach=true`; stop or close the rest. Then delete again.',
+  },
+  'not-supported': {
+    meaning: 'The gateway cannot create or delete resources while it runs. It was not asked.',
+    next: 'Change the document of the gateway, and start the gateway again.',
+  },
   'last-user': {
     meaning: 'Without the last admin user, nobody could log in.',
     next: 'Create another user first.',

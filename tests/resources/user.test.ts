@@ -216,7 +216,7 @@ async function requested(
     seal: () => Promise.reject(new Error('No user has a sealed secret')),
     isSecretParameter: () => false,
   };
-  const change = await route.command({}, body, secrets, busySurroundings);
+  const change = await route.command({}, body, secrets, busySurroundings, {});
   if (!change.ok) return change;
   return ok((snapshot, context) => {
     const found = route.find(snapshot, { name: 'GRACE' });

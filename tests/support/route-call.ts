@@ -39,7 +39,7 @@ export function openRoutes(start: Snapshot, surroundings = busySurroundings): Tr
           .map(Number);
         return answerOf(200, list.slice(first, last + 1 - first));
       }
-      const change = await route.command(parameters, JSON.parse(body) as Json, secrets, surroundings);
+      const change = await route.command(parameters, JSON.parse(body) as Json, secrets, surroundings, {});
       if (!change.ok) return refused(change.problem);
       const { decide } = change.value;
       const decision = expectDecision((state, context) => decide(state, subject.value, context), snapshot, {

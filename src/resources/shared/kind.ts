@@ -6,6 +6,7 @@ import type * as z from 'zod/mini';
 
 import type { Named } from '../../core/collection.ts';
 import type {
+  Change,
   Context,
   DecisionOf,
   EffectBase,
@@ -41,6 +42,13 @@ export interface NamedResources<S extends State = State> extends Named<Settled> 
   readonly fields: Fields;
   /** The part that a running interface takes over from a gateway document; left out if there is none. */
   readonly adoption?: Adoption;
+  /** A further change of a snapshot when a resource with links comes or goes; left out if there is none. */
+  onLinks?(
+    this: void,
+    snapshot: S,
+    update: { readonly before: object; readonly after: object },
+    change: Change,
+  ): State;
   /** Saves the members of a document entry that are not in the resource; left out if there are none. */
   saveMore?(this: void, snapshot: S, thing: Settled): object;
 }

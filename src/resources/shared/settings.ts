@@ -212,7 +212,7 @@ export function adoptionOf<S extends State, T extends Settled, K extends Singula
 }
 
 function decideUpdate<S extends State, T extends Settled, K extends Singular>(
-  { named: { collection, singular: kind }, events }: KindSettings<S, T, K>,
+  { named: { collection, singular: kind }, fields, events }: KindSettings<S, T, K>,
   snapshot: S,
   thing: T,
   patched: Result<Patched<T['settings']>>,
@@ -229,7 +229,17 @@ function decideUpdate<S extends State, T extends Settled, K extends Singular>(
   const effect = { type: `${kind}.update`, resource, ...about, ...update };
   // The casts are needed because a computed member is lost on the types.
   const change = { events: [event] as never, effects: [effect] as never };
-  return accepted(events, snapshot, [resource], change);
+  return accepted(events, snapshot, [resource, ...addedLinks(fields, before, after)], change);
+}
+
+/** The links that an update adds: the decision rests on the existence of what they name. */
+function addedLinks({ links }: Fields, before: object, after: object): readonly string[] {
+  const listed = (settings: object, name: string): readonly string[] =>
+    (settings as Readonly<Record<string, readonly string[]>>)[name] ?? [];
+  return Object.keys(links).flatMap((name) => {
+    const [old, now] = [listed(before, name), listed(after, name)];
+    return old === now ? [] : now.filter((link) => !old.includes(link));
+  });
 }
 
 /** Creates the route `PATCH` of a resource. @internal */

@@ -12,8 +12,10 @@ import {
   aspectOf,
   isActing,
   isIrreversible,
+  wayBack,
   type ActingStage,
   type Group,
+  type Stage,
 } from './stage.ts';
 
 /** The result of a performed command. @internal */
@@ -87,9 +89,13 @@ export async function settleGroups(
   const { of, rest } = progress;
   let { done } = progress;
   const events: AdminEvent[] = [];
+  // What can be taken back; `undefined` once something cannot.
+  let settled: readonly Stage[] | undefined = [];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
+    const taken = await takeBack(settled, { done, of }, flight);
+    if (taken !== undefined) done = 0;
     const refusal = refusalText(refused, { done, of });
-    events.push(...(await flight.settle(refused.kept, { at: 'end', refusal })));
+    events.push(...(taken ?? []), ...(await flight.settle(refused.kept, { at: 'end', refusal })));
     const isPart = done > 0 || refused.kept.length > 0;
     return { events, refusal, ...(isPart ? { isPart } : {}) };
   };
@@ -99,12 +105,41 @@ export async function settleGroups(
     const refused = await finish(group, flight, { done, of });
     if (refused !== undefined) return end(refused);
     done += 1;
+    settled = group.some(isFinal) ? undefined : settled?.concat(group);
     const place: Place = done === of ? { at: 'end' } : { at: 'part', done, of };
     // A part that closes nothing needs no record, unless it ends the command.
     if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), place)));
     if (done < of && flight.isUnknown) return end({ reason: rest, kept: [] });
   }
   return done < of ? end({ reason: rest, kept: [] }) : { events };
+}
+
+function isFinal(stage: Stage): boolean {
+  return isActing(stage) && isIrreversible(stage.effect);
+}
+
+/**
+ * Takes back what has settled before a later part was refused: what a creation has made for the parts after it.
+ *
+ * @returns the events that take everything back; `undefined` if something stays
+ */
+async function takeBack(
+  settled: readonly Stage[] | undefined,
+  { done, of }: Pick<Progress, 'done' | 'of'>,
+  flight: Flight,
+): Promise<readonly AdminEvent[] | undefined> {
+  // The caller of an unknown command may have counted on what is there.
+  if (settled === undefined || settled.length === 0 || flight.isUnknown) return undefined;
+  const { actor } = flight.command;
+  const context = { now: flight.runtime.now(), ...(actor === undefined ? {} : { actor }) };
+  const groups = wayBack(settled, flight.runtime.snapshot(), context);
+  if (groups.length === 0) return undefined;
+  const events: AdminEvent[] = [];
+  for (const group of groups) {
+    if ((await performGroup(group, flight, { done, of })) !== undefined) return undefined;
+    events.push(...(await flight.settle(eventsOf(group), { at: 'part', done, of })));
+  }
+  return events;
 }
 
 /**

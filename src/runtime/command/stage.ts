@@ -1,9 +1,16 @@
 /**
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
-import { partsOf, type Changes } from '../../core/decision.ts';
+import { partsOf, type Changes, type Context } from '../../core/decision.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { effectTable, eventTable, type AdminEvent, type Effect } from '../../resources/index.ts';
+import {
+  effectTable,
+  eventTable,
+  revert,
+  sequence,
+  type AdminEvent,
+  type Effect,
+} from '../../resources/index.ts';
 
 /** An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect. @internal */
 export interface Stage {
@@ -48,16 +55,17 @@ export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => S
 }
 
 /**
- * Cuts a decision into groups, after each irreversible effect. A long teardown therefore shows its progress, and other
- * commands get turns between the groups. Events without an effect settle with the irreversible effect before them.
+ * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore shows its
+ * progress, and other commands get turns between the groups; what a creation has made is there before a report can be about
+ * it. Events without an effect settle with the effect before them.
  *
  * @internal
  */
 export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[] {
   const groups: Stage[][] = [[]];
-  for (const stage of stagesOf(decision)) {
+  for (const stage of inOrder(stagesOf(decision))) {
     const group = groups.at(-1) ?? [];
-    const complete = group.some((each) => isActing(each) && isIrreversible(each.effect));
+    const complete = group.some((each) => isActing(each) && endsGroup(each.effect));
     if (complete && isActing(stage)) groups.push([stage]);
     else group.push(stage);
   }
@@ -72,6 +80,32 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
     const { value: effect } = left.next();
     return effect === undefined ? { event } : { event, effect };
   });
+}
+
+/** Nothing may have settled that cannot be taken back when a part after a creation is refused. */
+function inOrder(stages: readonly Stage[]): readonly Stage[] {
+  if (!stages.some((stage) => isActing(stage) && settlesFirst(stage.effect))) return stages;
+  return [...stages.filter(isActing), ...stages.filter((stage) => !isActing(stage))];
+}
+
+function settlesFirst(effect: Effect): boolean {
+  const row = rowOf(effect);
+  return row !== 'irreversible' && row.settlesFirst === true;
+}
+
+function endsGroup(effect: Effect): boolean {
+  return isIrreversible(effect) || settlesFirst(effect);
+}
+
+/**
+ * Gives the groups that take settled stages back, the last one first; none if the host has made that impossible.
+ *
+ * @internal
+ */
+export function wayBack(settled: readonly Stage[], snapshot: Snapshot, context: Context): readonly Group[] {
+  const back = settled.toReversed().map(({ event }) => revert(event));
+  const decision = sequence(...back)(snapshot, context);
+  return decision.outcome === 'accepted' ? groupsOf(decision) : [];
 }
 
 /** Whether a stage has an effect. @internal */
@@ -111,6 +145,7 @@ export function aspectOf(effect: Effect): unknown {
 
 interface Reversible {
   readonly aspect: string;
+  readonly settlesFirst?: true;
   readonly undo: (effect: Effect) => Effect | undefined;
 }
 

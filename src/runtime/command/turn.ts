@@ -6,6 +6,7 @@
  * therefore overlap. The state of every command in flight is in one table in this file.
  */
 import type { Accepted } from '../../core/decision.ts';
+import { linkKey } from '../../core/link.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -57,7 +58,7 @@ export interface Waiting {
   readonly answer: (execution: Execution) => void;
   /** Rejects the promise of the caller. */
   readonly fail: (error: unknown) => void;
-  /** The resources of the last decision; empty before the first decision. */
+  /** The keys of the resources of the last decision; empty before the first decision. */
   resources: readonly string[];
   /** Whether the coordinator follows for the answer; `undefined` if that has not begun. */
   isReading?: boolean;
@@ -104,7 +105,7 @@ export class Turns {
   #queue = new Set<Waiting>();
   /** The table of commands in flight, by id. The next two members are derived from this table. */
   readonly #inFlight = new Map<string, Flight>();
-  /** The flights, by the link of each resource that a flight holds. */
+  /** The flights, by the key of the link of each resource that a flight holds. */
   readonly #holders = new Map<string, Flight>();
   /** The number of `pending` flights. */
   #pendingCount = 0;
@@ -175,7 +176,7 @@ export class Turns {
   /** Puts a command into the table of commands in flight until `work` ends. */
   hold(flight: Flight, work: () => Promise<void>): void {
     this.#inFlight.set(flight.id, flight);
-    for (const link of flight.command.resources) this.#holders.set(link, flight);
+    for (const key of keysOf(flight.command.resources)) this.#holders.set(key, flight);
     if (flight.isUnknown) this.#tellCounts();
     else this.#pendingCount += 1;
     flight.left = work().finally(() => {
@@ -212,7 +213,9 @@ export class Turns {
 
   /** The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does. */
   refuseUnknown(resources: readonly string[]): Refusal | undefined {
-    const flight = resources.map((link) => this.#holders.get(link)).find((each) => each?.isUnknown === true);
+    const flight = keysOf(resources)
+      .map((key) => this.#holders.get(key))
+      .find((each) => each?.isUnknown === true);
     return flight && inProgress(flight.id);
   }
 
@@ -234,8 +237,8 @@ export class Turns {
   #release(flight: Flight): void {
     this.#inFlight.delete(flight.id);
     if (!flight.isUnknown) this.#pendingCount -= 1;
-    for (const link of flight.command.resources)
-      if (this.#holders.get(link) === flight) this.#holders.delete(link);
+    for (const key of keysOf(flight.command.resources))
+      if (this.#holders.get(key) === flight) this.#holders.delete(key);
     this.#pump();
   }
 
@@ -259,7 +262,7 @@ export class Turns {
           this.#mustWait(waiting, claimed) ||
           !this.#takeTurn(waiting, claimed)
         ) {
-          for (const link of waiting.resources) claimed.add(link);
+          for (const key of waiting.resources) claimed.add(key);
         }
       }
     } finally {
@@ -278,7 +281,7 @@ export class Turns {
     // Goes first: commands that wait here may wait for that.
     const isFirst = isExempt(request);
     return resources.some(
-      (link) => (!isFirst && claimed.has(link)) || this.#holders.get(link)?.outcome === 'pending',
+      (key) => (!isFirst && claimed.has(key)) || this.#holders.get(key)?.outcome === 'pending',
     );
   }
 
@@ -297,9 +300,10 @@ export class Turns {
     }
     // The transition may have closed the interface, or cancelled its own command.
     if (!this.#queue.has(waiting)) return true;
-    waiting.resources = decision.resources;
-    waiting.request.watch?.decided(decision.resources);
-    const { request, resources } = waiting;
+    const { resources } = decision;
+    waiting.resources = keysOf(resources);
+    waiting.request.watch?.decided(resources);
+    const { request } = waiting;
     const { refuseAll, coordinator } = isExempt(request) ? {} : this.#options;
     const refused = refuseAll?.() ?? this.refuseUnknown(resources);
     const obstacle = coordinator?.before(resources, request.restsOn ?? []);
@@ -350,6 +354,11 @@ export class Turns {
     });
     return patience;
   }
+}
+
+/** Links by their keys: no resource says how the name of a new one is spelt. */
+function keysOf(resources: readonly string[]): readonly string[] {
+  return resources.map(linkKey);
 }
 
 /** Whether a command is one of the coordinator. @internal */

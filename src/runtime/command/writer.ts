@@ -37,6 +37,7 @@ import {
   type Runtime,
 } from './flight.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
+import { refuseUnsupported } from './support.ts';
 import {
   isExempt,
   Turns,
@@ -185,8 +186,10 @@ export class Writer {
     const context = { ...this.#options.contextOf(actor), ...bound };
     const decision = transition(snapshot, context);
     assertDecision(decision);
-    if (decision.outcome !== 'accepted' || isExempt(request)) return decision;
-    const problem = this.#options.veto?.(decision, context);
+    if (decision.outcome !== 'accepted') return decision;
+    const problem =
+      refuseUnsupported(decision.effects, this.#options.gateway) ??
+      (isExempt(request) ? undefined : this.#options.veto?.(decision, context));
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
 

@@ -81,23 +81,26 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
   });
 }
 
-/** The search parameters whose values are instants. */
-const instants: readonly string[] = ['since', 'before'];
+/** What a search parameter must be, if it is more than a text: an unknown name selects nothing. */
+const forms: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly form: string }>> = {
+  since: { fits: isInstant, form: 'an instant, such as 2016-08-29T09:52:31Z' },
+  before: { fits: isInstant, form: 'an instant, such as 2016-08-29T09:52:31Z' },
+  detach: { fits: (text) => text === 'true' || text === 'false', form: '"true" or "false"' },
+};
 
-/** The values of the search parameters. A value is any text, but for an instant: an unknown name selects nothing. */
+function isInstant(text: string): boolean {
+  return parseInstant(text) !== undefined;
+}
+
+/** The values of the search parameters. */
 function parseSearch(query: URLSearchParams, names: readonly string[]): Result<SearchValues | undefined> {
   const given = names.filter((name) => query.has(name));
   if (given.length === 0) return ok(undefined);
   const repeated = given.find((name) => query.getAll(name).length > 1);
   if (repeated !== undefined) return fail('query-invalid', `The parameter "${repeated}" must be given once.`);
-  const strange = given.find(
-    (name) => instants.includes(name) && parseInstant(query.get(name) ?? '') === undefined,
-  );
+  const strange = given.find((name) => forms[name]?.fits(query.get(name) ?? '') === false);
   if (strange !== undefined)
-    return fail(
-      'query-invalid',
-      `The parameter "${strange}" must be an instant, such as 2016-08-29T09:52:31Z.`,
-    );
+    return fail('query-invalid', `The parameter "${strange}" must be ${forms[strange]?.form ?? 'a text'}.`);
   return ok(Object.fromEntries(given.map((name) => [name, query.get(name) ?? ''])));
 }
 

@@ -94,7 +94,7 @@ async function changeOf(
   for (const part of parts) {
     const { route, parameters } = part.place;
     // One after another: passwords of one request must not take the places of other clients.
-    const change = await route.command(parameters, part.body, secrets, options.surroundings);
+    const change = await route.command(parameters, part.body, secrets, options.surroundings, {});
     if (!change.ok) return { ok: false, problem: part.tell(change.problem) };
     checked.push({ ...part, change: change.value });
   }

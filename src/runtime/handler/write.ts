@@ -82,13 +82,14 @@ export async function command(
   options: HandlerOptions,
 ): Promise<Reply> {
   const { request, parameters, query, caller, conditions, body, attempt } = arrival;
-  const change = await route.command(parameters, body, secretsOf(arrival, options), options.surroundings);
+  const secrets = secretsOf(arrival, options);
+  const change = await route.command(parameters, body, secrets, options.surroundings, query.search ?? {});
   if (!change.ok) return refusal(change.problem);
-  const { decide, uses, notes = [] } = change.value;
+  const { decide, uses, creates, notes = [] } = change.value;
   const place = { route, parameters };
   const planned: Planned = {
     digits: () => digitsOf(route, parameters, change.value.asked ?? null),
-    versionIn: versionAt.bind(null, place),
+    versionIn: versionAt.bind(null, creates ?? place),
     notes,
     ...(query.mark && { mark: query.mark }),
   };
@@ -109,7 +110,7 @@ export async function command(
   const needsLogIn = (options.authenticate ?? caller.principal) !== undefined;
   const error = needsLogIn ? undefined : change.value.errorIfOpen?.(execution.snapshot);
   if (error !== undefined) options.onError(error);
-  return conclude(route, arrival, execution, options);
+  return conclude(route, { arrival, creates }, execution, options);
 }
 
 /** What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets. */
@@ -173,20 +174,41 @@ function checked(
 
 async function conclude(
   route: CommandRoute,
-  { request, parameters }: Arrival<Route>,
+  {
+    arrival: { request, parameters },
+    creates,
+  }: { readonly arrival: Arrival<Route>; readonly creates: Creation | undefined },
   execution: Settled,
   { coordinator, surroundings }: HandlerOptions,
 ): Promise<Reply> {
   const { snapshot } = execution;
-  const etag = etagOf(snapshot, versionAt({ route, parameters }, snapshot));
+  const place = creates ?? { route, parameters };
+  const etag = etagOf(snapshot, versionAt(place, snapshot));
   const headers: Headers = {
     ...(await coordinator?.settled(request, execution)),
     ...(etag === undefined ? {} : { etag }),
   };
-  if (route.answer === undefined) return done(request, doneBy(execution), headers);
-  const found = route.find(snapshot, parameters);
+  if (creates === undefined && route.answer === undefined) return done(request, doneBy(execution), headers);
+  const found = place.route.find(snapshot, place.parameters);
   if (!found.ok) return refusal(found.problem);
-  return json(200, route.answer(snapshot, found.value, surroundings), headers);
+  if (creates !== undefined) return created(creates.route, found.value, { execution, headers }, surroundings);
+  return json(200, route.answer?.(snapshot, found.value, surroundings), headers);
+}
+
+type Creation = NonNullable<
+  Extract<Awaited<ReturnType<CommandRoute['command']>>, { readonly ok: true }>['value']['creates']
+>;
+
+/** Shows what is there after a creation: 201 with its address, or 200 if it was there before. */
+function created(
+  { read, link }: Creation['route'],
+  thing: unknown,
+  { execution, headers }: { readonly execution: Settled; readonly headers: Headers },
+  surroundings: HandlerOptions['surroundings'],
+): Reply {
+  const shown = read(execution.snapshot, thing, surroundings);
+  if (execution.outcome === 'unchanged') return json(200, shown, headers);
+  return json(201, shown, { ...headers, location: link(thing) });
 }
 
 /** What was done, for a client that asks. */

@@ -10,6 +10,7 @@ import type { WriteRecord } from '../../ports/audit-record.ts';
 import { assertSnapshot } from '../../resources/snapshot.ts';
 import { assertSecretParameters } from '../../snapshot/secret-parameter.ts';
 import { assertTransition } from '../../resources/index.ts';
+import { abilities } from '../command/support.ts';
 import type { Telemetry } from '../../resources/telemetry.ts';
 import type { AdminOptions, ExecuteOptions } from '../admin.ts';
 import type { AuditOptions } from '../audit/sink-queue.ts';
@@ -112,6 +113,7 @@ export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdm
   assertSnapshot(options['snapshot']);
   assertPort('gateway', options['gateway']);
   assertTelemetry(options['gateway']['telemetry']);
+  assertSupports(options['gateway']['supports']);
   for (const name of ['clock', 'hasher', 'sealer'] as const) {
     if (options[name] !== undefined) assertPort(name, options[name]);
   }
@@ -158,6 +160,13 @@ function assertHooks(
 }
 
 const readers = ['threads', 'tasks', 'idle', 'statistics'] as const satisfies readonly (keyof Telemetry)[];
+
+/** @throws TypeError if a gateway says that it can do what no effect asks for */
+function assertSupports(supports: unknown): void {
+  const isKnown = (each: unknown): boolean => abilities.some((ability) => ability === each);
+  if (supports === undefined || (Array.isArray(supports) && supports.every(isKnown))) return;
+  throw new TypeError(`gateway.supports must be a list with some of ${abilities.join(', ')}`);
+}
 
 /** A member that is no function may be the host's own. A function of another name is a misspelt reader. */
 function assertTelemetry(telemetry: unknown): void {

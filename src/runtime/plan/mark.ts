@@ -188,6 +188,9 @@ function secretsSet(settings: JsonObject): JsonObject {
 }
 
 function withoutSecret(name: string, value: Json): Json {
+  // The definition of a resource has its secrets inside, and those of its listeners.
+  if (isArray(value)) return value.map((each) => (isObject(each) ? secretsSet(each) : each));
+  if (name === 'definition' && isObject(value)) return secretsSet(value);
   if (!namesOfSecrets.has(name)) return value;
   return isObject(value) ? Object.fromEntries(Object.keys(value).map((entry) => [entry, 'set'])) : 'set';
 }

@@ -62,6 +62,33 @@ class ServiceEntry extends Entry<Session, Session | undefined> {
   }
 }
 
+type Indexed = 'services' | 'servers';
+
+/** Whether the index has entries for the resources of a collection. */
+function isIndexed(collection: string): collection is Indexed {
+  return collection === 'services' || collection === 'servers';
+}
+
+/** The entry of a service without sessions. */
+function newService(position: number): ServiceEntry {
+  return new ServiceEntry(undefined, new DeferredMap(OrderedMap.empty<Session>(), latest, position));
+}
+
+/** The entry of a server without connections. */
+function newServer(position: number): ServerEntry {
+  const noCounts = OrderedMap.empty<number>((connections) => connections);
+  return new Entry(undefined, new DeferredMap(noCounts, sum, position));
+}
+
+function latest(_before: unknown, session: Session | undefined): Session | undefined {
+  return session;
+}
+
+/** A count of 0 removes the session. */
+function sum(before = 0, by: 1 | -1): number | undefined {
+  return before + by || undefined;
+}
+
 type Services = OrderedMap<ServiceEntry>;
 type Servers = OrderedMap<ServerEntry>;
 type Positions = ReadonlyMap<string, number>;
@@ -122,19 +149,38 @@ export class SessionIndex {
   static create(services: Positions, servers: Positions): SessionIndex {
     const entries = <E extends object>(positions: Positions, make: (position: number) => E): OrderedMap<E> =>
       OrderedMap.from(Array.from(positions.values(), (position) => [position, make(position)] as const));
-    const [noSessions, noCounts] = [
-      OrderedMap.empty<Session>(),
-      OrderedMap.empty<number>((connections) => connections),
-    ];
-    const latest = (_before: unknown, session: Session | undefined): Session | undefined => session;
-    // A count of 0 removes the session.
-    const sum = (before = 0, by: 1 | -1): number | undefined => before + by || undefined;
+    const positions = { services, servers };
     return new SessionIndex(
       undefined,
-      { services, servers },
-      entries(services, (at) => new ServiceEntry(undefined, new DeferredMap(noSessions, latest, at))),
-      entries(servers, (at): ServerEntry => new Entry(undefined, new DeferredMap(noCounts, sum, at))),
+      positions,
+      entries(services, newService),
+      entries(servers, newServer),
     ).freeze();
+  }
+
+  /** This index with a service or server that has no sessions yet. The same index for any other collection. */
+  withKey(collection: string, key: string, { batch }: TableChange): SessionIndex {
+    if (!isIndexed(collection) || this.#positions[collection].has(key)) return this;
+    const before = this.#positions[collection];
+    const position = [...before.values()].reduce((last, each) => Math.max(last, each), -1) + 1;
+    const index = this.#placed(collection, new Map([...before, [key, position]]), batch);
+    if (collection === 'services')
+      index.#services = index.#services.set(position, newService(position), batch);
+    else index.#servers = index.#servers.set(position, newServer(position), batch);
+    return index.#made(batch);
+  }
+
+  /** This index without a service or server, and its total. The service or server must have no sessions. */
+  withoutKey(collection: string, key: string, { batch }: TableChange): SessionIndex {
+    const before = isIndexed(collection) ? this.#positions[collection] : undefined;
+    const position = before?.get(key);
+    if (!isIndexed(collection) || before === undefined || position === undefined) return this;
+    const total = collection === 'services' ? (this.ofService(key)?.total ?? 0) : 0;
+    const index = this.#placed(collection, new Map([...before].filter(([each]) => each !== key)), batch);
+    if (collection === 'services') index.#services = index.#services.delete(position, batch);
+    else index.#servers = index.#servers.delete(position, batch);
+    index.total -= total;
+    return index.#made(batch);
   }
 
   /** The entry of a service, by key. */
@@ -265,6 +311,13 @@ export class SessionIndex {
   #draft(batch: Batch | undefined): SessionIndex {
     if (batch !== undefined && this.#batch === batch) return this;
     return new SessionIndex(batch, this.#positions, this.#services, this.#servers, this.total, this.live);
+  }
+
+  /** A draft with other positions of the services or servers. */
+  #placed(collection: Indexed, positions: Positions, batch: Batch | undefined): SessionIndex {
+    const { total, live } = this;
+    const placed = { ...this.#positions, [collection]: positions };
+    return new SessionIndex(batch, placed, this.#services, this.#servers, total, live);
   }
 
   /** This draft as a result: a change alone is complete, and the end of a batch seals the others. */

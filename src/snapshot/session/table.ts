@@ -265,6 +265,18 @@ export class IndexedSessionTable implements SessionTable {
     return index === this.index ? this : this.#with(this.#sessions, index, undefined);
   }
 
+  /** A table that knows a service or server with this key, which has no sessions yet. */
+  withKey(collection: string, key: string, change: TableChange): IndexedSessionTable {
+    const index = this.index.withKey(collection, key, change);
+    return index === this.index ? this : this.#with(this.#sessions, index, change.batch);
+  }
+
+  /** A table that knows no service or server with this key any more. Nothing may be open there. */
+  withoutKey(collection: string, key: string, change: TableChange): IndexedSessionTable {
+    const index = this.index.withoutKey(collection, key, change);
+    return index === this.index ? this : this.#with(this.#sessions, index, change.batch);
+  }
+
   /**
    * Opens a session with its connections. Changes nothing if the id is in use, if the service or a server is unknown,
    * or if two of the connections have the same id.

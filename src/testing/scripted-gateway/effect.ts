@@ -13,6 +13,7 @@ import {
 } from '../../index.ts';
 import {
   withWordList,
+  thingFrom,
   withWordMap,
   type Collection,
   type LiveGateway,
@@ -30,15 +31,33 @@ interface EffectRow<F extends Effect> {
 }
 
 /** The name of a row: what the effects of every kind have in common, or else the type of an effect. */
-type RowName<T extends string> = T extends `${string}.${infer Verb extends 'start' | 'stop' | 'update'}`
-  ? Verb
-  : T;
+type RowName<T extends string> =
+  T extends `${string}.${infer Verb extends 'create' | 'delete' | 'start' | 'stop' | 'update'}` ? Verb : T;
 
 type EffectRows = {
   readonly [N in RowName<Effect['type']>]: EffectRow<EffectOf<Extract<Effect['type'], N | `${string}.${N}`>>>;
 };
 
 const rows: EffectRows = {
+  create: {
+    change: (gateway, effect) => {
+      put(gateway, effect, thingFrom(effect.definition, placeOf(effect)));
+    },
+    isSo(gateway, effect) {
+      const [collection, key] = placeOf(effect);
+      return gateway[collection].has(key);
+    },
+  },
+  delete: {
+    change(gateway, effect) {
+      const [collection, key] = placeOf(effect);
+      gateway[collection].delete(key);
+    },
+    isSo(gateway, effect) {
+      const [collection, key] = placeOf(effect);
+      return !gateway[collection].has(key);
+    },
+  },
   // A service that was started and has failed since is still started for `inspect`, because the gateway retries. A start
   // of a failed service is in place only if the gateway has carried out that very command, because a failed service may
   // also recover on its own.

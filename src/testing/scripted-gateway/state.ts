@@ -1,7 +1,13 @@
 /**
  * The state of a scripted gateway: services, monitors, servers and filters with their settings, and the open sessions.
  */
-import { serverStatusWords, type ServerStatusWord, type Session, type Snapshot } from '../../index.ts';
+import {
+  createSnapshot,
+  serverStatusWords,
+  type ServerStatusWord,
+  type Session,
+  type Snapshot,
+} from '../../index.ts';
 import type { Json } from '../../json/index.ts';
 import { isMap } from './setting-change.ts';
 
@@ -122,6 +128,23 @@ export function toState(gateway: LiveGateway): ScriptedState {
     sessions: Object.fromEntries(Array.from(sessions, ([id, session]) => [id, plainSession(session)])),
     flushes: flushes.length,
   };
+}
+
+/** The thing that a definition describes. What its links name need not exist here. @internal */
+export function thingFrom(
+  definition: object,
+  [collection, key]: readonly [Collection, string],
+): ScriptedThing {
+  const { servers = [], filters = [] } = definition as Readonly<Record<string, readonly string[]>>;
+  const named = (link: string): string => decodeURIComponent(link.replace(/^.*\//, ''));
+  const snapshot = createSnapshot({
+    servers: servers.map((link) => ({ name: named(link), address: 'localhost', port: 1, protocol: 'any' })),
+    filters: filters.map((link) => ({ name: named(link), module: 'any' })),
+    [collection]: [definition],
+  });
+  const thing = byKey(snapshot[collection]).get(key);
+  if (thing === undefined) throw new TypeError(`The definition does not describe "${key}"`);
+  return thing;
 }
 
 function byCollection<T>(partOf: (collection: Collection) => T): Record<Collection, T> {

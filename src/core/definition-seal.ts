@@ -1,0 +1,161 @@
+/**
+ * Sealing a definition: every secret in a resource that a client defines is sealed, before a transition sees the definition.
+ *
+ * Clients write a secret under the name that they know, such as `password`, and a secret parameter among the others. The
+ * result is an entry of a gateway document.
+ */
+import * as z from 'zod/mini';
+
+import { isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { formatPointer, parsePointer } from '../json/pointer.ts';
+import { ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
+import { objectOf, type Field, type Fields } from './field.ts';
+import { notStorable } from './patch-seal.ts';
+import { passwordFault, type SecretPorts } from './secret.ts';
+import { mostMembers, type ObjectShape } from './shape.ts';
+
+/** Gives the shape of a definition from a client: configuration only, with secrets in plain text. @internal */
+export function definitionShape({ all }: Fields): ObjectShape {
+  const defined = all.filter(
+    ({ derived, kept, sealedEntriesOf }) =>
+      derived !== true && kept !== false && sealedEntriesOf === undefined,
+  );
+  return objectOf(
+    defined,
+    'name',
+    ({ shape, accepts = shape, secret, entries, optional, default: given }) => {
+      const plain = secret === undefined ? accepts : z.string();
+      const value = entries === undefined ? plain : z.array(definitionShape(entries));
+      return optional === true || given !== undefined ? z.exactOptional(value) : value;
+    },
+  );
+}
+
+/**
+ * Seals the secrets in a definition from a client. A value that cannot be a secret becomes `null`, which the shape of the
+ * entry refuses. No text from a client passes for sealed text.
+ *
+ * @returns the entry of a gateway document; refused with `secret-not-storable` if a secret could not be read after a restart
+ * @internal
+ */
+export async function sealDefinition(
+  fields: Fields,
+  definition: Json,
+  { seal, isSecretParameter }: Pick<SecretPorts, 'seal' | 'isSecretParameter'>,
+): Promise<Result<Json>> {
+  if (!isObject(definition)) return ok(definition);
+  const faults: Fault[] = [];
+  const sealing: Sealing = {
+    isSecretParameter,
+    async seal(text, place) {
+      if (typeof text !== 'string' || passwordFault(text) !== undefined) return null;
+      const sealed = await seal(text);
+      if (sealed === undefined) faults.push(notStorable(place));
+      return sealed ?? null;
+    },
+    refuse(place, { name, sealedEntriesOf = name }) {
+      const detail = `is not known here: write the secret in plain text into ${sealedEntriesOf}`;
+      faults.push({ pointer: formatPointer(place), code: 'field-unknown', detail });
+    },
+  };
+  const entry = await sealEntry(fields, definition, [], sealing);
+  return faults.length === 0 ? ok(entry) : { ok: false, problem: problemOf(faults) };
+}
+
+type Place = readonly string[];
+
+interface Sealing extends Pick<SecretPorts, 'isSecretParameter'> {
+  /** Gives the sealed form of a text; `null` for a value that cannot be a secret. */
+  seal(this: void, text: Json, place: Place): Promise<Json>;
+  /** Refuses a member that only a gateway document has. */
+  refuse(this: void, place: Place, field: Field): void;
+}
+
+async function sealEntry(
+  fields: Fields,
+  entry: JsonObject,
+  path: Place,
+  sealing: Sealing,
+): Promise<JsonObject> {
+  const members = new Map(Object.entries(entry));
+  for (const field of fields.all) {
+    const { name, documentName, entries, secret, sealedEntriesOf = name } = field;
+    if (secret !== undefined && members.has(documentName)) sealing.refuse([...path, documentName], field);
+    const given = asMap(fields, sealedEntriesOf, members.get(sealedEntriesOf));
+    const place = [...path, sealedEntriesOf];
+    if (given === undefined) continue;
+    if (entries !== undefined && isArray(given))
+      members.set(name, await sealList(entries, given, place, sealing));
+    if (secret === undefined) continue;
+    if (sealedEntriesOf !== name) {
+      const { open, sealed } = await sealMap(field, given, place, sealing);
+      members.set(sealedEntriesOf, open).set(documentName, sealed);
+    } else {
+      members.delete(name);
+      members.set(documentName, await sealing.seal(given, place));
+    }
+  }
+  return Object.fromEntries(members);
+}
+
+/** A value as its field stores it: a map of parameters can be written as a single entry. */
+function asMap({ all }: Fields, name: string, value: Json | undefined): Json | undefined {
+  const accepts = all.find((field) => field.name === name)?.accepts;
+  const parsed = accepts && z.safeParse(accepts, value);
+  return parsed?.success === true ? (parsed.data as Json) : value;
+}
+
+async function sealList(
+  fields: Fields,
+  list: readonly Json[],
+  path: Place,
+  sealing: Sealing,
+): Promise<readonly Json[]> {
+  const sealed: Json[] = [];
+  for (const [at, each] of list.entries())
+    sealed.push(isObject(each) ? await sealEntry(fields, each, [...path, String(at)], sealing) : each);
+  return sealed;
+}
+
+/** Takes the secret entries out of a map. The shape refuses a larger map, so its secrets are not worth the work. */
+async function sealMap(
+  { secretMember }: Field,
+  map: Json,
+  path: Place,
+  { seal, isSecretParameter }: Sealing,
+): Promise<{ readonly open: Json; readonly sealed: JsonObject }> {
+  if (!isObject(map)) return { open: map, sealed: {} };
+  const entries = Object.entries(map);
+  const secret = entries.filter(([name]) => isSecretParameter(name));
+  const sealed: [string, Json][] = [];
+  for (const [name, entry] of entries.length > mostMembers ? [] : secret) {
+    const place = [...path, name];
+    if (secretMember === undefined) sealed.push([name, await seal(entry, place)]);
+    else if (!isObject(entry)) sealed.push([name, null]);
+    else sealed.push([name, { ...entry, [secretMember]: await seal(entry[secretMember] ?? null, place) }]);
+  }
+  const open =
+    entries.length > mostMembers
+      ? entries.map(([name]) => [name, null] as const)
+      : entries.filter((each) => !secret.includes(each));
+  return { open: Object.fromEntries(open), sealed: Object.fromEntries(sealed) };
+}
+
+/** Names the places in a refusal as clients do: a secret is where they write it. @internal */
+export function asClientsDefine(fields: Fields, reason: Problem): Problem {
+  const { errors } = reason;
+  if (errors === undefined) return reason;
+  const place = (pointer: string): string => formatPointer(asWritten(fields, parsePointer(pointer) ?? []));
+  return problemOf(errors.map((fault) => ({ ...fault, pointer: place(fault.pointer) })));
+}
+
+function asWritten({ all }: Fields, [token, ...inner]: Place): Place {
+  const field = all.find(({ documentName }) => documentName === token);
+  if (field === undefined) return token === undefined ? [] : [token, ...inner];
+  const { name, sealedEntriesOf = name, entries } = field;
+  const [at, ...rest] = inner;
+  return [
+    sealedEntriesOf,
+    ...(entries === undefined || at === undefined ? inner : [at, ...asWritten(entries, rest)]),
+  ];
+}

@@ -1,0 +1,342 @@
+/**
+ * Membership: resources come into being and go, one way for every kind that a document configures.
+ *
+ * The event and the effect have the whole definition of the resource, as an entry of a gateway document. Creation and deletion
+ * are each the inverse of the other, so undo, recovery and a refusal of the gateway need nothing of their own.
+ */
+import * as z from 'zod/mini';
+
+import type { Named } from '../../core/collection.ts';
+import {
+  accepted,
+  eventHead,
+  refused,
+  sequenceFor,
+  unchanged,
+  type Change,
+  type Changes,
+  type Context,
+  type DecisionOf,
+  type EffectBase,
+  type EffectHead,
+  type EffectTable,
+  type EventBase,
+  type EventHead,
+  type EventTable,
+} from '../../core/decision.ts';
+import { configuredFields, configuredPart, saveFields, type Field, type Fields } from '../../core/field.ts';
+import { initialVersion, nextVersion } from '../../core/version.ts';
+import { formatPointer, parsePointer } from '../../json/pointer.ts';
+import { isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { problem, problemOf, quoted, type Fault, type Problem } from '../../problem.ts';
+import { checkEntry, loadEntity } from '../../snapshot/entry.ts';
+import { reservedFaults } from '../../snapshot/reserved-key.ts';
+import { plainFault, plainSecrets } from '../../snapshot/secret-parameter.ts';
+import {
+  find,
+  linkOf,
+  nameFinder,
+  put,
+  remove,
+  sessionsOf,
+  withSessions,
+  type Settled,
+  type State,
+} from '../../snapshot/state.ts';
+import type { About, NamedResources } from './kind.ts';
+import { detachingSteps, listIn, refusalInUse } from './use.ts';
+
+/** The events of resources that come and go. `D` is their entry in a gateway document. @internal */
+export type MembershipEvent<K extends string, D> = About<K> &
+  EventHead<`${K}.created` | `${K}.deleted`> & {
+    /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */
+    readonly definition: D;
+  };
+
+/** The effects of resources that come and go: the host must create or delete what `definition` says. @internal */
+export type MembershipEffect<K extends string, D> = About<K> &
+  EffectHead<`${K}.create` | `${K}.delete`> & {
+    /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */
+    readonly definition: D;
+  };
+
+/**
+ * The options of {@link deleteResource}.
+ *
+ * @public
+ */
+export interface DeletionOptions {
+  /** Takes the resource out of the lists of all others first, in the same decision. */
+  readonly detach?: boolean;
+}
+
+type Decision<S> = DecisionOf<S, EventBase, EffectBase>;
+
+/** The creations and deletions of all kinds. @internal */
+export interface Membership<S extends State> {
+  readonly events: EventTable<S, EventBase>;
+  readonly effects: EffectTable<EffectBase>;
+  /** Decides the creation of a resource. A service or monitor is created stopped, and then started. */
+  create(this: void, named: NamedResources<S>, definition: Json, snapshot: S, context: Context): Decision<S>;
+  /** Decides the deletion of a resource. */
+  delete(
+    this: void,
+    named: NamedResources<S>,
+    thing: Settled,
+    options: DeletionOptions,
+    snapshot: S,
+    context: Context,
+  ): Decision<S>;
+}
+
+/**
+ * Creates the membership of the kinds that a document configures.
+ *
+ * @param events - the table of all events; gets the rows of the membership
+ * @param effects - the table of all effects; gets the rows of the membership
+ * @param kinds - the kinds
+ * @internal
+ */
+export function membershipOf<S extends State>(
+  events: EventTable<S, EventBase>,
+  effects: EffectTable<EffectBase>,
+  kinds: readonly NamedResources<S>[],
+): Membership<S> {
+  const combine = sequenceFor(events, effects, (problem) => problem);
+
+  const creating =
+    (named: NamedResources<S>, definition: Json) =>
+    (snapshot: S, context: Context): Decision<S> => {
+      const checked = checkDefinition(snapshot, named, definition);
+      if ('faults' in checked) return refused(snapshot, problemOf(checked.faults), [listOf(named)]);
+      const { thing } = checked;
+      const resources = [listOf(named), linkOf(named.collection, thing), ...linksIn(named, thing)];
+      const present = find<Settled>(snapshot, named, thing.key);
+      if (present === undefined)
+        return accepted(events, snapshot, resources, oneChange('create', named, thing, context));
+      return isEqual(named, present, thing)
+        ? unchanged(snapshot, resources)
+        : refused(snapshot, exists(named, present), resources);
+    };
+
+  const starting =
+    (named: NamedResources<S>, definition: Json) =>
+    (snapshot: S, context: Context): Decision<S> => {
+      const start = named.adoption?.steps.start;
+      const checked = start && checkDefinition(snapshot, named, definition);
+      const present = checked && 'thing' in checked && find<Settled>(snapshot, named, checked.thing.key);
+      return start && present
+        ? (start(snapshot, present, checked.thing, context) as Decision<S>)
+        : unchanged(snapshot, []);
+    };
+
+  const deleting =
+    (named: NamedResources<S>, key: string) =>
+    (snapshot: S, context: Context): Decision<S> => {
+      const thing = find<Settled>(snapshot, named, key);
+      if (thing === undefined) return unchanged(snapshot, [listOf(named)]);
+      const link = linkOf(named.collection, thing);
+      const resources = [listOf(named), link];
+      const problem = refusalInUse(snapshot, kinds, named, thing);
+      return problem === undefined
+        ? accepted(events, snapshot, resources, oneChange('delete', named, thing, context))
+        : refused(snapshot, problem, resources);
+    };
+
+  const membership: Membership<S> = {
+    events,
+    effects,
+    create: (named, definition, snapshot, context) =>
+      combine(creating(named, definition), starting(named, definition))(snapshot, context),
+    delete(named, thing, { detach = false }, snapshot, context) {
+      const link = linkOf(named.collection, thing);
+      const steps = detach ? detachingSteps(snapshot, kinds, named.collection, link) : [];
+      return combine(...steps, deleting(named, thing.key))(snapshot, context);
+    },
+  };
+  for (const named of kinds) {
+    Object.assign(events, eventRows(named, membership));
+    Object.assign(effects, effectRows(named));
+  }
+  return membership;
+}
+
+/** The event and the effect of a creation or deletion. */
+function oneChange(
+  verb: 'create' | 'delete',
+  named: NamedResources,
+  thing: Settled,
+  context: Context,
+): Changes<EventBase, EffectBase> {
+  const { collection, singular: kind } = named;
+  const resource = linkOf(collection, thing);
+  const about = { [kind]: thing.key, definition: definitionOf(named, thing) };
+  const event = { type: `${kind}.${verb}d`, ...eventHead(resource, context), ...about };
+  const effect = { type: `${kind}.${verb}`, resource, ...about };
+  return { events: [event], effects: [effect] };
+}
+
+/** An event of this file. The computed member with the key of the resource is lost on the types. */
+type Defined = EventBase & Readonly<Record<string, string>> & { readonly definition: never };
+
+function eventRows<S extends State>(
+  named: NamedResources<S>,
+  membership: Membership<S>,
+): Partial<EventTable<S, EventBase>> {
+  const { collection, singular: kind } = named;
+  const created = {
+    origin: 'command',
+    effect: `${kind}.create`,
+    revert(snapshot: S, { [kind]: key = '', definition }: Defined, context: Context): Decision<S> {
+      const thing = find<Settled>(snapshot, named, key);
+      if (thing === undefined) return unchanged(snapshot, [listOf(named)]);
+      if (sameJson(definitionOf(named, thing), definition))
+        return membership.delete(named, thing, {}, snapshot, context);
+      const detail =
+        `The ${kind} ${quoted(thing.name)} is not as it was created. ` +
+        `To remove it all the same, delete it: DELETE ${linkOf(collection, thing)}.`;
+      return refused(snapshot, problem('patch-test-failed', detail), [linkOf(collection, thing)]);
+    },
+    evolve(snapshot: S, { [kind]: key = '', definition }: Defined, change: Change): S {
+      if (find(snapshot, named, key) !== undefined) return snapshot;
+      const thing = loadEntity(named.fields, definition, nextVersion(initialVersion, change));
+      const table = sessionsOf(snapshot).withKey(collection, key, change);
+      const next = withSessions(put(snapshot, named, thing, change), table, change);
+      return relinked(named, next, withoutLinks(named, thing), thing.settings, change);
+    },
+  };
+  const deleted = {
+    origin: 'command',
+    effect: `${kind}.delete`,
+    revert: (snapshot: S, { definition }: Defined, context: Context): Decision<S> =>
+      membership.create(named, definition, snapshot, context),
+    evolve(snapshot: S, { [kind]: key = '' }: Defined, change: Change): S {
+      const thing = find<Settled>(snapshot, named, key);
+      if (thing === undefined) return snapshot;
+      const table = sessionsOf(snapshot).withoutKey(collection, key, change);
+      const next = withSessions(remove(snapshot, named, key, change), table, change);
+      return relinked(named, next, thing.settings, withoutLinks(named, thing), change);
+    },
+  };
+  // The casts are needed because the compiler does not see that the computed keys are types of events.
+  return { [`${kind}.created`]: created, [`${kind}.deleted`]: deleted } as unknown as EventTable<
+    S,
+    EventBase
+  >;
+}
+
+function effectRows({ singular: kind }: NamedResources): EffectTable<EffectBase> {
+  const row = (inverse: string): object => ({
+    aspect: 'membership',
+    undo: (effect: EffectBase) => ({ ...effect, type: `${kind}.${inverse}` }),
+  });
+  const rows = {
+    [`${kind}.create`]: { ...row('delete'), settlesFirst: true },
+    [`${kind}.delete`]: row('create'),
+  };
+  return rows as unknown as EffectTable<EffectBase>;
+}
+
+/** Tells the kind that the links of a resource have come or gone. */
+function relinked<S extends State>(
+  { onLinks }: NamedResources<S>,
+  snapshot: S,
+  before: object,
+  after: object,
+  change: Change,
+): S {
+  return onLinks === undefined ? snapshot : (onLinks(snapshot, { before, after }, change) as S);
+}
+
+function withoutLinks({ fields }: NamedResources, { settings }: Settled): object {
+  return { ...settings, ...Object.fromEntries(Object.keys(fields.links).map((name) => [name, []])) };
+}
+
+/** A list of others as a whole: that nothing has a name rests on it. */
+function listOf({ collection }: Named<Settled>): string {
+  return `/${collection}`;
+}
+
+/** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. */
+function definitionOf({ fields, adoption }: NamedResources, thing: Settled): JsonObject {
+  const entry = configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
+  // What starts is created first, so that no report can come before.
+  return adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
+}
+
+/** Whether a resource is as another definition of its name says. One with a secret never is: each sealing differs. */
+function isEqual(named: NamedResources, present: Settled, wanted: Settled): boolean {
+  const { fields } = named;
+  const entryOf = (thing: Settled): Json =>
+    configuredFields(fields, saveFields(fields, thing, thing.settings)) as Json;
+  return !hasSecret(fields, entryOf(wanted)) && sameJson(entryOf(present), entryOf(wanted));
+}
+
+function hasSecret({ all }: Fields, entry: Json): boolean {
+  return all.some(({ secret, entries, documentName }) => {
+    const value = isObject(entry) ? entry[documentName] : undefined;
+    if (value === undefined) return false;
+    return (
+      secret !== undefined ||
+      (entries !== undefined && (value as Json[]).some((each) => hasSecret(entries, each)))
+    );
+  });
+}
+
+function exists({ singular, collection }: NamedResources, present: Settled): Problem {
+  const detail =
+    `There is a ${singular} named ${quoted(present.name)} already, and it differs from the given one. ` +
+    `Change it with PATCH ${linkOf(collection, present)}, or choose another name.`;
+  return problem('resource-exists', detail);
+}
+
+/** The resource of a definition, or its faults. */
+type CheckedDefinition = { readonly thing: Settled } | { readonly faults: readonly Fault[] };
+
+function checkDefinition(snapshot: State, named: NamedResources, definition: Json): CheckedDefinition {
+  const { fields } = named;
+  const { entry, faults } = checkEntry(fields, definition, [], nameFinder(snapshot));
+  const own = [...reservedFaults(definition), ...seenFaults(fields, definition), ...faults];
+  if (entry === undefined) return { faults: own };
+  const thing = loadEntity(fields, entry);
+  const all = [...own, ...secretFaults(snapshot, named, thing)];
+  return all.length === 0 ? { thing } : { faults: all };
+}
+
+/** What the gateway counts or sees, and no definition can have. */
+function seenFaults({ all }: Fields, definition: Json): readonly Fault[] {
+  return all.flatMap((field): readonly Fault[] => {
+    const given = isObject(definition) ? definition[field.documentName] : undefined;
+    if (given === undefined || !isSeen(field, given)) return [];
+    const detail = 'is what the gateway counts or sees, and cannot be given: leave it out';
+    return [{ pointer: formatPointer([field.documentName]), code: 'field-not-modifiable', detail }];
+  });
+}
+
+function isSeen(field: Field, given: Json): boolean {
+  const { derived, accepts, shape } = field;
+  if (derived === true) return accepts !== undefined;
+  const part = configuredPart(field);
+  if (typeof part !== 'function') return part === false;
+  // A value of the wrong shape has a fault already.
+  return z.safeParse(shape, given).success && !sameJson(part(given as never) as Json, given);
+}
+
+/** A secret parameter comes in sealed, and only a declared name is secret: the snapshot has the names. */
+function secretFaults(
+  snapshot: State,
+  { collection, fields }: NamedResources,
+  thing: Settled,
+): readonly Fault[] {
+  const resources = [{ collection, fields, entities: [[0, thing] as const] }];
+  const rooted = (fault: Fault): Fault => ({
+    ...fault,
+    pointer: formatPointer((parsePointer(fault.pointer) ?? []).slice(2)),
+  });
+  return plainSecrets(resources, snapshot.secretParameters ?? []).map((each) => rooted(plainFault(each)));
+}
+
+/** The links of a resource. */
+function linksIn({ fields }: NamedResources, { settings }: Settled): readonly string[] {
+  return Object.keys(fields.links).flatMap((name) => listIn(settings, name));
+}

@@ -31,7 +31,7 @@ import { isObject, sameJson, type Json, type JsonObject } from '../../json/value
 import { problem, problemOf, quoted, type Fault, type Problem } from '../../problem.ts';
 import { checkEntry, loadEntity } from '../../snapshot/entry.ts';
 import { reservedFaults } from '../../snapshot/reserved-key.ts';
-import { plainFault, plainSecrets } from '../../snapshot/secret-parameter.ts';
+import { isSecretIn, misplacedSecrets } from '../../snapshot/secret-parameter.ts';
 import {
   find,
   linkOf,
@@ -177,7 +177,7 @@ function oneChange(
 }
 
 /** An event of this file. The computed member with the key of the resource is lost on the types. */
-type Defined = EventBase & Readonly<Record<string, string>> & { readonly definition: never };
+type Defined = EventBase & Readonly<Record<string, string>> & { readonly definition?: JsonObject };
 
 function eventRows<S extends State>(
   named: NamedResources<S>,
@@ -187,7 +187,7 @@ function eventRows<S extends State>(
   const created = {
     origin: 'command',
     effect: `${kind}.create`,
-    revert(snapshot: S, { [kind]: key = '', definition }: Defined, context: Context): Decision<S> {
+    revert(snapshot: S, { [kind]: key = '', definition = {} }: Defined, context: Context): Decision<S> {
       const thing = find<Settled>(snapshot, named, key);
       if (thing === undefined) return unchanged(snapshot, [listOf(named)]);
       if (sameJson(definitionOf(named, thing), definition))
@@ -197,7 +197,7 @@ function eventRows<S extends State>(
         `To remove it all the same, delete it: DELETE ${linkOf(collection, thing)}.`;
       return refused(snapshot, problem('patch-test-failed', detail), [linkOf(collection, thing)]);
     },
-    evolve(snapshot: S, { [kind]: key = '', definition }: Defined, change: Change): S {
+    evolve(snapshot: S, { [kind]: key = '', definition = {} }: Defined, change: Change): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
       const thing = loadEntity(named.fields, definition, nextVersion(initialVersion, change));
       const table = sessionsOf(snapshot).withKey(collection, key, change);
@@ -209,7 +209,9 @@ function eventRows<S extends State>(
     origin: 'command',
     effect: `${kind}.delete`,
     revert: (snapshot: S, { definition }: Defined, context: Context): Decision<S> =>
-      membership.create(named, definition, snapshot, context),
+      definition === undefined
+        ? refused(snapshot, withoutDefinition, [listOf(named)])
+        : membership.create(named, definition, snapshot, context),
     evolve(snapshot: S, { [kind]: key = '' }: Defined, change: Change): S {
       const thing = find<Settled>(snapshot, named, key);
       if (thing === undefined) return snapshot;
@@ -224,6 +226,11 @@ function eventRows<S extends State>(
     EventBase
   >;
 }
+
+const withoutDefinition = problem(
+  'patch-malformed',
+  'The event has no definition. Pass the event as it was published, with its secrets.',
+);
 
 function effectRows({ singular: kind }: NamedResources): EffectTable<EffectBase> {
   const row = (inverse: string): object => ({
@@ -257,8 +264,8 @@ function listOf({ collection }: Named<Settled>): string {
   return `/${collection}`;
 }
 
-/** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. */
-function definitionOf({ fields, adoption }: NamedResources, thing: Settled): JsonObject {
+/** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. @internal */
+export function definitionOf({ fields, adoption }: NamedResources, thing: Settled): JsonObject {
   const entry = configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
   // What starts is created first, so that no report can come before.
   return adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
@@ -329,11 +336,11 @@ function secretFaults(
   thing: Settled,
 ): readonly Fault[] {
   const resources = [{ collection, fields, entities: [[0, thing] as const] }];
-  const rooted = (fault: Fault): Fault => ({
+  const inside = (fault: Fault): Fault => ({
     ...fault,
     pointer: formatPointer((parsePointer(fault.pointer) ?? []).slice(2)),
   });
-  return plainSecrets(resources, snapshot.secretParameters ?? []).map((each) => rooted(plainFault(each)));
+  return misplacedSecrets(resources, isSecretIn(snapshot)).map(inside);
 }
 
 /** The links of a resource. */

@@ -2,6 +2,7 @@
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
 import { partsOf, type Changes, type Context } from '../../core/decision.ts';
+import { linkKey } from '../../core/link.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
   effectTable,
@@ -140,7 +141,7 @@ export function inverseOf(effect: Effect): Effect | undefined {
  */
 export function aspectOf(effect: Effect): unknown {
   const row = rowOf(effect);
-  return row === 'irreversible' ? effect : `${effect.resource} ${row.aspect}`;
+  return row === 'irreversible' ? effect : `${linkKey(effect.resource)} ${row.aspect}`;
 }
 
 interface Reversible {

@@ -44,7 +44,7 @@ import {
   type State,
 } from '../../snapshot/state.ts';
 import type { About, NamedResources } from './kind.ts';
-import { detachingSteps, listIn, refusalInUse } from './use.ts';
+import { detachingSteps, listIn, openIn, refusalInUse } from './use.ts';
 
 /** The events of resources that come and go. `D` is their entry in a gateway document. @internal */
 export type MembershipEvent<K extends string, D> = About<K> &
@@ -114,9 +114,10 @@ export function membershipOf<S extends State>(
       const present = find<Settled>(snapshot, named, thing.key);
       if (present === undefined)
         return accepted(events, snapshot, resources, oneChange('create', named, thing, context));
-      return isEqual(named, present, thing)
+      const differing = differingMembers(named, present, thing);
+      return differing.length === 0
         ? unchanged(snapshot, resources)
-        : refused(snapshot, exists(named, present), resources);
+        : refused(snapshot, exists(named, present, differing), resources);
     };
 
   const starting =
@@ -232,14 +233,22 @@ const withoutDefinition = problem(
   'The event has no definition. Pass the event as it was published, with its secrets.',
 );
 
-function effectRows({ singular: kind }: NamedResources): EffectTable<EffectBase> {
+function effectRows(named: NamedResources): EffectTable<EffectBase> {
+  const { singular: kind } = named;
   const row = (inverse: string): object => ({
     aspect: 'membership',
     undo: (effect: EffectBase) => ({ ...effect, type: `${kind}.${inverse}` }),
   });
   const rows = {
     [`${kind}.create`]: { ...row('delete'), settlesFirst: true },
-    [`${kind}.delete`]: row('create'),
+    [`${kind}.delete`]: {
+      ...row('create'),
+      obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
+        const thing = find<Settled>(snapshot, named, key);
+        const open = thing && openIn(snapshot, named, thing);
+        return open && `The ${kind} ${quoted(thing.name)} ${open.detail}.`;
+      },
+    },
   };
   return rows as unknown as EffectTable<EffectBase>;
 }
@@ -271,29 +280,35 @@ export function definitionOf({ fields, adoption }: NamedResources, thing: Settle
   return adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
 }
 
-/** Whether a resource is as another definition of its name says. One with a secret never is: each sealing differs. */
-function isEqual(named: NamedResources, present: Settled, wanted: Settled): boolean {
-  const { fields } = named;
-  const entryOf = (thing: Settled): Json =>
-    configuredFields(fields, saveFields(fields, thing, thing.settings)) as Json;
-  return !hasSecret(fields, entryOf(wanted)) && sameJson(entryOf(present), entryOf(wanted));
-}
-
-function hasSecret({ all }: Fields, entry: Json): boolean {
-  return all.some(({ secret, entries, documentName }) => {
-    const value = isObject(entry) ? entry[documentName] : undefined;
-    if (value === undefined) return false;
-    return (
-      secret !== undefined ||
-      (entries !== undefined && (value as Json[]).some((each) => hasSecret(entries, each)))
-    );
+/** The members in which a resource is not as another definition says. A secret counts always: each sealing differs. */
+function differingMembers({ fields }: NamedResources, present: Settled, wanted: Settled): readonly string[] {
+  const [now, then] = [present, wanted].map(
+    (thing) => configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject,
+  );
+  return fields.all.flatMap((field) => {
+    const { documentName, name, sealedEntriesOf = name } = field;
+    const [old, given] = [now?.[documentName], then?.[documentName]];
+    if (hasSecret(field, given)) return [sealedEntriesOf];
+    const isSame = old === given || (old !== undefined && given !== undefined && sameJson(old, given));
+    return isSame ? [] : [sealedEntriesOf];
   });
 }
 
-function exists({ singular, collection }: NamedResources, present: Settled): Problem {
+function hasSecret({ secret, entries }: Field, value: Json | undefined): boolean {
+  if (value === undefined || entries === undefined) return value !== undefined && secret !== undefined;
+  return (value as readonly JsonObject[]).some((each) =>
+    entries.all.some((field) => hasSecret(field, each[field.documentName])),
+  );
+}
+
+function exists(
+  { singular, collection }: NamedResources,
+  present: Settled,
+  differing: readonly string[],
+): Problem {
   const detail =
-    `There is a ${singular} named ${quoted(present.name)} already, and it differs from the given one. ` +
-    `Change it with PATCH ${linkOf(collection, present)}, or choose another name.`;
+    `There is a ${singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
+    `${differing.join(', ')}. Change it with PATCH ${linkOf(collection, present)}, or choose another name.`;
   return problem('resource-exists', detail);
 }
 

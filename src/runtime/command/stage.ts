@@ -94,6 +94,12 @@ function settlesFirst(effect: Effect): boolean {
   return row !== 'irreversible' && row.settlesFirst === true;
 }
 
+/** Why the host must not be asked for an effect now; `undefined` if it may be. @internal */
+export function obstacleTo(effect: Effect, snapshot: Snapshot): string | undefined {
+  const row = rowOf(effect);
+  return row === 'irreversible' ? undefined : row.obstacle?.(snapshot, effect);
+}
+
 function endsGroup(effect: Effect): boolean {
   return isIrreversible(effect) || settlesFirst(effect);
 }
@@ -147,6 +153,7 @@ export function aspectOf(effect: Effect): unknown {
 interface Reversible {
   readonly aspect: string;
   readonly settlesFirst?: true;
+  readonly obstacle?: (snapshot: Snapshot, effect: Effect) => string | undefined;
   readonly undo: (effect: Effect) => Effect | undefined;
 }
 

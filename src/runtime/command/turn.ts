@@ -357,8 +357,9 @@ export class Turns {
 }
 
 /** Links by their keys: no resource says how the name of a new one is spelt. */
-function keysOf(resources: readonly string[]): readonly string[] {
-  return resources.map(linkKey);
+function keysOf(resources: readonly unknown[]): readonly string[] {
+  // A decision that the host has built can contain anything.
+  return resources.map((link) => linkKey(String(link)));
 }
 
 /** Whether a command is one of the coordinator. @internal */

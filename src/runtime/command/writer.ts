@@ -191,7 +191,7 @@ export class Writer {
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
     const problem =
-      refuseUnsupported(decision.effects, this.#options.gateway) ??
+      refuseUnsupported(decision, this.#options.gateway) ??
       (isExempt(request) ? undefined : this.#options.veto?.(decision, context));
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }

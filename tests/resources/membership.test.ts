@@ -33,7 +33,10 @@ import {
 
 const collections = ['services', 'servers', 'monitors', 'filters'] as const;
 type Collection = (typeof collections)[number];
-type Definition = { readonly name: string; readonly [member: string]: unknown };
+interface Definition {
+  readonly name: string;
+  readonly [member: string]: unknown;
+}
 
 const creating =
   (collection: Collection, definition: Definition) =>

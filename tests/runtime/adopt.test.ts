@@ -98,9 +98,7 @@ describe('the document at a start with a store', () => {
   it('is used as a whole with all, and in the history', async () => {
     const store = await storeOfFirst();
     const { admin, errors, asked } = await open(second, store, 'all');
-    expect(configuration(admin.snapshot)).toMatchObject(
-      configuration(createSnapshot(second)),
-    );
+    expect(configuration(admin.snapshot)).toMatchObject(configuration(createSnapshot(second)));
     expect([errors, asked]).toEqual([[], []]);
     await admin.close();
     const { admin: next } = await open(first, store);

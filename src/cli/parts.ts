@@ -115,8 +115,10 @@ const ofTheProcess = ['started', 'state_reason', 'state_since', 'total_connectio
 /** Prints the document. */
 export async function printDocument(call: Call): Promise<void> {
   const { parts } = await readParts(await connect(call), () => true);
-  const document = toDocument(snapshotOf(parts)) as unknown as Parts;
-  const kept = configured.map((name) => [name, document[name].map(configuration)] as const);
+  const document: object = toDocument(snapshotOf(parts));
+  const kept = Object.entries(document as Parts)
+    .filter(([name]) => configured.some((each) => each === name))
+    .map(([name, resources]) => [name, resources.map(configuration)] as const);
   call.output.json(Object.fromEntries(kept));
 }
 

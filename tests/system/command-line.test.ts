@@ -1,16 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { command } from '../cli/command-line.ts';
 import { buildExamples } from '../support/built-package.ts';
-import { root } from '../support/project.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
+import { program, runProgram, type Result } from './program.ts';
 import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
 
-const program = `${root}dist/cli/main.js`;
 let gateway: RunningGateway;
 const clients: DatabaseClient[] = [];
 const leaving: (() => void)[] = [];
@@ -27,22 +25,9 @@ afterEach(async () => {
 
 afterAll(endGateways);
 
-interface Result {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs the program as a shell does. */
-async function ask(...args: readonly string[]): Promise<Result> {
-  const env = { ...process.env, GATEWAY_ADMIN_URL: gateway.admin };
-  try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, ...args], { env });
-    return { code: 0, out: stdout, err: stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, out: stdout, err: stderr };
-  }
+function ask(...args: readonly string[]): Promise<Result> {
+  return runProgram(gateway.admin, ...args);
 }
 
 /** Follows what a command prints until the test ends. */
@@ -114,7 +99,7 @@ describe('gateway-admin, against the example with real PostgreSQL sessions', () 
     expect(closing.out).not.toContain('continue');
   });
 
-  it('undoes a patch by the id that the events show', async () => {
+  it('undoes a patch by the id of the command that its event names', async () => {
     const events = follow('events', '--types', 'service.updated', '--json');
     let shown: unknown;
     // The stream may open after the first patch.
@@ -126,12 +111,17 @@ describe('gateway-admin, against the example with real PostgreSQL sessions', () 
         .max_connection;
     }
     const [line = ''] = events().split('\n').slice(-2);
-    const { id, event } = JSON.parse(line) as {
-      readonly id: string;
-      readonly event: { readonly operations: readonly [{ readonly value: number }] };
+    const { event } = JSON.parse(line) as {
+      readonly event: {
+        readonly command: string;
+        readonly operations: readonly [{ readonly value: number }];
+      };
     };
     expect(event.operations[0].value).toBe(shown);
-    expect(await ask('undo', id)).toMatchObject({ code: 0, out: expect.stringContaining('Done: undo') });
+    expect(await ask('undo', event.command)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Done: undo'),
+    });
     expect((await gateway.get('/services/reports')) as object).not.toMatchObject({ max_connection: shown });
   });
 

@@ -4,7 +4,11 @@
  */
 import {
   changePassword,
+  closeServerConnections,
+  closeServiceSessions,
+  closeSession,
   deleteUser,
+  flushLogs,
   patchService,
   startMonitor,
   startService,
@@ -90,16 +94,8 @@ export class Clients {
   }
 
   #password(number: number): Asked {
-    const name = this.#random.pick(['Sales', 'Reports']);
-    const operations = [{ op: 'add', path: '/password', value: `secret ${String(number)}` }];
-    const sealed = [{ op: 'add', path: '/password', value: `sealed ${String(number)}` }] as const;
-    return this.#withTag(`/services/${name}`, {
-      kind: 'password',
-      step: (snapshot, context) => patchService(snapshot, name, sealed, context),
-      changes: [],
-      ...patching(`/services/${name}`, operations),
-      asksHostFirst: true,
-    });
+    const { link, ...asked } = anyPassword(this.#random, number);
+    return this.#withTag(link, asked);
   }
 
   #turn(): Asked {
@@ -129,13 +125,17 @@ export class Clients {
 }
 
 /** A request for a change of a resource. */
-interface Requesting extends Asked {
-  /** The link of the resource. */
-  readonly link: string;
+export interface Requesting extends Asked {
   readonly request: AdminRequest;
 }
 
-function anyPatch(random: Random, number: number): Requesting {
+/** A request for a change of one resource. */
+interface Changing extends Requesting {
+  /** The link of the resource. */
+  readonly link: string;
+}
+
+function anyPatch(random: Random, number: number): Changing {
   const link = random.pick(patchables);
   const [, collection = '', name = ''] = link.split('/');
   const [path, valueOf] = fields[collection] ?? ['', String];
@@ -143,7 +143,7 @@ function anyPatch(random: Random, number: number): Requesting {
   return { link, ...patchOf(name, number), ...patching(link, operations) };
 }
 
-function anyTurn(random: Random): Requesting {
+function anyTurn(random: Random): Changing {
   const isService = random.chance(0.5);
   const name = random.pick(isService ? ['Sales', 'Reports'] : ['Watch', 'Probe']);
   const how = random.pick(['start', 'stop'] as const);
@@ -159,11 +159,60 @@ function anyTurn(random: Random): Requesting {
   };
 }
 
-/** Several patches, starts and stops in one request. */
-export function anySequence(random: Random, number: number): Asked & { readonly request: AdminRequest } {
-  const parts = Array.from({ length: 2 + random.below(3) }, (_, part) =>
+function anyPassword(random: Random, number: number): Changing {
+  const link = `/services/${random.pick(['Sales', 'Reports'])}`;
+  const operations = [{ op: 'add', path: '/password', value: `secret ${String(number)}` }];
+  const sealed = [{ op: 'add', path: '/password', value: `sealed ${String(number)}` }] as const;
+  return {
+    link,
+    kind: 'password',
+    step: (snapshot, context) => patchService(snapshot, link.slice('/services/'.length), sealed, context),
+    changes: [],
+    ...patching(link, operations),
+    asksHostFirst: true,
+  };
+}
+
+/** Closes sessions or connections, or flushes the logs. */
+function anyClosing(random: Random): Requesting {
+  const [service, server] = [random.pick(['Sales', 'Reports']), random.pick(['db-1', 'db-2'])];
+  const id = random.below(10);
+  const closings: readonly (readonly [Transition, method: string, target: string])[] = [
+    [
+      (...given) => closeServiceSessions(given[0], service, given[1]),
+      'DELETE',
+      `/services/${service}/sessions`,
+    ],
+    [
+      (...given) => closeServerConnections(given[0], server, given[1]),
+      'DELETE',
+      `/servers/${server}/connections`,
+    ],
+    [(...given) => closeSession(given[0], id, given[1]), 'DELETE', `/sessions/${String(id)}`],
+    [flushLogs, 'POST', '/gateway/logs/flush'],
+  ];
+  const [step, method, target] = random.pick(closings);
+  return { kind: `${method} ${target}`, step, changes: [], request: { method, target, headers: {} } };
+}
+
+/** A request for anything that can be planned. */
+export function anyRequest(random: Random, number: number, seals: boolean): Requesting {
+  const makers = [
+    () => anySequence(random, number),
+    () => anySequence(random, number),
+    () => anyTurn(random),
+    () => (seals ? anyPassword(random, number) : anyPatch(random, number)),
+    () => anyClosing(random),
+  ];
+  return random.pick(makers)();
+}
+
+/** Several commands in one request: what cannot be taken back comes last. */
+function anySequence(random: Random, number: number): Requesting {
+  const parts = Array.from({ length: 1 + random.below(4) }, (_, part): Requesting =>
     random.chance(0.5) ? anyTurn(random) : anyPatch(random, number + part * 100_000),
   );
+  if (random.chance(0.3)) parts.push(anyClosing(random));
   const commands = parts.map(({ request: { method, target: path, body } }) =>
     typeof body === 'string' ? { method, path, body: JSON.parse(body) as unknown } : { method, path },
   );

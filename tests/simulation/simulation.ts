@@ -80,30 +80,25 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
   const rare = createRandom(seed + 2 ** 33);
   const world =
     hazards === 'all'
-      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), {
-          planner: plannerOf(seed),
-          undoing: undoingOf(seed),
-        })
+      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), guestsOf(seed))
       : new World(createRandom(seed), undefined, noHazards(rare));
   for (let step = 0; step < steps; step += 1) await world.step();
   return world.end();
 }
 
-/** In every fourth world, clients plan. */
-function plannerOf(seed: number): Planner | undefined {
-  const random = createRandom(seed + 2 ** 34);
-  return random.chance(0.25) ? new Planner(random) : undefined;
-}
-
-/** In every fourth world, clients undo and restore. */
-function undoingOf(seed: number): Random | undefined {
-  const random = createRandom(seed + 2 ** 35);
-  return random.chance(0.25) ? random : undefined;
+/** In every fourth world, clients plan, and in every fourth, they undo and restore. */
+function guestsOf(seed: number): Guests {
+  const [planning, undoing] = [createRandom(seed + 2 ** 34), createRandom(seed + 2 ** 35)];
+  return {
+    planning: planning.chance(0.25) ? planning : undefined,
+    undoing: undoing.chance(0.25) ? undoing : undefined,
+  };
 }
 
 /** Who acts in some worlds only. */
 interface Guests {
-  readonly planner: Planner | undefined;
+  /** Draws what clients plan. */
+  readonly planning: Random | undefined;
   /** Draws what clients undo and restore. */
   readonly undoing: Random | undefined;
 }
@@ -145,7 +140,7 @@ class World {
   #clientCount = 0;
 
   constructor(random: Random, more: Random | undefined, hazards: Hazards, guests?: Guests) {
-    this.#planner = guests?.planner;
+    this.#planner = guests?.planning && new Planner(guests.planning, hazards.seals);
     this.#random = random;
     this.#more = more;
     this.#hazards = hazards;
@@ -225,10 +220,21 @@ class World {
       this.#commands += 1;
       const asked = this.#planner.next(life.admin, this.#commands + 1);
       if (asked !== undefined) this.#ask(life, asked);
-      // Others log in between the plan and the command.
-      const service = this.#planner.nextClient();
-      if (service !== undefined) this.#report(life.admin, this.#gateway.openSession(service));
+      this.#crossPlan(life.admin, this.#planner);
     }
+  }
+
+  /** Something happens between a plan and its command. */
+  #crossPlan(admin: Admin, planner: Planner): void {
+    const [gateway, { random }] = [this.#gateway, planner];
+    const [service, server] = [random.pick(['Sales', 'Reports']), random.pick(['db-1', 'db-2'])];
+    const happenings = {
+      client: () => gateway.openSession(service),
+      connection: () => gateway.openConnection(random.below(10), server),
+      status: () => this.#finding(random, server),
+    };
+    const what = planner.between();
+    if (what !== undefined) this.#report(admin, happenings[what]());
   }
 
   #undoSome(life: Life): void {
@@ -407,6 +413,7 @@ class World {
     const { reply, settledAt = heard.at, code } = answer;
     this.#abandonment.hear(heard);
     this.#historian?.hear(heard);
+    this.#planner?.hear(heard);
     if (asked.request !== undefined && reply !== undefined) this.#clients.look(asked.request, reply);
     if (this.#hazards.audit !== 'required') return;
     if (code === 'audit-unavailable' && this.#sink?.hasFailed() === false)
@@ -560,13 +567,10 @@ class World {
     this.#sink = this.#trail.sink();
     return {
       maxEventsKept,
-      ...(abandons
-        ? {
-            applying: (effect, commandId) => {
-              this.#abandonment.note(effect, commandId);
-            },
-          }
-        : {}),
+      applying: (effect, commandId) => {
+        if (abandons) this.#abandonment.note(effect, commandId);
+        if (this.#life?.alive === true) this.#planner?.note(effect, commandId, this.#life.admin);
+      },
       ...(audit === 'none' ? {} : { audit: { sink: this.#sink, required: audit === 'required' } }),
       ...(seals
         ? {

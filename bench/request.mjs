@@ -9,13 +9,14 @@ import { createAdmin, createSnapshot } from 'gateway-admin-core';
 import { measure, ratios } from './harness.mjs';
 import * as peers from './peers/index.mjs';
 import { adminWith, gateway, serverNames, serviceNames } from './sessions.mjs';
-import { close, list } from './turns.mjs';
+import { close, closeShown, list } from './turns.mjs';
 
 export const rows = {
   R1: { title: 'GET one service, neutral request to body text', run: getOne },
   R2: { title: 'GET 100 services', run: getAll },
   R3: { title: 'GET 10,000 of 1,000,000 sessions with date texts and live idle figures', run: getSessions },
   R4: { title: 'The longest turn of the event loop', run: turns },
+  O1: { title: 'Close the ten sessions that a plan showed, of 1,000,000', run: marks },
 };
 
 const zone = 'Europe/Helsinki';
@@ -156,4 +157,13 @@ async function turns(row) {
     row.atMost(`a GET meanwhile, 99th percentile, ${size} sessions`, 10, getP99, 'ms');
     row.report(`the same loop doing nothing, ${size} sessions`, quiet, 'ms');
   }
+}
+
+async function marks(row) {
+  const { plain, marked, wall, longest, getP99 } = await closeShown(1_000_000);
+  row.atMost('a dry run without a mark', 2, plain, 'ms');
+  row.atMost('a dry run with the mark, sessions opened since', 2, marked, 'ms');
+  row.atMost('the closing', 600, wall, 'ms');
+  row.atMost('the longest turn meanwhile', 20, longest, 'ms');
+  row.atMost('a GET meanwhile, 99th percentile', 10, getP99, 'ms');
 }

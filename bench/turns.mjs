@@ -5,7 +5,8 @@
  */
 import { closeServiceSessions } from 'gateway-admin-core';
 
-import { adminWith, serviceNames } from './sessions.mjs';
+import { cpuMs } from './harness.mjs';
+import { adminWith, connect, numbers, serviceNames } from './sessions.mjs';
 
 /** All sessions are on one service. */
 const onOneService = { serviceOf: () => serviceNames[0] };
@@ -49,14 +50,52 @@ export async function list(count) {
   return { longest };
 }
 
+/**
+ * Shows ten sessions in a plan, opens `count` sessions on the same service, and closes what the plan showed. Gives also the
+ * CPU time of dry runs with the mark and without.
+ */
+export async function closeShown(count) {
+  const shown = 10;
+  const admin = adminWith(shown, onOneService);
+  const { mark } = admin.plan(closing);
+  for (let first = shown + 1; first <= count; first += 1000)
+    admin.report(numbers(first, Math.min(1000, count - first + 1)).map(connectToOne));
+  await read(admin);
+  const plain = [];
+  const marked = [];
+  for (let round = 0; round < 20; round += 1) {
+    plain.push(await cpuMs(() => admin.plan(closing)));
+    marked.push(await cpuMs(() => admin.plan(closing, { mark })));
+  }
+  let wall = 0;
+  const { longest, gets } = await watch(admin, async () => {
+    const begin = performance.now();
+    const execution = await admin.execute(closing, { mark });
+    wall = performance.now() - begin;
+    if (execution.outcome !== 'accepted' || execution.closed.sessions !== shown)
+      throw new Error(JSON.stringify(execution.closed ?? execution.problem));
+  });
+  const left = admin.snapshot.sessions.size;
+  if (left !== count - shown) throw new Error(`${left} sessions are left.`);
+  await admin.close();
+  return { plain, marked, wall, longest, getP99: percentile(gets, 0.99) };
+}
+
+function closing(snapshot, context) {
+  return closeServiceSessions(snapshot, serviceNames[0], context);
+}
+
+function connectToOne(id) {
+  return { ...connect(id), service: serviceNames[0] };
+}
+
 function read(admin) {
   return admin.handle({ method: 'GET', target: `/services/${serviceNames[0]}`, headers: {} });
 }
 
 async function closeAll(admin) {
-  const decide = (snapshot, context) => closeServiceSessions(snapshot, serviceNames[0], context);
-  admin.plan(decide);
-  const execution = await admin.execute(decide);
+  admin.plan(closing);
+  const execution = await admin.execute(closing);
   if (execution.outcome !== 'accepted') throw new Error(JSON.stringify(execution.problem));
 }
 

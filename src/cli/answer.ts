@@ -2,8 +2,9 @@
  * What the interface answers: the value, or the end of the command with its exit code.
  */
 import type { Answer } from '../client/index.ts';
-import type { Fault, Problem, ProblemCode } from '../index.ts';
+import { problemTable, type Fault, type Problem, type ProblemCode } from '../index.ts';
 import { CommandError, exitCodes } from './command.ts';
+import { kinds } from './kind.ts';
 import { safeText } from './output.ts';
 
 /** What the answer to a command that was sent means: if nobody understands the answer, the outcome is unknown. */
@@ -87,6 +88,14 @@ const correctOptions = 'Correct the options. Try: gateway-admin help';
 const look = 'Look at the present values: gateway-admin show';
 const otherVersion = 'The interface may be of another version. Try: gateway-admin show interface';
 
+type Absent = Extract<ProblemCode, `${keyof typeof kinds}-not-found`>;
+
+const absent = Object.fromEntries(
+  Object.keys(kinds)
+    .map((word) => [`${word}-not-found`, `Try: gateway-admin list ${word}s`] as const)
+    .filter(([code]) => Object.hasOwn(problemTable, code)),
+) as Readonly<Record<Absent, string>>;
+
 /** What a user of the program does next, for each problem; COMMAND is the id of the command in flight. */
 export const nextSteps = {
   'body-missing': otherVersion,
@@ -107,13 +116,7 @@ export const nextSteps = {
   forbidden: 'Or log in as another user: --user NAME',
   'read-only': 'An administrator ends this mode. Try: gateway-admin release',
   'origin-refused': 'Give --url the IP address of the gateway, or let its host allow the name.',
-  'service-not-found': 'Try: gateway-admin list services',
-  'server-not-found': 'Try: gateway-admin list servers',
-  'monitor-not-found': 'Try: gateway-admin list monitors',
-  'filter-not-found': 'Try: gateway-admin list filters',
-  'session-not-found': 'Try: gateway-admin list sessions',
-  'user-not-found': 'Try: gateway-admin list users',
-  'node-not-found': 'Try: gateway-admin list nodes',
+  ...absent,
   'command-not-found': 'Try: gateway-admin commands',
   'entry-not-found': 'Try: gateway-admin history',
   'route-not-found': otherVersion,

@@ -27,9 +27,10 @@ import {
 } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect } from './connection.ts';
-import { collections, documentIn, readParts, snapshotOf, type Live, type Parts, type Tags } from './parts.ts';
+import { documentIn, readParts, snapshotOf, type Live, type Parts, type Tags } from './parts.ts';
 import { counted, safeText } from './output.ts';
 import { isObject } from './input.ts';
+import { configured, type Configured } from './kind.ts';
 
 /** Makes the changes that the document needs, all or none, after a yes; a dry run only says which. */
 export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
@@ -93,10 +94,12 @@ async function readDocument(file: string, { surroundings }: Call): Promise<Wante
   const document = await documentIn(file, surroundings);
   // Resources without names cannot be compared with those of the gateway: their faults are told at once.
   if (!isNamed(document)) snapshotOf(document);
-  const { servers = [], filters = [], monitors = [], services = [], users, sessions, ...others } = document;
+  const { users, sessions, ...members } = document;
+  const isOther = ([name]: readonly [string, unknown]): boolean => !configured.some((each) => each === name);
+  const others = Object.fromEntries(Object.entries(members).filter(isOther));
   // A misspelt member would be left out in silence.
   snapshotOf(others);
-  const given = { servers, filters, monitors, services };
+  const given = Object.fromEntries(configured.map((name) => [name, document[name] ?? []]));
   const parts = redactSecrets(given) as unknown as Parts;
   const secrets = diff(given as unknown as Json, parts as unknown as Json).map(({ path }) => path);
   const ignored = Object.entries({ users, sessions, ...others, format: undefined, $schema: undefined });
@@ -109,16 +112,16 @@ async function readDocument(file: string, { surroundings }: Call): Promise<Wante
 /** Whether the document has resources, and each resource a name. */
 function isNamed(document: unknown): boolean {
   if (!isObject(document)) return false;
-  const lists = collections.map((name) => (document[name] === undefined ? [] : document[name]));
+  const lists = configured.map((name) => (document[name] === undefined ? [] : document[name]));
   return lists.every(
     (list) => Array.isArray(list) && list.every((each) => isObject(each) && typeof each['name'] === 'string'),
   );
 }
 
 /** Tells the resources of a document from the others. */
-function wantedIn(wanted: Parts): (collection: keyof Parts, name: string) => boolean {
+function wantedIn(wanted: Parts): (collection: Configured, name: string) => boolean {
   const links = new Set(
-    collections.flatMap((collection) =>
+    configured.flatMap((collection) =>
       wanted[collection].map(({ name }) => linkTo(collection, nameKey(name))),
     ),
   );
@@ -128,7 +131,7 @@ function wantedIn(wanted: Parts): (collection: keyof Parts, name: string) => boo
 /** Decides what is to do. */
 function commandsTo(wanted: Parts, { parts, tags }: Live): readonly SequenceCommand[] {
   const goal = snapshotOf(completed(wanted, parts));
-  const only = collections.flatMap((collection) =>
+  const only = configured.flatMap((collection) =>
     wanted[collection].map(({ name }) => linkTo(collection, name)),
   );
   const decision = adoptDocument(snapshotOf(parts), goal, { now: Date.now() }, { only });
@@ -152,7 +155,7 @@ function impossible({ errors = [], detail }: Problem): CommandError {
  * listeners of services.
  */
 function completed(wanted: Parts, live: Parts): Parts {
-  const complete = collections.map((collection) => {
+  const complete = configured.map((collection) => {
     const present = new Map(live[collection].map((each) => [nameKey(each.name), each]));
     const given = wanted[collection].map((each) => {
       const listeners = present.get(nameKey(each.name))?.['listeners'];

@@ -77,6 +77,18 @@ export const kinds = {
 /** The words of all kinds, in the plural, as `list` takes them. */
 export const plurals: readonly string[] = Object.keys(kinds).map((word) => `${word}s`);
 
+type GroupWith<Id, Method extends string> = Id extends `${infer Group}.${Method}` ? Group : never;
+
+/** A collection that a document configures: the interface lists, shows and patches its resources. */
+export type Configured = GroupWith<EndpointId, 'list'> &
+  GroupWith<EndpointId, 'get'> &
+  GroupWith<EndpointId, 'patch'>;
+
+/** The collections that a document configures. */
+export const configured = plurals.filter((word): word is Configured =>
+  ['list', 'get', 'patch'].every((method) => `${word}.${method}` in endpoints),
+);
+
 /** The words of the kinds that have such an endpoint, as an argument names them: each word stands for itself. */
 export function kindsWith(endpoint: 'patch' | 'start'): Readonly<Record<string, string>> {
   const words = Object.keys(kinds).filter((word) => `${word}s.${endpoint}` in endpoints);

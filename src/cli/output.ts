@@ -6,6 +6,8 @@ import { createInterface, type Interface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { styleText } from 'node:util';
 
+import { plurals } from './kind.ts';
+
 type Style = Parameters<typeof styleText>[0];
 
 /** A row of a table, from the name of a column to the text. */
@@ -164,9 +166,11 @@ export function timeText(text: string): string {
   return cellOf(text);
 }
 
+const ofOneResource = new RegExp(`^/(?:${plurals.join('|')})/(?=[^/]+$)`);
+
 /** A link without its collection: the column says what the link names. */
 function shortLink(text: string): string {
-  return text.replace(/^\/(?:services|servers|filters|sessions|monitors)\/(?=[^/]+$)/, '');
+  return text.replace(ofOneResource, '');
 }
 
 /** A number of things, such as `1 session`. */

@@ -1,6 +1,5 @@
 /**
- * The parts of a gateway that a document describes and the interface shows: servers, filters, monitors and services. With
- * `check` and `export`.
+ * The parts of a gateway that a document describes and the interface shows. With `check` and `export`.
  */
 import type { Client, Elements } from '../client/index.ts';
 import {
@@ -16,16 +15,14 @@ import { parseJson } from '../json/index.ts';
 import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { longestDocument, readText } from './input.ts';
+import { configured, type Configured } from './kind.ts';
 import { counted, safeText } from './output.ts';
-
-/** The collections, in an order in which links lead back. */
-export const collections = ['servers', 'filters', 'monitors', 'services'] as const;
 
 /** A resource, as a document or the interface writes it. */
 type Resource = Readonly<Record<string, unknown>> & { readonly name: string };
 
 /** The parts, by collection. */
-export type Parts = Readonly<Record<(typeof collections)[number], readonly Resource[]>>;
+export type Parts = Readonly<Record<Configured, readonly Resource[]>>;
 
 /** The entity tags, by link. */
 export type Tags = ReadonlyMap<string, string | undefined>;
@@ -44,11 +41,11 @@ export interface Live {
  */
 export async function readParts(
   client: Client,
-  isWhole: (collection: keyof Parts, name: string) => boolean,
+  isWhole: (collection: Configured, name: string) => boolean,
 ): Promise<Live> {
   const tags = new Map<string, string | undefined>();
   const parts: Record<string, readonly Resource[]> = {};
-  for (const collection of collections) {
+  for (const collection of configured) {
     const { elements } = valueOf(await methodOf(client, `${collection}.list`)()) as Elements<Resource>;
     const resources: Resource[] = [];
     for (const element of elements) {
@@ -62,7 +59,7 @@ export async function readParts(
 
 async function readOne(
   client: Client,
-  collection: keyof Parts,
+  collection: Configured,
   name: string,
   tags: Map<string, string | undefined>,
 ): Promise<Resource> {
@@ -101,11 +98,10 @@ export function snapshotOf(parts: Partial<Parts> | GatewayDocument): Snapshot {
 
 /** Prints how much a document has. A document with faults ends the command with all of them. */
 export async function checkDocument({ words: [file = ''], surroundings, output }: Call): Promise<void> {
-  const { servers, services, monitors, filters, users, sessions } = snapshotOf(
-    await documentIn(file, surroundings),
+  const snapshot = snapshotOf(await documentIn(file, surroundings));
+  const counts = ([...configured, 'users', 'sessions'] as const).map(
+    (name) => [name, snapshot[name].size] as const,
   );
-  const collections = { servers, services, monitors, filters, users, sessions };
-  const counts = Object.entries(collections).map(([name, { size }]) => [name, size] as const);
   if (output.isJson) output.json(Object.fromEntries(counts));
   else {
     const parts = counts.map(([name, size]) => counted(size, name.slice(0, -1)));
@@ -120,17 +116,17 @@ const ofTheProcess = ['started', 'state_reason', 'state_since', 'total_connectio
 export async function printDocument(call: Call): Promise<void> {
   const { parts } = await readParts(await connect(call), () => true);
   const document = toDocument(snapshotOf(parts)) as unknown as Parts;
-  const configured = collections.map((name) => [name, document[name].map(configuration)] as const);
-  call.output.json(Object.fromEntries(configured));
+  const kept = configured.map((name) => [name, document[name].map(configuration)] as const);
+  call.output.json(Object.fromEntries(kept));
 }
 
 function configuration(resource: Resource): Resource {
   const kept = Object.entries(resource).filter(([name]) => !ofTheProcess.includes(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, configured(name, value)])) as Resource;
+  return Object.fromEntries(kept.map(([name, value]) => [name, wish(name, value)])) as Resource;
 }
 
 /** A failed service is wanted, and of the status of a server only maintenance is anybody's wish. */
-function configured(name: string, value: unknown): unknown {
+function wish(name: string, value: unknown): unknown {
   if (name === 'state') return value === 'stopped' ? 'stopped' : 'started';
   return name === 'status' ? (value as readonly string[]).filter((word) => word === 'maintenance') : value;
 }

@@ -33,6 +33,7 @@ export function systemSleep(
   signal?: AbortSignal,
   { keepAlive = true }: SleepOptions = {},
 ): Promise<void> {
+  if (milliseconds <= 0) return nextTurn();
   return new Promise((resolve) => {
     if (signal?.aborted === true) {
       resolve();
@@ -45,6 +46,21 @@ export function systemSleep(
     };
     const stop = startAlarm(milliseconds, wake, keepAlive ? startTimer : startIdleTimer);
     signal?.addEventListener('abort', wake);
+  });
+}
+
+/**
+ * Resolves in another turn of the event loop. A resolved promise would go on before the loop does other work, and a timer
+ * of 0 milliseconds rings after one.
+ *
+ * @internal
+ */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { setImmediate: begin = setTimeout } = globalThis as {
+      readonly setImmediate?: (next: () => void) => unknown;
+    };
+    begin(resolve);
   });
 }
 

@@ -7,17 +7,18 @@
 import * as z from 'zod/mini';
 
 import { IndexedCollection } from '../core/collection.ts';
-import { loadFields, saveFields, storedSecrets, type Fields } from '../core/field.ts';
+import { saveFields, storedSecrets } from '../core/field.ts';
 import { inspectable } from '../core/inspection.ts';
 import { nameKey } from '../core/name.ts';
-import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
+import type { FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
-import { initialVersion, isEpoch } from '../core/version.ts';
+import { isEpoch } from '../core/version.ts';
 import { AdminError } from '../error.ts';
 import { copyDeferring } from '../json/copy.ts';
-import { formatPointer, parsePointer } from '../json/pointer.ts';
-import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { formatPointer } from '../json/pointer.ts';
+import { deepFreeze, isArray, isObject, type Json } from '../json/value.ts';
 import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
+import { checkEntry, loadEntity } from '../snapshot/entry.ts';
 import { reservedFaults } from '../snapshot/reserved-key.ts';
 import {
   assertSecretParameters,
@@ -293,50 +294,11 @@ function loadList({ collection, fields, entries }: List, find: FindName): Loaded
   const entities = new Map<number, Settled>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
-    const path = [collection, position];
-    const parsed = parseShape(fields.document, entry, path);
-    const resolved = resolveEntry(fields.links, isObject(entry) ? entry : {}, path, find);
-    const own = parsed.ok ? [] : parsed.faults.map((fault) => withAdvice(fields, fault));
-    for (const fault of [own, resolved.faults].flat()) faults.push(fault);
-    if (parsed.ok) entities.set(position, loadEntity(fields, { ...parsed.value, ...resolved.links }));
+    const checked = checkEntry(fields, entry, [collection, position], find);
+    for (const fault of checked.faults) faults.push(fault);
+    if (checked.entry !== undefined) entities.set(position, loadEntity(fields, checked.entry));
   }
   return { collection, fields, entities, faults };
-}
-
-/** Says of a secret in plain text what a document has instead. Plain text is under the name that clients know. */
-function withAdvice({ all }: Fields, fault: Fault): Fault {
-  const [, , name, ...inner] = parsePointer(fault.pointer) ?? [];
-  const instead = all.find((field) => field.name === name)?.instead;
-  return fault.code !== 'field-unknown' || inner.length > 0 || instead === undefined
-    ? fault
-    : { ...fault, detail: `is a secret, and must not be plain text: ${instead}` };
-}
-
-/** Creates the resource of a valid entry with canonical links. */
-function loadEntity(fields: Fields, entry: object): Settled {
-  const { rest, settings } = loadFields(fields, entry);
-  // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
-  const own = { key: nameKey(String(rest['name'])), version: initialVersion, settings };
-  return deepFreeze(Object.assign(rest, own)) as unknown as Settled;
-}
-
-/** Resolves the links as written, so that a fault elsewhere in the entry does not hide the fault of a link. */
-function resolveEntry(
-  fields: Readonly<Record<string, string>>,
-  entry: JsonObject,
-  path: readonly (string | number)[],
-  find: FindName,
-): { readonly links: JsonObject; readonly faults: readonly Fault[] } {
-  const links: Record<string, readonly string[]> = {};
-  const faults: Fault[] = [];
-  for (const [field, collection] of Object.entries(fields)) {
-    const written = entry[field];
-    if (!isTextList(written)) continue;
-    const resolved = resolveLinks(written, collection, find, [...path, field]);
-    links[field] = resolved.links;
-    for (const fault of resolved.faults) faults.push(fault);
-  }
-  return { links, faults };
 }
 
 /**

@@ -4,28 +4,9 @@
 import { parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import { longestLink } from '../core/reference.ts';
-import type { Session } from '../snapshot/session/table.ts';
 import { find } from '../snapshot/state.ts';
-import type { Filter } from './filter.ts';
-import type { Monitor } from './monitor.ts';
-import type { Server } from './server.ts';
-import type { Service } from './service.ts';
 import { findSession } from './shared/look-up.ts';
-import { assertSnapshot, collections, type Snapshot } from './snapshot.ts';
-import type { User } from './user.ts';
-
-/**
- * The resource that a link names.
- *
- * @public
- */
-export type LinkedResource =
-  | { readonly kind: 'service'; readonly service: Service }
-  | { readonly kind: 'server'; readonly server: Server }
-  | { readonly kind: 'monitor'; readonly monitor: Monitor }
-  | { readonly kind: 'filter'; readonly filter: Filter }
-  | { readonly kind: 'user'; readonly user: User }
-  | { readonly kind: 'session'; readonly session: Session };
+import { assertSnapshot, collections, type LinkedResource, type Snapshot } from './snapshot.ts';
 
 /**
  * Finds the resource that a link names, such as the link in an event, in a list of servers or from a client.

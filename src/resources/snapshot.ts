@@ -3,7 +3,7 @@
  */
 import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
 import type { Context } from '../core/decision.ts';
-import { IndexedSessionTable, type SessionTable } from '../snapshot/session/table.ts';
+import { IndexedSessionTable, type Session, type SessionTable } from '../snapshot/session/table.ts';
 import { notOurs } from '../snapshot/state.ts';
 import type { Filter } from './filter.ts';
 import type { Instance, Module } from './gateway.ts';
@@ -52,6 +52,19 @@ export interface Snapshot {
   /** The sessions and their connections, by session id. */
   readonly sessions: SessionTable;
 }
+
+/**
+ * The resource that a link names.
+ *
+ * @public
+ */
+export type LinkedResource =
+  | { readonly kind: 'service'; readonly service: Service }
+  | { readonly kind: 'server'; readonly server: Server }
+  | { readonly kind: 'monitor'; readonly monitor: Monitor }
+  | { readonly kind: 'filter'; readonly filter: Filter }
+  | { readonly kind: 'user'; readonly user: User }
+  | { readonly kind: 'session'; readonly session: Session };
 
 /** The collection of the servers. @internal */
 export const servers: Named<Server, 'server'> = { collection: 'servers', singular: 'server' };

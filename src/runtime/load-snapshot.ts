@@ -1,7 +1,7 @@
 /**
  * Loads a snapshot in pieces, for documents with very many sessions.
  */
-import { systemClock } from '../ports/system-clock.ts';
+import { nextTurn } from '../ports/system-clock.ts';
 import { readDocument, type GatewayDocument } from '../resources/document.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { assertSignal } from './host/argument.ts';
@@ -55,7 +55,7 @@ export async function loadSnapshot(
       const snapshot = readSome(reading);
       if (snapshot !== undefined) return snapshot;
     } while (performance.now() - begin < pieceMs);
-    await systemClock.sleep(0);
+    await nextTurn();
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { problem, type Problem } from '../../problem.ts';
 import type { Clock } from '../../ports/port.ts';
+import { nextTurn } from '../../ports/system-clock.ts';
 import { redactSecrets } from '../../resources/index.ts';
 import { onAbort } from '../host/abort-listener.ts';
 import type { EventGap, EventId, EventLog, PublishedEvent } from '../read/event-log.ts';
@@ -234,9 +235,4 @@ function isTypeIn(types: ReadonlySet<string> | undefined, type: string): boolean
   if (types === undefined) return true;
   const words = type.split('.');
   return words.some((_word, at) => types.has(words.slice(0, at + 1).join('.')));
-}
-
-/** A timer, unlike a resolved promise, lets the event loop do other work first. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }

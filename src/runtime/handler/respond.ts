@@ -4,6 +4,7 @@
 import type { Problem } from '../../problem.ts';
 import type { Listing } from '../../http/route.ts';
 import { secureHeaders, type AdminResponse } from '../../http/message.ts';
+import { nextTurn } from '../../ports/system-clock.ts';
 
 /** The headers of a response. @internal */
 export type Headers = Readonly<Record<string, string>>;
@@ -100,8 +101,7 @@ async function* pieces(
     // The brackets of the piece: a comma begins each further piece, and only the last one ends the list.
     if (start > offset) bytes[0] = comma;
     yield start + pieceLength >= end ? bytes : bytes.subarray(0, -1);
-    // A timer, unlike a resolved promise, lets the event loop do other work first.
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTurn();
   }
 }
 

@@ -2,6 +2,7 @@
  * Searches: the elements of a list that no index has, looked for piece by piece.
  */
 import type { Listing, Search } from '../../http/route.ts';
+import { nextTurn } from '../../ports/system-clock.ts';
 
 /** The number of candidates that one turn of the event loop looks at. */
 const pieceLength = 5000;
@@ -19,8 +20,7 @@ export async function findAll(selected: Listing | Search, signal?: AbortSignal):
   if ('slice' in selected) return selected;
   const found: unknown[] = [];
   for (let start = 0; start < selected.candidates; start += pieceLength) {
-    // A timer, unlike a resolved promise, lets the event loop do other work first.
-    if (start > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    if (start > 0) await nextTurn();
     signal?.throwIfAborted();
     for (const each of selected.wanted(start, pieceLength)) found.push(each);
   }

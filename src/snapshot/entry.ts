@@ -1,0 +1,71 @@
+/**
+ * Entries of a gateway document: checked against the fields of their kind, and made into resources.
+ */
+import { loadFields, type Fields } from '../core/field.ts';
+import { nameKey } from '../core/name.ts';
+import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
+import { parseShape } from '../core/shape.ts';
+import { initialVersion, type Version } from '../core/version.ts';
+import { parsePointer } from '../json/pointer.ts';
+import { deepFreeze, isObject, type Json, type JsonObject } from '../json/value.ts';
+import type { Fault } from '../problem.ts';
+import type { Settled } from './state.ts';
+
+type Path = readonly (string | number)[];
+
+/** An entry after its check. @internal */
+interface Checked {
+  /** The entry with canonical links; left out if its shape is wrong. */
+  readonly entry?: object;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Checks an entry, and resolves its links.
+ *
+ * @param path - the place of the entry, for the faults
+ * @param find - look-up of names for links
+ * @internal
+ */
+export function checkEntry(fields: Fields, entry: Json, path: Path, find: FindName): Checked {
+  const parsed = parseShape(fields.document, entry, path);
+  const resolved = resolveEntry(fields.links, isObject(entry) ? entry : {}, path, find);
+  if (parsed.ok) return { entry: { ...parsed.value, ...resolved.links }, faults: resolved.faults };
+  return { faults: [...parsed.faults.map((fault) => withAdvice(fields, fault, path)), ...resolved.faults] };
+}
+
+/** Says of a secret in plain text what a document has instead. Plain text is under the name that clients know. */
+function withAdvice({ all }: Fields, fault: Fault, path: Path): Fault {
+  const [name, ...inner] = parsePointer(fault.pointer)?.slice(path.length) ?? [];
+  const instead = all.find((field) => field.name === name)?.instead;
+  return fault.code !== 'field-unknown' || inner.length > 0 || instead === undefined
+    ? fault
+    : { ...fault, detail: `is a secret, and must not be plain text: ${instead}` };
+}
+
+/** Resolves the links as written, so that a fault elsewhere in the entry does not hide the fault of a link. */
+function resolveEntry(
+  fields: Readonly<Record<string, string>>,
+  entry: JsonObject,
+  path: Path,
+  find: FindName,
+): { readonly links: JsonObject; readonly faults: readonly Fault[] } {
+  const links: Record<string, readonly string[]> = {};
+  const faults: Fault[] = [];
+  for (const [field, collection] of Object.entries(fields)) {
+    const written = entry[field];
+    if (!isTextList(written)) continue;
+    const resolved = resolveLinks(written, collection, find, [...path, field]);
+    links[field] = resolved.links;
+    for (const fault of resolved.faults) faults.push(fault);
+  }
+  return { links, faults };
+}
+
+/** Creates the resource of a valid entry with canonical links. @internal */
+export function loadEntity(fields: Fields, entry: object, version: Version = initialVersion): Settled {
+  const { rest, settings } = loadFields(fields, entry);
+  // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
+  const own = { key: nameKey(String(rest['name'])), version, settings };
+  return deepFreeze(Object.assign(rest, own)) as unknown as Settled;
+}

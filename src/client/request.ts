@@ -23,7 +23,11 @@ export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): A
   const place = path.replace(/:\w+/, () => segmentOf(given.shift()));
   const body = type && JSON.stringify(given.shift());
   const { signal, ifMatch, prefer, after, range, ...others } = (given[0] ?? {}) as AnyOptions;
-  const query = new URLSearchParams({ ...others, ...(range && { range: range.join('-') }), ...own });
+  const asked = { ...others, range: range?.join('-'), ...own };
+  const present = Object.entries(asked).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const query = new URLSearchParams(present);
   return {
     method,
     target: `${place}?${query.toString()}`.replace(/\?$/, ''),

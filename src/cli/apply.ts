@@ -1,8 +1,8 @@
 /**
  * `plan` and `apply`: make a running gateway as a gateway document says.
  *
- * What is to do is the decision of `adoptDocument`, which a gateway makes in its own process: the state in use is read over
- * the interface, and made into a snapshot here. Each event of the decision is a command of the interface.
+ * `adoptDocument` decides what changes, as in the process of a gateway. For that, the state in use is read over the interface,
+ * and made into a snapshot. Each event of the decision becomes a command of one sequence.
  */
 import type { Client, SequenceCommand } from '../client/index.ts';
 import {
@@ -61,7 +61,7 @@ function shownPlan(plan: Accepted | undefined): object {
   return { changes: events.map(changeOf), closes, stays, ...(notes && { notes }) };
 }
 
-/** Finds the change that makes the gateway as the document says, with its plan; `undefined` if nothing is to do. */
+/** Finds the change that makes the gateway as the document says, with its plan; `undefined` if the gateway is so already. */
 async function find(call: Call, client: Client, wanted: Parts): Promise<PlannedChange | undefined> {
   const live = await readParts(client, wantedIn(wanted));
   const found = await planned(client, commandsTo(wanted, live), (pointer) =>
@@ -92,7 +92,7 @@ interface Wanted {
 
 async function readDocument(file: string, { surroundings }: Call): Promise<Wanted> {
   const document = await documentIn(file, surroundings);
-  // Resources without names cannot be compared with those of the gateway: their faults are told at once.
+  // Resources without names cannot be compared with those of the gateway: `snapshotOf` throws their faults.
   if (!isNamed(document)) snapshotOf(document);
   const { users, sessions, ...members } = document;
   const isOther = ([name]: readonly [string, unknown]): boolean => !configured.some((each) => each === name);
@@ -128,7 +128,7 @@ function wantedIn(wanted: Parts): (collection: Configured, name: string) => bool
   return (collection, name) => links.has(linkTo(collection, nameKey(name)));
 }
 
-/** Decides what is to do. */
+/** Gives the commands that make the gateway as the document says. */
 function commandsTo(wanted: Parts, { parts, tags }: Live): readonly SequenceCommand[] {
   const goal = snapshotOf(completed(wanted, parts));
   const only = configured.flatMap((collection) =>
@@ -139,7 +139,7 @@ function commandsTo(wanted: Parts, { parts, tags }: Live): readonly SequenceComm
   return decision.outcome === 'unchanged' ? [] : decision.events.map((event) => commandOf(event, tags));
 }
 
-/** What stands between a document and a running gateway. */
+/** The error for a document that a running gateway cannot take over. */
 function impossible({ errors = [], detail }: Problem): CommandError {
   const places = errors.map((fault) => `\n  ${faultText(fault)}`);
   const what = places.length === 0 ? ` ${safeText(detail)}` : places.join('');
@@ -213,13 +213,29 @@ async function planned(
   leaveOut: (pointer: string) => void,
 ): Promise<Found | undefined> {
   if (commands.length === 0) return undefined;
-  const plan = acceptedPlan(valueOf(await client.sequence.send.plan({ commands })));
+  const answer = await client.sequence.send.plan({ commands });
+  if (!answer.ok && isTooLong(answer.problem)) throw tooLong(commands.length, answer.problem);
+  const plan = acceptedPlan(valueOf(answer));
   const secrets = plan.events.flatMap(secretsIn);
   const others = commands.flatMap((command) => withoutSecrets(command, secrets));
   if (countOf(others) === countOf(commands))
     return plan.outcome === 'unchanged' ? undefined : { commands, plan };
   secrets.forEach(leaveOut);
   return planned(client, others, leaveOut);
+}
+
+/** Whether an interface refuses a sequence for its length. */
+function isTooLong({ code, errors = [] }: Problem): boolean {
+  return code === 'content-too-large' || errors.some(({ pointer }) => pointer === '/commands');
+}
+
+function tooLong(length: number, problem: Problem): CommandError {
+  return new CommandError(
+    `The document makes ${counted(length, 'change')}, and the gateway makes fewer at once. Nothing was done. Apply the ` +
+      'document in parts: a resource that a document leaves out stays as it is.',
+    exitCodes.refused,
+    problem,
+  );
 }
 
 /** The secrets that an event sets: a plan has the pointer of a secret, and not its value. */

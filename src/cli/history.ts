@@ -80,7 +80,7 @@ export const why: Command = {
     const { elements } = valueOf(await client.history.list({ ...search, range: [0, 0] }));
     if (elements.length === 0)
       throw new CommandError(
-        `The history has no change of ${safeText(place)}: its value is that of the document.`,
+        `The history has no change of ${safeText(place)}. The value comes from the gateway document, or there is no such place.`,
         exitCodes.refused,
       );
     show(call, elements);
@@ -124,12 +124,17 @@ export const restore: Command = {
 
 /** The newest entry that can be undone; says what the entry is. */
 async function lastOf(call: Call, client: Client): Promise<string> {
-  const { elements } = valueOf(await client.history.list());
-  const last = elements.find((entry) => entry.undo === 'possible');
-  if (last === undefined)
-    throw new CommandError('The history has no change that can be undone.', exitCodes.refused);
-  for (const line of linesOf(last)) call.output.note(line);
-  return last.id;
+  // In parts: to find out whether an entry can be undone takes the gateway some time.
+  for (let start = 0, total = 1; start < total; start += firstEntries) {
+    const part = valueOf(await client.history.list({ range: [start, start + firstEntries - 1] }));
+    const last = part.elements.find((entry) => entry.undo === 'possible');
+    if (last !== undefined) {
+      for (const line of linesOf(last)) call.output.note(line);
+      return last.id;
+    }
+    total = part.elements.length === 0 ? 0 : part.total;
+  }
+  throw new CommandError('The history has no change that can be undone.', exitCodes.refused);
 }
 
 function searchOf(call: Call): HistorySearch {
@@ -152,7 +157,8 @@ const unitMs: ReadonlyMap<string, number> = new Map([
 function instantOf(text: string): string {
   const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   if (number === undefined) return text;
-  return new Date(Date.now() - Number(number) * (unitMs.get(unit) ?? 0)).toISOString();
+  // Not before what a date can be: no change is so old.
+  return new Date(Math.max(0, Date.now() - Number(number) * (unitMs.get(unit) ?? 0))).toISOString();
 }
 
 function show({ output }: Call, entries: readonly HistoryEntryRepresentation[]): void {

@@ -5,18 +5,16 @@
 import type { Entry } from '../resources/history.ts';
 import type { Entries } from '../runtime/journal/entries.ts';
 import type { KeptEntries } from '../runtime/way-back.ts';
-import type { SharedHistory } from './shared-history.ts';
 
 /** The entries of a node. */
 interface NodeEntries {
   /** What the node has read of the log. */
-  readonly fleet: () => Pick<SharedHistory, 'entries' | 'snapshot'>;
+  readonly shared: () => Entries;
   readonly own: Entries;
 }
 
 /** Creates the history of a node. @internal */
-export function fleetEntries({ fleet, own }: NodeEntries): KeptEntries {
-  const shared = (): Entries => fleet().entries;
+export function fleetEntries({ shared, own }: NodeEntries): KeptEntries {
   const find = (id: string): Entry | undefined => withOwn(shared().find(id), own.find(id));
   const all = (): readonly Entry[] => {
     const entries = shared().all.map((entry) => withOwn(entry, own.find(entry.id)) ?? entry);
@@ -42,7 +40,6 @@ export function fleetEntries({ fleet, own }: NodeEntries): KeptEntries {
     },
     lastChangeOf: (event, member) => shared().lastChangeOf(event, member),
     deletionOf: (event) => shared().deletionOf(event),
-    snapshot: () => fleet().snapshot,
   };
 }
 

@@ -150,8 +150,11 @@ export class RunningNode implements RunningCoordinator {
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const unsettled = { open: open.filter(isOwn), abandoned: abandoned.filter(isOwn) };
     this.#convergence.follow(unsettled.abandoned.flatMap(({ intent }) => intent.resources));
-    const entries = fleetEntries({ fleet: () => this.#log.history, own: this.#own });
-    const beginning = { snapshot: this.#ownSnapshot(), journal, unsettled, entries, coordinator: this };
+    const history = {
+      entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),
+      settled: () => this.#log.history.snapshot,
+    };
+    const beginning = { snapshot: this.#ownSnapshot(), journal, unsettled, ...history, coordinator: this };
     const admin = await start(complete, beginning);
     return this.#withFleet(admin);
   }

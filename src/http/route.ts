@@ -6,6 +6,7 @@
 import type * as z from 'zod/mini';
 
 import type { Context } from '../core/decision.ts';
+import type { Note } from '../core/note.ts';
 import type { SecretPorts } from '../core/secret.ts';
 import type { Version } from '../core/version.ts';
 import type { Operation } from '../json/patch.ts';
@@ -113,8 +114,8 @@ export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
 export interface Listing {
   /** Number of elements. */
   readonly total: number;
-  /** The number of elements that one turn of the event loop renders; 1,000 if left out. */
-  readonly pieceLength?: number;
+  /** To render an element takes long, so each turn of the event loop renders a few elements only. */
+  readonly isSlow?: true;
   /** Renders at most `length` elements, from `offset` on. */
   readonly slice: (this: void, offset: number, length: number) => readonly Json[];
 }
@@ -156,6 +157,8 @@ interface Change<S, D, T = unknown> {
   uses?(this: void): readonly Use[];
   /** What the body asks for, with its secrets hashed, sealed or left out; left out without a body. For the mark of a plan. */
   readonly asked?: object;
+  /** What the plan says besides the notes that follow from its decision; left out if there is nothing. */
+  readonly notes?: readonly Note[];
   /** Gives the error for the host if the command leads to a state that needs a log-in, and nobody has to log in. */
   errorIfOpen?(this: void, snapshot: S): Error | undefined;
 }

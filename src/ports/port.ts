@@ -12,7 +12,7 @@ import type { AdminRequest, Principal } from '../http/message.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem } from '../problem.ts';
 import type { Decision, Effect } from '../resources/index.ts';
-import type { Note } from '../resources/note.ts';
+import type { Note } from '../core/note.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { AuditRecord } from './audit-record.ts';

@@ -12,6 +12,7 @@ import { commandQuery, type Listing, type SearchValues, type Use } from '../http
 import type { Operation } from '../json/patch.ts';
 import { ok } from '../problem.ts';
 import type { State } from '../snapshot/state.ts';
+import type { Note } from '../core/note.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { listingOf, listRoute, type KindRoute } from './shared/route.ts';
@@ -24,7 +25,7 @@ export interface EntryEvent {
   readonly count?: number;
   readonly operations?: readonly Operation[];
   readonly inverse?: readonly Operation[];
-  /** There if a thing was started or stopped that was wanted so before: a start of a failed service. */
+  /** There if the same state was wanted before, such as at a start of a failed service. */
   readonly already?: true;
 }
 
@@ -59,7 +60,7 @@ export interface HistoryEntryRepresentation {
   readonly resources: readonly string[];
   /**
    * What has happened, with secrets redacted: the events without the settings before and after the change. Of closed sessions
-   * or connections, their number as `count`. With `already`, a start or stop of what was wanted so before.
+   * or connections, their number as `count`. With `already`, the same state was wanted before: at a start of a failed service.
    */
   readonly events: readonly {
     readonly type: string;
@@ -91,6 +92,8 @@ export interface RunningHistory {
 interface Restoring {
   /** Decides in the turn of the command. */
   decide(this: void, snapshot: State, context: Context): SomeDecision;
+  /** What is not brought back. */
+  readonly notes: readonly Note[];
 }
 
 type SomeDecision = DecisionOf<State, EventBase, EffectBase>;
@@ -114,10 +117,10 @@ function represent(entry: Entry, { history, times }: Surroundings): object {
   return representFields(fields, { rest: { ...entry, resources, ...history.shown(entry) }, times });
 }
 
-/** Whether an entry can be undone is decided anew: that takes longer than to write what is stored. */
+/** Whether an entry can be undone is decided anew: that takes much longer than to write what is stored. */
 function listed(around: Surroundings, values?: SearchValues): Listing {
   const entries = around.history.list(values);
-  return { ...listingOf(entries, (entry) => represent(entry, around)), pieceLength: 50 };
+  return { ...listingOf(entries, (entry) => represent(entry, around)), isSlow: true };
 }
 
 /** Creates a route that takes something back. */
@@ -177,8 +180,8 @@ export const historyKind: Kind<State, never, never, never> = {
         summary: 'Brings back the configuration right after a settled command.',
       },
       async ({ id = '' }, _body, _secrets, { history }) => {
-        const { decide } = await history.restore(id);
-        return ok({ decide: (snapshot, _none, context) => decide(snapshot, context) });
+        const { decide, notes } = await history.restore(id);
+        return ok({ notes, decide: (snapshot, _none, context) => decide(snapshot, context) });
       },
     ),
   ],

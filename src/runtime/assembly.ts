@@ -75,6 +75,8 @@ export interface Beginning {
   readonly snapshot: Snapshot;
   readonly journal: Journal;
   readonly entries: KeptEntries;
+  /** Gives the configuration that the entries have led to. By default, that is what the interface shows. */
+  readonly settled?: () => Snapshot;
   readonly coordinator?: RunningCoordinator;
 }
 
@@ -116,7 +118,7 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
 /** Connects the parts of an interface. @internal */
 export function assemble(
   options: CompleteOptions,
-  { snapshot, journal, entries, coordinator }: Beginning,
+  { snapshot, journal, entries, settled, coordinator }: Beginning,
 ): { readonly admin: Admin; readonly writer: Writer } {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const life = drawLife();
@@ -134,6 +136,7 @@ export function assemble(
   const { timeZone, place } = options;
   const parts = {
     ...{ ...shared, entries, writer, mode, passwords, streams, timeZone, place },
+    settled: settled ?? (() => writer.snapshot),
     closing: closing.signal,
   };
   const pending = new PendingAnswers();
@@ -197,6 +200,7 @@ interface Parts extends Shared, Omit<SelfOptions, 'refuseAll'> {
   readonly passwords: Passwords;
   readonly streams: EventStreams;
   readonly entries: KeptEntries;
+  readonly settled: () => Snapshot;
   readonly closing: AbortSignal;
 }
 
@@ -339,14 +343,14 @@ function surroundingsOf(
   { clock, times, gateway: { telemetry }, onError }: CompleteOptions,
   parts: Parts,
 ): Surroundings {
-  const { writer, coordinator, entries } = parts;
+  const { writer, coordinator, entries, settled } = parts;
   const commands = {
     list: () => writer.commands(),
     abandon: (id: string) => writer.abandon(id, callerLinks),
   };
   const self = createSelf(parts);
   const follow = coordinator?.follow.bind(coordinator);
-  const history = createHistory({ entries, clock, snapshot: () => writer.snapshot, follow });
+  const history = createHistory({ entries, settled, snapshot: () => writer.snapshot, clock, follow });
   return Object.freeze({
     times,
     commands,

@@ -14,7 +14,6 @@ import { beginLife } from './journal/life.ts';
 import { loadInTime } from './journal/load.ts';
 import { OwnLog } from './journal/log.ts';
 import { completeOptions } from './options.ts';
-import { entriesOf } from './way-back.ts';
 
 /**
  * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.
@@ -112,8 +111,8 @@ export async function openAdmin(
     // Stores the first revision of this life, so that no later life uses it again.
     await journal.compact();
     const snapshot = beginLife(openServices(history.snapshot, clock.now()));
-    const { unsettled } = history;
-    return await start(complete, { snapshot, journal, unsettled, entries: entriesOf(history) });
+    const { unsettled, entries } = history;
+    return await start(complete, { snapshot, journal, unsettled, entries, settled: () => history.snapshot });
   } catch (error) {
     await letGo(options);
     throw error;

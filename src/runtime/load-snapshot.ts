@@ -6,9 +6,7 @@ import { readDocument, type GatewayDocument } from '../resources/document.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { assertSignal } from './host/argument.ts';
 import { isObject } from './host/check.ts';
-
-/** The longest piece, in milliseconds. */
-const pieceMs = 5;
+import { beginPiece } from './piece.ts';
 
 /** The number of sessions between two looks at the clock. */
 const stride = 32;
@@ -50,11 +48,11 @@ export async function loadSnapshot(
   const reading = readDocument(document, options);
   for (;;) {
     signal?.throwIfAborted();
-    const begin = performance.now();
+    const isOver = beginPiece();
     do {
       const snapshot = readSome(reading);
       if (snapshot !== undefined) return snapshot;
-    } while (performance.now() - begin < pieceMs);
+    } while (!isOver());
     await nextTurn();
   }
 }

@@ -11,48 +11,37 @@ import type { Entry, EntryEvent, HistoryEntryRepresentation, RunningHistory } fr
 import {
   adoptDocument,
   canRevert,
+  combineNamed,
   redactSecrets,
   revert,
   routes,
-  sequence,
   type AdminEvent,
   type Decision,
   type Transition,
 } from '../resources/index.ts';
+import type { Note } from '../core/note.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { isTurn, kindOf, memberNamed, membersOf, type Entries } from './journal/entries.ts';
-import type { History } from './journal/history.ts';
+import { changesState, keyIn, kindOf, memberNamed, membersOf, type Entries } from './journal/entries.ts';
+import { beginPiece } from './piece.ts';
 
 /** The entries of an interface. @internal */
-export interface KeptEntries extends Pick<
-  Entries,
-  'all' | 'isRecent' | 'find' | 'lastChangeOf' | 'deletionOf'
-> {
-  /** The configuration that the entries have led to; left out if what the interface shows is that. */
-  readonly snapshot?: (this: void) => Snapshot;
-}
+export type KeptEntries = Pick<Entries, 'all' | 'isRecent' | 'find' | 'lastChangeOf' | 'deletionOf'>;
 
-/** The entries of an interface with a store of its own. @internal */
-export function entriesOf(history: History): KeptEntries {
-  const { entries } = history;
-  return {
-    get all() {
-      return entries.all;
-    },
-    isRecent: (id) => entries.isRecent(id),
-    find: (id) => entries.find(id),
-    lastChangeOf: (event, member) => entries.lastChangeOf(event, member),
-    deletionOf: (event) => entries.deletionOf(event),
-    snapshot: () => history.snapshot,
-  };
+/** A configuration that is brought back. */
+interface Restoring {
+  readonly decide: Transition;
+  /** What is not brought back. */
+  readonly notes: readonly Note[];
 }
 
 /** What the history of an interface needs. */
 interface Around {
   readonly entries: KeptEntries;
-  readonly clock: Pick<Clock, 'sleep'>;
+  /** The configuration that the entries have led to. */
+  readonly settled: () => Snapshot;
   /** What the interface shows. */
   readonly snapshot: () => Snapshot;
+  readonly clock: Pick<Clock, 'sleep'>;
   /** Takes in what others have settled; left out if the interface runs alone. */
   readonly follow: (() => Promise<unknown>) | undefined;
 }
@@ -67,7 +56,7 @@ export function createHistory(around: Around): RunningHistory {
     undo(id: string, snapshot: Snapshot, context: Context) {
       return undo(entries, id, snapshot, context);
     },
-    restore: async (id: string) => ({ decide: await restore(around, id) }),
+    restore: (id: string) => restore(around, id),
   });
 }
 
@@ -76,9 +65,10 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
   entry: Entry,
 ) => boolean {
   const [from, until] = [since, before].map((text) => (text === undefined ? undefined : parseInstant(text)));
-  const place = resource === undefined ? undefined : linkKey(resource);
+  const place = resource === undefined ? undefined : `${linkKey(resource)}/`;
   const isMeant = (event: EntryEvent): boolean =>
-    (place === undefined || `${linkKey(event.resource)}/`.startsWith(`${place}/`)) &&
+    // Without a first segment, every link would be below the place.
+    (place === undefined || (place !== '/' && `${linkKey(event.resource)}/`.startsWith(place))) &&
     (type === undefined || `${event.type}.`.startsWith(`${type}.`)) &&
     (field === undefined || membersOf(event).includes(memberNamed(event, field)));
   return (entry) =>
@@ -116,15 +106,25 @@ function isReversible(event: EntryEvent): boolean {
   return kindOf(event) !== 'user' && canRevert(event as AdminEvent);
 }
 
-/** Takes an event back. What was so already before the event stays. */
+/** Takes an event back. A state that was wanted before the event stays. */
 function wayBackOf(event: EntryEvent): Transition {
   return event.already ? (snapshot) => unchanged(snapshot, [event.resource]) : revert(event as AdminEvent);
 }
 
-/** Takes events back, the last one first. */
-function wayBackFrom(events: readonly EntryEvent[]): Transition {
-  const [only, ...more] = events.toReversed().map(wayBackOf);
-  return only !== undefined && more.length === 0 ? only : sequence(...events.toReversed().map(wayBackOf));
+/**
+ * Takes events back, the last one first.
+ *
+ * @param ask - gets each event before it is taken back
+ */
+function wayBackFrom(events: readonly EntryEvent[], ask?: (event: EntryEvent) => void): Transition {
+  const steps = events.toReversed().map((event): Transition => {
+    const takeBack = wayBackOf(event);
+    return (snapshot, context) => {
+      ask?.(event);
+      return takeBack(snapshot, context);
+    };
+  });
+  return combineNamed(...steps);
 }
 
 const opposites: ReadonlyMap<string, string> = new Map([
@@ -136,9 +136,8 @@ const opposites: ReadonlyMap<string, string> = new Map([
 function useOf(event: EntryEvent): readonly Use[] {
   const [kind = '', happened = ''] = event.type.split('.');
   const id = `${kind}s.${opposites.get(happened) ?? 'patch'}`;
-  const { [kind]: name = '' } = event as unknown as Readonly<Record<string, string>>;
   const route = routes.find((each) => each.id === id);
-  return route === undefined ? [] : [{ route, parameters: { name } }];
+  return route === undefined ? [] : [{ route, parameters: { name: keyIn(event, kind) } }];
 }
 
 /** Decides an undo: all events of the entry are taken back, the last one first, or none. */
@@ -153,97 +152,115 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   if (final !== undefined) return refuse(`${final.type} of ${final.resource} cannot be taken back.`);
   for (const event of events) {
     const later = laterThan(entry, event, entries);
-    if (later !== undefined) return refuse(changedSince(event, later), later);
+    if (later !== undefined) return refuse(stateChangedSince(event, later), later);
   }
-  const decision = wayBackFrom(events)(snapshot, context);
-  if (decision.outcome !== 'refused') return decision;
-  const { event, reason } = refusedIn(events, snapshot, context);
-  const last = membersOf(event)
-    .map((member) => entries.lastChangeOf(event, member))
-    .find((each) => each !== undefined && each.id !== id);
-  return refuse(reason, last);
-}
-
-/** The event that cannot be taken back, and why. */
-function refusedIn(
-  events: readonly EntryEvent[],
-  snapshot: Snapshot,
-  context: Context,
-): { readonly event: EntryEvent; readonly reason: string } {
-  let present = snapshot;
-  for (const event of events.toReversed()) {
-    const decision = wayBackOf(event)(present, context);
-    if (decision.outcome === 'refused')
-      return { event, reason: `${event.resource}: ${decision.problem.detail}` };
-    present = decision.next;
-  }
-  throw new TypeError('A refused sequence has a refused transition');
+  let asked: EntryEvent | undefined;
+  const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
+  if (decision.outcome !== 'refused' || asked === undefined) return decision;
+  return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, entries));
 }
 
 /** The later entry after which an event must stay, although every value is as the event has left it. */
 function laterThan(entry: Entry, event: EntryEvent, entries: KeptEntries): Entry | undefined {
   const deletion = entries.deletionOf(event);
   if (deletion !== undefined && entries.all.indexOf(deletion) > entries.all.indexOf(entry)) return deletion;
-  const last = isTurn(event) ? entries.lastChangeOf(event, 'state') : undefined;
+  const last = changesState(event) ? entries.lastChangeOf(event, 'state') : undefined;
   return last?.id === entry.id ? undefined : last;
 }
 
-function changedSince({ resource }: EntryEvent, { actor }: Entry): string {
-  const by = actor === undefined ? '' : ` by ${actor}`;
-  return `${resource} was started, stopped or deleted since${by}.`;
+/** The newest change of a member that an event has changed, if a later entry has made the change. */
+function laterChangeOf(event: EntryEvent, { id }: Entry, entries: KeptEntries): Entry | undefined {
+  return membersOf(event)
+    .map((member) => entries.lastChangeOf(event, member))
+    .find((each) => each !== undefined && each.id !== id);
+}
+
+function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): string {
+  const types = events
+    .filter((event) => event.resource === resource)
+    .map(({ type }) => type.split('.')[1] ?? '');
+  const happened = types.findLast((word) => ['started', 'stopped', 'deleted'].includes(word)) ?? 'changed';
+  return `${resource} was ${happened} since${actor === undefined ? '' : ` by ${actor}`}.`;
+}
+
+/** Why an event cannot be taken back. Of a value that has changed since, only the place. */
+function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Problem): string {
+  // A value without which an operation of an inverse is malformed.
+  if (code === 'patch-malformed') return `A value of ${resource} was declared secret since.`;
+  if (!code.startsWith('patch-')) return `${resource}: ${detail}`;
+  return `${resource} has changed since at ${errors.map(({ pointer }) => pointer).join(', ')}.`;
 }
 
 function refusalOf({ id }: Entry, reason: string, later: Entry | undefined): Problem {
-  const next =
-    later === undefined
-      ? 'Nothing was changed.'
-      : `Nothing was changed. The later entry is ${later.id}: look at it, and undo it first if it must go too.`;
-  const refusal = problem('undo-refused', `The entry ${id} was not undone. ${reason} ${next}`);
+  const next = later === undefined ? '' : ` Undo the later entry ${later.id} first, if it must go too.`;
+  const refusal = problem(
+    'undo-refused',
+    `The entry ${id} was not undone. ${reason} Nothing was changed.${next}`,
+  );
   return later === undefined ? refusal : Object.freeze({ ...refusal, command: later.id });
 }
 
 const notFound = problem(
   'entry-not-found',
-  'The history has no entry with this id. GET /history lists the entries: the last 1,000, and the last change of each ' +
-    'member.',
+  'The history has no entry with this id. GET /history lists the entries.',
 );
-
-/** The number of entries that one turn of the event loop takes back. */
-const pieceLength = 25;
 
 /**
  * Goes back on paper, from the present configuration to that of a moment. The configuration of a moment does not change, so
  * the decision in the turn takes it over like a document.
  */
-async function restore({ entries, clock, snapshot, follow }: Around, id: string): Promise<Transition> {
+async function restore({ entries, clock, settled, follow }: Around, id: string): Promise<Restoring> {
   if (entries.find(id) === undefined) await follow?.();
   const { all } = entries;
   const at = all.findIndex((entry) => entry.id === id);
   if (at < 0) return refusing(notFound);
-  if (!entries.isRecent(id)) return refusing(problem('undo-refused', tooOld));
-  let then = (entries.snapshot ?? snapshot)();
-  for (const [count, entry] of all
-    .slice(at + 1)
-    .toReversed()
-    .entries()) {
-    if (count % pieceLength === pieceLength - 1) await clock.sleep(0);
+  if (!entries.isRecent(id)) return notRestored(tooOld);
+  const later = all.slice(at + 1).toReversed();
+  let then = settled();
+  let isOver = beginPiece();
+  for (const entry of later)
     for (const event of entry.events.filter(isReversible).toReversed()) {
+      if (isOver()) {
+        await clock.sleep(0);
+        isOver = beginPiece();
+      }
       const decision = wayBackOf(event)(then, { now: 0 });
       if (decision.outcome === 'refused')
-        return refusing(problem('undo-refused', `${notRestored} ${entry.id}: ${decision.problem.detail}`));
+        return notRestored(
+          `The later entry ${entry.id} cannot be taken back: ${reasonOf(event, decision.problem)}`,
+        );
       then = decision.next;
     }
-  }
-  return (present, context) => adoptDocument(present, then, context);
+  return { decide: (present, context) => adoptDocument(present, then, context), notes: notesOf(later) };
+}
+
+/** The largest number of events that notes name. */
+const mostNotes = 10;
+
+/** Names the events that a restore does not take back, the newest one first. */
+function notesOf(later: readonly Entry[]): readonly Note[] {
+  const code = 'irreversible-entry';
+  const notes = later.flatMap(({ id, events }) =>
+    events
+      .filter((event) => !isReversible(event))
+      .map(({ type, resource, count }): Note => {
+        const detail = `Cannot be taken back: ${type} of ${resource} (entry ${id}).`;
+        return { code, resource, ...(count === undefined ? {} : { count }), detail };
+      }),
+  );
+  if (notes.length <= mostNotes) return notes;
+  const detail = `Cannot be taken back: ${String(notes.length - mostNotes)} earlier events.`;
+  return [...notes.slice(0, mostNotes), { code, detail }];
 }
 
 /** In its turn, so that what refuses every command comes first. */
-function refusing(reason: Problem): Transition {
-  return (snapshot) => refused(snapshot, reason, ['/history']);
+function refusing(reason: Problem): Restoring {
+  return { decide: (snapshot) => refused(snapshot, reason, ['/history']), notes: [] };
 }
 
-const tooOld =
-  'The configuration after this entry is not known any more, because the history keeps every change of the last 1,000 ' +
-  'commands only. Nothing was changed. Restore a backup, or undo single entries.';
+function notRestored(reason: string): Restoring {
+  const next = 'Nothing was changed. Restore a backup, or undo single entries.';
+  return refusing(problem('undo-refused', `${reason} ${next}`));
+}
 
-const notRestored = 'Nothing was changed. A later entry cannot be taken back, which is';
+const tooOld = 'Some later entries are gone, so the configuration after this entry is not known.';

@@ -448,6 +448,20 @@ describe('gateway-admin apply', () => {
     });
   });
 
+  it('says how to apply a document that makes more changes than a sequence takes', async () => {
+    const monitors = Array.from({ length: 101 }, (_none, at) => ({ name: `M${String(at)}`, module: 'm' }));
+    const started = monitors.map((monitor) => ({ ...monitor, state: 'started' as const }));
+    const served = await serving({
+      monitors: monitors.map((each) => ({ ...each, state: 'stopped' as const })),
+    });
+    const { code, out, err } = await served.ask(apply, { monitors: started });
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('The document makes 101 changes, and the gateway makes fewer at once.');
+    expect((await served.ask(apply, { monitors: started.slice(0, 100) })).code).toBe(0);
+    expect((await served.ask(apply, { monitors: started.slice(100) })).code).toBe(0);
+    expect(appliedTo(served.gateway)).toHaveLength(101);
+  });
+
   it('names the resource at which the interface refuses', async () => {
     const { ask } = await serving(sampleDocument, {
       access: { authorize: (_principal, route) => route.id !== 'monitors.start' },

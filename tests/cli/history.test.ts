@@ -70,6 +70,7 @@ describe('gateway-admin history', () => {
     expect(await ids('--actor', 'grace')).toEqual([]);
     expect(await ids('--since', '2016-09-10T00:00:00Z')).toHaveLength(2);
     expect(await ids('--before', '2016-09-10T00:00:00Z')).toEqual([]);
+    expect(await ids('--since', '999999999d')).toHaveLength(2);
     // An hour before now is long after the changes of this test, whose clock stands still.
     expect(await ids('--since', '1h')).toEqual([]);
     expect(await ids('--range', '1-1')).toEqual([limited]);
@@ -125,12 +126,21 @@ describe('gateway-admin undo', () => {
     expect(present()).toEqual(['started', 100]);
   });
 
+  it('finds the newest change that can be undone, however many cannot', async () => {
+    const id = await limit(7);
+    for (let at = 0; at < 25; at += 1) await done(flushLogs);
+    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${id} on `);
+    for (let at = 0; at < 25; at += 1) await done(flushLogs);
+    expect((await run('undo', '--last')).code).toBe(0);
+    expect(present()).toEqual(['started', 7]);
+  });
+
   it('does not start what somebody has stopped on purpose since', async () => {
     const stopped = await done(stop);
     await done(start);
     await done(stop);
     const { code, err } = await run('undo', stopped);
-    expect([code, err]).toEqual([1, expect.stringContaining('was started, stopped or deleted since by ada')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('was stopped since by ada')]);
     expect(present()).toEqual(['stopped', 100]);
   });
 

@@ -50,7 +50,10 @@ async function send(
   const handled = await handling;
   if (!handled.matched) throw new Error(`There is nothing at ${target}`);
   const { status, body } = handled.response;
-  return { status, body: body === undefined ? undefined : JSON.parse(body as string) };
+  if (body === undefined) return { status, body };
+  // A history is sent in pieces.
+  const text = typeof body === 'string' ? body : await new Response(body as ReadableStream).text();
+  return { status, body: JSON.parse(text) };
 }
 
 const list = async (node: Node): Promise<readonly Shown[]> =>

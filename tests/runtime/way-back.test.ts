@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  closeServiceSessions,
   createMemoryStore,
   createRoles,
   createSnapshot,
+  createUser,
   flushLogs,
   openAdmin,
   patchServer,
@@ -15,7 +17,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { createHistory, entriesOf } from '../../src/runtime/way-back.ts';
+import { createHistory } from '../../src/runtime/way-back.ts';
 import { History } from '../../src/runtime/journal/history.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { openedSessions } from '../support/opened-session.ts';
@@ -25,7 +27,7 @@ interface Shown {
   readonly id: string;
   readonly at: string;
   readonly undo: string;
-  readonly events: readonly object[];
+  readonly events: readonly Readonly<Record<string, unknown>>[];
 }
 
 interface Answer {
@@ -112,6 +114,40 @@ describe('GET /history', () => {
     },
   );
 
+  it.each(['resource=', 'field=', 'actor=', 'type='])('finds nothing by an empty text: %s', async (query) => {
+    const { admin } = runAdmin();
+    await settle(admin, limit(7));
+    expect(await list(admin, `?${query}`)).toEqual([]);
+  });
+
+  it('lets other work be done in between, also in a restore', async () => {
+    const { admin } = runAdmin();
+    const option =
+      (name: string): Transition =>
+      (snapshot, context) =>
+        patchService(
+          snapshot,
+          'My Service',
+          [{ op: 'add', path: `/router_options/${name}`, value: 'x' }],
+          context,
+        );
+    const ids: string[] = [];
+    for (let at = 0; at < 8; at += 1) {
+      const options = Array.from({ length: 100 }, (_none, each) => option(`o${String(100 * at + each)}`));
+      ids.push(await settle(admin, sequence(...options)));
+    }
+    const turnsDuring = async (line: string): Promise<number> => {
+      let turns = 0;
+      const timer = setInterval(() => (turns += 1), 0);
+      expect((await send(admin, line)).status).toBe(200);
+      clearInterval(timer);
+      return turns;
+    };
+    // Each entry takes some ten milliseconds.
+    expect(await turnsDuring('GET /history')).toBeGreaterThan(2);
+    expect(await turnsDuring(`PUT /history/${ids[0] ?? ''}/restore?dry_run=true`)).toBeGreaterThan(2);
+  });
+
   it('says which entries can be undone now', async () => {
     const { admin } = runAdmin();
     await settle(admin, limit(7));
@@ -175,6 +211,13 @@ describe('GET /history', () => {
     const after = await open(['Token']);
     const shown = JSON.stringify(await list(after));
     expect([shown.includes('planted'), shown.includes('/router_options/token')]).toEqual([false, true]);
+    const [removed] = await list(after);
+    expect(await send(after, `PUT /history/${removed?.id ?? ''}/undo`)).toMatchObject({
+      status: 409,
+      body: {
+        detail: expect.stringContaining('A value of /services/Sales was declared secret since.') as unknown,
+      },
+    });
     await after.close();
   });
 });
@@ -215,7 +258,16 @@ describe('PUT /history/:id/undo', () => {
       [stopped, again],
     ] as const) {
       const { body } = await send(admin, `PUT /history/${id}/undo`);
-      expect(body).toMatchObject({ command: later, detail: expect.stringContaining(later) as unknown });
+      const reason =
+        id === stopped
+          ? '/services/My-Service was stopped since by grace.'
+          : '/services/My-Service has changed since at /max_connection.';
+      expect(body).toMatchObject({
+        command: later,
+        detail:
+          `The entry ${id} was not undone. ${reason} Nothing was changed. Undo the later entry ${later} first, if it ` +
+          'must go too.',
+      });
     }
   });
 
@@ -301,9 +353,10 @@ describe('PUT /history/:id/undo', () => {
     for (const event of later)
       history.entries.take({ command: event.type, events: [event as never], kept: [event], revision: 2 });
     const { undo } = createHistory({
-      entries: entriesOf(history),
-      clock: { sleep: () => Promise.resolve() },
+      entries: history.entries,
+      settled: () => history.snapshot,
       snapshot: () => history.snapshot,
+      clock: { sleep: () => Promise.resolve() },
       follow: undefined,
     });
     const refused = undo('old', history.snapshot, { now: 3 });
@@ -315,6 +368,41 @@ describe('PUT /history/:id/undo', () => {
 });
 
 describe('PUT /history/:id/restore', () => {
+  it('names in its plan what it does not bring back', async () => {
+    const { admin } = runAdmin({ foresee: () => [] });
+    const first = await settle(admin, limit(7));
+    const joan: Transition = (snapshot, context) =>
+      createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context);
+    const close: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
+    const mixed = await settle(admin, sequence(limit(8), joan, close));
+    await settle(admin, limit(9));
+    const notesOf = async (id: string): Promise<unknown> =>
+      ((await send(admin, `PUT /history/${id}/restore?dry_run=true`)).body as { readonly notes?: unknown })
+        .notes;
+    const note = (resource: string, type: string, id: string): object => ({
+      ...{ code: 'irreversible-entry', resource },
+      detail: `Cannot be taken back: ${type} of ${resource} (entry ${id}).`,
+    });
+    const [closed] = (await list(admin, '?type=sessions')).flatMap(({ events }) =>
+      events.filter((event) => 'count' in event),
+    );
+    expect(await notesOf(first)).toEqual([
+      note('/users/joan', 'user.created', mixed),
+      { ...note('/services/My-Service', 'sessions.closed', mixed), count: closed?.['count'] },
+    ]);
+    expect(await notesOf(mixed)).toBeUndefined();
+    const flushes: string[] = [];
+    for (let at = 0; at < 12; at += 1) flushes.unshift(await settle(admin, flushLogs));
+    const notes = (await notesOf(mixed)) as readonly object[];
+    // Nothing else has changed since.
+    const last = (await list(admin)).find(({ id }) => !flushes.includes(id));
+    expect(await notesOf(last?.id ?? '')).toEqual(notes);
+    expect(notes).toEqual([
+      ...flushes.slice(0, 10).map((id) => note('/gateway/logs', 'logs.flushed', id)),
+      { code: 'irreversible-entry', detail: 'Cannot be taken back: 2 earlier events.' },
+    ]);
+  });
+
   // Promise: history-restore
   it('brings back the configuration right after each of the last commands, and nothing else', async () => {
     const { admin } = runAdmin();

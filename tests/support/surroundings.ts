@@ -9,7 +9,7 @@ import type { CommandInFlight } from '../../src/resources/command.ts';
 import type { FleetNode } from '../../src/resources/fleet.ts';
 import type { Surroundings } from '../../src/resources/shared/rendering.ts';
 import { History } from '../../src/runtime/journal/history.ts';
-import { createHistory, entriesOf } from '../../src/runtime/way-back.ts';
+import { createHistory } from '../../src/runtime/way-back.ts';
 import { sampleSnapshot, sampleZone } from './document.ts';
 
 const sampleState: InterfaceRepresentation = {
@@ -31,15 +31,17 @@ function surroundingsWith(
     ...(store === undefined ? {} : { store, name: 'eu-1', environment: 'test' }),
     unknown_outcomes: commands.length,
   };
+  const history = sampleHistory();
   return {
     times: createTimeFormat(sampleZone),
     ...(store === undefined ? {} : { caller: () => ({ user: 'ada', role: 'administrator' }) }),
     self: { state: () => state, setReadOnly: () => Promise.resolve({ outcome: 'accepted' }) },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
     history: createHistory({
-      entries: entriesOf(sampleHistory()),
-      clock: createVirtualClock(0),
+      entries: history.entries,
+      settled: () => history.snapshot,
       snapshot: sampleSnapshot,
+      clock: createVirtualClock(0),
       follow: undefined,
     }),
     fleet: {

@@ -5,6 +5,7 @@ import type { Problem } from '../../problem.ts';
 import type { Listing } from '../../http/route.ts';
 import { secureHeaders, type AdminResponse } from '../../http/message.ts';
 import { nextTurn } from '../../ports/system-clock.ts';
+import { beginPiece } from '../piece.ts';
 
 /** The headers of a response. @internal */
 export type Headers = Readonly<Record<string, string>>;
@@ -14,8 +15,8 @@ export interface Reply extends AdminResponse {
   readonly problem?: Problem;
 }
 
-/** Longer lists are sent in pieces, of this length as a rule. Each piece takes one turn of the event loop. */
-const usualPieceLength = 1000;
+/** Longer lists are sent in pieces of this length. Each piece takes one turn of the event loop. */
+const pieceLength = 1000;
 
 const comma = 0x2c;
 
@@ -74,7 +75,7 @@ export function list(
   headers: Headers,
   textOf: (represent: () => unknown) => string,
 ): AdminResponse {
-  if (length <= (listing.pieceLength ?? usualPieceLength))
+  if (length <= (listing.isSlow === true ? 1 : pieceLength))
     return jsonText(
       200,
       textOf(() => part(listing, offset, length, select)),
@@ -93,16 +94,31 @@ async function* pieces(
   end: number,
   select: ((element: unknown) => unknown) | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const { pieceLength = usualPieceLength } = listing;
   const encoder = new TextEncoder();
-  for (let start = offset; start < end; start += pieceLength) {
-    const piece = part(listing, start, Math.min(pieceLength, end - start), select);
+  for (let start = offset; start < end;) {
+    const piece = pieceOf(listing, start, end, select);
     const bytes = encoder.encode(JSON.stringify(piece));
     // The brackets of the piece: a comma begins each further piece, and only the last one ends the list.
     if (start > offset) bytes[0] = comma;
-    yield start + pieceLength >= end ? bytes : bytes.subarray(0, -1);
+    start += piece.length;
+    yield start < end ? bytes.subarray(0, -1) : bytes;
     await nextTurn();
   }
+}
+
+/** The elements of a list that one turn of the event loop renders. */
+function pieceOf(
+  listing: Listing,
+  start: number,
+  end: number,
+  select: ((element: unknown) => unknown) | undefined,
+): readonly unknown[] {
+  if (listing.isSlow !== true) return part(listing, start, Math.min(pieceLength, end - start), select);
+  const isOver = beginPiece();
+  const elements: unknown[] = [];
+  do elements.push(...part(listing, start + elements.length, 1, select));
+  while (start + elements.length < end && !isOver());
+  return elements;
 }
 
 /** Some elements of a list, each with the selected fields alone if `select` is given. */

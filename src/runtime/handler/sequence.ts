@@ -155,12 +155,12 @@ function partOf(command: SequenceCommand, at: number): Result<Part> {
 const longestPath = 100;
 
 const notTaken =
-  'This is no command that a sequence takes. A sequence takes what changes services, servers, monitors, filters, sessions, ' +
-  'connections, the logs or the users. It takes no reading, no other sequence, and nothing that changes the interface itself.';
+  'A sequence does not take this. A sequence takes commands that change services, servers, monitors, filters, users, sessions, ' +
+  'connections or logs. Send anything else, such as an undo, in a request of its own.';
 
-const noTags = 'must be entity tags in double quotes, as responses have them in the header ETag, or *';
+const noTags = 'if_match must be *, or entity tags in double quotes, such as the header ETag has.';
 
-const noBody = 'is missing. Send the JSON that the command has as its body in a request of its own';
+const noBody = 'The body is missing. Give the JSON that the command has as its body in a request of its own.';
 
 const early =
   'The command closes or flushes, which cannot be undone, so it must be the last one of the sequence. Move it to the end, and ' +

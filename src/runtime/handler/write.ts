@@ -84,11 +84,12 @@ export async function command(
   const { request, parameters, query, caller, conditions, body, attempt } = arrival;
   const change = await route.command(parameters, body, secretsOf(arrival, options), options.surroundings);
   if (!change.ok) return refusal(change.problem);
-  const { decide, uses } = change.value;
+  const { decide, uses, notes = [] } = change.value;
   const place = { route, parameters };
   const planned: Planned = {
     digits: () => digitsOf(route, parameters, change.value.asked ?? null),
     versionIn: versionAt.bind(null, place),
+    notes,
     ...(query.mark && { mark: query.mark }),
   };
   const toDo = {

@@ -10,7 +10,7 @@ import { systemClock, systemSleep } from '../../ports/system-clock.ts';
 import { parseProblem, problem } from '../../problem.ts';
 import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
 import { noStatistics, type ConnectionStatistics } from '../../snapshot/session/table.ts';
-import { hostNotes } from '../../resources/note.ts';
+import { hostNotes } from '../../core/note.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { isBoolean, isObject, isText } from './check.ts';
 import { answerInTime, type HostDeadline } from './deadline.ts';

@@ -2,14 +2,15 @@
  * Entries: the history, one entry for each settled command that has changed something.
  *
  * An entry stays while it is one of the last 1,000, or has the last change of a member of a resource that exists. So the
- * newest entry about a member tells why the member is as it is. Sessions, reports and log-ins never get in.
+ * newest entry about a member tells why the member is as it is. If all entries together are too long for a store, the oldest
+ * ones go. Sessions, reports and log-ins never get in.
  */
 import * as z from 'zod/mini';
 
 import { beginFold, type EventBase } from '../../core/decision.ts';
 import { difference } from '../../json/diff.ts';
 import type { Operation } from '../../json/patch.ts';
-import { deepFreeze, sameJson, type JsonObject } from '../../json/value.ts';
+import { deepFreeze, sameJson, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -41,9 +42,18 @@ export interface Settlement {
 /** The number of last entries that stay, whatever they have changed. */
 const mostRecent = 1000;
 
+/**
+ * The largest length of all entries together, in characters of JSON. A store writes them at each compaction, and a file store
+ * refuses a state of 256 MiB.
+ */
+const mostCharacters = 16 * 1024 * 1024;
+
 /** Keeps the entries. @internal */
 export class Entries {
   readonly #most: number;
+  readonly #mostCharacters: number;
+  /** The length of all entries, in characters of JSON. */
+  #characters = 0;
   /** The entries that stay for the last change of a member, the oldest one first. */
   readonly #kept = new Map<string, Entry>();
   /** The last entries, the oldest one first. */
@@ -58,9 +68,11 @@ export class Entries {
   /**
    * @param entries - the entries to begin with, the oldest one first
    * @param most - the number of last entries that stay
+   * @param characters - the largest length of all entries together, in characters of JSON; the last entry always stays
    */
-  constructor(entries: readonly Entry[] = [], most = mostRecent) {
+  constructor(entries: readonly Entry[] = [], most = mostRecent, characters = mostCharacters) {
     this.#most = most;
+    this.#mostCharacters = characters;
     for (const entry of deepFreeze(entries)) this.#add(entry, entry.events);
   }
 
@@ -77,6 +89,7 @@ export class Entries {
     return new Entries(
       this.all.map((entry) => ({ ...entry, events: entry.events.map(clean) })),
       this.#most,
+      this.#mostCharacters,
     );
   }
 
@@ -114,14 +127,35 @@ export class Entries {
 
   #add(entry: Entry, changes: readonly EntryEvent[]): void {
     const { id } = entry;
-    (this.#kept.has(id) ? this.#kept : this.#recent).set(id, entry);
+    this.#put(this.#kept.has(id) ? this.#kept : this.#recent, entry);
     for (const event of changes)
       if (isDeletion(event)) this.#forget(placeOf(event), id);
       else for (const member of membersOf(event)) this.#note(`${placeOf(event)} ${member}`, id);
     const [oldest] = this.#recent.values();
-    if (this.#recent.size <= this.#most || oldest === undefined) return;
-    this.#recent.delete(oldest.id);
-    if (this.#uses.has(oldest.id)) this.#kept.set(oldest.id, oldest);
+    if (this.#recent.size > this.#most && oldest !== undefined) {
+      this.#drop(this.#recent, oldest.id);
+      if (this.#uses.has(oldest.id)) this.#put(this.#kept, oldest);
+    }
+    this.#shorten();
+  }
+
+  /** Drops the oldest entries while all together are too long. */
+  #shorten(): void {
+    for (const entries of [this.#kept, this.#recent])
+      for (const { id } of entries.values()) {
+        if (this.#characters <= this.#mostCharacters || this.#kept.size + this.#recent.size === 1) return;
+        this.#drop(entries, id);
+      }
+  }
+
+  #put(entries: Map<string, Entry>, entry: Entry): void {
+    this.#characters += lengthOf(entry) - lengthOf(entries.get(entry.id));
+    entries.set(entry.id, entry);
+  }
+
+  #drop(entries: Map<string, Entry>, id: string): void {
+    this.#characters -= lengthOf(entries.get(id));
+    entries.delete(id);
   }
 
   #note(member: string, id: string): void {
@@ -144,20 +178,28 @@ export class Entries {
     if (uses > 0) this.#uses.set(id, uses);
     else {
       this.#uses.delete(id);
-      this.#kept.delete(id);
+      this.#drop(this.#kept, id);
     }
   }
 }
 
-/** The events after which nothing is another: a renewed hash of the same password, and a command that has failed after all. */
+/** The length of an entry, in characters of JSON. */
+function lengthOf(entry: Entry | undefined): number {
+  return entry === undefined ? 0 : sizeOf(entry as unknown as Json, Infinity);
+}
+
+/** The events that change nothing: a renewed hash of the same password, and a command that has failed. */
 const changesNothing: ReadonlySet<string> = new Set<AdminEvent['type']>(['user.rehashed', 'command.failed']);
 
 function isChange({ type }: Pick<EventBase, 'type'>): boolean {
   return !changesNothing.has(type);
 }
 
-/** What the entry says already, what `inverse` tells as well, and the hash of a password, which nobody may see. */
-const left: ReadonlySet<string> = new Set(
+/**
+ * The members that are not kept: the entry has them, `inverse` has them too, or they are hashes of passwords, which nobody may
+ * see.
+ */
+const leftOut: ReadonlySet<string> = new Set(
   ['at', 'actor', 'command', 'fleet', 'before', 'after', 'passwordHash'].concat('sessions', 'connections'),
 );
 
@@ -182,12 +224,12 @@ export function foldRecord(
 
 /** What is kept of an event. Of sessions and connections, their number. */
 function keptOf(event: AdminEvent, before: Settled | undefined, after: Settled | undefined): EntryEvent {
-  const members = Object.entries(event).filter(([name]) => !left.has(name));
+  const members = Object.entries(event).filter(([name]) => !leftOut.has(name));
   const own = Object.fromEntries(members) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };
   if ('connections' in event) return { ...own, count: event.connections.length };
   if (before === undefined || after === undefined) return own;
-  if (isTurn(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
+  if (changesState(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
   return 'inverse' in event ? { ...own, inverse: wayBackOf(event, before, after) } : own;
 }
 
@@ -239,8 +281,8 @@ export function kindOf({ type }: Pick<EventBase, 'type'>): string {
   return type.slice(0, type.indexOf('.'));
 }
 
-/** The key of the resource of an event, which the kind names. */
-function keyIn(event: object, kind: string): string {
+/** The key of the resource of an event, which the kind names. @internal */
+export function keyIn(event: object, kind: string): string {
   return (event as Readonly<Record<string, string | undefined>>)[kind] ?? '';
 }
 
@@ -254,14 +296,14 @@ function isDeletion({ type }: EntryEvent): boolean {
   return type.endsWith('.deleted');
 }
 
-/** Whether an event says that a thing was started or stopped. @internal */
-export function isTurn({ type }: EntryEvent): boolean {
+/** Whether an event is a start or a stop. @internal */
+export function changesState({ type }: EntryEvent): boolean {
   return /\.(?:started|stopped)$/.test(type);
 }
 
 /** The members that an event has changed, as clients know them. A user has nothing but a password. @internal */
 export function membersOf(event: EntryEvent): readonly string[] {
-  if (isTurn(event)) return ['state'];
+  if (changesState(event)) return ['state'];
   if (kindOf(event) === 'user') return ['password'];
   const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');
   return [...new Set(names.map((name) => memberNamed(event, name)))];

@@ -8,7 +8,7 @@ import type { Changes } from '../../core/decision.ts';
 import { evolve, fieldTables, type AdminEvent, type Effect } from '../../resources/index.ts';
 import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import type { Note } from '../../resources/note.ts';
+import type { Note } from '../../core/note.ts';
 import { nameKey } from '../../core/name.ts';
 import { decodeSegment, parseLink } from '../../core/link.ts';
 import { sameJson, type Json } from '../../json/value.ts';

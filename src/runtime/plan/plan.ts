@@ -9,7 +9,7 @@ import type { DecidedAction } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
 import type { Foresee } from '../../ports/port.ts';
-import type { Note } from '../../resources/note.ts';
+import type { Note } from '../../core/note.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
 import type { Session } from '../../snapshot/session/table.ts';
@@ -84,6 +84,8 @@ export interface Planned {
   readonly mark?: Mark;
   /** Gives the version of the resource in a snapshot; left out if no resource is known. */
   readonly versionIn?: ((snapshot: Snapshot) => Version | undefined) | undefined;
+  /** Notes besides those that follow from the decision. */
+  readonly notes?: readonly Note[];
 }
 
 /** Where a plan is made. */
@@ -99,7 +101,7 @@ interface PlanScope {
 /** Makes the plan of a decision. @internal */
 export function toPlan(
   decision: Decision,
-  { digits, versionIn }: Planned,
+  { digits, versionIn, notes = [] }: Planned,
   { snapshot, life, foresee }: PlanScope,
 ): Plan {
   const { outcome } = decision;
@@ -117,12 +119,15 @@ export function toPlan(
     effects: effects.map((effect) => redactSecrets(cut(effect, total))),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
     ...(total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot)),
-    ...(outcome === 'unchanged'
-      ? {}
-      : shownNotes([
-          ...notesOf({ events, effects }, snapshot),
-          ...(foresee === undefined ? mayCloseNotes(events) : foresee(decision, snapshot)),
-        ])),
+    ...shownNotes(
+      outcome === 'unchanged'
+        ? notes
+        : [
+            ...notes,
+            ...notesOf({ events, effects }, snapshot),
+            ...(foresee === undefined ? mayCloseNotes(events) : foresee(decision, snapshot)),
+          ],
+    ),
   };
 }
 

@@ -79,6 +79,37 @@ describe('the entries', () => {
     }
   });
 
+  // Promise: history-length
+  it('are the last ones that a store can keep, over any number of restarts', () => {
+    const most = 20_000;
+    const series = new Series(sampleSnapshot(), new Entries([], 1000, most));
+    const length = (): number => JSON.stringify(series.entries.all).length;
+    const options =
+      (number: number, size: number): Transition =>
+      (snapshot, context) => {
+        const texts = Array.from({ length: number }, (_none, at) => [`o${String(at)}`, 'x'.repeat(size)]);
+        const value = Object.fromEntries(texts) as Json;
+        return patchService(snapshot, 'My Service', [{ op: 'add', path: '/router_options', value }], context);
+      };
+    let longest = 0;
+    for (let count = 1; count <= 200; count += 1) {
+      series.settle(String(count), options(1, count));
+      if (count % 10 === 0)
+        series.entries = new Entries(JSON.parse(JSON.stringify(series.entries.all)) as never, 1000, most);
+      longest = Math.max(longest, length());
+      const { all } = series.entries;
+      expect(all.map(({ id }) => id)).toEqual(series.ids.slice(-all.length));
+      expect(all.every(({ id }) => series.entries.isRecent(id))).toBe(true);
+    }
+    expect(longest).toBeLessThan(most);
+    expect(longest).toBeGreaterThan(0.9 * most);
+    // The last entry stays, however long.
+    series.settle('long', options(10, most / 10));
+    expect(series.entries.all.map(({ id }) => id)).toEqual(['long']);
+    series.settle('short', options(0, 0));
+    expect(series.entries.all.map(({ id }) => id)).toEqual(['short']);
+  });
+
   it('count what was closed, name nobody, and join the parts of a teardown', () => {
     const series = new Series(sampleSnapshot());
     const [closed] = series.settle('1', (snapshot, context) =>

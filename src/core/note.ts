@@ -3,7 +3,7 @@
  */
 import * as z from 'zod/mini';
 
-import * as shape from '../core/shape.ts';
+import * as shape from './shape.ts';
 
 /** What a plan does not count, in a sentence. @public */
 export interface Note {

@@ -26,7 +26,10 @@ export interface Asked extends ClientCommand {
 }
 
 /** A plan that a client was shown. */
-export type Shown = Extract<Plan, { readonly mark: string }>;
+export type Shown = Extract<Plan, { readonly mark: string }> & {
+  /** The epoch of the life in which it was shown. */
+  readonly epoch: string;
+};
 
 /** An entity tag, as a client has read it. */
 export interface Tag {

@@ -15,6 +15,7 @@ import {
   stopMonitor,
   stopService,
   type AdminRequest,
+  type Problem,
   type Transition,
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
@@ -207,12 +208,13 @@ export function anyRequest(random: Random, number: number, seals: boolean): Requ
   return random.pick(makers)();
 }
 
-/** Several commands in one request: what cannot be taken back comes last. */
+/** Several commands in one request: of what closes anything, one comes last. */
 function anySequence(random: Random, number: number): Requesting {
   const parts = Array.from({ length: 1 + random.below(4) }, (_, part): Requesting =>
     random.chance(0.5) ? anyTurn(random) : anyPatch(random, number + part * 100_000),
   );
   if (random.chance(0.3)) parts.push(anyClosing(random));
+  if (random.chance(0.3)) parts.unshift(early(anyClosing(random)));
   const commands = parts.map(({ request: { method, target: path, body } }) =>
     typeof body === 'string' ? { method, path, body: JSON.parse(body) as unknown } : { method, path },
   );
@@ -220,6 +222,19 @@ function anySequence(random: Random, number: number): Requesting {
   const request = { method: 'POST', target: '/sequence', headers, body: JSON.stringify({ commands }) };
   return { ...inSequence(parts), request };
 }
+
+/** A closing that is not the last command of a sequence: there must be nothing to close. */
+function early(closing: Requesting): Requesting {
+  const step: Transition = (snapshot, context) => {
+    const decision = closing.step(snapshot, context);
+    if (decision.outcome !== 'accepted') return decision;
+    const { resources } = decision;
+    return { outcome: 'refused', next: snapshot, resources, problem: notLast };
+  };
+  return { ...closing, step };
+}
+
+const notLast: Problem = { type: '', title: '', status: 422, detail: '', code: 'op-not-allowed' };
 
 function patching(target: string, operations: readonly object[]): { readonly request: AdminRequest } {
   const headers = { 'content-type': 'application/json-patch+json' };

@@ -21,8 +21,6 @@ import type { Heard } from './life.ts';
 interface Planned {
   readonly command: ClientCommand;
   readonly plan: Shown;
-  /** The life in which the plan was made. */
-  readonly admin: Admin;
   /** The sessions and connections that the plan covers. */
   readonly covered: ReadonlySet<string>;
 }
@@ -34,7 +32,7 @@ interface Closing extends Closed {
 }
 
 /** What happens between a plan and its command. */
-type Between = 'client' | 'connection' | 'status';
+type Between = 'client' | 'connection' | 'end' | 'status';
 
 /** Plans that wait to be carried out. */
 export class Planner {
@@ -63,16 +61,17 @@ export class Planner {
     if (random.chance(0.3)) return this.#sendRequest();
     if (this.#plans.length > 0 && random.chance(0.5)) return this.#send(admin);
     const command = random.chance(0.1) ? maintenanceCommand(random) : anyCommand(random, number);
-    const plan = admin.plan(command.step);
+    const made = admin.plan(command.step);
+    const plan = { ...made, epoch: admin.snapshot.epoch };
     if (plan.outcome !== 'refused')
-      this.#plans.push({ command, plan, admin, covered: coveredBy(command, admin.snapshot) });
+      this.#plans.push({ command, plan, covered: coveredBy(command, admin.snapshot) });
     return undefined;
   }
 
   /** What happens before the next command. */
   between(): Between | undefined {
     return this.random.chance(0.4)
-      ? this.random.pick(['client', 'client', 'connection', 'status'] as const)
+      ? this.random.pick(['client', 'client', 'connection', 'end', 'status'] as const)
       : undefined;
   }
 
@@ -111,8 +110,10 @@ export class Planner {
     const { target, headers } = asked.request;
     const planning = { ...asked.request, target: `${target}?dry_run=true`, principal: { name: 'planner' } };
     const prefer = this.random.chance(0.5) ? { prefer: 'return=representation' } : {};
-    const remember = (plan: Shown): void => {
+    const { epoch } = admin.snapshot;
+    const remember = (made: Shown): void => {
       const request: AdminRequest = { ...asked.request, headers: { ...headers, ...prefer } };
+      const plan = { ...made, epoch };
       this.#requests.push({ ...asked, kind: `${asked.kind} with a mark`, request, plan });
     };
     // An interface that has died does not answer.
@@ -129,6 +130,8 @@ export class Planner {
   #sendRequest(): Asked | undefined {
     const asked = this.#requests.shift();
     if (asked === undefined) return undefined;
+    // Sometimes the answer is lost, and it is sent again.
+    if (this.random.chance(0.2)) this.#requests.push(asked);
     const { plan, request } = asked;
     const marked = (mark: string): AdminRequest => ({ ...request, target: `${request.target}?mark=${mark}` });
     const other = this.random.chance(0.2) ? this.#requests[0] : undefined;

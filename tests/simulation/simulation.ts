@@ -10,6 +10,7 @@ import {
   type GatewayDocument,
   type HostReport,
   type ServerStatusWord,
+  type Session,
 } from 'gateway-admin-core';
 import {
   createRandom,
@@ -231,6 +232,7 @@ class World {
     const happenings = {
       client: () => gateway.openSession(service),
       connection: () => gateway.openConnection(random.below(10), server),
+      end: () => sessionsOf(admin, service).flatMap(({ id }) => gateway.closeSession(id)),
       status: () => this.#finding(random, server),
     };
     const what = planner.between();
@@ -615,6 +617,11 @@ class World {
     await this.#settle();
     this.#disk.tear();
   }
+}
+
+/** The sessions of a service that an interface shows. */
+function sessionsOf({ snapshot: { sessions } }: Admin, service: string): readonly Session[] {
+  return [...sessions].filter((session) => session.service === service.toLowerCase());
 }
 
 /** A difference in whether something wanted has failed. */

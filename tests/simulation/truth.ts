@@ -39,7 +39,7 @@ export function untruthsIn(answered: Answered, chronicle: Chronicle, epoch: stri
   const { tag, plan } = answered.asked;
   const about = [
     ...(tag === undefined ? [] : conditionFaults(answered, tag, chronicle, epoch)),
-    ...(plan === undefined ? [] : markFaults(answered, plan, chronicle)),
+    ...(plan === undefined ? [] : markFaults(answered, plan, chronicle, epoch)),
   ];
   const untruth = untruthOf(answered, chronicle);
   return untruth === undefined ? about : [...about, untruth];
@@ -105,9 +105,10 @@ function markFaults(
   { asked: { kind }, actor, answer }: Answered,
   plan: Shown,
   chronicle: Chronicle,
+  epoch: string,
 ): readonly string[] {
   const shown = plan.events.map(saidBy);
-  const needless = needlessRefusal(answer, plan);
+  const needless = needlessRefusal(answer, plan, epoch);
   const changes = chronicle.changesBy(actor);
   const done = changes.map(saidBy);
   const strays = done.filter((each) => !shown.includes(each));
@@ -126,17 +127,17 @@ function markFaults(
 }
 
 /** Why a plan that no longer held would have held, by the plan of the refusal. */
-function needlessRefusal({ code, now }: Answer, plan: Shown): string | undefined {
+function needlessRefusal({ code, now }: Answer, plan: Shown, epoch: string): string | undefined {
   if (code !== 'precondition-failed' || now === undefined) return undefined;
   if (now.outcome === 'refused') return `it would be refused with ${now.problem.code}`;
   if (now.outcome === 'unchanged') return 'it would change nothing';
-  const [then, present] = [plan, now].map(({ mark }) => mark.split('.')[2]);
-  if (then !== present) return undefined;
+  if (plan.epoch !== epoch && !plan.events.every(isWhole)) return undefined;
+  // What has closed by itself needs no closing.
+  const isCompared = now.events.every(isWhole) ? isWhole : () => true;
   const [shown, again] = [plan, now].map(({ events, effects }) =>
     JSON.stringify([
-      ...events.map(saidBy),
-      ...effects.map((effect) => (effect as { from?: string }).from),
-      ...events.map(waysBack),
+      ...events.filter(isCompared).map((event) => [saidBy(event), waysBack(event)]),
+      ...effects.flatMap((effect) => (effect as { readonly from?: string }).from ?? []),
     ]),
   );
   return shown === again ? `it would do what its plan has shown: ${String(shown)}` : undefined;

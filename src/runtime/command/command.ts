@@ -122,10 +122,9 @@ async function performGroup(
     if (flight.isUnknown && isIrreversible(stage.effect))
       return { reason: stoppedAfterUnknown, kept: await undo(done, flight) };
     flight.runtime.crossings.begin(flight.id, stage.effect);
-    const countClosed = flight.countClosing(stage.effect);
+    flight.countClosing(stage.effect);
     const outcome = await carryOut(stage.effect, flight);
-    if (outcome.done) countClosed();
-    else return { reason: outcome.reason, kept: await undo(done, flight) };
+    if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, flight) };
     flight.runtime.crossings.done(stage.effect);
     done.push(stage);
   }

@@ -66,7 +66,7 @@ export class Clients {
       () => this.#reading(),
       () => this.#reading(),
       () => this.#patch(number),
-      () => this.#patch(number),
+      () => this.#patchTwice(number),
       () => this.#turn(),
       () => this.#deletion(),
     ];
@@ -94,6 +94,14 @@ export class Clients {
     return this.#withTag(link, asked);
   }
 
+  /** One request patches a resource twice. Both commands name the tag that was read before. */
+  #patchTwice(number: number): Asked {
+    const first = anyPatch(this.#random, number);
+    const parts = [first, anyTurn(this.#random), patchAt(first.link, number + 100_000)];
+    const tag = this.#tagOf(first.link);
+    return { ...inOneRequest(parts, tag), ...(tag && { tag }) };
+  }
+
   #password(number: number): Asked {
     const { link, ...asked } = anyPassword(this.#random, number);
     return this.#withTag(link, asked);
@@ -114,14 +122,18 @@ export class Clients {
     };
   }
 
-  /** Names a tag that was read, the newest one as a rule. */
   #withTag(link: string, asked: Asked & { readonly request: AdminRequest }): Asked {
-    const tags = this.#tags.filter((each) => each.link === link);
-    if (tags.length === 0 || this.#random.chance(0.2)) return asked;
-    const tag = this.#random.chance(0.7) ? tags.at(-1) : this.#random.pick(tags);
+    const tag = this.#tagOf(link);
     if (tag === undefined) return asked;
     const headers = { ...asked.request.headers, 'if-match': tag.text };
     return { ...asked, request: { ...asked.request, headers }, tag };
+  }
+
+  /** A tag that was read, the newest one as a rule. */
+  #tagOf(link: string): Tag | undefined {
+    const tags = this.#tags.filter((each) => each.link === link);
+    if (tags.length === 0 || this.#random.chance(0.2)) return undefined;
+    return this.#random.chance(0.7) ? tags.at(-1) : this.#random.pick(tags);
   }
 }
 
@@ -137,7 +149,10 @@ interface Changing extends Requesting {
 }
 
 function anyPatch(random: Random, number: number): Changing {
-  const link = random.pick(patchables);
+  return patchAt(random.pick(patchables), number);
+}
+
+function patchAt(link: string, number: number): Changing {
   const [, collection = '', name = ''] = link.split('/');
   const [path, valueOf] = fields[collection] ?? ['', String];
   const operations = [{ op: 'replace', path, value: valueOf(number) }];
@@ -215,9 +230,16 @@ function anySequence(random: Random, number: number): Requesting {
   );
   if (random.chance(0.3)) parts.push(anyClosing(random));
   if (random.chance(0.3)) parts.unshift(early(anyClosing(random)));
-  const commands = parts.map(({ request: { method, target: path, body } }) =>
-    typeof body === 'string' ? { method, path, body: JSON.parse(body) as unknown } : { method, path },
-  );
+  return inOneRequest(parts);
+}
+
+/** Several commands in one request. Those of the resource of a tag name the tag. */
+function inOneRequest(parts: readonly Requesting[], tag?: Tag): Requesting {
+  const commands = parts.map(({ request: { method, target: path, body } }) => ({
+    ...{ method, path },
+    ...(typeof body === 'string' && { body: JSON.parse(body) as unknown }),
+    ...(path === tag?.link && { if_match: tag.text }),
+  }));
   const headers = { 'content-type': 'application/json' };
   const request = { method: 'POST', target: '/sequence', headers, body: JSON.stringify({ commands }) };
   return { ...inSequence(parts), request };

@@ -31,8 +31,10 @@ interface Closing extends Closed {
   readonly newest: number;
 }
 
-/** What happens between a plan and its command. */
-type Between = 'client' | 'connection' | 'end' | 'status';
+/** What happens between a plan and its command, and between a decision and its effects. */
+type Between = (typeof happenings)[number];
+
+const happenings = ['client', 'client', 'connection', 'connection', 'end', 'disconnect', 'status'] as const;
 
 /** Plans that wait to be carried out. */
 export class Planner {
@@ -70,9 +72,7 @@ export class Planner {
 
   /** What happens before the next command. */
   between(): Between | undefined {
-    return this.random.chance(0.4)
-      ? this.random.pick(['client', 'client', 'connection', 'end', 'status'] as const)
-      : undefined;
+    return this.random.chance(0.4) ? this.random.pick(happenings) : undefined;
   }
 
   /** The gateway is asked for an effect. */

@@ -225,7 +225,7 @@ class World {
     }
   }
 
-  /** Something happens between a plan and its command. */
+  /** Something happens between a plan and its command, or between a decision and its effects. */
   #crossPlan(admin: Admin, planner: Planner): void {
     const [gateway, { random }] = [this.#gateway, planner];
     const [service, server] = [random.pick(['Sales', 'Reports']), random.pick(['db-1', 'db-2'])];
@@ -233,6 +233,7 @@ class World {
       client: () => gateway.openSession(service),
       connection: () => gateway.openConnection(random.below(10), server),
       end: () => sessionsOf(admin, service).flatMap(({ id }) => gateway.closeSession(id)),
+      disconnect: () => connectionsOf(admin, server).flatMap((place) => gateway.closeConnection(...place)),
       status: () => this.#finding(random, server),
     };
     const what = planner.between();
@@ -497,6 +498,7 @@ class World {
   #crossRecord(): void {
     const more = this.#more;
     if (this.#life?.alive !== true || this.#life.isClosing) return;
+    if (this.#planner !== undefined) this.#crossPlan(this.#life.admin, this.#planner);
     if (more?.chance(0.3 * this.#roughness) !== true) return;
     const happenings = [() => this.#failure(undefined, undefined, more), () => this.#finding(more)];
     this.#report(this.#life.admin, more.pick(happenings)());
@@ -622,6 +624,16 @@ class World {
 /** The sessions of a service that an interface shows. */
 function sessionsOf({ snapshot: { sessions } }: Admin, service: string): readonly Session[] {
   return [...sessions].filter((session) => session.service === service.toLowerCase());
+}
+
+/** The connections to a server that an interface shows. */
+function connectionsOf(
+  { snapshot: { sessions } }: Admin,
+  server: string,
+): readonly [session: number, id: number][] {
+  return [...sessions].flatMap(({ id, connections }) =>
+    connections.filter((each) => each.server === server).map((each) => [id, each.id] as [number, number]),
+  );
 }
 
 /** A difference in whether something wanted has failed. */

@@ -519,15 +519,16 @@ function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>
 /** The heads of joined parts: of the closing that closes anything or, if none does, of each. */
 function headsOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 'heads'> {
   const closings = all.filter(({ heads }) => heads !== undefined);
-  if (closings.length === 0) return {};
   // To find out takes long only if a plan has covered a few of many.
-  const closing = closings.length === 1 ? closings : closings.filter(makesAnything);
-  const possible = closing.length === 0 ? closings : closing;
-  const headWith = (own: Parts<E, F, S>, head: Changes<E, F>): Changes<E, F> =>
-    joinedChanges(
-      all.flatMap((each) => (each.heads === undefined ? [...each.make()] : each === own ? [head] : [])),
-    );
-  return { heads: possible.flatMap((own) => own.heads?.map((head) => headWith(own, head)) ?? []) };
+  const making = closings.length > 1 ? closings.filter(makesAnything) : closings;
+  const heads = (making.length > 0 ? making : closings).flatMap((own) =>
+    (own.heads ?? []).map((head) =>
+      joinedChanges(
+        all.flatMap((each) => (each === own ? [head] : each.heads === undefined ? [...each.make()] : [])),
+      ),
+    ),
+  );
+  return heads.length > 0 ? { heads } : {};
 }
 
 /** Whether any part has anything. @internal */

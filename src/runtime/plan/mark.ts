@@ -66,7 +66,7 @@ export function misfitOf(
   const parts = partsOf<AdminEvent, Effect>(decision);
   const { heads = [firstPartOf(decision)] } = parts;
   const isShown = (head: Head): boolean =>
-    isClosing(head) === (instant !== undefined) && digestOfHead(head) === mark.digest;
+    closedIn(head).length > 0 === (instant !== undefined) && digestOfHead(head) === mark.digest;
   if (heads.some(isShown) || !makesAnything(parts)) return undefined;
   const closed =
     instant === undefined ? '' : ` The plan closed ${String(instant.items)} sessions or connections.`;
@@ -112,9 +112,10 @@ export function markOf(
   if (decision === undefined) return { command, digest: digestOf([]) };
   const head = firstPartOf(decision);
   const { count, items } = partsOf<AdminEvent, Effect>(decision);
-  const digest = digestOfHead(head);
-  if (!isClosing(head)) return { command, digest };
-  return { command, digest, instant: { ...at, items: count > 1 ? items : itemsIn(head) } };
+  const closed = closedIn(head);
+  const mark = { command, digest: digestOfHead(head) };
+  if (closed.length === 0) return mark;
+  return { ...mark, instant: { ...at, items: count > 1 ? items : closed.reduce((sum, each) => sum + each) } };
 }
 
 /**
@@ -147,16 +148,12 @@ export function assertCovered(
 
 type Head = Changes<AdminEvent, Effect>;
 
-function isClosing({ effects }: Head): boolean {
-  return effects.some((effect) => 'sessions' in effect || 'connections' in effect);
-}
-
-/** The number of sessions or connections that the lists of a decision without parts close. */
-function itemsIn({ effects }: Head): number {
-  return effects.reduce((sum, effect) => {
-    if ('sessions' in effect) return sum + effect.sessions.length;
-    return 'connections' in effect ? sum + effect.connections.length : sum;
-  }, 0);
+/** The lengths of the lists of those whom a decision closes. */
+function closedIn({ effects }: Head): readonly number[] {
+  return effects.flatMap((effect) => {
+    if ('sessions' in effect) return [effect.sessions.length];
+    return 'connections' in effect ? [effect.connections.length] : [];
+  });
 }
 
 function digestOfHead({ events, effects }: Head): string {

@@ -161,6 +161,7 @@ const rows: readonly Row[] = [
     from: 'cli/*',
     values: [
       'index.ts',
+      'problem.ts',
       'http/endpoint.ts',
       'json/index.ts',
       'client/index.ts',

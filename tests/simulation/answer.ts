@@ -103,7 +103,7 @@ export function answerTo(handled: Handled): Answer {
   const problem = JSON.parse(text) as Problem & { readonly plan?: Plan };
   const { code, command, detail } = problem;
   // The store can fail between two parts.
-  const hasEvents = code === 'partly-done' || /parts are done/.test(detail);
+  const hasEvents = code === 'partly-done' || detail.includes('parts are done');
   if (code !== 'outcome-unknown' || command === undefined)
     return { ...common, outcome: 'refused', ...told(problem), hasEvents };
   return { ...common, outcome: 'unknown', code, commandId: command };

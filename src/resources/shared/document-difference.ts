@@ -185,8 +185,12 @@ function obstacleOf(
   then: Json | undefined,
 ): string | undefined {
   if (adoption === undefined) return notTaken(collection);
-  const { links, name, setting } = field;
-  const isTaken = setting !== undefined || (name === 'state' && adoption.steps.start !== undefined);
+  const { links, name, setting, entries } = field;
+  const { start, add } = adoption.steps;
+  const isTaken =
+    setting !== undefined ||
+    (name === 'state' && start !== undefined) ||
+    (entries !== undefined && add !== undefined);
   if (!isTaken) return 'this field cannot change while the gateway runs';
   if (links === undefined) return undefined;
   const [inUse, inDocument] = [nameFinder(snapshot), nameFinder(given)];

@@ -13,13 +13,17 @@ export const abilities = ['create', 'delete'] as const satisfies GatewayPort['su
 /** The lists that creations and deletions rest on. */
 const lists: ReadonlySet<string> = new Set(namedResources.map(({ collection }) => `/${collection}`));
 
+function isAboutMembership(link: string): boolean {
+  return lists.has(link) || link.includes('/listeners/');
+}
+
 /** The refusal of a decision with effects that the gateway does not know; `undefined` if it knows all of them. @internal */
 export function refuseUnsupported(
   decision: Acceptance,
   { supports = [] }: Pick<GatewayPort, 'supports'>,
 ): Problem | undefined {
   // A decision with parts makes them when its effects are read.
-  if (!decision.resources.some((link) => lists.has(link))) return undefined;
+  if (!decision.resources.some(isAboutMembership)) return undefined;
   for (const { type, resource } of firstPartOf<AdminEvent, Effect>(decision).effects) {
     const ability = abilities.find((each) => type.endsWith(`.${each}`));
     if (ability === undefined || supports.includes(ability)) continue;

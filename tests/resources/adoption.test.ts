@@ -220,44 +220,6 @@ describe('adoptDocument', () => {
         `/monitors/1/module op-not-allowed: the document has "other", and "pgmon" is in use; ${fixed}`,
       ],
     ],
-    [
-      'other listeners',
-      sampleWith('services', 'My Service', {
-        listeners: [
-          { name: 'Third', protocol: 'pgclient', address: '0.0.0.0', port: 4008 },
-          { ...sampleDocument.services?.[0]?.listeners?.[0], port: 5000 },
-        ],
-      }),
-      [
-        `/services/0/listeners/0 op-not-allowed: the document has {"name":"Third","protocol":"pgclient","address":"0.0.0.0","port":4008}, and no value is in use; ${fixed}`,
-        `/services/0/listeners/1/port op-not-allowed: the document has 5000, and 4006 is in use; ${fixed}`,
-        `/services/0/listeners op-not-allowed: the document has no value, and {"name":"Secure Listener","protocol":"pgclient","address":"::","port":4007,"ssl":"required","ssl_cer… is in use; ${fixed}`,
-        `/services/0/listeners op-not-allowed: the document has no value, and {"name":"Local Listener","protocol":"pgclient","address":"/run/gateway/local.sock"} is in use; ${fixed}`,
-      ],
-    ],
-    [
-      'other secrets of a listener, which no fault shows',
-      sampleWith('services', 'My Service', {
-        listeners: sampleDocument.services?.[0]?.listeners?.map((listener, at) =>
-          at === 0
-            ? { ...listener, parametersSealed: { pin: 'v1.planted' } }
-            : { ...listener, ...(at === 1 ? { parametersSealed: { password: 'v1.planted' } } : {}) },
-        ),
-      }),
-      [
-        `/services/0/listeners/0/parametersSealed op-not-allowed: the document has a secret parameter, and none is in use; ${fixed}`,
-        `/services/0/listeners/1/parametersSealed/password op-not-allowed: the document has another secret parameter than the one in use; ${fixed}`,
-      ],
-    ],
-    [
-      'a first listener',
-      sampleWith('services', 'Bare Service', {
-        listeners: [{ name: 'Third', protocol: 'pgclient', address: '0.0.0.0', port: 4008 }],
-      }),
-      [
-        `/services/1/listeners/0 op-not-allowed: the document has {"name":"Third","protocol":"pgclient","address":"0.0.0.0","port":4008}, and no value is in use; ${fixed}`,
-      ],
-    ],
   ])('refuses %s, with a fault for each place', (_what, document, faults) => {
     const problem = expectRefused(adopting(document));
     expect(problem.code).toBe('op-not-allowed');

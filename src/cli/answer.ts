@@ -2,7 +2,8 @@
  * What the interface answers: the value, or the end of the command with its exit code.
  */
 import type { Answer } from '../client/index.ts';
-import { problemTable, type Fault, type Problem, type ProblemCode } from '../index.ts';
+import type { Fault, Problem, ProblemCode } from '../index.ts';
+import { problemTable } from '../problem.ts';
 import { CommandError, exitCodes } from './command.ts';
 import { kinds } from './kind.ts';
 import { safeText } from './output.ts';

@@ -116,8 +116,9 @@ const ofTheProcess = ['started', 'state_reason', 'state_since', 'total_connectio
 export async function printDocument(call: Call): Promise<void> {
   const { parts } = await readParts(await connect(call), () => true);
   const document = toDocument(snapshotOf(parts)) as unknown as Parts;
-  const kept = configured.map((name) => [name, document[name].map(configuration)] as const);
-  call.output.json(Object.fromEntries(kept));
+  // In the order of a document: what others link to comes first.
+  const kept = Object.entries(document).filter(([name]) => configured.some((each) => each === name));
+  call.output.json(Object.fromEntries(kept.map(([name, resources]) => [name, resources.map(configuration)])));
 }
 
 function configuration(resource: Resource): Resource {

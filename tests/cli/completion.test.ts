@@ -39,7 +39,7 @@ describe('gateway-admin complete', () => {
     ],
     [
       ['stop', 'service', ''],
-      ['My-Service', 'Bare-Service', 'Report-Service'],
+      ['My-Service', 'Bare-Service', 'Report-Service', 'Spare-Service'],
     ],
     [['stop', 'services', 'B'], ['Bare-Service']],
     [['stop', '--dry-run', 'monitor', 'I'], ['Idle-Monitor']],

@@ -83,7 +83,7 @@ describe('adoptDocument', () => {
       'monitor.start /monitors/Idle-Monitor',
     ]);
     expect(events.every(({ at, actor }) => at === someTime.now && actor === someTime.actor)).toBe(true);
-    expect(resources).toHaveLength(3 + 3 + 3 + 3);
+    expect(resources).toHaveLength(4 + 4 + 3 + 3);
     expect(configuration(next)).toEqual(configuration(createSnapshot(document)));
   });
 
@@ -143,7 +143,7 @@ describe('adoptDocument', () => {
     ['has another password for a user', sampleWith('users', 'ada', { passwordHash: 'other' })],
   ])('is unchanged if the document %s', (_what, document) => {
     expectUnchanged(adopting(document));
-    expect(adopting(document)(sampleSnapshot(), someTime).resources).toHaveLength(12);
+    expect(adopting(document)(sampleSnapshot(), someTime).resources).toHaveLength(14);
   });
 
   it.each<[string, ServerStatusWord[], ServerStatusWord[]]>([
@@ -200,7 +200,7 @@ describe('adoptDocument', () => {
       'a service that only the document has',
       { ...sampleDocument, services: [...(sampleDocument.services ?? []), { name: 'New', router: 'cli' }] },
       [
-        '/services/3 op-not-allowed: is only in the document; a service cannot be added while the gateway runs',
+        '/services/4 op-not-allowed: is only in the document; a service cannot be added while the gateway runs',
       ],
     ],
     [
@@ -298,7 +298,7 @@ describe('adoptDocument', () => {
       outcome: 'refused',
       problem: { errors: [{ pointer: '/services/0/router' }] },
     });
-    expect(decision.resources).toHaveLength(12);
+    expect(decision.resources).toHaveLength(14);
   });
 
   describe('with only', () => {

@@ -510,7 +510,9 @@ describe('canRevert', () => {
   it('is true for changes by command that can be undone, and for no other event', () => {
     const updated = ['filter.updated', 'monitor.updated', 'server.updated', 'service.updated'];
     const stepped = ['monitor.started', 'monitor.stopped', 'service.started', 'service.stopped'];
-    expect(revertible.toSorted()).toEqual([...updated, ...stepped, 'user.created'].toSorted());
+    const kinds = ['filter', 'monitor', 'server', 'service'];
+    const membership = kinds.flatMap((kind) => [`${kind}.created`, `${kind}.deleted`]);
+    expect(revertible.toSorted()).toEqual([...updated, ...stepped, ...membership, 'user.created'].toSorted());
   });
 
   it.each([...types.filter((type) => !revertible.includes(type)), 'unheard-of', 'toString', '__proto__'])(

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { sampleSnapshot } from '../support/document.ts';
 
-/** By the first part of the id of a route: a resource of the sample, and the link on which commands wait. */
+/** By the first part of the id of a route: a resource of the sample, and the link on which its commands wait. */
 const resources: Readonly<Record<string, readonly [subject: string, link: string]>> = {
   gateway: ['', '/gateway/logs'],
   services: ['MY SERVICE', '/services/My-Service'],
@@ -20,7 +20,16 @@ const resources: Readonly<Record<string, readonly [subject: string, link: string
 const commands = boundRoutes.flatMap((route) => {
   const [collection = ''] = route.id.split('.');
   const [subject, link] = resources[collection] ?? [];
-  return route.kind === 'command' && 'find' in route ? [{ id: route.id, route, subject, link }] : [];
+  if (route.kind !== 'command' || !('find' in route)) return [];
+  // A creation waits for every other one: each changes the list.
+  return [
+    {
+      id: route.id,
+      route,
+      subject,
+      link: route.method === 'POST' && !route.path.startsWith('/gateway') ? route.path : link,
+    },
+  ];
 });
 
 describe('the link of a command', () => {

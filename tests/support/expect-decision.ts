@@ -218,7 +218,7 @@ function partsOf(event: AdminEvent): readonly string[] {
     case 'connections':
       return sessions('session', members['connections']);
     default:
-      return [`${subject}s/${String(members[subject])}`, ...movedFilters(event)];
+      return [`${subject}s/${String(members[subject])}`, ...movedFilters(event), ...indexOf(event)];
   }
 }
 
@@ -226,8 +226,18 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** The filters that a service began or ceased to use: each shows the services that use it. */
 function movedFilters(event: AdminEvent): readonly string[] {
-  if (event.type !== 'service.updated') return [];
-  const filters = [...event.before.filters, ...event.after.filters];
+  const filters = filtersIn(event);
   const moved = filters.filter((link) => filters.indexOf(link) === filters.lastIndexOf(link));
   return moved.map((link) => `filters/${nameKey(decodeURIComponent(link.slice('/filters/'.length)))}`);
+}
+
+function filtersIn(event: AdminEvent): readonly string[] {
+  if (event.type === 'service.updated') return [...event.before.filters, ...event.after.filters];
+  const isMembership = event.type === 'service.created' || event.type === 'service.deleted';
+  return isMembership ? (event.definition.filters ?? []) : [];
+}
+
+/** The table of sessions knows the services and servers that there are. No session changes with them. */
+function indexOf({ type }: AdminEvent): readonly string[] {
+  return /^(?:service|server)\.(?:created|deleted)$/.test(type) ? ['sessions'] : [];
 }

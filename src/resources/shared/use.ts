@@ -114,13 +114,17 @@ function usesOf(
     ...(adoption?.steps.stop !== undefined && state !== 'stopped'
       ? [fault('state', `is not stopped: stop the ${singular} first`)]
       : []),
-    ...(collection === 'services' && sessions > 0
-      ? [fault('sessions', `has ${String(sessions)} open sessions: close them first`)]
-      : []),
+    ...(collection === 'services' && sessions > 0 ? [fault('sessions', openText(sessions, 'session'))] : []),
     ...(collection === 'servers' && connections > 0
-      ? [fault('connections', `has ${String(connections)} open connections: close them first`)]
+      ? [fault('connections', openText(connections, 'connection'))]
       : []),
   ];
+}
+
+function openText(count: number, what: string): string {
+  return count === 1
+    ? `has 1 open ${what}: close it first`
+    : `has ${String(count)} open ${what}s: close them first`;
 }
 
 function inUse({ singular }: NamedResources, thing: Settled, faults: readonly Fault[]): Problem {

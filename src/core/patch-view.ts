@@ -366,14 +366,15 @@ function entryFaults<T extends object>(
       if (isSecretEntry(name) || Object.hasOwn(mapOf(after, stored), name))
         faults.push(entryFault(map, name, 'is secret, and must be sealed'));
     for (const name of newNames(before, after, stored))
-      if (!isSecretEntry(name)) faults.push(entryFault(stored, name, undeclared));
+      if (!isSecretEntry(name)) faults.push(entryFault(stored, name, undeclaredSecret));
   }
   return faults;
 }
 
 const none: readonly never[] = [];
 
-const undeclared =
+/** Why a sealed parameter is refused whose name is not secret: the rest of a sentence. @internal */
+export const undeclaredSecret =
   'is sealed, and is not declared secret here; start the interface with this name in secretParameters';
 
 function entryFault(map: string, name: string, detail: string): Fault {

@@ -24,6 +24,8 @@ export interface Contradiction {
   readonly contradiction: string;
   /** The place within the report; left out for the report as a whole. */
   readonly path?: readonly (string | number)[];
+  /** The link of a resource that the report names, and that does not exist. */
+  readonly missing?: string;
 }
 
 /** One row of a table of reports. */
@@ -48,8 +50,8 @@ interface ReportRow<S, O, E> {
   readonly whole?: {
     /** The aspect of the resource; see the `aspect` of an effect. */
     readonly aspect: string;
-    /** Gives the link of the resource; `undefined` if there is none. */
-    readonly resource: (this: void, snapshot: S, report: O) => string | undefined;
+    /** Gives the link of the resource, which may be created at the moment. */
+    readonly resource: (this: void, report: O) => string;
   };
 }
 
@@ -82,6 +84,17 @@ export interface CrossingReport {
   readonly report: unknown;
 }
 
+/** What a runtime knows of reports that cross commands. @internal */
+export interface Crossing {
+  /**
+   * Gets each report of the whole of an aspect. If the function gives true, a contradiction of the report is no fault yet,
+   * because the report is folded again later.
+   */
+  readonly note?: (this: void, report: CrossingReport) => boolean;
+  /** Whether a resource was deleted a moment ago, so that a report about it is only late. */
+  readonly isGone?: (this: void, link: string) => boolean;
+}
+
 /**
  * Folds a list of reports over a snapshot, as one change.
  *
@@ -89,8 +102,7 @@ export interface CrossingReport {
  * @param snapshot - the present snapshot
  * @param given - the reports, not yet checked
  * @param at - the time of the reports, in milliseconds since 1970-01-01T00:00:00Z
- * @param onWhole - gets each report of the whole of an aspect. If the function gives true, a contradiction of the report
- *   is no fault yet, because the report is folded again later
+ * @param crossing - what the runtime knows of reports that cross commands
  * @internal
  */
 export function foldReports<S extends Revisioned, O extends ReportBase, E extends EventBase>(
@@ -98,13 +110,13 @@ export function foldReports<S extends Revisioned, O extends ReportBase, E extend
   snapshot: S,
   given: readonly unknown[],
   at: number,
-  onWhole: (crossing: CrossingReport) => boolean = () => false,
+  crossing: Crossing = {},
 ): FoldedReports<S, E> {
   const folding = beginFold(tables.events, snapshot);
   const events: E[] = [];
   const faults: Fault[] = [];
   for (const [position, report] of given.entries()) {
-    const read = interpret(tables.reports, folding.current(), report, { position, at, onWhole });
+    const read = interpret(tables.reports, folding.current(), report, { position, at, crossing });
     if ('faults' in read) for (const fault of read.faults) faults.push(fault);
     else for (const event of read.events) if (folding.apply(event)) events.push(event);
   }
@@ -114,14 +126,14 @@ export function foldReports<S extends Revisioned, O extends ReportBase, E extend
 interface Interpreting {
   readonly position: number;
   readonly at: number;
-  readonly onWhole: (crossing: CrossingReport) => boolean;
+  readonly crossing: Crossing;
 }
 
 function interpret<S, O extends ReportBase, E extends EventBase>(
   table: ReportTable<S, O, E>,
   snapshot: S,
   reported: unknown,
-  { position, at, onWhole }: Interpreting,
+  { position, at, crossing: { note, isGone } }: Interpreting,
 ): { readonly events: readonly E[] } | { readonly faults: readonly Fault[] } {
   // A copy is made first: a value from the host may change, or throw, while it is read.
   const json = copyJson(reported, { depth: 8 });
@@ -139,13 +151,16 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
     return faulty(position, `must be a report; its "type" must be one of ${Object.keys(table).join(', ')}`);
   const parsed = parseShape(row.shape, report, [position]);
   if (!parsed.ok) return { faults: parsed.faults };
-  const link = row.whole?.resource(snapshot, parsed.value);
+  const link = row.whole?.resource(parsed.value);
   const aspect = row.whole?.aspect ?? '';
-  const again = link !== undefined && onWhole({ link, aspect, report: deepFreeze(report) });
+  const again = link !== undefined && note?.({ link, aspect, report: deepFreeze(report) }) === true;
   const given = row.event(snapshot, parsed.value, at);
   if (given === undefined) return { events: [] };
-  if ('contradiction' in given)
-    return again ? { events: [] } : faulty(position, given.contradiction, given.path);
+  if ('contradiction' in given) {
+    const { contradiction, path, missing } = given;
+    const isLate = missing !== undefined && isGone?.(missing) === true;
+    return again || isLate ? { events: [] } : faulty(position, contradiction, path);
+  }
   return { events: deepFreeze(isList(given) ? given : [given]) };
 }
 

@@ -10,6 +10,7 @@ import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { commandQuery, type Listing, type SearchValues, type Use } from '../http/route.ts';
 import type { Operation } from '../json/patch.ts';
+import type { JsonObject } from '../json/value.ts';
 import { ok } from '../problem.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Note } from '../core/note.ts';
@@ -25,6 +26,8 @@ export interface EntryEvent {
   readonly count?: number;
   readonly operations?: readonly Operation[];
   readonly inverse?: readonly Operation[];
+  /** What was created or deleted. Left out if a parameter in it was declared secret since. */
+  readonly definition?: JsonObject;
   /** There if the same state was wanted before, such as at a start of a failed service. */
   readonly already?: true;
 }

@@ -16,7 +16,7 @@ import {
 } from '../core/decision.ts';
 import type { Fields } from '../core/field.ts';
 import { secretNames } from '../core/field.ts';
-import { foldReports, type CrossingReport, type ReportTable } from '../core/report.ts';
+import { foldReports, type Crossing, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { ResourceRoute, Route, SequenceRoute, StreamRoute } from '../http/route.ts';
@@ -423,9 +423,11 @@ export function differencesOf(
 }
 
 /**
- * Takes the part of a gateway document over that can change while the gateway runs: the settings of services, servers,
- * monitors and filters, and whether services and monitors are started. One decision, all or nothing.
+ * Takes the part of a gateway document over that can change while the gateway runs: services, servers, monitors and filters
+ * with their settings, and whether services and monitors are started. One decision, all or nothing.
  *
+ * - A resource that is only in the document is created. One that the document lacks stays as it is, unless `prune` is given:
+ *   then it is stopped and deleted.
  * - A setting that the document leaves out is unset, or gets its default. Rules about what a client may patch do not
  *   apply, for example about parameters of filters that are not configurable.
  * - Of the status of a server, only `maintenance` is taken over. The host reports the other words.
@@ -433,16 +435,18 @@ export function differencesOf(
  *   belongs to the process are not taken over either.
  *
  * Unchanged if nothing differs. Refused with `op-not-allowed`, with a fault for each place, if the document differs where
- * the gateway cannot change while it runs: a resource that is only in one of the two, the name, router, module, protocol
- * or listeners of a resource, or a link to a resource that is only in the document.
+ * the gateway cannot change while it runs: the name, router, module, protocol or listeners of a resource, or a link to a
+ * resource that is not taken over. Refused with `resource-in-use` if a resource that must go has sessions or connections, or is
+ * listed by a resource that stays as it is.
  *
  * @param snapshot - the snapshot to decide on
  * @param given - the snapshot of the document; see {@link createSnapshot}
  * @param context - the time and the caller
  * @param options - `only`: the links of the resources to take over; all resources by default. Refused with
  *   `link-unresolved` if a link names no service, server, monitor or filter of either snapshot
- * @returns the decision: first everything that stops, then the changed settings, then everything that starts. Each event
- *   has one effect
+ *   `prune`: deletes what the document lacks
+ * @returns the decision: first everything that is created, then everything that stops, the changed settings, everything that
+ *   starts, and everything that is deleted. Each event has one effect
  *
  * @example
  * ```ts
@@ -468,10 +472,10 @@ export function adoptDocument(
   assertInputs(snapshot, context);
   assertSnapshot(given, 'given');
   assertAdoptOptions(options);
-  return adopt(snapshot, given, context, options);
+  return adopt(snapshot, given, context, options) as Decision;
 }
 
-const adopt = adoptionFor<Snapshot, AdminEvent, Effect>(eventTable, namedResources);
+const adopt = adoptionFor<Snapshot>(membership, namedResources);
 
 /** @throws TypeError if the options are none */
 function assertAdoptOptions(options: unknown): asserts options is AdoptOptions {
@@ -479,7 +483,8 @@ function assertAdoptOptions(options: unknown): asserts options is AdoptOptions {
     throw new TypeError(
       "The options of adoptDocument must be an object, such as { only: ['/services/sales'] }",
     );
-  const { only } = options as Partial<Record<keyof AdoptOptions, unknown>>;
+  const { only, prune } = options as Partial<Record<keyof AdoptOptions, unknown>>;
+  if (prune !== undefined && typeof prune !== 'boolean') throw new TypeError('prune must be true or false');
   if (only !== undefined && !(isList(only) && only.every((link) => typeof link === 'string')))
     throw new TypeError("only must be a list of links, such as ['/services/sales']");
 }
@@ -616,10 +621,10 @@ export function foldHostReports(
   snapshot: Snapshot,
   report: unknown,
   now: number,
-  onWhole?: (crossing: CrossingReport) => boolean,
+  crossing?: Crossing,
 ): AppliedReports {
   const tables = { reports: reportTable, events: eventTable };
-  return foldReports(tables, snapshot, isList(report) ? report : [report], now, onWhole);
+  return foldReports(tables, snapshot, isList(report) ? report : [report], now, crossing);
 }
 
 /**

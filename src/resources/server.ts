@@ -10,6 +10,7 @@ import type { Entity } from '../core/collection.ts';
 import type { Context, DecisionOf, EventHead, EventTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
+import { linkTo } from '../core/link.ts';
 import * as shape from '../core/shape.ts';
 import { mergeUpdate, type Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
@@ -296,10 +297,7 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
     }),
     whole: {
       aspect: 'settings',
-      resource(snapshot, { server }) {
-        const found = snapshot.servers.find(server);
-        return found && linkOf('servers', found);
-      },
+      resource: ({ server }) => linkTo('servers', server),
     },
     event(snapshot, { type, server, status }, at) {
       const found = reported(snapshot, servers, server);

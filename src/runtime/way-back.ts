@@ -130,6 +130,8 @@ function wayBackFrom(events: readonly EntryEvent[], ask?: (event: EntryEvent) =>
 const opposites: ReadonlyMap<string, string> = new Map([
   ['started', 'stop'],
   ['stopped', 'start'],
+  ['created', 'delete'],
+  ['deleted', 'create'],
 ]);
 
 /** The command that an undo of an event stands for. */
@@ -179,7 +181,8 @@ function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): 
   const types = events
     .filter((event) => event.resource === resource)
     .map(({ type }) => type.split('.')[1] ?? '');
-  const happened = types.findLast((word) => ['started', 'stopped', 'deleted'].includes(word)) ?? 'changed';
+  const happened =
+    types.findLast((word) => ['started', 'stopped', 'created', 'deleted'].includes(word)) ?? 'changed';
   return `${resource} was ${happened} since${actor === undefined ? '' : ` by ${actor}`}.`;
 }
 
@@ -231,7 +234,10 @@ async function restore({ entries, clock, settled, follow }: Around, id: string):
         );
       then = decision.next;
     }
-  return { decide: (present, context) => adoptDocument(present, then, context), notes: notesOf(later) };
+  return {
+    decide: (present, context) => adoptDocument(present, then, context, { prune: true }),
+    notes: notesOf(later),
+  };
 }
 
 /** The largest number of events that notes name. */

@@ -14,6 +14,7 @@
 import type { Named } from '../core/collection.ts';
 import type { Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
+import { undeclaredSecret } from '../core/patch-view.ts';
 import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
 import { collectionOf, linkOf, type Settled, type State } from './state.ts';
@@ -104,6 +105,25 @@ export function plainSecrets(
 export function plainFault({ pointer, storedAs }: PlainSecret): Fault {
   const detail = `is secret, and must not be plain text: put the output of gateway-admin seal into ${storedAs}`;
   return { pointer, code: 'validation-failed', detail };
+}
+
+/** Gives the faults of the parameters that are in the wrong map: secret in plain text, or sealed and not secret. @internal */
+export function misplacedSecrets(
+  resources: readonly Positioned[],
+  isSecret: (name: string) => boolean,
+): readonly Fault[] {
+  return mapsIn(resources).flatMap(({ resource, path, map, storedAs, open, sealed }) => [
+    ...Object.keys(open)
+      .filter(isSecret)
+      .map((name) => plainFault({ resource, pointer: formatPointer([...path, name]), map, storedAs, name })),
+    ...Object.keys(sealed)
+      .filter((name) => !isSecret(name))
+      .map((name) => ({
+        pointer: formatPointer([...path.slice(0, -1), storedAs, name]),
+        code: 'validation-failed' as const,
+        detail: undeclaredSecret,
+      })),
+  ]);
 }
 
 /** A map of a resource, with the map of its sealed entries. */

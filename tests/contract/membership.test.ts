@@ -300,13 +300,13 @@ describe('a deletion of something in use', () => {
   it.each([
     [
       '/services/My-Service',
-      ['is not stopped: stop the service first', 'has 2 open sessions: close them first'],
+      ['is not stopped: stop the service first', 'has open sessions (2): close them first'],
     ],
-    ['/services/Bare-Service', ['has 1 open session: close it first']],
+    ['/services/Bare-Service', ['has open sessions (1): close them first']],
     [
       '/servers/db-serv-1',
       [
-        'has 2 open connections: close them first',
+        'has open connections (2): close them first',
         'is listed by the service "My Service"',
         'is listed by the monitor "Main Monitor"',
         'is listed by the monitor "Failed Monitor"',

@@ -82,7 +82,7 @@ describe('foldReports', () => {
     const whole: ReportTable<House, Seen, LampEvent> = {
       'lamp.seen': {
         ...reports['lamp.seen'],
-        whole: { aspect: 'light', resource: (_: House, { lamp }: Seen) => `/lamps/${lamp}` },
+        whole: { aspect: 'light', resource: ({ lamp }: Seen) => `/lamps/${lamp}` },
       },
     };
     const on: Seen = { type: 'lamp.seen', lamp: 'a', on: true };
@@ -91,9 +91,11 @@ describe('foldReports', () => {
       [whole, [{ link: '/lamps/a', aspect: 'light', report: on }]],
     ] as const) {
       const passed: unknown[] = [];
-      const { next } = foldReports({ reports: table, events }, dark, [on], 9, (crossing) => {
-        passed.push(crossing);
-        return false;
+      const { next } = foldReports({ reports: table, events }, dark, [on], 9, {
+        note(crossing) {
+          passed.push(crossing);
+          return false;
+        },
       });
       expect([next.on, passed]).toEqual([['a'], expected]);
     }
@@ -105,7 +107,7 @@ describe('foldReports', () => {
     };
     const sun: Seen = { type: 'lamp.seen', lamp: 'sun', on: true };
     const faultsWhen = (isTaken: boolean): number =>
-      foldReports({ reports: whole, events }, dark, [sun], 9, () => isTaken).faults.length;
+      foldReports({ reports: whole, events }, dark, [sun], 9, { note: () => isTaken }).faults.length;
     expect([faultsWhen(false), faultsWhen(true)]).toEqual([1, 0]);
     // Without the function, no report is taken up again.
     expect(foldReports({ reports: whole, events }, dark, [sun], 9).faults).toHaveLength(1);

@@ -46,13 +46,19 @@ function without(collection: Collection, name: string): GatewayDocument {
   return { ...sampleDocument, [collection]: entries.filter((entry) => entry.name !== name) };
 }
 
-function adopting(document: GatewayDocument, only?: readonly string[]): Transition {
+function adopting(document: GatewayDocument, only?: readonly string[], prune = false): Transition {
   const given = createSnapshot(document);
-  return (snapshot, context) => adoptDocument(snapshot, given, context, only === undefined ? {} : { only });
+  return (snapshot, context) =>
+    adoptDocument(snapshot, given, context, { ...(only === undefined ? {} : { only }), prune });
 }
 
-function effectsOf(document: GatewayDocument, only?: readonly string[]): readonly string[] {
-  const { effects } = expectAccepted(adopting(document, only));
+function effectsOf(
+  document: GatewayDocument,
+  only?: readonly string[],
+  prune?: boolean,
+  from?: Snapshot,
+): readonly string[] {
+  const { effects } = expectAccepted(adopting(document, only, prune), from);
   return effects.map(({ type, resource }) => `${type} ${resource}`);
 }
 
@@ -197,18 +203,6 @@ describe('adoptDocument', () => {
   // Promise: adopt-refused
   it.each<[string, GatewayDocument, readonly string[]]>([
     [
-      'a service that only the document has',
-      { ...sampleDocument, services: [...(sampleDocument.services ?? []), { name: 'New', router: 'cli' }] },
-      [
-        '/services/4 op-not-allowed: is only in the document; a service cannot be added while the gateway runs',
-      ],
-    ],
-    [
-      'a filter that the document lacks',
-      without('filters', 'Spare'),
-      ['/filters op-not-allowed: is not in the document; a filter cannot be removed while the gateway runs'],
-    ],
-    [
       'another name',
       sampleWith('services', 'Bare Service', { name: 'bare service' }),
       [
@@ -264,21 +258,6 @@ describe('adoptDocument', () => {
         `/services/1/listeners/0 op-not-allowed: the document has {"name":"Third","protocol":"pgclient","address":"0.0.0.0","port":4008}, and no value is in use; ${fixed}`,
       ],
     ],
-    [
-      'a link to a server that only the document has',
-      {
-        ...sampleDocument,
-        servers: [
-          { name: 'fresh', address: 'fresh', port: 1, protocol: 'pgbackend' },
-          ...(sampleDocument.servers ?? []),
-        ],
-        monitors: sampleWith('monitors', 'Idle Monitor', { servers: ['/servers/fresh'] }).monitors ?? [],
-      },
-      [
-        '/servers/0 op-not-allowed: is only in the document; a server cannot be added while the gateway runs',
-        '/monitors/1/servers op-not-allowed: the document has ["/servers/fresh"], and [] is in use; a link names a resource that is only in the document',
-      ],
-    ],
   ])('refuses %s, with a fault for each place', (_what, document, faults) => {
     const problem = expectRefused(adopting(document));
     expect(problem.code).toBe('op-not-allowed');
@@ -299,6 +278,93 @@ describe('adoptDocument', () => {
       problem: { errors: [{ pointer: '/services/0/router' }] },
     });
     expect(decision.resources).toHaveLength(14);
+  });
+
+  describe('of resources that come and go', () => {
+    const servers = [{ name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pg' }];
+    const filters = [{ name: 'Trace', module: 'tee' }];
+    const listing = { router: 'cli', servers: ['/servers/db-9'], filters: ['/filters/Trace'] };
+    const services = [
+      { name: 'New', ...listing },
+      { name: 'Off', ...listing, state: 'stopped' as const },
+    ];
+    const monitors = [{ name: 'Watch', module: 'pgmon', servers: ['/servers/db-9'] }];
+    const whole: GatewayDocument = { services, servers, monitors, filters };
+    const empty = createSnapshot({});
+
+    // Promise: adopt-membership
+    it('creates what is listed before what lists it, and starts it last', () => {
+      expect(effectsOf(whole, undefined, false, empty)).toEqual([
+        'server.create /servers/db-9',
+        'filter.create /filters/Trace',
+        'service.create /services/New',
+        'service.create /services/Off',
+        'monitor.create /monitors/Watch',
+        'service.start /services/New',
+        'monitor.start /monitors/Watch',
+      ]);
+      const { next } = expectAccepted(adopting(whole), empty);
+      expect(configuration(next)).toEqual(configuration(createSnapshot(whole)));
+    });
+
+    it('leaves what the document lacks, and deletes it with prune: what lists others before them', () => {
+      expectUnchanged(adopting({}), createSnapshot(whole));
+      expect(effectsOf({}, undefined, true, createSnapshot(whole))).toEqual([
+        'service.stop /services/New',
+        'monitor.stop /monitors/Watch',
+        'service.delete /services/New',
+        'service.delete /services/Off',
+        'monitor.delete /monitors/Watch',
+        'server.delete /servers/db-9',
+        'filter.delete /filters/Trace',
+      ]);
+      const { next } = expectAccepted(adopting({}, undefined, true), createSnapshot(whole));
+      expect(configuration(next)).toEqual(configuration(empty));
+    });
+
+    it('takes a server out of the lists before the server goes', () => {
+      const less: GatewayDocument = {
+        ...whole,
+        servers: [],
+        monitors: [],
+        services: [{ name: 'New', router: 'cli' }],
+      };
+      expect(
+        effectsOf(
+          less,
+          ['/servers/db-9', '/services/new', '/services/off', '/monitors/watch'],
+          true,
+          createSnapshot(whole),
+        ),
+      ).toEqual([
+        'monitor.stop /monitors/Watch',
+        'service.update /services/New',
+        'service.delete /services/Off',
+        'monitor.delete /monitors/Watch',
+        'server.delete /servers/db-9',
+      ]);
+    });
+
+    it('refuses to delete what is in use, and changes nothing', () => {
+      const inUse = createSnapshot({
+        ...whole,
+        sessions: [
+          {
+            id: 1,
+            state: 'ready',
+            user: 'a',
+            address: 'b',
+            service: '/services/New',
+            connected: '2020-01-01T00:00:00Z',
+          },
+        ],
+      });
+      expect(faultsOf(expectRefused(adopting({}, undefined, true), inUse))).toEqual([
+        '/services/New/sessions resource-in-use: has open sessions (1): close them first',
+      ]);
+      const listed = adopting({}, ['/servers/db-9'], true);
+      expect(faultsOf(expectRefused(listed, createSnapshot(whole)))).toHaveLength(3);
+    });
   });
 
   describe('with only', () => {
@@ -340,17 +406,14 @@ describe('adoptDocument', () => {
       });
     });
 
-    it('refuses a named resource that cannot be taken over', () => {
-      expect(faultsOf(expectRefused(adopting(document, ['/filters/new'])))).toEqual([
-        '/filters/3 op-not-allowed: is only in the document; a filter cannot be added while the gateway runs',
-      ]);
-      const gone = adopting(without('filters', 'Spare'), ['/filters/spare']);
-      expect(faultsOf(expectRefused(gone))).toEqual([
-        '/filters op-not-allowed: is not in the document; a filter cannot be removed while the gateway runs',
-      ]);
+    it('creates and deletes named resources alone', () => {
+      expect(effectsOf(document, ['/filters/new'])).toEqual(['filter.create /filters/New']);
+      const gone = without('filters', 'Spare');
+      expectUnchanged(adopting(gone, ['/filters/spare']));
+      expect(effectsOf(gone, ['/filters/spare'], true)).toEqual(['filter.delete /filters/Spare']);
     });
 
-    it('refuses a link to a server that only the document has, also if that server is not named', () => {
+    it('refuses a link to a server that only the document has, if that server is not named', () => {
       const servers = [{ name: 'fresh', address: 'fresh', port: 1, protocol: 'pgbackend' }];
       const linking = {
         ...sampleWith('monitors', 'Idle Monitor', { servers: ['/servers/fresh'] }),

@@ -511,8 +511,8 @@ describe('canRevert', () => {
     const updated = ['filter.updated', 'monitor.updated', 'server.updated', 'service.updated'];
     const stepped = ['monitor.started', 'monitor.stopped', 'service.started', 'service.stopped'];
     const kinds = ['filter', 'monitor', 'server', 'service'];
-    const membership = kinds.flatMap((kind) => [`${kind}.created`, `${kind}.deleted`]);
-    expect(revertible.toSorted()).toEqual([...updated, ...stepped, ...membership, 'user.created'].toSorted());
+    const members = kinds.flatMap((kind) => [`${kind}.created`, `${kind}.deleted`]);
+    expect(revertible.toSorted()).toEqual([...updated, ...stepped, ...members, 'user.created'].toSorted());
   });
 
   it.each([...types.filter((type) => !revertible.includes(type)), 'unheard-of', 'toString', '__proto__'])(

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { sampleSnapshot } from '../support/document.ts';
 
-/** By the first part of the id of a route: a resource of the sample, and the link on which its commands wait. */
+/** By the first part of the id of a route: a resource of the sample, and the link on which commands wait. */
 const resources: Readonly<Record<string, readonly [subject: string, link: string]>> = {
   gateway: ['', '/gateway/logs'],
   services: ['MY SERVICE', '/services/My-Service'],

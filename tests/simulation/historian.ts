@@ -1,10 +1,11 @@
 /**
  * Clients that undo what others have done, and bring back the configuration of an earlier moment.
  */
-import { adoptDocument, revert, sequence } from 'gateway-admin-core';
+import { adoptDocument, nameKey, revert, sequence, type AdminEvent } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Asked } from './answer.ts';
+import { founded } from './founder.ts';
 import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';
 import type { Heard } from './life.ts';
 import { fieldsOf, type Change } from './model.ts';
@@ -66,12 +67,14 @@ export class Historian {
         say(`was done, although ${id} has turned ${event.resource} since`);
   }
 
-  /** Whether a later command has changed a resource of a command. */
+  /** Whether a later command has changed a resource of a command, or one that the command names. */
   #isTouched(command: SettledCommand): boolean {
     const { commands } = this.#ledger;
-    const links = command.events.map(({ resource }) => resource);
-    const later = commands.slice(commands.indexOf(command) + 1);
-    return later.some(({ events }) => events.some(({ resource }) => links.includes(resource)));
+    const own = command.events.map(textOf);
+    const later = commands.slice(commands.indexOf(command) + 1).flatMap(({ events }) => events);
+    return later.some((event) =>
+      own.some(({ link, text }) => textOf(event).text.includes(link) || text.includes(textOf(event).link)),
+    );
   }
 
   #undo(command: SettledCommand): Asked {
@@ -89,10 +92,10 @@ export class Historian {
   #before({ resource }: SettledCommand['events'][number], command: SettledCommand): readonly Change[] {
     const now = fieldsOf(this.#ledger.snapshotAfter(command));
     const then = fieldsOf(this.#ledger.snapshotBefore(command));
-    const key = resource.split('/')[2]?.toLowerCase() ?? '';
-    return [...now]
-      .filter(([field, value]) => field.startsWith(`${key} `) && then.get(field) !== value)
-      .map(([field]) => ({ [field]: then.get(field) }));
+    const key = nameKey(resource.split('/')[2] ?? '');
+    return [...new Set([...now.keys(), ...then.keys()])]
+      .filter((field) => field.startsWith(`${key} `) && then.get(field) !== now.get(field))
+      .map((field) => ({ [field]: then.get(field) }));
   }
 
   #restoring(command: SettledCommand): Asked {
@@ -100,10 +103,15 @@ export class Historian {
     const fields = [...fieldsOf(then)].filter(([field]) => !field.endsWith(' password'));
     return {
       kind: `restore of ${command.id}`,
-      step: (snapshot, context) => adoptDocument(snapshot, then, context),
-      changes: [Object.fromEntries(fields)],
+      step: (snapshot, context) => adoptDocument(snapshot, then, context, { prune: true }),
+      changes: [{ ...founded, ...Object.fromEntries(fields) }],
       request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/restore`, headers: {} },
-      mostEffects: 11,
+      mostEffects: 30,
     };
   }
+}
+
+/** An event as a text that has the links of all resources that it names. */
+function textOf(event: AdminEvent): { readonly link: string; readonly text: string } {
+  return { link: event.resource.toLowerCase(), text: JSON.stringify(event).toLowerCase() };
 }

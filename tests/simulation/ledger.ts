@@ -4,6 +4,7 @@
 import {
   canRevert,
   evolve,
+  nameKey,
   redactSecrets,
   type Admin,
   type AdminEvent,
@@ -122,12 +123,16 @@ export class Ledger {
   #lastChanges(): ReadonlyMap<string, string> {
     const last = new Map<string, string>();
     for (const { id, events } of this.commands)
-      for (const event of events) for (const field of fieldsOf(event)) change(event, field, id);
+      for (const event of events) {
+        const fields = event.type.endsWith('.deleted') ? fieldsIn(last, event) : fieldsOf(event);
+        for (const field of fields) change(event, field, id);
+      }
     return last;
 
     function change({ type, resource }: AdminEvent, field: string, id: string): void {
-      if (type.endsWith('.deleted')) last.delete(`${resource} ${field}`);
-      else last.set(`${resource} ${field}`, id);
+      const key = `${linkKey(resource)} ${field}`;
+      if (type.endsWith('.deleted')) last.delete(key);
+      else last.set(key, id);
     }
   }
 }
@@ -148,10 +153,21 @@ export function isReversible({ events }: SettledCommand): boolean {
   return events.every((event) => canRevert(event) && !event.type.startsWith('user.'));
 }
 
+/** The fields of a resource that anything has changed. */
+function fieldsIn(last: ReadonlyMap<string, string>, { resource }: AdminEvent): readonly string[] {
+  const place = `${linkKey(resource)} `;
+  return [...last.keys()].filter((key) => key.startsWith(place)).map((key) => key.slice(place.length));
+}
+
+function linkKey(link: string): string {
+  return link.split('/').map(nameKey).join('/');
+}
+
 /** The fields that an event has changed. */
 function fieldsOf(event: AdminEvent): readonly string[] {
   if (event.type.startsWith('user.')) return ['password'];
   if (isTurn(event)) return ['state'];
+  if ('definition' in event) return Object.keys(event.definition);
   const operations = 'operations' in event ? event.operations : [];
   return [...new Set(operations.map(({ path }) => path.split('/')[1] ?? ''))];
 }

@@ -2,6 +2,7 @@
  * One life of the process: an interface between its clients and the world, until it is closed or dies.
  */
 import {
+  createSnapshot,
   openAdmin,
   stopService,
   toDocument,
@@ -304,6 +305,8 @@ export class Life {
     const [told, shown] = [snapshot, admin.snapshot].map((each) => JSON.stringify(toDocument(each)));
     return [
       ...chronicle.strays,
+      ...brokenLinks(admin.snapshot),
+      ...this.#errors.map(String).filter((text) => text.includes('does not exist')),
       ...(told === shown ? [] : ['the events do not amount to what is shown']),
       ...(revision === admin.snapshot.revision ? [] : ['a revision has no event']),
       ...this.#answered.flatMap((each) => untruthsIn(each, chronicle, admin.snapshot.epoch)),
@@ -397,4 +400,14 @@ function stopped(things: Snapshot['services'] | Snapshot['monitors']): readonly 
   return Array.from<Service | Monitor>(things).flatMap(({ key, state }) =>
     state === 'stopped' ? [key] : [],
   );
+}
+
+/** What is wrong with the document of a snapshot: another process could not begin with it. */
+function brokenLinks(snapshot: Snapshot): readonly string[] {
+  try {
+    createSnapshot(toDocument(snapshot));
+    return [];
+  } catch (error) {
+    return [String(error)];
+  }
 }

@@ -2,7 +2,7 @@
  * What may be true, told only by the answers that clients got: the judge of the simulation. It knows nothing of
  * snapshots, events or journals.
  */
-import type { Snapshot } from 'gateway-admin-core';
+import { nameKey, type Snapshot } from 'gateway-admin-core';
 
 /** What a client can see of one thing, by the name of the thing. */
 export type Field = string;
@@ -23,6 +23,7 @@ export function fieldsOf({
     ...Array.from(services).flatMap(({ key, state, settings }): [Field, Value][] => [
       [`${key} state`, wanted(state)],
       [`${key} max_connection`, settings.max_connection],
+      ...listed(key, settings),
     ]),
     ...Array.from(servers).flatMap(({ key, settings }): [Field, Value][] => [
       [`${key} port`, settings.port],
@@ -31,6 +32,7 @@ export function fieldsOf({
     ...Array.from(monitors).flatMap(({ key, state, settings }): [Field, Value][] => [
       [`${key} state`, wanted(state)],
       [`${key} monitor_interval`, settings.monitor_interval],
+      ...listed(key, settings),
     ]),
     ...Array.from(filters, ({ key, settings }): [Field, Value] => [
       `${key} match`,
@@ -38,6 +40,11 @@ export function fieldsOf({
     ]),
     ...Array.from(users, ({ key, settings }): [Field, Value] => [`${key} password`, settings.passwordHash]),
   ]);
+}
+
+/** The servers that a service or monitor lists. */
+function listed(key: string, { servers }: { readonly servers: readonly string[] }): [Field, Value][] {
+  return servers.map((link) => [`${key} lists ${nameKey(link.slice('/servers/'.length))}`, true]);
 }
 
 /** What clients want of a service or monitor: the failure of one that is wanted is the gateway's affair. */

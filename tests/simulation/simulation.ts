@@ -30,6 +30,7 @@ import { Clients } from './asking.ts';
 import { limits } from './bound.ts';
 import { anyCommand, maintenanceCommand, sequenceAfter } from './command.ts';
 import { Disk } from './disk.ts';
+import { Founder } from './founder.ts';
 import { hazardsOf, noHazards, type Hazards } from './hazard.ts';
 import { Historian } from './historian.ts';
 import { Ledger } from './ledger.ts';
@@ -83,6 +84,7 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
       ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), {
           planner: plannerOf(seed),
           undoing: undoingOf(seed),
+          founding: foundingOf(seed),
         })
       : new World(createRandom(seed), undefined, noHazards(rare));
   for (let step = 0; step < steps; step += 1) await world.step();
@@ -101,8 +103,16 @@ function undoingOf(seed: number): Random | undefined {
   return random.chance(0.25) ? random : undefined;
 }
 
+/** In every fourth world, clients create and delete. */
+function foundingOf(seed: number): Random | undefined {
+  const random = createRandom(seed + 2 ** 36);
+  return random.chance(0.25) ? random : undefined;
+}
+
 /** Who acts in some worlds only. */
 interface Guests {
+  /** Draws what clients create and delete. */
+  readonly founding: Random | undefined;
   readonly planner: Planner | undefined;
   /** Draws what clients undo and restore. */
   readonly undoing: Random | undefined;
@@ -132,6 +142,7 @@ class World {
   readonly #readers: readonly Reader[];
   readonly #abandonment = new Abandonment();
   readonly #planner: Planner | undefined;
+  readonly #founder: Founder | undefined;
   /** Judges the history; left out in the worlds of before. */
   readonly #ledger: Ledger | undefined;
   readonly #historian: Historian | undefined;
@@ -146,6 +157,8 @@ class World {
 
   constructor(random: Random, more: Random | undefined, hazards: Hazards, guests?: Guests) {
     this.#planner = guests?.planner;
+    // What an abandoned command has created would be there or not, for everybody.
+    this.#founder = guests?.founding && !hazards.abandons ? new Founder(guests.founding) : undefined;
     this.#random = random;
     this.#more = more;
     this.#hazards = hazards;
@@ -212,6 +225,7 @@ class World {
     if (hasRequests || seals) this.#request(life, random.below(4));
     this.#planSome(life);
     this.#undoSome(life);
+    this.#foundSome(life);
     if (abandons && random.chance(0.5)) this.#abandonSome(life);
     for (const reader of this.#readers) reader.step(life.admin);
     if (losesStore && random.chance(0.1)) this.#disk.lose(random.pick(['taken', 'rewritten']));
@@ -228,6 +242,15 @@ class World {
       // Others log in between the plan and the command.
       const service = this.#planner.nextClient();
       if (service !== undefined) this.#report(life.admin, this.#gateway.openSession(service));
+    }
+  }
+
+  #foundSome(life: Life): void {
+    if (this.#founder === undefined || life.isClosing) return;
+    for (let each = 0; each < 3; each += 1) {
+      this.#commands += 1;
+      this.#ask(life, this.#founder.next(this.#commands + 1));
+      this.#report(life.admin, this.#founder.happenings(this.#gateway));
     }
   }
 
@@ -305,6 +328,7 @@ class World {
       ...this.#clients.faults,
       ...this.#trail.faultsFound,
       ...(this.#planner?.faults ?? []),
+      ...(this.#founder?.faults ?? []),
       ...(this.#ledger?.faults ?? []),
       ...(this.#historian?.faults ?? []),
     ];
@@ -407,7 +431,9 @@ class World {
     const { reply, settledAt = heard.at, code } = answer;
     this.#abandonment.hear(heard);
     this.#historian?.hear(heard);
-    if (asked.request !== undefined && reply !== undefined) this.#clients.look(asked.request, reply);
+    // What a creation shows has another address.
+    const isOwn = asked.request !== undefined && asked.request.method !== 'POST';
+    if (isOwn && reply !== undefined) this.#clients.look(asked.request, reply);
     if (this.#hazards.audit !== 'required') return;
     if (code === 'audit-unavailable' && this.#sink?.hasFailed() === false)
       this.#faults.push(`${asked.kind} was refused for the audit records, which were all kept`);
@@ -477,8 +503,12 @@ class World {
   #cross(effect: Effect): void {
     if (this.#life?.alive !== true || !this.#random.chance(0.5 * this.#roughness)) return;
     const { service, monitor, server } = effect as Partial<Record<'service' | 'monitor' | 'server', string>>;
-    this.#report(this.#life.admin, this.#failure(service, monitor));
-    if (this.#more !== undefined) this.#report(this.#life.admin, this.#finding(this.#more, server));
+    const { services, monitors, servers } = this.#gateway.state;
+    const has = (name: string | undefined, things: object): string | undefined =>
+      name !== undefined && name in things ? name : undefined;
+    this.#report(this.#life.admin, this.#failure(has(service, services), has(monitor, monitors)));
+    if (this.#more !== undefined)
+      this.#report(this.#life.admin, this.#finding(this.#more, has(server, servers)));
     // The commands in flight end while nothing can be kept.
     if (this.#random.chance(this.#outages)) this.#disk.fail(this.#random.below(5000));
     if (this.#repeats) this.#say(this.#life.admin, this.#statusReports());

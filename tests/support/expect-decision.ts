@@ -179,6 +179,9 @@ function isAboutSomething({ resource }: AdminEvent, before: Snapshot, next: Snap
 function strayChanges(before: Snapshot, next: Snapshot, events: readonly AdminEvent[]): readonly string[] {
   const named = new Set(events.flatMap(partsOf));
   const whole = new Set([...named].map((part) => part.split('/')[0]));
+  // The table of sessions knows every service and server.
+  if (events.some(({ type }) => /^(?:service|server)\.(?:created|deleted)$/.test(type)))
+    whole.add('sessions');
   const [old, now] = [partsIn(before), partsIn(next)];
   return [...new Set([...old.keys(), ...now.keys()])].filter(
     (part) => !named.has(part) && !whole.has(part) && old.get(part) !== now.get(part),
@@ -218,7 +221,7 @@ function partsOf(event: AdminEvent): readonly string[] {
     case 'connections':
       return sessions('session', members['connections']);
     default:
-      return [`${subject}s/${String(members[subject])}`, ...movedFilters(event), ...indexOf(event)];
+      return [`${subject}s/${String(members[subject])}`, ...movedFilters(event)];
   }
 }
 
@@ -226,18 +229,12 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** The filters that a service began or ceased to use: each shows the services that use it. */
 function movedFilters(event: AdminEvent): readonly string[] {
-  const filters = filtersIn(event);
+  const filters =
+    event.type === 'service.updated'
+      ? [...event.before.filters, ...event.after.filters]
+      : event.type === 'service.created' || event.type === 'service.deleted'
+        ? (event.definition.filters ?? [])
+        : [];
   const moved = filters.filter((link) => filters.indexOf(link) === filters.lastIndexOf(link));
   return moved.map((link) => `filters/${nameKey(decodeURIComponent(link.slice('/filters/'.length)))}`);
-}
-
-function filtersIn(event: AdminEvent): readonly string[] {
-  if (event.type === 'service.updated') return [...event.before.filters, ...event.after.filters];
-  const isMembership = event.type === 'service.created' || event.type === 'service.deleted';
-  return isMembership ? (event.definition.filters ?? []) : [];
-}
-
-/** The table of sessions knows the services and servers that there are. No session changes with them. */
-function indexOf({ type }: AdminEvent): readonly string[] {
-  return /^(?:service|server)\.(?:created|deleted)$/.test(type) ? ['sessions'] : [];
 }

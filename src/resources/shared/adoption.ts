@@ -2,14 +2,13 @@
  * Adoption: a running interface takes over the part of a gateway document that can change at run time.
  */
 import {
-  accepted,
   refused,
+  sequenceFor,
   unchanged,
   type Context,
   type DecisionOf,
   type EffectBase,
   type EventBase,
-  type EventTable,
 } from '../../core/decision.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
@@ -21,7 +20,8 @@ import {
   type DocumentDifference,
   type Selection,
 } from './document-difference.ts';
-import type { AdoptionSteps, NamedResources, StepDecision } from './kind.ts';
+import type { AdoptionSteps, NamedResources } from './kind.ts';
+import { definitionOf, type Membership } from './membership.ts';
 
 /**
  * The options of {@link adoptDocument}.
@@ -31,65 +31,118 @@ import type { AdoptionSteps, NamedResources, StepDecision } from './kind.ts';
 export interface AdoptOptions {
   /** Links of the resources to take over, such as `/services/Sales`; all resources by default. */
   readonly only?: readonly string[];
+  /** Deletes the resources that the document lacks; by default they stay as they are. */
+  readonly prune?: boolean;
 }
 
-/** All that must stop stops first, because what starts may need its place, such as a port. */
-const order = ['stop', 'update', 'start'] as const satisfies readonly (keyof AdoptionSteps)[];
+type Decision<S> = DecisionOf<S, EventBase, EffectBase>;
+type Transition<S> = (snapshot: S, context: Context) => Decision<S>;
 
 /**
  * Creates the transition that takes a document over: one decision about all resources.
  *
- * @param events - the table of all events
+ * @param membership - creates and deletes resources
  * @param compared - the collections of a document
  * @internal
  */
-export function adoptionFor<S extends State, E extends EventBase, F extends EffectBase>(
-  events: EventTable<S, E>,
-  compared: readonly NamedResources[],
-): (snapshot: S, given: S, context: Context, options: AdoptOptions) => DecisionOf<S, E, F> {
+export function adoptionFor<S extends State>(
+  membership: Membership<S>,
+  compared: readonly NamedResources<S>[],
+): (snapshot: S, given: S, context: Context, options: AdoptOptions) => Decision<S> {
   const adopting = compared.filter(({ adoption }) => adoption !== undefined);
-  return (snapshot, given, context, { only }) => {
+  const combine = sequenceFor(membership.events, membership.effects, (reason) => reason);
+  return (snapshot, given, context, { only, prune = false }) => {
     const selection = selectionOf(only, adopting, [snapshot, given]);
     if (!selection.ok) return refused(snapshot, selection.problem);
-    const chosen = adopting.flatMap((each) => chosenIn(each, snapshot, selection.value));
-    const resources = chosen.map(({ collection, present }) => linkOf(collection, present));
+    const chosen = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune));
+    const resources = chosen.map(({ named, thing }) => linkOf(named.collection, thing));
     const obstacles = documentDifferences(adopting, snapshot, given, selection.value).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
-    const decisions = order.flatMap((step) =>
-      chosen.map((each) => decideStep(step, each, snapshot, given, context)),
-    );
-    const refusal = decisions.find((decision) => decision.outcome === 'refused');
-    if (refusal !== undefined) return refused(snapshot, refusal.problem, resources);
-    const changes = decisions.filter((decision) => decision.outcome === 'accepted');
-    if (changes.length === 0) return unchanged(snapshot, resources);
-    // The events and effects are those of kinds in the table.
-    return accepted<S, E, F>(events, snapshot, resources, {
-      events: changes.flatMap((change) => change.events as readonly E[]),
-      effects: changes.flatMap((change) => change.effects as readonly F[]),
-    });
+    const restsOn: Transition<S> = () => unchanged(snapshot, resources);
+    return combine(restsOn, ...stepsOf(chosen, membership))(snapshot, context);
   };
 }
 
-/** A resource in use that an adoption is about. */
-interface Chosen extends NamedResources {
-  readonly present: Settled;
+/** A resource that an adoption is about. */
+interface Chosen<S extends State> {
+  readonly named: NamedResources<S>;
+  /** The resource in use; the one of the document if there is none in use. */
+  readonly thing: Settled;
+  /** The resource in the document; left out if the resource must go. */
+  readonly wanted?: Settled;
+  readonly isNew: boolean;
 }
 
-function chosenIn(compared: NamedResources, snapshot: State, selection: Selection): readonly Chosen[] {
-  return selectedIn(snapshot, compared, selection).map((present) => ({ ...compared, present }));
+function chosenIn<S extends State>(
+  named: NamedResources<S>,
+  { snapshot, given }: { readonly snapshot: S; readonly given: S },
+  selection: Selection,
+  prune: boolean,
+): readonly Chosen<S>[] {
+  const present = selectedIn(snapshot, named, selection).flatMap((thing): readonly Chosen<S>[] => {
+    const wanted = find<Settled>(given, named, thing.key);
+    if (wanted !== undefined) return [{ named, thing, wanted, isNew: false }];
+    return prune ? [{ named, thing, isNew: false }] : [];
+  });
+  const added = selectedIn(given, named, selection).filter(
+    ({ key }) => find(snapshot, named, key) === undefined,
+  );
+  return [...present, ...added.map((wanted) => ({ named, thing: wanted, wanted, isNew: true }))];
 }
 
-function decideStep(
+/**
+ * The steps of an adoption. What stops comes before what starts, which may need its place, such as a port. What others list is
+ * created before them, and deleted after them.
+ */
+function stepsOf<S extends State>(
+  chosen: readonly Chosen<S>[],
+  membership: Membership<S>,
+): readonly Transition<S>[] {
+  const listed = chosen.filter(({ named }) => Object.keys(named.fields.links).length === 0);
+  const listing = chosen.filter((each) => !listed.includes(each));
+  const each = (step: keyof AdoptionSteps) => chosen.map((one) => stepOf(step, one));
+  return [
+    ...[...listed, ...listing].flatMap((one) => (one.isNew ? [creation(one, membership)] : [])),
+    ...each('stop'),
+    ...each('update'),
+    ...each('start'),
+    ...[...listing, ...listed].flatMap((one) =>
+      one.wanted === undefined ? [deletion(one, membership)] : [],
+    ),
+  ];
+}
+
+function creation<S extends State>({ named, thing }: Chosen<S>, { create }: Membership<S>): Transition<S> {
+  return (snapshot, context) => create(named, definitionOf(named, thing), snapshot, context);
+}
+
+function deletion<S extends State>(
+  { named, thing: { key } }: Chosen<S>,
+  membership: Membership<S>,
+): Transition<S> {
+  return (snapshot, context) => {
+    const present = find<Settled>(snapshot, named, key);
+    return present === undefined
+      ? unchanged(snapshot, [])
+      : membership.delete(named, present, {}, snapshot, context);
+  };
+}
+
+function stepOf<S extends State>(
   step: keyof AdoptionSteps,
-  { present, ...named }: Chosen,
-  snapshot: State,
-  given: State,
-  context: Context,
-): StepDecision {
-  const wanted = find<Settled>(given, named, present.key);
-  const decide = named.adoption?.steps[step];
-  if (wanted === undefined || decide === undefined) return unchanged(snapshot, []);
-  return decide(snapshot, present, wanted, context);
+  { named, thing, wanted }: Chosen<S>,
+): Transition<S> {
+  return (snapshot, context) => {
+    const present = find<Settled>(snapshot, named, thing.key);
+    const decide = named.adoption?.steps[step];
+    if (present === undefined || decide === undefined) return unchanged(snapshot, []);
+    if (wanted !== undefined) return decide(snapshot, present, wanted, context) as Decision<S>;
+    // What runs must stop before it goes.
+    const stopped = { ...present, state: 'stopped' };
+    return step === 'stop'
+      ? (decide(snapshot, present, stopped, context) as Decision<S>)
+      : unchanged(snapshot, []);
+  };
 }
 
 function faultOf({ pointer, detail, obstacle }: DocumentDifference): readonly Fault[] {

@@ -69,33 +69,28 @@ export function documentDifferences(
       const position = positions.get(wanted.key) ?? 0;
       const present = find(snapshot, each, wanted.key);
       return present === undefined
-        ? [lone(each, wanted, [collection, position], ['is only in the document', 'added'])]
-        : fieldDifferences({ ...each, snapshot, present, wanted, position });
+        ? [lone(each, wanted, [collection, position], 'is only in the document')]
+        : fieldDifferences({ ...each, snapshot, given, selection, present, wanted, position });
     });
     // Users come into being over the interface, so a document need not have them.
     const used = adoption === undefined ? [] : selectedIn(snapshot, each, selection);
     const gone = used.filter(({ key }) => !positions.has(key));
-    return [
-      ...found,
-      ...gone.map((present) => lone(each, present, [collection], ['is not in the document', 'removed'])),
-    ];
+    return [...found, ...gone.map((present) => lone(each, present, [collection], 'is not in the document'))];
   });
 }
 
 /** A resource that is only in one of the two. */
 function lone(
-  { collection, singular, adoption }: NamedResources,
+  { collection, adoption }: NamedResources,
   entity: Settled,
   path: Path,
-  [detail, verb]: readonly [detail: string, verb: string],
+  detail: string,
 ): DocumentDifference {
-  const obstacle =
-    adoption === undefined ? notTaken(collection) : `a ${singular} cannot be ${verb} while the gateway runs`;
   return Object.freeze({
     resource: linkOf(collection, entity),
     pointer: formatPointer(path),
     detail,
-    obstacle,
+    ...(adoption === undefined ? { obstacle: notTaken(collection) } : {}),
   });
 }
 
@@ -106,6 +101,8 @@ function notTaken(collection: string): string {
 /** A resource that is in use and in the document. */
 interface Pair extends NamedResources {
   readonly snapshot: State;
+  readonly given: State;
+  readonly selection: Selection;
   readonly present: Settled;
   readonly wanted: Settled;
   /** The position of the resource in the document. */
@@ -180,7 +177,7 @@ function placesIn(
 
 /** Why a field cannot be taken over; `undefined` if the field can. */
 function obstacleOf(
-  { collection, adoption, snapshot }: Pair,
+  { collection, adoption, snapshot, given, selection }: Pair,
   field: Field,
   then: Json | undefined,
 ): string | undefined {
@@ -188,11 +185,15 @@ function obstacleOf(
   const { links, name, setting } = field;
   const isTaken = setting !== undefined || (name === 'state' && adoption.steps.start !== undefined);
   if (!isTaken) return 'this field cannot change while the gateway runs';
-  const findName = nameFinder(snapshot);
-  return links !== undefined &&
-    (then as readonly string[]).some((link) => findName(links, keyOf(link, links)) === undefined)
-    ? 'a link names a resource that is only in the document'
-    : undefined;
+  if (links === undefined) return undefined;
+  const [inUse, inDocument] = [nameFinder(snapshot), nameFinder(given)];
+  const isThere = (key: string): boolean =>
+    inUse(links, key) !== undefined ||
+    (inDocument(links, key) !== undefined &&
+      (selection === undefined || selection.get(links)?.has(key) === true));
+  return (then as readonly string[]).every((link) => isThere(keyOf(link, links)))
+    ? undefined
+    : 'a link names a resource that is only in the document';
 }
 
 /** The names of the members in which two maps differ. */

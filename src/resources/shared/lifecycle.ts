@@ -22,16 +22,10 @@ import {
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
 import { cutToBytes } from '../../core/utf8.ts';
 import type { ReportTable } from '../../core/report.ts';
+import { linkTo } from '../../core/link.ts';
 import * as shape from '../../core/shape.ts';
 import { quoted } from '../../problem.ts';
-import {
-  collectionOf,
-  linkOf,
-  replace,
-  shownVersion,
-  type Settled,
-  type State,
-} from '../../snapshot/state.ts';
+import { linkOf, replace, shownVersion, type Settled, type State } from '../../snapshot/state.ts';
 import type { About, AdoptionSteps } from './kind.ts';
 import { finder, lookUp, reported } from './look-up.ts';
 import { commandRoute, endpointOf, type KindRoute } from './route.ts';
@@ -259,10 +253,7 @@ export function lifecycleReports<K extends Singular>(
     }),
     whole: {
       aspect: 'state',
-      resource(snapshot: State, report: About<K>) {
-        const found = collectionOf(snapshot, named).find(report[kind]);
-        return found && linkOf(collection, found);
-      },
+      resource: (report: About<K>) => linkTo(collection, report[kind]),
     },
     event(snapshot: State, report: About<K> & Seen, at: number) {
       const { reason, ...rest } = report;

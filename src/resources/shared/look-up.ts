@@ -3,6 +3,7 @@
  * that says where to look; in a report, a contradiction or nothing new.
  */
 import type { Entity, Named } from '../../core/collection.ts';
+import { linkTo } from '../../core/link.ts';
 import type { Contradiction } from '../../core/report.ts';
 import { fail, ok, quoted, type ProblemCode, type Result } from '../../problem.ts';
 import type { PathParameters } from '../../http/route.ts';
@@ -50,6 +51,7 @@ export function reported<T extends Entity>(
   return (
     collectionOf(snapshot, named).find(name) ?? {
       contradiction: `names the ${named.singular} ${quoted(name)}, which does not exist`,
+      missing: linkTo(named.collection, name),
     }
   );
 }

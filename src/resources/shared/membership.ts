@@ -31,7 +31,7 @@ import { isObject, sameJson, type Json, type JsonObject } from '../../json/value
 import { problem, problemOf, quoted, type Fault, type Problem } from '../../problem.ts';
 import { checkEntry, loadEntity } from '../../snapshot/entry.ts';
 import { reservedFaults } from '../../snapshot/reserved-key.ts';
-import { plainFault, plainSecrets } from '../../snapshot/secret-parameter.ts';
+import { isSecretIn, misplacedSecrets } from '../../snapshot/secret-parameter.ts';
 import {
   find,
   linkOf,
@@ -44,7 +44,7 @@ import {
   type State,
 } from '../../snapshot/state.ts';
 import type { About, NamedResources } from './kind.ts';
-import { detachingSteps, listIn, refusalInUse } from './use.ts';
+import { detachingSteps, listIn, openIn, refusalInUse } from './use.ts';
 
 /** The events of resources that come and go. `D` is their entry in a gateway document. @internal */
 export type MembershipEvent<K extends string, D> = About<K> &
@@ -114,9 +114,10 @@ export function membershipOf<S extends State>(
       const present = find<Settled>(snapshot, named, thing.key);
       if (present === undefined)
         return accepted(events, snapshot, resources, oneChange('create', named, thing, context));
-      return isEqual(named, present, thing)
+      const differing = differingMembers(named, present, thing);
+      return differing.length === 0
         ? unchanged(snapshot, resources)
-        : refused(snapshot, exists(named, present), resources);
+        : refused(snapshot, exists(named, present, differing), resources);
     };
 
   const starting =
@@ -177,7 +178,7 @@ function oneChange(
 }
 
 /** An event of this file. The computed member with the key of the resource is lost on the types. */
-type Defined = EventBase & Readonly<Record<string, string>> & { readonly definition: never };
+type Defined = EventBase & Readonly<Record<string, string>> & { readonly definition?: JsonObject };
 
 function eventRows<S extends State>(
   named: NamedResources<S>,
@@ -187,7 +188,7 @@ function eventRows<S extends State>(
   const created = {
     origin: 'command',
     effect: `${kind}.create`,
-    revert(snapshot: S, { [kind]: key = '', definition }: Defined, context: Context): Decision<S> {
+    revert(snapshot: S, { [kind]: key = '', definition = {} }: Defined, context: Context): Decision<S> {
       const thing = find<Settled>(snapshot, named, key);
       if (thing === undefined) return unchanged(snapshot, [listOf(named)]);
       if (sameJson(definitionOf(named, thing), definition))
@@ -197,7 +198,7 @@ function eventRows<S extends State>(
         `To remove it all the same, delete it: DELETE ${linkOf(collection, thing)}.`;
       return refused(snapshot, problem('patch-test-failed', detail), [linkOf(collection, thing)]);
     },
-    evolve(snapshot: S, { [kind]: key = '', definition }: Defined, change: Change): S {
+    evolve(snapshot: S, { [kind]: key = '', definition = {} }: Defined, change: Change): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
       const thing = loadEntity(named.fields, definition, nextVersion(initialVersion, change));
       const table = sessionsOf(snapshot).withKey(collection, key, change);
@@ -209,7 +210,9 @@ function eventRows<S extends State>(
     origin: 'command',
     effect: `${kind}.delete`,
     revert: (snapshot: S, { definition }: Defined, context: Context): Decision<S> =>
-      membership.create(named, definition, snapshot, context),
+      definition === undefined
+        ? refused(snapshot, withoutDefinition, [listOf(named)])
+        : membership.create(named, definition, snapshot, context),
     evolve(snapshot: S, { [kind]: key = '' }: Defined, change: Change): S {
       const thing = find<Settled>(snapshot, named, key);
       if (thing === undefined) return snapshot;
@@ -225,14 +228,27 @@ function eventRows<S extends State>(
   >;
 }
 
-function effectRows({ singular: kind }: NamedResources): EffectTable<EffectBase> {
+const withoutDefinition = problem(
+  'patch-malformed',
+  'The event has no definition. Pass the event as it was published, with its secrets.',
+);
+
+function effectRows(named: NamedResources): EffectTable<EffectBase> {
+  const { singular: kind } = named;
   const row = (inverse: string): object => ({
     aspect: 'membership',
     undo: (effect: EffectBase) => ({ ...effect, type: `${kind}.${inverse}` }),
   });
   const rows = {
     [`${kind}.create`]: { ...row('delete'), settlesFirst: true },
-    [`${kind}.delete`]: row('create'),
+    [`${kind}.delete`]: {
+      ...row('create'),
+      obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
+        const thing = find<Settled>(snapshot, named, key);
+        const open = thing && openIn(snapshot, named, thing);
+        return open && `The ${kind} ${quoted(thing.name)} ${open.detail}.`;
+      },
+    },
   };
   return rows as unknown as EffectTable<EffectBase>;
 }
@@ -257,36 +273,42 @@ function listOf({ collection }: Named<Settled>): string {
   return `/${collection}`;
 }
 
-/** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. */
-function definitionOf({ fields, adoption }: NamedResources, thing: Settled): JsonObject {
+/** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. @internal */
+export function definitionOf({ fields, adoption }: NamedResources, thing: Settled): JsonObject {
   const entry = configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
   // What starts is created first, so that no report can come before.
   return adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
 }
 
-/** Whether a resource is as another definition of its name says. One with a secret never is: each sealing differs. */
-function isEqual(named: NamedResources, present: Settled, wanted: Settled): boolean {
-  const { fields } = named;
-  const entryOf = (thing: Settled): Json =>
-    configuredFields(fields, saveFields(fields, thing, thing.settings)) as Json;
-  return !hasSecret(fields, entryOf(wanted)) && sameJson(entryOf(present), entryOf(wanted));
-}
-
-function hasSecret({ all }: Fields, entry: Json): boolean {
-  return all.some(({ secret, entries, documentName }) => {
-    const value = isObject(entry) ? entry[documentName] : undefined;
-    if (value === undefined) return false;
-    return (
-      secret !== undefined ||
-      (entries !== undefined && (value as Json[]).some((each) => hasSecret(entries, each)))
-    );
+/** The members in which a resource is not as another definition says. A secret counts always: each sealing differs. */
+function differingMembers({ fields }: NamedResources, present: Settled, wanted: Settled): readonly string[] {
+  const [now, then] = [present, wanted].map(
+    (thing) => configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject,
+  );
+  return fields.all.flatMap((field) => {
+    const { documentName, name, sealedEntriesOf = name } = field;
+    const [old, given] = [now?.[documentName], then?.[documentName]];
+    if (hasSecret(field, given)) return [sealedEntriesOf];
+    const isSame = old === given || (old !== undefined && given !== undefined && sameJson(old, given));
+    return isSame ? [] : [sealedEntriesOf];
   });
 }
 
-function exists({ singular, collection }: NamedResources, present: Settled): Problem {
+function hasSecret({ secret, entries }: Field, value: Json | undefined): boolean {
+  if (value === undefined || entries === undefined) return value !== undefined && secret !== undefined;
+  return (value as readonly JsonObject[]).some((each) =>
+    entries.all.some((field) => hasSecret(field, each[field.documentName])),
+  );
+}
+
+function exists(
+  { singular, collection }: NamedResources,
+  present: Settled,
+  differing: readonly string[],
+): Problem {
   const detail =
-    `There is a ${singular} named ${quoted(present.name)} already, and it differs from the given one. ` +
-    `Change it with PATCH ${linkOf(collection, present)}, or choose another name.`;
+    `There is a ${singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
+    `${differing.join(', ')}. Change it with PATCH ${linkOf(collection, present)}, or choose another name.`;
   return problem('resource-exists', detail);
 }
 
@@ -329,11 +351,11 @@ function secretFaults(
   thing: Settled,
 ): readonly Fault[] {
   const resources = [{ collection, fields, entities: [[0, thing] as const] }];
-  const rooted = (fault: Fault): Fault => ({
+  const inside = (fault: Fault): Fault => ({
     ...fault,
     pointer: formatPointer((parsePointer(fault.pointer) ?? []).slice(2)),
   });
-  return plainSecrets(resources, snapshot.secretParameters ?? []).map((each) => rooted(plainFault(each)));
+  return misplacedSecrets(resources, isSecretIn(snapshot)).map(inside);
 }
 
 /** The links of a resource. */

@@ -97,34 +97,34 @@ function detaching<S extends State>({ named, thing: { key }, field }: Referrer, 
 }
 
 /** What keeps a resource from being deleted, besides the lists of others. */
-function usesOf(
-  snapshot: State,
-  { collection, singular, adoption }: NamedResources,
-  thing: Settled,
-): readonly Fault[] {
-  const fault = (name: string, detail: string): Fault => ({
-    pointer: formatPointer([collection, thing.name, name]),
-    code: 'resource-in-use',
-    detail,
-  });
+function usesOf(snapshot: State, named: NamedResources, thing: Settled): readonly Fault[] {
+  const { singular, adoption } = named;
   const { state } = thing as { readonly state?: string };
-  const table = sessionsOf(snapshot);
-  const [sessions, connections] = [table.countOfService(thing.key), table.countOfServer(thing.key)];
+  const open = openIn(snapshot, named, thing);
+  const runs = adoption?.steps.stop !== undefined && state !== 'stopped';
   return [
-    ...(adoption?.steps.stop !== undefined && state !== 'stopped'
-      ? [fault('state', `is not stopped: stop the ${singular} first`)]
-      : []),
-    ...(collection === 'services' && sessions > 0 ? [fault('sessions', openText(sessions, 'session'))] : []),
-    ...(collection === 'servers' && connections > 0
-      ? [fault('connections', openText(connections, 'connection'))]
-      : []),
+    ...(runs ? [faultAt(named, thing, 'state', `is not stopped: stop the ${singular} first`)] : []),
+    ...(open === undefined ? [] : [open]),
   ];
 }
 
-function openText(count: number, what: string): string {
-  return count === 1
-    ? `has 1 open ${what}: close it first`
-    : `has ${String(count)} open ${what}s: close them first`;
+/** What is open on a resource; `undefined` if nothing is. @internal */
+export function openIn(snapshot: State, named: NamedResources, thing: Settled): Fault | undefined {
+  const table = sessionsOf(snapshot);
+  const { collection } = named;
+  const what = collection === 'services' ? 'sessions' : 'connections';
+  const count =
+    collection === 'services'
+      ? table.countOfService(thing.key)
+      : collection === 'servers'
+        ? table.countOfServer(thing.key)
+        : 0;
+  const detail = `has open ${what} (${String(count)}): close them first`;
+  return count === 0 ? undefined : faultAt(named, thing, what, detail);
+}
+
+function faultAt({ collection }: NamedResources, { name }: Settled, member: string, detail: string): Fault {
+  return { pointer: formatPointer([collection, name, member]), code: 'resource-in-use', detail };
 }
 
 function inUse({ singular }: NamedResources, thing: Settled, faults: readonly Fault[]): Problem {

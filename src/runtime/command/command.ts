@@ -12,6 +12,7 @@ import {
   aspectOf,
   isActing,
   isIrreversible,
+  obstacleTo,
   wayBack,
   type ActingStage,
   type Group,
@@ -156,6 +157,8 @@ async function performGroup(
   for (const stage of group.filter(isActing)) {
     if (flight.isUnknown && isIrreversible(stage.effect))
       return { reason: stoppedAfterUnknown, kept: await undo(done, flight) };
+    const obstacle = obstacleTo(stage.effect, flight.runtime.snapshot());
+    if (obstacle !== undefined) return { reason: obstacle, kept: await undo(done, flight) };
     flight.runtime.crossings.begin(flight.id, stage.effect);
     const countClosed = flight.countClosing(stage.effect);
     const outcome = await carryOut(stage.effect, flight);

@@ -5,6 +5,7 @@
  * twice: on arrival, and once more after the command has settled. Without that, a service that fails while its start
  * settles would be shown as started until the host reports again.
  */
+import { linkKey } from '../../core/link.ts';
 import type { CrossingReport } from '../../core/report.ts';
 import { effectTable, type Effect, type HostReport } from '../../resources/index.ts';
 import { aspectOf, isIrreversible } from './stage.ts';
@@ -53,9 +54,11 @@ export class Crossings {
     if (crossing !== undefined) crossing.earlier = reportOf(effect);
   }
 
-  /** Takes in a report; tells whether a command in flight holds the resource. */
+  /** Takes in a report; tells whether a command in flight holds the resource, or creates the resource. */
   note({ link, aspect, report }: CrossingReport): boolean {
-    const crossing = this.#byAspect.get(`${link} ${aspect}`);
+    if (this.#byAspect.size === 0) return false;
+    const key = linkKey(link);
+    const crossing = this.#byAspect.get(`${key} ${aspect}`) ?? this.#byAspect.get(`${key} membership`);
     if (crossing !== undefined) crossing.later = report;
     return crossing !== undefined;
   }

@@ -2,6 +2,7 @@
  * Stages: the events of a decision, each with its effect, cut into groups that settle together.
  */
 import { partsOf, type Changes, type Context } from '../../core/decision.ts';
+import { linkKey } from '../../core/link.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
   effectTable,
@@ -93,6 +94,12 @@ function settlesFirst(effect: Effect): boolean {
   return row !== 'irreversible' && row.settlesFirst === true;
 }
 
+/** Why the host must not be asked for an effect now; `undefined` if it may be. @internal */
+export function obstacleTo(effect: Effect, snapshot: Snapshot): string | undefined {
+  const row = rowOf(effect);
+  return row === 'irreversible' ? undefined : row.obstacle?.(snapshot, effect);
+}
+
 function endsGroup(effect: Effect): boolean {
   return isIrreversible(effect) || settlesFirst(effect);
 }
@@ -140,12 +147,13 @@ export function inverseOf(effect: Effect): Effect | undefined {
  */
 export function aspectOf(effect: Effect): unknown {
   const row = rowOf(effect);
-  return row === 'irreversible' ? effect : `${effect.resource} ${row.aspect}`;
+  return row === 'irreversible' ? effect : `${linkKey(effect.resource)} ${row.aspect}`;
 }
 
 interface Reversible {
   readonly aspect: string;
   readonly settlesFirst?: true;
+  readonly obstacle?: (snapshot: Snapshot, effect: Effect) => string | undefined;
   readonly undo: (effect: Effect) => Effect | undefined;
 }
 

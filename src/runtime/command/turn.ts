@@ -12,7 +12,6 @@ import type { AdminEvent, Decision, Effect, Transition } from '../../resources/i
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Coordinator } from '../coordinator.ts';
 import { onAbort } from '../host/abort-listener.ts';
-import { isText } from '../host/check.ts';
 import type { Planned } from '../plan/plan.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';
 import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';
@@ -358,9 +357,9 @@ export class Turns {
 }
 
 /** Links by their keys: no resource says how the name of a new one is spelt. */
-function keysOf(resources: readonly string[]): readonly string[] {
+function keysOf(resources: readonly unknown[]): readonly string[] {
   // A decision that the host has built can contain anything.
-  return resources.filter(isText).map(linkKey);
+  return resources.map((link) => linkKey(String(link)));
 }
 
 /** Whether a command is one of the coordinator. @internal */

@@ -26,6 +26,7 @@ import { evolving } from '../journal/log.ts';
 import { NotKept } from '../journal/record-queue.ts';
 import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
+import { Departed } from './departed.ts';
 import { nothingClosed, refusal, type Closed, type Execution, type Refusal } from './execution.ts';
 import {
   commandOf,
@@ -83,10 +84,12 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #turns: Turns;
   readonly #runtime: Runtime;
+  readonly #departed: Departed;
 
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#snapshot = options.snapshot;
+    this.#departed = new Departed(() => options.clock.monotonic?.() ?? options.clock.now());
     this.#runtime = {
       ...options,
       crossings: new Crossings(),
@@ -188,7 +191,7 @@ export class Writer {
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
     const problem =
-      refuseUnsupported(decision.effects, this.#options.gateway) ??
+      refuseUnsupported(decision, this.#options.gateway) ??
       (isExempt(request) ? undefined : this.#options.veto?.(decision, context));
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
@@ -236,9 +239,10 @@ export class Writer {
 
   #foldReports(given: unknown): AppliedReports {
     const { now } = this.#options.contextOf(undefined);
-    const folded = foldHostReports(this.#snapshot, given, now, (crossing) =>
-      this.#runtime.crossings.note(crossing),
-    );
+    const folded = foldHostReports(this.#snapshot, given, now, {
+      note: (report) => this.#runtime.crossings.note(report),
+      isGone: (link) => this.#departed.has(link),
+    });
     if (folded.events.length > 0) this.#record(folded.next, folded.events);
     return folded;
   }
@@ -246,6 +250,7 @@ export class Writer {
   /** Makes `next` the current snapshot, and publishes the events that led to it. */
   #record(next: Snapshot, events: readonly AdminEvent[]): void {
     this.#snapshot = next;
+    this.#departed.take(events);
     this.#options.journal.mark(next.revision);
     this.#options.publish(next.revision, events);
   }

@@ -10,7 +10,15 @@ import * as z from 'zod/mini';
 import { beginFold, type EventBase } from '../../core/decision.ts';
 import { difference } from '../../json/diff.ts';
 import type { Operation } from '../../json/patch.ts';
-import { deepFreeze, sameJson, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
+import {
+  deepFreeze,
+  isArray,
+  isObject,
+  sameJson,
+  sizeOf,
+  type Json,
+  type JsonObject,
+} from '../../json/value.ts';
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -305,6 +313,8 @@ export function changesState({ type }: EntryEvent): boolean {
 export function membersOf(event: EntryEvent): readonly string[] {
   if (changesState(event)) return ['state'];
   if (kindOf(event) === 'user') return ['password'];
+  if (event.definition !== undefined)
+    return Object.keys(event.definition).map((name) => memberNamed(event, name));
   const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');
   return [...new Set(names.map((name) => memberNamed(event, name)))];
 }
@@ -338,10 +348,23 @@ function withoutPlain(event: EntryEvent, isSecret: (name: string) => boolean): E
         ? (withoutNamed(operation as unknown as JsonObject, isSecret) as unknown as Operation)
         : operation,
     );
-  const { operations, inverse } = event;
+  const { operations, inverse, definition } = event;
+  if (definition !== undefined && hasPlain(definition, isSecret)) {
+    const { definition: _, ...rest } = event;
+    return rest;
+  }
   return {
     ...event,
     ...(operations && { operations: clean(operations) }),
     ...(inverse && { inverse: clean(inverse) }),
   };
+}
+
+/** Whether a definition, or the definition of a listener in it, has a secret parameter in plain text. */
+function hasPlain(definition: Json, isSecret: (name: string) => boolean): boolean {
+  if (isArray(definition)) return definition.some((each) => hasPlain(each, isSecret));
+  if (!isObject(definition)) return false;
+  return Object.entries(definition).some(([name, value]) =>
+    openMaps.has(name) && isObject(value) ? Object.keys(value).some(isSecret) : hasPlain(value, isSecret),
+  );
 }

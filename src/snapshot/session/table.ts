@@ -271,10 +271,22 @@ export class IndexedSessionTable implements SessionTable {
     return index === this.index ? this : this.#with(this.#sessions, index, change.batch);
   }
 
-  /** A table that knows no service or server with this key any more. Nothing may be open there. */
+  /** A table that knows no service or server with this key any more. What is open there ends with it. */
   withoutKey(collection: string, key: string, change: TableChange): IndexedSessionTable {
-    const index = this.index.withoutKey(collection, key, change);
-    return index === this.index ? this : this.#with(this.#sessions, index, change.batch);
+    const left = this.#withNothingOpen(collection, key, change);
+    const index = left.index.withoutKey(collection, key, change);
+    return index === left.index ? left : left.#with(left.#sessions, index, change.batch);
+  }
+
+  #withNothingOpen(collection: string, key: string, change: TableChange): IndexedSessionTable {
+    if (collection === 'services')
+      return this.close(this.rangeOfService(key, 0, this.countOfService(key)), change);
+    if (collection !== 'servers') return this;
+    return this.connectionsOfServer(key, 0, this.countOfServer(key)).reduce<IndexedSessionTable>(
+      (left, { session, connection }) =>
+        left.closeConnection({ session: session.id, id: connection.id }, change),
+      this,
+    );
   }
 
   /**

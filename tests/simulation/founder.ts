@@ -1,0 +1,264 @@
+/**
+ * Clients that create and delete resources, and list them elsewhere; and the work of the gateway with what they have created.
+ */
+import {
+  createResource,
+  deleteResource,
+  linkTo,
+  nameKey,
+  patchMonitor,
+  patchServer,
+  patchService,
+  startService,
+  stopService,
+  type AdminRequest,
+  type Execution,
+  type HostReport,
+  type Snapshot,
+  type Transition,
+} from 'gateway-admin-core';
+import type { Random, ScriptedGateway } from 'gateway-admin-core/testing';
+
+import type { Asked } from './answer.ts';
+import { inSequence, type ClientCommand } from './command.ts';
+import type { Change } from './model.ts';
+import { statuses } from './simulation.ts';
+
+type Founded = 'servers' | 'services' | 'monitors' | 'filters';
+
+/** What comes and goes. */
+const names = {
+  servers: ['db-3', 'db-4'],
+  services: ['New', 'Other'],
+  monitors: ['Third'],
+  filters: ['Extra'],
+} as const;
+/** What can list a server. */
+const holders = {
+  services: ['Sales', 'Reports', ...names.services],
+  monitors: ['Watch', ...names.monitors],
+} as const;
+
+/** What a client asks for, with its request. */
+interface Founding extends ClientCommand {
+  readonly request: AdminRequest;
+}
+
+export class Founder {
+  readonly faults: string[] = [];
+  /** How often each answer was given. */
+  readonly seen: Record<string, number> = {};
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** @param number - differs from command to command */
+  next(number: number): Asked {
+    const random = this.#random;
+    const makers = [
+      () => this.#creation(number),
+      () => this.#creation(number),
+      () => this.#deletion(),
+      () => this.#listing(),
+      () => this.#listing(),
+      () => this.#change(number),
+      () => this.#turn(),
+    ];
+    const whole = [
+      () => [this.#creation(number, 'servers'), this.#listing()],
+      () => [this.#creation(number, 'servers'), this.#creation(number + 1, 'services')],
+      () => [this.#listing(), this.#listing(), this.#deletion()],
+      () => [this.#turn(), this.#deletion()],
+    ];
+    const asked = random.chance(0.3) ? inSequence(random.pick(whole)()) : random.pick(makers)();
+    if ('request' in asked && random.chance(0.5)) return asked as Asked;
+    const { kind, step, changes } = asked;
+    return { kind, step, changes, judge: (execution) => this.#judge(kind, execution) };
+  }
+
+  /** Something happens to what clients have created. */
+  happenings(gateway: ScriptedGateway): readonly HostReport[] {
+    const random = this.#random;
+    const { services, servers } = gateway.state;
+    const [service, server] = [nameKey(random.pick(names.services)), random.pick(names.servers)];
+    const happenings = [
+      ...(service in services
+        ? [
+            () => gateway.openSession(service),
+            () => gateway.failService(service),
+            () => gateway.recoverService(service),
+          ]
+        : []),
+      ...(server in servers
+        ? [
+            () => gateway.openConnection(random.below(10), server),
+            () => gateway.findStatus(server, random.pick(statuses)),
+          ]
+        : []),
+      () => gateway.closeSession(random.below(10)),
+    ];
+    return random.pick(happenings)();
+  }
+
+  /** What a refused command has made is gone again if the client is told that nothing was changed. */
+  #judge(kind: string, execution: Execution): void {
+    const answer = 'problem' in execution ? execution.problem.code : execution.outcome;
+    this.seen[`${kind} ${answer}`] = (this.seen[`${kind} ${answer}`] ?? 0) + 1;
+    if (execution.outcome !== 'refused' || !execution.problem.detail.includes('Nothing was changed')) return;
+    const balance = new Map<string, number>();
+    for (const { type, resource } of execution.events) {
+      const by = type.endsWith('.created') ? 1 : type.endsWith('.deleted') ? -1 : 0;
+      balance.set(resource, (balance.get(resource) ?? 0) + by);
+    }
+    for (const [resource, left] of balance)
+      if (left !== 0) this.faults.push(`${kind} has changed nothing, and ${resource} has come or gone`);
+  }
+
+  #creation(number: number, collection: Founded = this.#random.pick(everyCollection)): Founding {
+    const random = this.#random;
+    const name = this.#spelt(random.pick(names[collection]));
+    const key = nameKey(name);
+    const servers = ['db-1', ...names.servers].filter(() => random.chance(0.4));
+    const state = random.pick(['started', 'stopped'] as const);
+    const links = servers.map((server) => linkTo('servers', server));
+    const lists = Object.fromEntries(
+      ['db-1', 'db-2', ...names.servers].map((server) => [
+        `${key} lists ${server}`,
+        servers.includes(server) || undefined,
+      ]),
+    );
+    const [definition, change] = {
+      servers: [
+        { name, address: '10.0.0.3', port: 1 + (number % 65_535), protocol: 'pg' },
+        { [`${key} port`]: 1 + (number % 65_535), [`${key} maintenance`]: false },
+      ],
+      services: [
+        { name, router: 'cli', servers: links, max_connection: number, state },
+        { ...lists, [`${key} max_connection`]: number, [`${key} state`]: state },
+      ],
+      monitors: [
+        { name, module: 'pgmon', servers: links, monitor_interval: number, state },
+        { ...lists, [`${key} monitor_interval`]: number, [`${key} state`]: state },
+      ],
+      filters: [
+        { name, module: 'tee', parameters: { match: { value: String(number), configurable: true } } },
+        { [`${key} match`]: String(number) },
+      ],
+    }[collection] as unknown as [{ name: string }, Change];
+    return {
+      kind: `create ${collection}`,
+      step: (snapshot, context) => createResource(snapshot, collection, definition as never, context),
+      // What starts is created first.
+      changes: 'state' in definition ? [{ ...change, [`${key} state`]: 'stopped' }, change] : [change],
+      request: requestOf('POST', `/${collection}`, definition),
+    };
+  }
+
+  #deletion(): Founding {
+    const random = this.#random;
+    const collection = random.pick(everyCollection);
+    const name = random.pick(names[collection]);
+    const key = nameKey(name);
+    const detach = random.chance(0.5);
+    const gone = fieldsOfEach([name]).map((field) => [field, undefined]);
+    const detached =
+      collection === 'servers' && detach
+        ? [...holders.services, ...holders.monitors].map((each) => [
+            `${nameKey(each)} lists ${key}`,
+            undefined,
+          ])
+        : [];
+    const query = detach ? '?detach=true' : '';
+    return {
+      kind: `delete ${collection}${detach ? ' detached' : ''}`,
+      step: (snapshot, context) => deleteResource(snapshot, collection, name, context, { detach }),
+      changes: [Object.fromEntries([...gone, ...detached]) as Change],
+      request: { method: 'DELETE', target: `${linkTo(collection, name)}${query}`, headers: {} },
+    };
+  }
+
+  /** A service or monitor lists a server, or no longer. */
+  #listing(): ClientCommand {
+    const random = this.#random;
+    const collection = random.pick(['services', 'monitors'] as const);
+    const holder = random.pick(holders[collection]);
+    const server = random.pick(names.servers);
+    const isListed = random.chance(0.6);
+    const patch = collection === 'services' ? patchService : patchMonitor;
+    const step: Transition = (snapshot, context) => {
+      const others = listOf(snapshot, collection, holder).filter(
+        (link) => link !== linkTo('servers', server) && nameKey(link) !== nameKey(linkTo('servers', server)),
+      );
+      const value = isListed ? [...others, linkTo('servers', server)] : others;
+      return patch(snapshot, holder, [{ op: 'replace', path: '/servers', value }], context);
+    };
+    return {
+      kind: `${isListed ? 'list' : 'leave out'} ${server} in ${holder}`,
+      step,
+      changes: [{ [`${nameKey(holder)} lists ${server}`]: isListed || undefined }],
+    };
+  }
+
+  #change(number: number): Founding {
+    const random = this.#random;
+    const isService = random.chance(0.5);
+    const name = random.pick(isService ? names.services : names.servers);
+    const [field, value] = isService ? ['max_connection', number] : ['port', 1 + (number % 65_535)];
+    const operations = [{ op: 'add', path: `/${field}`, value }] as const;
+    const patch = isService ? patchService : patchServer;
+    const link = linkTo(isService ? 'services' : 'servers', name);
+    return {
+      kind: `patch ${link}`,
+      step: (snapshot, context) => patch(snapshot, name, operations, context),
+      changes: [{ [`${nameKey(name)} ${field}`]: value }],
+      request: requestOf('PATCH', link, operations, 'application/json-patch+json'),
+    };
+  }
+
+  #turn(): Founding {
+    const random = this.#random;
+    const name = random.pick(names.services);
+    const how = random.pick(['start', 'stop'] as const);
+    const turn = how === 'start' ? startService : stopService;
+    return {
+      kind: turn.name,
+      step: (snapshot, context) => turn(snapshot, name, context),
+      changes: [{ [`${nameKey(name)} state`]: how === 'start' ? 'started' : 'stopped' }],
+      request: { method: 'PUT', target: `${linkTo('services', name)}/${how}`, headers: {} },
+    };
+  }
+
+  #spelt(name: string): string {
+    return this.#random.chance(0.2) ? name.toUpperCase() : name;
+  }
+}
+
+/** All that clients can see of the things with some names. */
+function fieldsOfEach(some: readonly string[]): readonly string[] {
+  const fields = ['port', 'maintenance', 'state', 'max_connection', 'monitor_interval', 'match'].concat(
+    ['db-1', 'db-2', ...names.servers].map((server) => `lists ${server}`),
+  );
+  return some.flatMap((name) => fields.map((field) => `${nameKey(name)} ${field}`));
+}
+
+/** All that is not there if nothing was created. */
+export const founded: Change = Object.fromEntries(
+  [
+    ...fieldsOfEach(Object.values(names).flat()),
+    ...[...holders.services, ...holders.monitors].flatMap((holder) =>
+      names.servers.map((server) => `${nameKey(holder)} lists ${server}`),
+    ),
+  ].map((field) => [field, undefined]),
+);
+
+const everyCollection = ['servers', 'services', 'monitors', 'filters'] as const;
+
+function listOf(snapshot: Snapshot, collection: 'services' | 'monitors', name: string): readonly string[] {
+  return snapshot[collection].find(name)?.settings.servers ?? [];
+}
+
+function requestOf(method: string, target: string, body: object, type = 'application/json'): AdminRequest {
+  return { method, target, headers: { 'content-type': type }, body: JSON.stringify(body) };
+}

@@ -7,7 +7,9 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  createResource,
   createUser,
+  deleteResource,
   deleteUser,
   flushLogs,
   linkTo,
@@ -90,6 +92,26 @@ const patched =
   (from, context) =>
     transition(from, picked(from[collection], pick), operations(value, from), context);
 
+type Configured = Exclude<Collection, 'users'>;
+
+/** Creates a resource; of few names, so that some exist. */
+const created =
+  <C extends Configured>(
+    collection: C,
+    define: (value: number, from: Snapshot) => Omit<Parameters<typeof createResource<C>>[2], 'name'>,
+  ): Verb =>
+  ({ value }) =>
+  (from, context) => {
+    const definition = { name: `New ${String(value % 3)}`, ...define(value, from) };
+    return createResource(from, collection, definition as never, context);
+  };
+
+const deleted =
+  (collection: Configured): Verb =>
+  ({ pick, value }) =>
+  (from, context) =>
+    deleteResource(from, collection, picked(from[collection], pick), context, { detach: value % 2 === 0 });
+
 const drain: OfName = (from, name, context) =>
   sequence(
     (now, within) => stopService(now, name, within),
@@ -100,12 +122,21 @@ const drain: OfName = (from, name, context) =>
 export const verbs = {
   'services.start': named('services', startService),
   'services.stop': named('services', stopService),
+  'services.create': created('services', (value, { servers, filters }) => ({
+    router: 'cli',
+    state: value % 2 === 0 ? 'started' : 'stopped',
+    servers: someLinks(servers, 'servers', value),
+    filters: someLinks(filters, 'filters', value >> 1),
+  })),
+  'services.delete': deleted('services'),
   'services.closeSessions': named('services', closeServiceSessions),
   'services.patch': patched('services', patchService, (value, { servers, filters }) => [
     replace('/servers', someLinks(servers, 'servers', value)),
     replace('/filters', someLinks(filters, 'filters', value >> 1)),
     replace('/max_connection', (value % 7) - 1),
   ]),
+  'servers.create': created('servers', (value) => ({ address: '::1', port: value % 70000, protocol: 'pg' })),
+  'servers.delete': deleted('servers'),
   'servers.closeConnections': named('servers', closeServerConnections),
   'servers.patch': patched('servers', patchServer, (value) => [
     replace(
@@ -119,6 +150,11 @@ export const verbs = {
   'monitors.patch': patched('monitors', patchMonitor, (value, { servers }) => [
     replace('/servers', someLinks(servers, 'servers', value)),
   ]),
+  'monitors.create': created('monitors', (value, { servers }) => ({
+    module: 'pgmon',
+    servers: someLinks(servers, 'servers', value),
+  })),
+  'monitors.delete': deleted('monitors'),
   'gateway.flushLogs': () => flushLogs,
   'sessions.close':
     ({ pick }) =>
@@ -127,6 +163,8 @@ export const verbs = {
   'filters.patch': patched('filters', patchFilter, (value) => [
     { op: 'add', path: `/parameters/p${String(value % 3)}/value`, value: String(value % 5) },
   ]),
+  'filters.create': created('filters', () => ({ module: 'tee' })),
+  'filters.delete': deleted('filters'),
   'users.create':
     ({ value }) =>
     (from, context) =>

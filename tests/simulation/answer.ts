@@ -84,8 +84,14 @@ export function answerTo(handled: Handled): Answer {
       outcome: 'done',
       ...(text === '' ? {} : { reply: { etag: headers['etag'], body: text } }),
     };
-  const { code, command } = JSON.parse(text) as { readonly code: string; readonly command?: string };
+  const { code, command, detail } = JSON.parse(text) as {
+    readonly code: string;
+    readonly command?: string;
+    readonly detail: string;
+  };
+  // The store can fail between two parts.
+  const hasEvents = code === 'partly-done' || /parts are done/.test(detail);
   if (code !== 'outcome-unknown' || command === undefined)
-    return { ...common, outcome: 'refused', code, hasEvents: code === 'partly-done' };
+    return { ...common, outcome: 'refused', code, hasEvents };
   return { ...common, outcome: 'unknown', code, commandId: command };
 }

@@ -91,11 +91,10 @@ export class Founder {
             () => gateway.recoverService(service),
           ]
         : []),
-      ...(server in servers
-        ? [
-            () => gateway.openConnection(random.below(10), server),
-            () => gateway.findStatus(server, random.pick(statuses)),
-          ]
+      ...(server in servers ? [() => gateway.findStatus(server, random.pick(statuses))] : []),
+      // A session connects to what a service lists.
+      ...(JSON.stringify(services).includes(`"${linkTo('servers', server)}"`)
+        ? [() => gateway.openConnection(random.below(10), server)]
         : []),
       () => gateway.closeSession(random.below(10)),
     ];
@@ -150,8 +149,7 @@ export class Founder {
     return {
       kind: `create ${collection}`,
       step: (snapshot, context) => createResource(snapshot, collection, definition as never, context),
-      // What starts is created first.
-      changes: 'state' in definition ? [{ ...change, [`${key} state`]: 'stopped' }, change] : [change],
+      changes: inSteps(change),
       request: requestOf('POST', `/${collection}`, definition),
     };
   }
@@ -241,6 +239,15 @@ function fieldsOfEach(some: readonly string[]): readonly string[] {
     ['db-1', 'db-2', ...names.servers].map((server) => `lists ${server}`),
   );
   return some.flatMap((name) => fields.map((field) => `${nameKey(name)} ${field}`));
+}
+
+/** A change step by step: what starts is created first, and stays if the process ends then. */
+export function inSteps(change: Change): readonly Change[] {
+  const created = fieldsOfEach([...names.services, ...names.monitors]).filter(
+    (field) => field.endsWith(' state') && change[field] === 'started',
+  );
+  if (created.length === 0) return [change];
+  return [{ ...change, ...Object.fromEntries(created.map((field) => [field, 'stopped'])) }, change];
 }
 
 /** All that is not there if nothing was created. */

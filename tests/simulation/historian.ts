@@ -5,7 +5,7 @@ import { adoptDocument, nameKey, revert, sequence, type AdminEvent } from 'gatew
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Asked } from './answer.ts';
-import { founded } from './founder.ts';
+import { founded, inSteps } from './founder.ts';
 import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';
 import type { Heard } from './life.ts';
 import { fieldsOf, type Change } from './model.ts';
@@ -57,7 +57,9 @@ export class Historian {
     const say = (text: string): void => {
       this.faults.push(`${asked.kind} ${text}`);
     };
-    if (answer.code === 'undo-refused' && isReversible(command) && !this.#isTouched(command))
+    // Something may be open on what the command has created.
+    const isUsable = command.events.some(({ type }) => /^(?:service|server)\.created$/.test(type));
+    if (answer.code === 'undo-refused' && isReversible(command) && !isUsable && !this.#isTouched(command))
       say('was refused, and nothing has changed its resources since');
     if (answer.outcome !== 'done') return;
     if (!isReversible(command)) say('was done, and cannot be taken back');
@@ -82,7 +84,9 @@ export class Historian {
     return {
       kind: `undo of ${command.id}`,
       step: sequence(...events.map((event) => revert(event))),
-      changes: [Object.assign({}, ...events.flatMap((event) => this.#before(event, command))) as Change],
+      changes: inSteps(
+        Object.assign({}, ...events.flatMap((event) => this.#before(event, command))) as Change,
+      ),
       request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/undo`, headers: {} },
       mostEffects: events.length,
     };
@@ -104,7 +108,7 @@ export class Historian {
     return {
       kind: `restore of ${command.id}`,
       step: (snapshot, context) => adoptDocument(snapshot, then, context, { prune: true }),
-      changes: [{ ...founded, ...Object.fromEntries(fields) }],
+      changes: inSteps({ ...founded, ...Object.fromEntries(fields) }),
       request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/restore`, headers: {} },
       mostEffects: 30,
     };

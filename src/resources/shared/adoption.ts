@@ -55,7 +55,11 @@ export function adoptionFor<S extends State>(
     const selection = selectionOf(only, adopting, [snapshot, given]);
     if (!selection.ok) return refused(snapshot, selection.problem);
     const chosen = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune));
-    const resources = chosen.map(({ named, thing }) => linkOf(named.collection, thing));
+    const resources = [
+      ...chosen.map(({ named, thing }) => linkOf(named.collection, thing)),
+      // That nothing else is there rests on the lists.
+      ...(prune && only === undefined ? adopting.map(({ collection }) => `/${collection}`) : []),
+    ];
     const obstacles = documentDifferences(adopting, snapshot, given, selection.value).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
     const restsOn: Transition<S> = () => unchanged(snapshot, resources);

@@ -382,6 +382,8 @@ export class Writer {
       return this.#executionOf(await perform(decision, flight), flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
+      const crossing = this.#runtime.crossings.take(flight.id);
+      if (crossing.length > 0) this.#foldReports(crossing);
       return error.execution;
     }
   }

@@ -1,0 +1,352 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  canRevert,
+  createResource,
+  createSnapshot,
+  deleteResource,
+  evolve,
+  patchServer,
+  patchService,
+  revert,
+  startService,
+  stopMonitor,
+  stopService,
+  toDocument,
+  type AdminEvent,
+  type Decision,
+  type Problem,
+  type Snapshot,
+} from 'gateway-admin-core';
+
+import { documents } from '../support/arbitrary-document.ts';
+import { acts, transitionOf } from '../support/arbitrary-happening.ts';
+import { configuration } from '../support/configuration.ts';
+import { sampleSnapshot } from '../support/document.ts';
+import {
+  expectAccepted,
+  expectDecision,
+  expectRefused,
+  expectUnchanged,
+  someTime,
+} from '../support/expect-decision.ts';
+
+const collections = ['services', 'servers', 'monitors', 'filters'] as const;
+type Collection = (typeof collections)[number];
+interface Definition {
+  readonly name: string;
+  readonly [member: string]: unknown;
+}
+
+const creating =
+  (collection: Collection, definition: Definition) =>
+  (snapshot: Snapshot): Decision =>
+    createResource(snapshot, collection, definition as never, someTime);
+const deleting =
+  (collection: Collection, name: string, detach = false) =>
+  (snapshot: Snapshot): Decision =>
+    deleteResource(snapshot, collection, name, someTime, { detach });
+
+/** The entries of a document, as clients define them: without what the gateway counts and sees. */
+function definitionsIn(snapshot: Snapshot): readonly (readonly [Collection, Definition])[] {
+  const document = toDocument(snapshot) as unknown as Readonly<Record<Collection, readonly Definition[]>>;
+  const seen = ['total_connections', 'started', 'state_reason', 'state_since'];
+  return collections.flatMap((collection) =>
+    document[collection].map((entry) => {
+      const own = Object.entries(entry).filter(([name]) => !seen.includes(name));
+      const { state, status, ...definition } = Object.fromEntries(own);
+      return [
+        collection,
+        {
+          ...definition,
+          ...(state === undefined ? {} : { state: state === 'stopped' ? 'stopped' : 'started' }),
+          ...(status === undefined
+            ? {}
+            : { status: (status as string[]).filter((word) => word === 'maintenance') }),
+        } as unknown as Definition,
+      ] as const;
+    }),
+  );
+}
+
+/** Stops a service or monitor, which must be stopped before it goes. */
+function stopped(snapshot: Snapshot, collection: Collection, name: string): Snapshot {
+  if (collection === 'services') return stopService(snapshot, name, someTime).next;
+  return collection === 'monitors' ? stopMonitor(snapshot, name, someTime).next : snapshot;
+}
+
+const faultsOf = ({ errors = [] }: Problem): readonly string[] =>
+  errors.map(({ pointer, code, detail }) => `${pointer} ${code}: ${detail}`);
+
+describe('whatever is created', () => {
+  // Promise: membership-inverse
+  it('is there as defined, and goes without a trace', () => {
+    fc.assert(
+      fc.property(documents, documents, (present, other) => {
+        const from = createSnapshot(present);
+        for (const [collection, definition] of definitionsIn(createSnapshot(other))) {
+          if (from[collection].find(definition.name) !== undefined) continue;
+          const decision = expectDecision(creating(collection, definition), from);
+          // Its links may name nothing here.
+          if (decision.outcome === 'refused') continue;
+          const { next, resources } = decision;
+          expect(resources).toContain(`/${collection}`);
+          expect(next[collection].find(definition.name)?.name).toBe(definition.name);
+          expect(configuration(createSnapshot(toDocument(next)))).toEqual(configuration(next));
+          const gone = expectAccepted(
+            deleting(collection, definition.name),
+            stopped(next, collection, definition.name),
+          ).next;
+          expect(configuration(gone)).toEqual(configuration(from));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  // Promise: membership-links
+  it('leaves a document of which every link resolves, in any history', () => {
+    const names = fc.constantFrom('one', 'two', 'Three');
+    const members = fc.record({
+      collection: fc.constantFrom(...collections),
+      name: names,
+      detach: fc.boolean(),
+      isNew: fc.boolean(),
+      servers: fc.uniqueArray(names),
+    });
+    fc.assert(
+      fc.property(documents, fc.array(fc.oneof(acts, members), { maxLength: 25 }), (document, list) => {
+        let current = createSnapshot(document);
+        for (const what of list) {
+          const before = current;
+          const decision =
+            'verb' in what ? transitionOf(what)(current, someTime) : memberDecision(what, current);
+          current = decision.next;
+          if (decision.outcome !== 'accepted') continue;
+          expect(toDocument(evolve(before, decision.events))).toEqual(toDocument(current));
+          expect(() => createSnapshot(toDocument(current))).not.toThrow();
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  interface Member {
+    readonly collection: Collection;
+    readonly name: string;
+    readonly detach: boolean;
+    readonly isNew: boolean;
+    readonly servers: readonly string[];
+  }
+
+  function memberDecision({ collection, name, detach, isNew, servers }: Member, from: Snapshot): Decision {
+    if (!isNew) return deleting(collection, name, detach)(from);
+    const links = servers
+      .filter((each) => from.servers.find(each) !== undefined)
+      .map((each) => `/servers/${each}`);
+    const definition = {
+      services: { name, router: 'cli', servers: links },
+      servers: { name, address: 'a', port: 1, protocol: 'pg' },
+      monitors: { name, module: 'm', servers: links },
+      filters: { name, module: 'm' },
+    }[collection];
+    return creating(collection, definition)(from);
+  }
+
+  it('comes back as it was if its deletion is undone, and goes if its creation is', () => {
+    const from = createSnapshot({ filters: [{ name: 'Hint', module: 'm' }] });
+    const definition = {
+      name: 'New',
+      router: 'cli',
+      filters: ['/filters/hint'],
+      max_connection: 3,
+      state: 'stopped',
+    };
+    const { next: there, events: creation } = expectAccepted(creating('services', definition), from);
+    const { next: gone, events: deletion } = expectAccepted(deleting('services', 'new'), there);
+    const undo = ([event]: readonly AdminEvent[], on: Snapshot): Decision => {
+      if (event === undefined) throw new Error('There is no event');
+      expect(canRevert(event)).toBe(true);
+      return revert(event)(on, someTime);
+    };
+    expect(configuration(undo(deletion, gone).next)).toEqual(configuration(there));
+    expect(configuration(undo(creation, there).next)).toEqual(configuration(from));
+    expect(undo(creation, gone).outcome).toBe('unchanged');
+    const changed = patchService(
+      there,
+      'New',
+      [{ op: 'replace', path: '/max_connection', value: 4 }],
+      someTime,
+    ).next;
+    expect(undo(creation, changed)).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'patch-test-failed' },
+    });
+  });
+
+  it('moves the tags of the lists that show it, and of the filters that it uses', () => {
+    const from = createSnapshot({
+      filters: [
+        { name: 'Hint', module: 'm' },
+        { name: 'Other', module: 'm' },
+      ],
+    });
+    const { next } = expectAccepted(
+      creating('services', { name: 'New', router: 'cli', filters: ['/filters/Hint'] }),
+      from,
+    );
+    expect(next.services.version.command).toBeGreaterThan(from.services.version.command);
+    const [hint, other] = ['hint', 'other'].map((key) => next.filters.find(key)?.version.command);
+    expect([hint, other]).toEqual([next.revision, 0]);
+  });
+});
+
+describe('a creation', () => {
+  it('is unchanged if an equal resource is there, and says in what another one differs', () => {
+    const server = { name: 'db-9', address: 'a', port: 1, protocol: 'pg' };
+    const from = createSnapshot({ servers: [{ ...server, status: ['running'] }] });
+    expectUnchanged(creating('servers', server), from);
+    expectUnchanged(creating('servers', { ...server, parameters: {} }), from);
+    expect(expectRefused(creating('servers', { ...server, port: 2, name: 'DB-9' }), from)).toMatchObject({
+      code: 'resource-exists',
+      detail:
+        'There is a server named "db-9" already, and it differs from the given one in name, port. ' +
+        'Change it with PATCH /servers/db-9, or choose another name.',
+    });
+    const secret = { ...server, parametersSealed: { token: 'sealed' } };
+    const sealed = createSnapshot({ servers: [secret] });
+    expect(expectRefused(creating('servers', secret), sealed).detail).toContain(
+      'differs from the given one in parameters',
+    );
+  });
+
+  it('starts a service as a second step, and rests on the list and on what it names', () => {
+    const from = createSnapshot({ servers: [{ name: 'db-1', address: 'a', port: 1, protocol: 'pg' }] });
+    const definition = { name: 'New', router: 'cli', servers: ['/servers/DB-1'] };
+    const { effects, resources, next } = expectAccepted(creating('services', definition), from);
+    expect(effects.map(({ type }) => type)).toEqual(['service.create', 'service.start']);
+    expect(effects[0]).toMatchObject({ definition: { state: 'stopped', servers: ['/servers/db-1'] } });
+    expect(resources).toEqual(expect.arrayContaining(['/services', '/services/New', '/servers/db-1']));
+    expect(next.services.find('new')?.state).toBe('started');
+  });
+
+  it.each<[string, Collection, Definition, readonly string[]]>([
+    [
+      'what the gateway counts and sees',
+      'services',
+      { name: 'New', router: 'cli', total_connections: 3, started: '2020-01-01T00:00:00Z' },
+      [
+        '/total_connections field-not-modifiable: is what the gateway counts or sees, and cannot be given: leave it out',
+        '/started field-not-modifiable: is what the gateway counts or sees, and cannot be given: leave it out',
+      ],
+    ],
+    [
+      'the words of a monitor',
+      'servers',
+      { name: 'db', address: 'a', port: 1, protocol: 'pg', status: ['maintenance', 'running'] },
+      ['/status field-not-modifiable: is what the gateway counts or sees, and cannot be given: leave it out'],
+    ],
+    [
+      'a link that names nothing, and a member that is missing',
+      'monitors',
+      { name: 'New', servers: ['/servers/none'] },
+      [
+        '/module validation-failed: is required',
+        '/servers/0 link-unresolved: "/servers/none" names no existing resource; GET /servers lists the existing ones',
+      ],
+    ],
+    [
+      'a sealed parameter that is not secret here',
+      'filters',
+      { name: 'New', module: 'm', parametersSealed: { pin: { value: 'sealed' } } },
+      [
+        '/parametersSealed/pin validation-failed: is sealed, and is not declared secret here; start the interface with this name in secretParameters',
+      ],
+    ],
+  ])('refuses %s', (_what, collection, definition, faults) => {
+    expect(faultsOf(expectRefused(creating(collection, definition), createSnapshot({})))).toEqual(faults);
+  });
+
+  it('is a TypeError for a collection that cannot change', () => {
+    expect(() => createResource(sampleSnapshot(), 'users' as never, {} as never, someTime)).toThrow(
+      TypeError,
+    );
+    expect(() => deleteResource(sampleSnapshot(), '__proto__' as never, 'x', someTime)).toThrow(TypeError);
+  });
+});
+
+describe('a deletion', () => {
+  const document = {
+    servers: [{ name: 'db-1', address: 'a', port: 1, protocol: 'pg' }],
+    services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-1'] }],
+    monitors: [{ name: 'Watch', module: 'm', servers: ['/servers/db-1'] }],
+    sessions: [
+      {
+        ...{ id: 1, state: 'ready', user: 'ada', address: 'b', service: '/services/Sales' },
+        connected: '2020-01-01T00:00:00Z',
+        connections: [{ id: 1, server: '/servers/db-1', role: 'Master', state: 'In use' }],
+      },
+    ],
+  };
+
+  // Promise: membership-in-use
+  it('names each use of a resource', () => {
+    const from = createSnapshot(document);
+    const problem = expectRefused(deleting('servers', 'DB-1'), from);
+    expect(problem.detail).toBe(
+      'The server "db-1" cannot be deleted: it has open connections (1): close them first (and 2 more; see errors). Nothing was changed.',
+    );
+    expect(faultsOf(problem)).toEqual([
+      '/servers/db-1/connections resource-in-use: has open connections (1): close them first',
+      '/services/Sales/servers/0 resource-in-use: is listed by the service "Sales"',
+      '/monitors/Watch/servers/0 resource-in-use: is listed by the monitor "Watch"',
+    ]);
+    expect(faultsOf(expectRefused(deleting('services', 'sales'), from))).toEqual([
+      '/services/Sales/state resource-in-use: is not stopped: stop the service first',
+      '/services/Sales/sessions resource-in-use: has open sessions (1): close them first',
+    ]);
+    expect(expectRefused(deleting('servers', 'none'), from).code).toBe('server-not-found');
+  });
+
+  it('takes the resource out of all lists first, if asked', () => {
+    const from = createSnapshot({ ...document, sessions: [] });
+    const { effects, next } = expectAccepted(deleting('servers', 'db-1', true), from);
+    expect(effects.map(({ type, resource }) => `${type} ${resource}`)).toEqual([
+      'service.update /services/Sales',
+      'monitor.update /monitors/Watch',
+      'server.delete /servers/db-1',
+    ]);
+    expect(next.services.find('sales')?.settings.servers).toEqual([]);
+  });
+
+  it('forgets the counter of a service: a new one of its name begins at 0', () => {
+    const from = createSnapshot({
+      services: [{ name: 'Sales', router: 'cli', state: 'stopped', total_connections: 7 }],
+    });
+    const gone = expectAccepted(deleting('services', 'Sales'), from).next;
+    const again = expectAccepted(creating('services', { name: 'Sales', router: 'cli' }), gone).next;
+    expect(again.sessions.totalOfService('sales')).toBe(0);
+    expect(startService(again, 'Sales', someTime).outcome).toBe('unchanged');
+  });
+
+  it('is no obstacle to a patch that adds the link again: both rest on the resource', () => {
+    const from = createSnapshot({
+      ...document,
+      monitors: [],
+      sessions: [],
+      services: [{ name: 'Sales', router: 'cli' }],
+    });
+    const deletion = expectAccepted(deleting('servers', 'db-1'), from);
+    const patch = patchService(
+      from,
+      'Sales',
+      [{ op: 'add', path: '/servers/-', value: '/servers/db-1' }],
+      someTime,
+    );
+    expect(deletion.resources).toContain('/servers/db-1');
+    expect(patch.resources).toContain('/servers/db-1');
+    expect(
+      patchServer(from, 'db-1', [{ op: 'replace', path: '/port', value: 2 }], someTime).resources,
+    ).toEqual(['/servers/db-1']);
+  });
+});

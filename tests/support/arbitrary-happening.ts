@@ -124,7 +124,7 @@ export const verbs = {
   'services.stop': named('services', stopService),
   'services.create': created('services', (value, { servers, filters }) => ({
     router: 'cli',
-    state: value % 2 === 0 ? 'started' : 'stopped',
+    state: value % 2 === 0 ? ('started' as const) : ('stopped' as const),
     servers: someLinks(servers, 'servers', value),
     filters: someLinks(filters, 'filters', value >> 1),
   })),

@@ -57,6 +57,13 @@ describe('gateway-admin complete', () => {
     [['list', 'listeners', 'R'], ['Report-Service']],
     [['show', 'filter', 'S'], ['Spare']],
     [
+      ['create', ''],
+      ['service', 'server', 'monitor', 'filter'],
+    ],
+    [['create', 'server', ''], []],
+    [['delete', 'server', 'S'], ['Spare-DB']],
+    [['delete', '--de'], ['--detach']],
+    [
       ['user', 'delete', ''],
       ['ada', 'Grace'],
     ],

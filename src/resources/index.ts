@@ -5,6 +5,7 @@
 import * as z from 'zod/mini';
 
 import {
+  accepted,
   fold,
   sequenceFor,
   type Context,
@@ -63,6 +64,7 @@ import type { Surroundings } from './shared/rendering.ts';
 import { adoptionFor, type AdoptOptions } from './shared/adoption.ts';
 import {
   documentDifferences,
+  onlyInDocument,
   type DocumentDifference,
   type Selection,
 } from './shared/document-difference.ts';
@@ -422,6 +424,13 @@ export function differencesOf(
   return documentDifferences(namedResources, snapshot, given, selection);
 }
 
+/** The links of the resources that only the document has, and that a running interface can create. @internal */
+export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[] {
+  return differencesOf(snapshot, given).flatMap(({ detail, obstacle, resource }) =>
+    detail === onlyInDocument && obstacle === undefined ? [resource] : [],
+  );
+}
+
 /**
  * Takes the part of a gateway document over that can change while the gateway runs: services, servers, monitors and filters
  * with their settings, and whether services and monitors are started. One decision, all or nothing.
@@ -476,6 +485,19 @@ export function adoptDocument(
 }
 
 const adopt = adoptionFor<Snapshot>(membership, namedResources);
+
+/** As {@link adoptDocument}, before the gateway is open: it opens what the snapshot shows, and is asked for nothing. @internal */
+export function adoptAtStart(
+  snapshot: Snapshot,
+  given: Snapshot,
+  context: Context,
+  options: AdoptOptions,
+): Decision {
+  const decision = adoptDocument(snapshot, given, context, options);
+  if (decision.outcome !== 'accepted') return decision;
+  const { events, resources } = decision;
+  return accepted(eventTable, snapshot, resources, { events, effects: [] });
+}
 
 /** @throws TypeError if the options are none */
 function assertAdoptOptions(options: unknown): asserts options is AdoptOptions {

@@ -85,6 +85,8 @@ interface OpenedBeginning extends Beginning {
   readonly journal: OpenedJournal;
   /** The commands of the last process without an outcome. */
   readonly unsettled: UnsettledCommands<Intent>;
+  /** What is taken over from the given document, after those commands; left out if nothing is. */
+  readonly adopt?: Transition | undefined;
 }
 
 /**
@@ -95,7 +97,7 @@ interface OpenedBeginning extends Beginning {
  */
 export async function start(options: CompleteOptions, beginning: OpenedBeginning): Promise<Admin> {
   const { instruments, snapshot: given, onDifferences } = options;
-  const { journal, coordinator, unsettled } = beginning;
+  const { journal, coordinator, unsettled, adopt } = beginning;
   // Read now: the history forgets a command at its settlement.
   const recovered = unsettled.open.length + unsettled.abandoned.length;
   const { admin, writer } = assemble(options, beginning);
@@ -103,6 +105,7 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
     await writer.recover(unsettled);
     if (journal.outage !== undefined) throw journal.outage.error;
     await coordinator?.begin();
+    if (adopt !== undefined) await adoptGiven(adopt, writer, beginning, options);
   } catch (error) {
     await admin.close();
     throw error;
@@ -113,6 +116,19 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   onDifferences(differencesOf(admin.snapshot, given));
   coordinator?.run();
   return admin;
+}
+
+/** Takes the given document over. If that is not possible, the interface begins with what the store has. */
+async function adoptGiven(
+  transition: Transition,
+  writer: Writer,
+  { journal }: Pick<OpenedBeginning, 'journal'>,
+  { onError }: Pick<CompleteOptions, 'onError'>,
+): Promise<void> {
+  // With a journal of its own, the host has no say: the host has asked for it.
+  const execution = await writer.execute({ transition, journal });
+  if (execution.outcome !== 'refused' && execution.outcome !== 'unknown') return;
+  onError(new Error(`The given document was not adopted. ${execution.problem.detail}`));
 }
 
 /** Connects the parts of an interface. @internal */

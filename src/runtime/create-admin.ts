@@ -2,13 +2,16 @@
  * `createAdmin` and `openAdmin`: run the interface of one gateway.
  */
 import type { ConfigurationStore } from '../ports/port.ts';
+import { linkKey } from '../core/link.ts';
 import { declareSecretParameters } from '../resources/document.ts';
+import { adoptAtStart, onlyGiven, type Transition } from '../resources/index.ts';
 import { openServices } from '../resources/service.ts';
+import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions } from './admin.ts';
 import { assemble, letGo, start } from './assembly.ts';
 import { assertOpenOptions, assertOptions } from './host/argument.ts';
 import { Entries } from './journal/entries.ts';
-import { isEmpty, restore } from './journal/history.ts';
+import { isEmpty, restore, type History } from './journal/history.ts';
 import { journalInMemory, OwnJournal } from './journal/journal.ts';
 import { beginLife } from './journal/life.ts';
 import { loadInTime } from './journal/load.ts';
@@ -93,7 +96,15 @@ export function createAdmin(options: AdminOptions): Admin {
  * @public
  */
 export async function openAdmin(
-  options: AdminOptions & { readonly store: ConfigurationStore },
+  options: AdminOptions & {
+    readonly store: ConfigurationStore;
+    /**
+     * What is taken over from the given snapshot if the store has content: `nothing` by default; `additions` creates what the
+     * store has never had, and leaves out what was deleted since; `all` is {@link adoptDocument} with `prune`. The gateway is
+     * asked for nothing: open what `admin.snapshot` shows. What cannot be taken over goes to `onError`.
+     */
+    readonly adopt?: 'nothing' | 'additions' | 'all';
+  },
 ): Promise<Admin> {
   try {
     // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
@@ -112,9 +123,25 @@ export async function openAdmin(
     await journal.compact();
     const snapshot = beginLife(openServices(history.snapshot, clock.now()));
     const { unsettled, entries } = history;
-    return await start(complete, { snapshot, journal, unsettled, entries, settled: () => history.snapshot });
+    const adopt = isEmpty(stored) ? undefined : adoptionOf(options.adopt, given, history);
+    const settled = (): Snapshot => history.snapshot;
+    return await start(complete, { snapshot, journal, unsettled, entries, settled, adopt });
   } catch (error) {
     await letGo(options);
     throw error;
   }
+}
+
+/** What an interface takes over from the given snapshot. */
+function adoptionOf(
+  adopt: 'nothing' | 'additions' | 'all' = 'nothing',
+  given: Snapshot,
+  { deleted }: History,
+): Transition | undefined {
+  if (adopt === 'nothing') return undefined;
+  if (adopt === 'all') return (snapshot, context) => adoptAtStart(snapshot, given, context, { prune: true });
+  return (snapshot, context) =>
+    adoptAtStart(snapshot, given, context, {
+      only: onlyGiven(snapshot, given).filter((link) => !deleted.has(linkKey(link))),
+    });
 }

@@ -15,6 +15,7 @@ import type { Snapshot } from '../resources/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import type { HostDeadline } from './host/deadline.ts';
+import { onlyInDocument } from '../resources/shared/document-difference.ts';
 import { DifferingDocumentError } from './host/differing-document-error.ts';
 import {
   createErrorSink,
@@ -150,8 +151,11 @@ export function watchersOf(
   const onDifferences: CompleteOptions['onDifferences'] = (differences) => {
     if (differences.length === 0) return;
     const error = new DifferingDocumentError(differences);
-    // After a change over the interface, the two differ at every start. An error is only what no command can take over.
-    const isUsual = differences.every(({ obstacle }) => obstacle === undefined);
+    // After a change over the interface, the two differ at every start. An error is only what no command can take over, and
+    // what an operator has added to the document and does not find.
+    const isUsual = differences.every(
+      ({ obstacle, detail }) => obstacle === undefined && detail !== onlyInDocument,
+    );
     if (isUsual && logger !== undefined) instruments?.differs(error);
     else onError(error);
   };

@@ -35,6 +35,9 @@ export interface DocumentDifference {
   readonly obstacle?: string;
 }
 
+/** The detail of the difference of a resource that only the document has. @internal */
+export const onlyInDocument = 'is only in the document';
+
 /** The keys of the resources that count, by collection; `undefined` for all resources. @internal */
 export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
@@ -69,7 +72,7 @@ export function documentDifferences(
       const position = positions.get(wanted.key) ?? 0;
       const present = find(snapshot, each, wanted.key);
       return present === undefined
-        ? [lone(each, wanted, [collection, position], 'is only in the document')]
+        ? [lone(each, wanted, [collection, position], onlyInDocument)]
         : fieldDifferences({ ...each, snapshot, given, selection, present, wanted, position });
     });
     // Users come into being over the interface, so a document need not have them.

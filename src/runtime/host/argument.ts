@@ -46,7 +46,7 @@ const optional: Readonly<Partial<Record<keyof typeof ports, readonly string[]>>>
   hasher: ['needsRehash', 'knows'],
 };
 
-/** The options of `openAdmin`. `createAdmin` has all of them but `store`. */
+/** The options of `openAdmin`. */
 const openOptions = {
   snapshot: true,
   gateway: true,
@@ -63,7 +63,11 @@ const openOptions = {
   observe: true,
   limits: true,
   store: true,
-} as const satisfies Record<keyof AdminOptions | 'store', true>;
+  adopt: true,
+} as const satisfies Record<keyof AdminOptions | 'store' | 'adopt', true>;
+
+/** The options that only `openAdmin` has. */
+const ofStore: readonly string[] = ['store', 'adopt'];
 
 /** The options of each group. */
 const groups = {
@@ -96,7 +100,7 @@ const executeOptions = [
  */
 export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdmin'): void {
   if (!isObject(options)) throw new TypeError(`${caller} needs options: an object with snapshot and gateway`);
-  const known = Object.keys(openOptions).filter((name) => caller === 'openAdmin' || name !== 'store');
+  const known = Object.keys(openOptions).filter((name) => caller === 'openAdmin' || !ofStore.includes(name));
   if (caller === 'createAdmin' && Object.hasOwn(options, 'store'))
     throw new TypeError(
       'createAdmin keeps nothing, so it has no option store. Call openAdmin, which takes a store',
@@ -187,7 +191,12 @@ export function assertOpenOptions(options: unknown): void {
   const { store } = options as Members;
   assertPort('store', store);
   assertDurable('store', store);
+  const { adopt } = options as Members;
+  if (!isOptional(adopt, (value) => adoptions.some((each) => each === value)))
+    throw new TypeError(`The option adopt must be one of ${adoptions.join(', ')}`);
 }
+
+const adoptions = ['nothing', 'additions', 'all'] as const;
 
 function assertNoPromise(name: string, option: unknown): void {
   if (isThenable(option))

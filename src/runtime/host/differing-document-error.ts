@@ -3,7 +3,7 @@
  */
 import { AdminError } from '../../error.ts';
 import { maxListedFaults } from '../../problem.ts';
-import type { DocumentDifference } from '../../resources/shared/document-difference.ts';
+import { onlyInDocument, type DocumentDifference } from '../../resources/shared/document-difference.ts';
 
 /**
  * The error that `onError` gets if the snapshot given to {@link openAdmin} differs from the configuration in the store.
@@ -23,7 +23,10 @@ export class DifferingDocumentError extends AdminError {
   constructor(differences: readonly DocumentDifference[]) {
     const places = `${String(differences.length)} place${differences.length === 1 ? '' : 's'}`;
     const head = `The given document differs from the store in ${places}. The configuration in the store is in use.`;
-    super('document-differs', [head, ...linesOf(differences)].join('\n  ') + `\n${remedy}`);
+    super(
+      'document-differs',
+      [head, ...linesOf(differences)].join('\n  ') + `\n${remedy}${additionsIn(differences)}`,
+    );
     this.name = 'DifferingDocumentError';
     this.#differences = differences;
   }
@@ -37,6 +40,19 @@ export class DifferingDocumentError extends AdminError {
 const remedy =
   'To use the values of the document, execute adoptDocument (the part after a semicolon says why a place cannot be ' +
   'adopted). To keep the values in use, change the document.';
+
+/** What only the document has, and how to bring it into use. */
+function additionsIn(differences: readonly DocumentDifference[]): string {
+  const links = differences.flatMap(({ detail, obstacle, resource }) =>
+    detail === onlyInDocument && obstacle === undefined ? [resource] : [],
+  );
+  if (links.length === 0) return '';
+  const named = links.length > 3 ? [...links.slice(0, 3), `${String(links.length - 3)} more`] : links;
+  return (
+    `\nOnly in the document, and not in use: ${named.join(', ')}. To create what the store has never had at each start, give ` +
+    "openAdmin the option adopt: 'additions'."
+  );
+}
 
 function linesOf(differences: readonly DocumentDifference[]): readonly string[] {
   const lines = differences.slice(0, maxListedFaults).map(({ resource, pointer, detail, obstacle }) => {

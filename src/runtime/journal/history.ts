@@ -9,7 +9,8 @@ import * as z from 'zod/mini';
 import { keepFields } from '../../core/field.ts';
 import { deepFreeze, type Json, isObject } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
-import { namedResources } from '../../resources/index.ts';
+import { linkKey } from '../../core/link.ts';
+import { namedResources, type AdminEvent } from '../../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -29,8 +30,13 @@ const stateShape = z.object({
   abandoned: z.exactOptional(z.readonly(z.array(openShape))),
   /** The settled commands; earlier versions have no such member. */
   entries: z.exactOptional(z.readonly(z.array(entryShape))),
+  /** The keys of the links of deleted resources; earlier versions have no such member. */
+  deleted: z.exactOptional(z.readonly(z.array(z.string()))),
 });
 type State = z.infer<typeof stateShape>;
+
+/** The largest number of deleted resources that are remembered. */
+const mostDeleted = 10_000;
 
 /**
  * The state that the records lead to.
@@ -42,6 +48,8 @@ export class History {
   readonly unsettled: Unsettled<Intent>;
   /** The settled commands. */
   readonly entries: Entries;
+  /** The keys of the links of deleted resources, in the order of the deletions. A document does not bring them back. */
+  readonly deleted: Set<string>;
   #snapshot: Snapshot;
   #revision: number;
 
@@ -49,9 +57,13 @@ export class History {
     snapshot: Snapshot,
     revision = 0,
     unsettled?: UnsettledCommands<Intent>,
-    entries = new Entries(),
+    {
+      entries = new Entries(),
+      deleted = [],
+    }: { readonly entries?: Entries; readonly deleted?: Iterable<string> } = {},
   ) {
     this.entries = entries;
+    this.deleted = new Set(deleted);
     this.#snapshot = snapshot;
     this.#revision = revision;
     this.unsettled = new Unsettled(unsettled);
@@ -75,8 +87,18 @@ export class History {
     if (record.type === 'abandonment') return this.unsettled.abandon(record.command);
     const { next, kept } = foldRecord(this.#snapshot, record.events);
     this.#snapshot = next;
+    for (const event of record.events) this.#noteMembership(event);
     this.entries.take({ ...record, kept, revision: record.revision + 1 });
     this.unsettled.settle(record);
+  }
+
+  #noteMembership({ type, resource }: AdminEvent): void {
+    const key = linkKey(resource);
+    if (type.endsWith('.created')) this.deleted.delete(key);
+    if (!type.endsWith('.deleted')) return;
+    this.deleted.add(key);
+    const [oldest] = this.deleted;
+    if (this.deleted.size > mostDeleted && oldest !== undefined) this.deleted.delete(oldest);
   }
 
   /** Gives the compacted form of all records so far. */
@@ -84,7 +106,8 @@ export class History {
     const document = withoutProcess(toDocument(this.#snapshot));
     const { open, abandoned } = this.unsettled;
     const entries = this.entries.all;
-    const state = { format: 1, revision: this.#revision, document, open, abandoned, entries };
+    const deleted = [...this.deleted];
+    const state = { format: 1, revision: this.#revision, document, open, abandoned, entries, deleted };
     return state as unknown as Json;
   }
 }
@@ -104,8 +127,9 @@ export function restore(
   given: Snapshot,
 ): History {
   if (isEmpty({ state, records })) return begin(given, toDocument(withoutSessions(given)), given.revision);
-  const { document, revision, open, abandoned = [], entries } = parseState(state);
-  const history = begin(given, document, revision, deepFreeze({ open, abandoned }), entries);
+  const { document, revision, open, abandoned = [], entries, deleted = [] } = parseState(state);
+  const unsettledThen = deepFreeze({ open, abandoned });
+  const history = begin(given, document, revision, unsettledThen, { entries: new Entries(entries), deleted });
   for (const record of records) takeRecord(history, parseRecord(record));
   const next = firstOfNextLife(history.revision);
   const { unsettled, snapshot } = history;
@@ -120,7 +144,7 @@ export function restore(
     }),
     next,
     deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
-    history.entries.without(secretParameters),
+    { entries: history.entries.without(secretParameters), deleted: history.deleted },
   );
 }
 
@@ -145,9 +169,8 @@ function begin(
   document: GatewayDocument,
   revision: number,
   unsettled?: UnsettledCommands<Intent>,
-  entries?: State['entries'],
+  kept?: ConstructorParameters<typeof History>[3],
 ): History {
-  const kept = new Entries(entries);
   return new History(configured(given, document, revision), revision, unsettled, kept);
 }
 

@@ -1,0 +1,138 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  createMemoryStore,
+  createResource,
+  createSnapshot,
+  deleteResource,
+  openAdmin,
+  patchServer,
+  type Admin,
+  type ConfigurationStore,
+  type GatewayDocument,
+} from 'gateway-admin-core';
+import { createScriptedGateway } from 'gateway-admin-core/testing';
+
+import { configuration } from '../support/configuration.ts';
+
+const db = (name: string) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' });
+const first: GatewayDocument = {
+  servers: [db('db-1'), db('db-2')],
+  services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-1'] }],
+};
+const second: GatewayDocument = {
+  servers: [db('db-1'), db('db-2'), db('db-3')],
+  services: [
+    { name: 'Sales', router: 'cli', servers: ['/servers/db-1', '/servers/db-3'], max_connection: 7 },
+    { name: 'Reports', router: 'cli', servers: ['/servers/db-3'] },
+  ],
+};
+
+/** Opens the interface as a host does. What the host is asked for at the start is in `asked`. */
+async function open(
+  document: GatewayDocument,
+  store: ConfigurationStore,
+  adopt?: 'nothing' | 'additions' | 'all',
+): Promise<{
+  readonly admin: Admin;
+  readonly errors: readonly string[];
+  readonly asked: readonly unknown[];
+}> {
+  const snapshot = createSnapshot(document);
+  const gateway = createScriptedGateway({ snapshot });
+  const errors: string[] = [];
+  const admin = await openAdmin({
+    snapshot,
+    gateway,
+    store,
+    observe: { onError: (error) => errors.push(String(error)) },
+    ...(adopt === undefined ? {} : { adopt }),
+  });
+  return { admin, errors, asked: [...gateway.calls] };
+}
+
+/** A store of the first document, from which an operator has deleted db-2. */
+async function storeOfFirst(): Promise<ConfigurationStore> {
+  const store = createMemoryStore();
+  const { admin } = await open(first, store);
+  await admin.execute((snapshot, context) => deleteResource(snapshot, 'servers', 'db-2', context));
+  await admin.close();
+  return store;
+}
+
+const namesIn = ({ snapshot }: Admin): readonly string[] =>
+  [...snapshot.servers, ...snapshot.services].map(({ name }) => name);
+
+describe('the document at a start with a store', () => {
+  it('is not taken over by default: one sentence names what is left out, and the option', async () => {
+    const { admin, errors } = await open(second, await storeOfFirst());
+    expect(namesIn(admin)).toEqual(['db-1', 'Sales']);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain(
+      'Only in the document, and not in use: /servers/db-2, /servers/db-3, /services/Reports. To create what the store ' +
+        "has never had at each start, give openAdmin the option adopt: 'additions'.",
+    );
+    await admin.close();
+  });
+
+  // Promise: adopt-additions
+  it('gives what the store has never had with additions, and not what was deleted since', async () => {
+    const store = await storeOfFirst();
+    const { admin, asked } = await open(second, store, 'additions');
+    expect(namesIn(admin)).toEqual(['db-1', 'db-3', 'Sales', 'Reports']);
+    expect(admin.snapshot.services.find('reports')?.state).toBe('started');
+    expect(admin.snapshot.services.find('sales')?.settings.max_connection).toBeUndefined();
+    expect(asked).toEqual([]);
+    await admin.close();
+    // What was deleted stays deleted over compactions, until it is created again.
+    const again = await open(first, store, 'additions');
+    expect(namesIn(again.admin)).toEqual(['db-1', 'db-3', 'Sales', 'Reports']);
+    await again.admin.execute((snapshot, context) =>
+      createResource(snapshot, 'servers', db('db-2'), context),
+    );
+    await again.admin.close();
+    const kept = await open(first, store);
+    expect(namesIn(kept.admin)).toContain('db-2');
+    await kept.admin.close();
+  });
+
+  it('is used as a whole with all, and in the history', async () => {
+    const store = await storeOfFirst();
+    const { admin, errors, asked } = await open(second, store, 'all');
+    expect(configuration(admin.snapshot)).toMatchObject(configuration(createSnapshot(second)));
+    expect([errors, asked]).toEqual([[], []]);
+    await admin.close();
+    const { admin: next } = await open(first, store);
+    expect(namesIn(next)).toEqual(['db-1', 'db-2', 'db-3', 'Sales', 'Reports'].toSorted(byPlace));
+    await next.close();
+  });
+
+  it('stays out if it cannot be used as a whole, and the host is told why', async () => {
+    const store = await storeOfFirst();
+    const other = { ...second, services: [{ name: 'Sales', router: 'other' }] };
+    const { admin, errors } = await open(other, store, 'all');
+    expect(namesIn(admin)).toEqual(['db-1', 'Sales']);
+    expect(errors[0]).toContain('The given document was not adopted. /services/0/router');
+    await admin.close();
+  });
+
+  it('is what an empty store begins with, whatever the option says', async () => {
+    const { admin, errors } = await open(second, createMemoryStore(), 'all');
+    expect([namesIn(admin).length, errors]).toEqual([5, []]);
+    await admin.execute((snapshot, context) =>
+      patchServer(snapshot, 'db-1', [{ op: 'replace', path: '/port', value: 1 }], context),
+    );
+    await admin.close();
+  });
+
+  it('is refused with another word', async () => {
+    await expect(open(first, createMemoryStore(), 'some' as never)).rejects.toThrow(
+      'The option adopt must be one of nothing, additions, all',
+    );
+  });
+});
+
+/** Created ones stand last. */
+function byPlace(one: string, other: string): number {
+  const order = ['db-1', 'db-2', 'db-3', 'Sales', 'Reports'];
+  return order.indexOf(one) - order.indexOf(other);
+}

@@ -40,7 +40,7 @@ async function definitionOf(call: Call, name: string): Promise<Json> {
   let definition: Json = { ...(file === undefined ? {} : await readDefinition(file, call)), name };
   for (const option of call.options.filter((given) => Object.hasOwn(setOptions, given.name))) {
     const { path, ...operation } = await operationOf(call, option, { verb: 'create' });
-    const value = 'value' in operation ? (operation.value) : null;
+    const value = 'value' in operation ? operation.value : null;
     definition = placed(definition, parsePointer(path) ?? [], value);
   }
   return definition;

@@ -39,7 +39,9 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const wanted = await readDocument(file, call);
   const client = await connect(call);
   wanted.leftOut.forEach((pointer) => output.note(leftOut(pointer)));
-  const found = await find(call, client, wanted.parts);
+  const live = await readParts(client, wantedIn(wanted));
+  const found = await find(call, client, wanted, live);
+  if (!wanted.prune) leftBehind(wanted, live).forEach((line) => output.note(line));
   if (!output.isJson) printChanges(call, found?.plan);
   if (isDry && output.isJson) output.json(shownPlan(found?.plan));
   else if (isDry) output.lines('Nothing was done.');
@@ -62,8 +64,12 @@ function shownPlan(plan: Accepted | undefined): object {
 }
 
 /** Finds the change that makes the gateway as the document says, with its plan; `undefined` if the gateway is so already. */
-async function find(call: Call, client: Client, wanted: Parts): Promise<PlannedChange | undefined> {
-  const live = await readParts(client, wantedIn(wanted));
+async function find(
+  call: Call,
+  client: Client,
+  wanted: Wanted,
+  live: Live,
+): Promise<PlannedChange | undefined> {
   const found = await planned(client, commandsTo(wanted, live), (pointer) =>
     call.output.note(leftOut(pointer)),
   );
@@ -79,18 +85,26 @@ async function find(call: Call, client: Client, wanted: Parts): Promise<PlannedC
     linesOf: ({ events }) =>
       events.map(changeOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
     // The operations were found for the lists of before.
-    anew: () => find(call, client, wanted),
+    anew: async () => find(call, client, wanted, await readParts(client, wantedIn(wanted))),
   };
   return { change, plan };
 }
 
 interface Wanted {
   readonly parts: Parts;
+  /** The collections that are compared. */
+  readonly collections: readonly Configured[];
+  /** The collections that the document has. */
+  readonly listed: readonly Configured[];
+  /** Whether resources that the document lacks are deleted. */
+  readonly prune: boolean;
   /** What the command line does not apply: pointers in the document. */
   readonly leftOut: readonly string[];
 }
 
-async function readDocument(file: string, { surroundings }: Call): Promise<Wanted> {
+async function readDocument(file: string, call: Call): Promise<Wanted> {
+  const { surroundings } = call;
+  const collections = chosen(call.valueOf('only'));
   const document = await documentIn(file, surroundings);
   // Resources without names cannot be compared with those of the gateway: `snapshotOf` throws their faults.
   if (!isNamed(document)) snapshotOf(document);
@@ -99,14 +113,48 @@ async function readDocument(file: string, { surroundings }: Call): Promise<Wante
   const others = Object.fromEntries(Object.entries(members).filter(isOther));
   // A misspelt member would be left out in silence.
   snapshotOf(others);
-  const given = Object.fromEntries(configured.map((name) => [name, document[name] ?? []]));
+  const given = Object.fromEntries(
+    configured.map((name) => [name, collections.includes(name) ? (document[name] ?? []) : []]),
+  );
   const parts = redactSecrets(given) as unknown as Parts;
   const secrets = diff(given as unknown as Json, parts as unknown as Json).map(({ path }) => path);
   const ignored = Object.entries({ users, sessions, ...others, format: undefined, $schema: undefined });
   return {
     parts,
+    collections,
+    listed: collections.filter((name) => document[name] !== undefined),
+    prune: call.has('prune'),
     leftOut: [...ignored.flatMap(([name, value]) => (value === undefined ? [] : [`/${name}`])), ...secrets],
   };
+}
+
+/** The collections that the option `--only` names; all by default. */
+function chosen(only: string | undefined): readonly Configured[] {
+  if (only === undefined) return configured;
+  const names = only.split(',');
+  const stranger = names.find((name) => !configured.some((each) => each === name));
+  if (stranger === undefined) return configured.filter((name) => names.includes(name));
+  throw new CommandError(
+    `--only takes ${configured.join(', ')}, with commas between them, and not ${safeText(stranger)}.`,
+    exitCodes.wrongUse,
+  );
+}
+
+/** The largest number of resources that are named as left behind. */
+const mostLeftBehind = 10;
+
+/** What the gateway has and the document lacks, of the kinds that the document has. */
+function leftBehind(wanted: Wanted, { parts }: Live): readonly string[] {
+  const isWanted = namedIn(wanted.parts);
+  const lines = wanted.listed.flatMap((collection) =>
+    parts[collection]
+      .filter(({ name }) => !isWanted(collection, name))
+      .map(({ name }) => `${safeText(linkTo(collection, name))}: not in the document, left as it is`),
+  );
+  const more = lines.length - mostLeftBehind;
+  return more > 0
+    ? [...lines.slice(0, mostLeftBehind), `${String(more)} more: not in the document, left as they are`]
+    : lines;
 }
 
 /** Whether the document has resources, and each resource a name. */
@@ -118,8 +166,13 @@ function isNamed(document: unknown): boolean {
   );
 }
 
+/** Tells the resources that are compared from the others. */
+function wantedIn({ parts, collections, prune }: Wanted): ReturnType<typeof namedIn> {
+  return prune ? (collection) => collections.includes(collection) : namedIn(parts);
+}
+
 /** Tells the resources of a document from the others. */
-function wantedIn(wanted: Parts): (collection: Configured, name: string) => boolean {
+function namedIn(wanted: Parts): (collection: Configured, name: string) => boolean {
   const links = new Set(
     configured.flatMap((collection) =>
       wanted[collection].map(({ name }) => linkTo(collection, nameKey(name))),
@@ -129,12 +182,17 @@ function wantedIn(wanted: Parts): (collection: Configured, name: string) => bool
 }
 
 /** Gives the commands that make the gateway as the document says. */
-function commandsTo(wanted: Parts, { parts, tags }: Live): readonly SequenceCommand[] {
-  const goal = snapshotOf(completed(wanted, parts));
+function commandsTo(wanted: Wanted, { parts, tags }: Live): readonly SequenceCommand[] {
+  const { collections, prune } = wanted;
+  const isCompared = wantedIn(wanted);
+  const goal = snapshotOf(completed(wanted.parts, parts, prune ? collections : []));
   const only = configured.flatMap((collection) =>
-    wanted[collection].map(({ name }) => linkTo(collection, name)),
+    [
+      ...wanted.parts[collection],
+      ...parts[collection].filter(({ name }) => isCompared(collection, name)),
+    ].map(({ name }) => linkTo(collection, name)),
   );
-  const decision = adoptDocument(snapshotOf(parts), goal, { now: Date.now() }, { only });
+  const decision = adoptDocument(snapshotOf(parts), goal, { now: Date.now() }, { only, prune });
   if (decision.outcome === 'refused') throw impossible(decision.problem);
   return decision.outcome === 'unchanged' ? [] : decision.events.map((event) => commandOf(event, tags));
 }
@@ -153,8 +211,10 @@ function impossible({ errors = [], detail }: Problem): CommandError {
 /**
  * The document with what it leaves out and what cannot change: the other resources, because links may name them, and the
  * listeners of services.
+ *
+ * @param pruned - the collections whose other resources must go
  */
-function completed(wanted: Parts, live: Parts): Parts {
+function completed(wanted: Parts, live: Parts, pruned: readonly Configured[]): Parts {
   const complete = configured.map((collection) => {
     const present = new Map(live[collection].map((each) => [nameKey(each.name), each]));
     const given = wanted[collection].map((each) => {
@@ -162,7 +222,9 @@ function completed(wanted: Parts, live: Parts): Parts {
       return listeners === undefined || 'listeners' in each ? each : { ...each, listeners };
     });
     const keys = new Set(wanted[collection].map(({ name }) => nameKey(name)));
-    const others = live[collection].filter(({ name }) => !keys.has(nameKey(name)));
+    const others = pruned.includes(collection)
+      ? []
+      : live[collection].filter(({ name }) => !keys.has(nameKey(name)));
     return [collection, [...given, ...others]] as const;
   });
   return Object.fromEntries(complete) as unknown as Parts;
@@ -174,12 +236,17 @@ function commandOf(event: AdminEvent, tags: Tags): SequenceCommand {
   const tag = tags.get(path);
   const condition = tag === undefined ? {} : { if_match: tag };
   if ('operations' in event) return { method: 'PATCH', path, body: event.operations, ...condition };
+  if ('definition' in event && event.type.endsWith('.created'))
+    return { method: 'POST', path: path.slice(0, path.lastIndexOf('/')), body: { ...event.definition } };
+  if ('definition' in event) return { method: 'DELETE', path, ...condition };
   return { method: 'PUT', path: `${path}/${verbOf(event)}`, ...condition };
 }
 
 const verbs: ReadonlyMap<string, string> = new Map([
   ['started', 'start'],
   ['stopped', 'stop'],
+  ['created', 'create'],
+  ['deleted', 'delete'],
 ]);
 
 function verbOf({ type }: Pick<AdminEvent, 'type'>): string {
@@ -252,8 +319,8 @@ function withoutSecrets(command: SequenceCommand, secrets: readonly string[]): r
   return body.length === 0 ? [] : [{ ...command, body }];
 }
 
-function operationsOf({ body = [] }: SequenceCommand): readonly Operation[] {
-  return body as readonly Operation[];
+function operationsOf({ method, body }: SequenceCommand): readonly Operation[] {
+  return method === 'PATCH' ? (body as readonly Operation[]) : [];
 }
 
 function countOf(commands: readonly SequenceCommand[]): number {

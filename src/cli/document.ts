@@ -4,15 +4,22 @@
  */
 import { askingOptions, connectionOptions, exitCodes, printOptions, type Command } from './command.ts';
 
+/** The options that say how far a document goes. */
+const extent = {
+  prune: { does: 'delete the resources that the document lacks' },
+  only: { value: 'KINDS', does: 'compare these alone, such as services,filters' },
+} as const satisfies Command['options'];
+
 /** The command `apply`. */
 export const apply: Command = {
   does: 'Makes the gateway as a document says. Asks first.',
   arguments: [{ name: 'file' }],
-  options: askingOptions,
+  options: { ...extent, ...askingOptions },
   notes: [
-    'The document is a gateway document (JSON); - is the standard input. Settings of services, servers, monitors and filters',
-    'are changed, and services and monitors started or stopped. A resource that the document leaves out stays as it is. A',
-    'setting that a resource of the document leaves out is removed. Users and secrets are never changed.',
+    'The document is a gateway document (JSON); - is the standard input. Services, servers, monitors and filters are created',
+    'and changed, and services and monitors started or stopped: all in one step, or nothing. A resource that the document',
+    'leaves out stays as it is, unless --prune is given. A setting that a resource of the document leaves out is removed.',
+    'Users and secrets are never changed.',
   ],
   async run(call) {
     const { applyDocument } = await import('./apply.ts');
@@ -26,6 +33,7 @@ export const plan: Command = {
   does: 'Says what apply would do, and does nothing.',
   options: {
     'exit-code': { does: `end with exit code ${String(exitCodes.differs)} if apply would change something` },
+    ...extent,
     ...connectionOptions,
   },
   async run(call) {

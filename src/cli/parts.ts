@@ -115,10 +115,11 @@ const ofTheProcess = ['started', 'state_reason', 'state_since', 'total_connectio
 /** Prints the document. */
 export async function printDocument(call: Call): Promise<void> {
   const { parts } = await readParts(await connect(call), () => true);
-  const document = toDocument(snapshotOf(parts)) as unknown as Parts;
-  // In the order of a document: what others link to comes first.
-  const kept = Object.entries(document).filter(([name]) => configured.some((each) => each === name));
-  call.output.json(Object.fromEntries(kept.map(([name, resources]) => [name, resources.map(configuration)])));
+  const document: object = toDocument(snapshotOf(parts));
+  const kept = Object.entries(document as Parts)
+    .filter(([name]) => configured.some((each) => each === name))
+    .map(([name, resources]) => [name, resources.map(configuration)] as const);
+  call.output.json(Object.fromEntries(kept));
 }
 
 function configuration(resource: Resource): Resource {

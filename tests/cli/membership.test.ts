@@ -166,7 +166,7 @@ describe('gateway-admin delete', () => {
     expect(running.gateway.calls).toEqual([]);
   });
 
-  // Promise: delete-in-use
+  // Promise: membership-in-use
   it('names each use of a resource in use, and deletes nothing', async () => {
     const { code, err } = await ask(['delete', 'server', 'db-serv-1', '--yes']);
     expect(code).toBe(1);

@@ -296,7 +296,7 @@ describe.each(deletions)('DELETE $path', (endpoint) => {
 });
 
 describe('a deletion of something in use', () => {
-  // Promise: delete-in-use
+  // Promise: membership-in-use
   it.each([
     [
       '/services/My-Service',

@@ -102,7 +102,8 @@ export async function settleGroups(
   };
   for (const group of groups) {
     // Each part of a long teardown has a turn of the event loop to itself, the first part too: it follows the decision.
-    if (of > 1) await flight.runtime.clock.sleep(0);
+    const isTeardown = group.length === 0 || group.some(isFinal);
+    if (of > 1 && isTeardown) await flight.runtime.clock.sleep(0);
     const refused = await finish(group, flight, { done, of });
     if (refused !== undefined) return end(refused);
     done += 1;

@@ -15,11 +15,10 @@ const router = 'readconnroute';
 /** Two services on two databases, one with a filter. The databases are independent: a table in one is not in the other. */
 export function defaultDocument(databases: readonly Database[]): GatewayDocument {
   const place = { protocol, address: '127.0.0.1' };
-  const servers = databases.map(({ pid, port }, index) => ({
-    name: `db-${String(index + 1)}`,
+  const servers = databases.map((database, index) => ({
+    ...database,
     ...place,
-    port,
-    parameters: { pid, weight: index + 1 },
+    parameters: { weight: index + 1 },
   }));
   const links = servers.map(({ name }) => `/servers/${name}`);
   const listeners = [{ name: 'Clients', ...place, port: 0 }];

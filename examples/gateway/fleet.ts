@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Place } from './admin-server.ts';
 import { closeAll, type Closers } from './closing.ts';
 import { openWarning, paint, seconds, step } from './console.ts';
-import { startDatabases } from './database.ts';
+import { placesFor, startDatabases } from './database.ts';
 import { defaultDocument, startingDocument } from './document.ts';
 import type { Assignment, NodeAnswer, Ready } from './node.ts';
 
@@ -53,7 +53,8 @@ export async function runFleet(
 ) {
   const closers: Closers = [];
   try {
-    const startServers = () => startDatabases(['db-1', 'db-2', 'store'], signal, closers);
+    const places = await placesFor(['db-1', 'db-2', 'store']);
+    const startServers = () => startDatabases(places, signal, closers);
     const servers = await step('Starting three PostgreSQL servers', quiet, startServers);
     const [databases, storePort] = [servers.slice(0, 2), servers[2]?.port ?? 0];
     const assignmentOf = async (node: string, index: number): Promise<Assignment> => ({

@@ -13,7 +13,7 @@ import { createNodeHandler } from 'gateway-admin-core/node';
 import { openAdminServer } from './admin-server.ts';
 import { closeAll, type Closers } from './closing.ts';
 import { greet, showEvents, step } from './console.ts';
-import { startDatabases } from './database.ts';
+import { placesFor, startDatabases } from './database.ts';
 import { defaultDocument, freePorts, parseDocument, startingDocument } from './document.ts';
 import { largestFleet, runFleet } from './fleet.ts';
 import { Gateway } from './gateway.ts';
@@ -75,9 +75,8 @@ async function run(
     const given = path === undefined ? undefined : parseDocument(await readFile(resolve(path), 'utf8'));
     // Before anything else is opened: the port may be taken.
     const server = await openAdminServer(place, closers);
-    const start = () => startDatabases(['db-1', 'db-2'], signal, closers);
-    const databases = given === undefined ? await step('Starting two PostgreSQL servers', quiet, start) : [];
-    const snapshot = createSnapshot(await startingDocument(given ?? defaultDocument(databases)));
+    const document = given ?? defaultDocument(await placesFor(['db-1', 'db-2']));
+    const snapshot = createSnapshot(await startingDocument(document));
     const gateway = new Gateway();
     const observe = { onError: createTeller(given) };
     const admin = await openInterface(
@@ -85,13 +84,7 @@ async function run(
       store,
     );
     closers.push(() => admin.close());
-    // The databases are new at each start, but a store has the ports of the earlier databases.
-    for (const [index, { pid, port }] of databases.entries()) {
-      const places = Object.entries({ '/port': port, '/parameters/pid': pid });
-      const patch = places.map(([path, value]) => ({ op: 'add' as const, path, value }));
-      const name = `db-${String(index + 1)}`;
-      await admin.execute((state, context) => patchServer(state, name, patch, context));
-    }
+    if (given === undefined) await runDatabases(admin, quiet, signal, closers);
     closers.push(() => gateway.close());
     await gateway.open(admin);
     signal.throwIfAborted();
@@ -102,6 +95,17 @@ async function run(
   } finally {
     if (signal.aborted && !quiet) console.log('Stopping');
     await closeAll(closers);
+  }
+}
+
+/** Runs a database for each server, on the port of the server: a store has the ports of an earlier start. */
+async function runDatabases(admin: Admin, quiet: boolean, signal: AbortSignal, closers: Closers) {
+  const wanted = [...admin.snapshot.servers].map(({ name, settings: { port = 0 } }) => ({ name, port }));
+  const start = () => startDatabases(wanted, signal, closers);
+  for (const { name, port } of await step('Starting two PostgreSQL servers', quiet, start)) {
+    const patch = [{ op: 'replace' as const, path: '/port', value: port }];
+    // Changes nothing, unless another program has the port by now.
+    await admin.execute((state, context) => patchServer(state, name, patch, context));
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * The keeper of the databases: a process of its own that runs PostgreSQL servers on temporary data, one for each argument. The
- * keeper stops the servers and removes the data when the gateway is gone, also if the gateway was killed.
+ * The keeper of the databases: a process of its own that runs PostgreSQL servers on temporary data, one for each argument,
+ * such as `db-1:5432`. The keeper stops the servers and removes the data when the gateway is gone, also if the gateway was
+ * killed.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,16 +38,16 @@ async function start(): Promise<readonly Database[]> {
     const hint = 'To run a document with servers of your own: npm start -- --document FILE';
     throw new Error(`${(cause as Error).message}\n${hint}`, { cause });
   });
-  const starts = process.argv.slice(2).map((name) => startServer(installation, name));
+  const starts = process.argv.slice(2).map((argument) => startServer(installation, ...argument.split(':')));
   // A failed start does not end before the others: they are still writing their data.
   await Promise.allSettled(starts);
   return Promise.all(starts);
 }
 
-async function startServer(installation: Installation, name: string): Promise<Database> {
+async function startServer(installation: Installation, name = '', wanted = ''): Promise<Database> {
   const data = join(directory, name);
   await createData(installation, data);
-  const port = await freePort();
+  const port = await freePort(Number(wanted)).catch(() => freePort());
   if (isStopping) throw new Error('The start was given up.');
   // A query ends soon after the session that has sent the query. Windows cannot.
   const interval = process.platform === 'win32' ? '0' : '500';
@@ -56,7 +57,7 @@ async function startServer(installation: Installation, name: string): Promise<Da
   const server = spawnServer(installation, data, port, settings);
   servers.push(server);
   await isReady(server);
-  return { pid: server.pid ?? 0, port };
+  return { name, port };
 }
 
 /** Stops the servers at once: nobody needs the data any more. */

@@ -23,12 +23,18 @@ export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): A
   const place = path.replace(/:\w+/, () => segmentOf(given.shift()));
   const body = type && JSON.stringify(given.shift());
   const { signal, ifMatch, prefer, after, range, ...others } = (given[0] ?? {}) as AnyOptions;
-  const query = new URLSearchParams({ ...others, ...(range && { range: range.join('-') }), ...own });
+  // JSON leaves out what is undefined.
+  const asked = JSON.parse(JSON.stringify({ ...others, ...own, range: range?.join('-') })) as Record<
+    string,
+    string
+  >;
   return {
     method,
-    target: `${place}?${query.toString()}`.replace(/\?$/, ''),
+    target: `${place}?${String(new URLSearchParams(asked))}`.replace(/\?$/, ''),
     headers: {
-      ...{ 'content-type': type, 'if-match': ifMatch, 'last-event-id': after },
+      'content-type': type,
+      'if-match': ifMatch,
+      'last-event-id': after,
       prefer: prefer && `return=${prefer}`,
     },
     body,

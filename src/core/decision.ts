@@ -336,10 +336,13 @@ export interface Changes<E, F> {
 export interface Parts<E, F, S = unknown> {
   /** The number of parts; at least 1. */
   readonly count: number;
-  /** The number of things in the lists of all parts together, if there are several parts; with `head`, at most so many. */
+  /** The number of things in the lists of all parts together, if there are several; with `heads`, at most so many. */
   readonly items: number;
-  /** A first part with an empty list. Given if only the making of a part shows what the part has: each can be empty. */
-  readonly head?: Changes<E, F>;
+  /**
+   * First parts with an empty list. Given if only the making of a part shows what the part has: each can be empty.
+   * There are several if a sequence has several closings, and none of them closes anything.
+   */
+  readonly heads?: readonly Changes<E, F>[];
   /**
    * Makes the parts, in order. Every call makes the same parts, but for what `present` leaves out.
    *
@@ -428,9 +431,8 @@ export function partsOf<E extends EventBase, F extends EffectBase, S extends Rev
 export function firstPartOf<E extends EventBase, F extends EffectBase>(
   decision: Changes<E, F>,
 ): Changes<E, F> {
-  const { head, make } = partsOf<E, F>(decision);
-  if (head !== undefined) return head;
-  const [first = decision] = make();
+  const { heads, make } = partsOf<E, F>(decision);
+  const [first = decision] = heads?.slice(-1) ?? make();
   return first;
 }
 
@@ -498,7 +500,7 @@ function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>
   return {
     count: 1 + all.reduce((sum, { count }) => sum + count - 1, 0),
     items: all.reduce((sum, { items }) => sum + items, 0),
-    ...headOf(all),
+    ...headsOf(all),
     make,
   };
 
@@ -518,16 +520,25 @@ function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>
   }
 }
 
-/** The head of joined parts. One of them can close anything: of several with a head, the last one that has candidates. */
-function headOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 'head'> {
-  const closing =
-    all.findLast(({ head, items }) => head !== undefined && items > 0) ?? all.findLast(({ head }) => head);
-  if (closing?.head === undefined) return {};
-  const heads = all.flatMap((each) => {
-    if (each.head === undefined) return [...each.make()];
-    return each === closing ? [each.head] : [];
-  });
-  return { head: joinedChanges(heads) };
+/** The heads of joined parts: of the closing that closes anything or, if none does, of each. */
+function headsOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 'heads'> {
+  const closings = all.filter(({ heads }) => heads !== undefined);
+  // To find out takes long only if a plan has covered a few of many.
+  const making = closings.length > 1 ? closings.filter(makesAnything) : closings;
+  const heads = (making.length > 0 ? making : closings).flatMap((own) =>
+    (own.heads ?? []).map((head) =>
+      joinedChanges(
+        all.flatMap((each) => (each === own ? [head] : each.heads === undefined ? [...each.make()] : [])),
+      ),
+    ),
+  );
+  return heads.length > 0 ? { heads } : {};
+}
+
+/** Whether any part has anything. @internal */
+export function makesAnything<E, F, S>({ make }: Parts<E, F, S>): boolean {
+  for (const { events } of make()) if (events.length > 0) return true;
+  return false;
 }
 
 function joinedChanges<E, F>(changes: readonly Changes<E, F>[]): Changes<E, F> {

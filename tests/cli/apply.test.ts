@@ -278,7 +278,7 @@ describe('gateway-admin apply', () => {
     expect([gone.code, gone.err]).toEqual([0, '']);
     expect(gone.out).toContain('delete');
     expect(withoutTimes(toDocument(admin.snapshot))).toEqual(withoutTimes(before));
-    expect((await ask(['undo', '--last', '--yes'])).code).toBe(0);
+    expect((await ask(['undo', '--last'])).code).toBe(0);
     expect(namesIn(admin.snapshot)).toEqual(['db-1', 'Hint', 'Watch', 'Sales', 'Off']);
     expect(admin.snapshot.services.find('sales')?.state).toBe('started');
   });
@@ -565,6 +565,7 @@ const {
 const leftBehind = [
   'services/My-Service',
   'services/Report-Service',
+  'services/Spare-Service',
   'monitors/Main-Monitor',
   'monitors/Failed-Monitor',
 ].map((place) => `/${place}: not in the document, left as it is`);

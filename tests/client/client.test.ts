@@ -140,6 +140,14 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     ]);
   });
 
+  it('sends a command whose plan has no mark as one without a mark', async () => {
+    const admin = run();
+    const client = await open(admin);
+    const withoutMark: object = { mark: undefined };
+    expect(await client.services.stop('Backup', withoutMark)).toMatchObject({ ok: true });
+    expect(admin.snapshot.services.find('backup')?.state).toBe('stopped');
+  });
+
   it('gives a refusal as a value, with its problem', async () => {
     const client = await open();
     expect(await client.sessions.close(99)).toMatchObject({

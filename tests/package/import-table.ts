@@ -163,7 +163,6 @@ const rows: readonly Row[] = [
     from: 'cli/*',
     values: [
       'index.ts',
-      // The table alone: not every command loads the library.
       'problem.ts',
       'http/endpoint.ts',
       'json/index.ts',

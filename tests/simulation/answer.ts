@@ -1,7 +1,7 @@
 /**
  * What a client asks, in the process or with a request, and what the client is answered.
  */
-import type { AdminRequest, Execution, Handled, Plan } from 'gateway-admin-core';
+import type { AdminRequest, Execution, Handled, Plan, Problem } from 'gateway-admin-core';
 
 import type { ClientCommand } from './command.ts';
 
@@ -11,8 +11,10 @@ export interface Asked extends ClientCommand {
   readonly request?: AdminRequest;
   /** The tag that the request names in `If-Match`. */
   readonly tag?: Tag;
-  /** The plan whose mark the request names. */
+  /** The plan whose mark the command names. */
   readonly plan?: Shown;
+  /** Whether the mark is that of another command. */
+  readonly isForeign?: true;
   /** The mark of the plan that the command in the process must carry out. */
   readonly mark?: string;
   /** The most effects that the request can have, if that is more than other commands have. */
@@ -24,7 +26,10 @@ export interface Asked extends ClientCommand {
 }
 
 /** A plan that a client was shown. */
-export type Shown = Extract<Plan, { readonly mark: string }>;
+export type Shown = Extract<Plan, { readonly mark: string }> & {
+  /** The epoch of the life in which it was shown. */
+  readonly epoch: string;
+};
 
 /** An entity tag, as a client has read it. */
 export interface Tag {
@@ -48,6 +53,16 @@ export interface Answer {
   /** The time at which the command was settled. */
   readonly settledAt?: number;
   readonly reply?: Reply;
+  /** The plan of now, in the refusal of a mark. */
+  readonly now?: Plan;
+  /** What was closed, if the answer says so. */
+  readonly closed?: Closed;
+}
+
+/** How many sessions and connections a command has closed. */
+export interface Closed {
+  readonly sessions: number;
+  readonly connections: number;
 }
 
 /** What a response shows. */
@@ -66,7 +81,8 @@ export function answerOf(execution: Execution): Answer {
     status: 'problem' in execution ? execution.problem.status : 200,
     hasEvents: events.length > 0,
     hasRetryAfter: outcome === 'refused' && execution.retryAfterMs !== undefined,
-    ...('problem' in execution ? { code: execution.problem.code } : {}),
+    ...('problem' in execution ? told(execution.problem) : {}),
+    ...(outcome === 'accepted' ? { closed: execution.closed } : {}),
     ...(outcome === 'unknown' ? { commandId: execution.commandId } : {}),
     ...(settledAt === undefined ? {} : { settledAt }),
   };
@@ -82,16 +98,24 @@ export function answerTo(handled: Handled): Answer {
     return {
       ...common,
       outcome: 'done',
-      ...(text === '' ? {} : { reply: { etag: headers['etag'], body: text } }),
+      ...(text === '' ? {} : saidIn(headers, text)),
     };
-  const { code, command, detail } = JSON.parse(text) as {
-    readonly code: string;
-    readonly command?: string;
-    readonly detail: string;
-  };
+  const problem = JSON.parse(text) as Problem & { readonly plan?: Plan };
+  const { code, command, detail } = problem;
   // The store can fail between two parts.
-  const hasEvents = code === 'partly-done' || /parts are done/.test(detail);
+  const hasEvents = code === 'partly-done' || detail.includes('parts are done');
   if (code !== 'outcome-unknown' || command === undefined)
-    return { ...common, outcome: 'refused', code, hasEvents };
+    return { ...common, outcome: 'refused', ...told(problem), hasEvents };
   return { ...common, outcome: 'unknown', code, commandId: command };
+}
+
+function told({ code, plan }: Problem & { readonly plan?: unknown }): Pick<Answer, 'code' | 'now'> {
+  return { code, ...(plan === undefined ? {} : { now: plan as Plan }) };
+}
+
+/** What a body says: what was done, or what is shown. */
+function saidIn(headers: Readonly<Record<string, string>>, body: string): Pick<Answer, 'closed' | 'reply'> {
+  if (headers['preference-applied'] === undefined) return { reply: { etag: headers['etag'], body } };
+  const { closed } = JSON.parse(body) as { readonly closed: Closed };
+  return { closed };
 }

@@ -4,13 +4,18 @@
  */
 import {
   changePassword,
+  closeServerConnections,
+  closeServiceSessions,
+  closeSession,
   deleteUser,
+  flushLogs,
   patchService,
   startMonitor,
   startService,
   stopMonitor,
   stopService,
   type AdminRequest,
+  type Problem,
   type Transition,
 } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
@@ -61,7 +66,7 @@ export class Clients {
       () => this.#reading(),
       () => this.#reading(),
       () => this.#patch(number),
-      () => this.#patch(number),
+      () => this.#patchTwice(number),
       () => this.#turn(),
       () => this.#deletion(),
     ];
@@ -89,17 +94,17 @@ export class Clients {
     return this.#withTag(link, asked);
   }
 
+  /** One request patches a resource twice. Both commands name the tag that was read before. */
+  #patchTwice(number: number): Asked {
+    const first = anyPatch(this.#random, number);
+    const parts = [first, anyTurn(this.#random), patchAt(first.link, number + 100_000)];
+    const tag = this.#tagOf(first.link);
+    return { ...inOneRequest(parts, tag), ...(tag && { tag }) };
+  }
+
   #password(number: number): Asked {
-    const name = this.#random.pick(['Sales', 'Reports']);
-    const operations = [{ op: 'add', path: '/password', value: `secret ${String(number)}` }];
-    const sealed = [{ op: 'add', path: '/password', value: `sealed ${String(number)}` }] as const;
-    return this.#withTag(`/services/${name}`, {
-      kind: 'password',
-      step: (snapshot, context) => patchService(snapshot, name, sealed, context),
-      changes: [],
-      ...patching(`/services/${name}`, operations),
-      asksHostFirst: true,
-    });
+    const { link, ...asked } = anyPassword(this.#random, number);
+    return this.#withTag(link, asked);
   }
 
   #turn(): Asked {
@@ -117,33 +122,44 @@ export class Clients {
     };
   }
 
-  /** Names a tag that was read, the newest one as a rule. */
   #withTag(link: string, asked: Asked & { readonly request: AdminRequest }): Asked {
-    const tags = this.#tags.filter((each) => each.link === link);
-    if (tags.length === 0 || this.#random.chance(0.2)) return asked;
-    const tag = this.#random.chance(0.7) ? tags.at(-1) : this.#random.pick(tags);
+    const tag = this.#tagOf(link);
     if (tag === undefined) return asked;
     const headers = { ...asked.request.headers, 'if-match': tag.text };
     return { ...asked, request: { ...asked.request, headers }, tag };
   }
+
+  /** A tag that was read, the newest one as a rule. */
+  #tagOf(link: string): Tag | undefined {
+    const tags = this.#tags.filter((each) => each.link === link);
+    if (tags.length === 0 || this.#random.chance(0.2)) return undefined;
+    return this.#random.chance(0.7) ? tags.at(-1) : this.#random.pick(tags);
+  }
 }
 
 /** A request for a change of a resource. */
-interface Requesting extends Asked {
-  /** The link of the resource. */
-  readonly link: string;
+export interface Requesting extends Asked {
   readonly request: AdminRequest;
 }
 
-function anyPatch(random: Random, number: number): Requesting {
-  const link = random.pick(patchables);
+/** A request for a change of one resource. */
+interface Changing extends Requesting {
+  /** The link of the resource. */
+  readonly link: string;
+}
+
+function anyPatch(random: Random, number: number): Changing {
+  return patchAt(random.pick(patchables), number);
+}
+
+function patchAt(link: string, number: number): Changing {
   const [, collection = '', name = ''] = link.split('/');
   const [path, valueOf] = fields[collection] ?? ['', String];
   const operations = [{ op: 'replace', path, value: valueOf(number) }];
   return { link, ...patchOf(name, number), ...patching(link, operations) };
 }
 
-function anyTurn(random: Random): Requesting {
+function anyTurn(random: Random): Changing {
   const isService = random.chance(0.5);
   const name = random.pick(isService ? ['Sales', 'Reports'] : ['Watch', 'Probe']);
   const how = random.pick(['start', 'stop'] as const);
@@ -159,18 +175,88 @@ function anyTurn(random: Random): Requesting {
   };
 }
 
-/** Several patches, starts and stops in one request. */
-export function anySequence(random: Random, number: number): Asked & { readonly request: AdminRequest } {
-  const parts = Array.from({ length: 2 + random.below(3) }, (_, part) =>
+function anyPassword(random: Random, number: number): Changing {
+  const link = `/services/${random.pick(['Sales', 'Reports'])}`;
+  const operations = [{ op: 'add', path: '/password', value: `secret ${String(number)}` }];
+  const sealed = [{ op: 'add', path: '/password', value: `sealed ${String(number)}` }] as const;
+  return {
+    link,
+    kind: 'password',
+    step: (snapshot, context) => patchService(snapshot, link.slice('/services/'.length), sealed, context),
+    changes: [],
+    ...patching(link, operations),
+    asksHostFirst: true,
+  };
+}
+
+/** Closes sessions or connections, or flushes the logs. */
+function anyClosing(random: Random): Requesting {
+  const [service, server] = [random.pick(['Sales', 'Reports']), random.pick(['db-1', 'db-2'])];
+  const id = random.below(10);
+  const closings: readonly (readonly [Transition, method: string, target: string])[] = [
+    [
+      (...given) => closeServiceSessions(given[0], service, given[1]),
+      'DELETE',
+      `/services/${service}/sessions`,
+    ],
+    [
+      (...given) => closeServerConnections(given[0], server, given[1]),
+      'DELETE',
+      `/servers/${server}/connections`,
+    ],
+    [(...given) => closeSession(given[0], id, given[1]), 'DELETE', `/sessions/${String(id)}`],
+    [flushLogs, 'POST', '/gateway/logs/flush'],
+  ];
+  const [step, method, target] = random.pick(closings);
+  return { kind: `${method} ${target}`, step, changes: [], request: { method, target, headers: {} } };
+}
+
+/** A request for anything that can be planned. */
+export function anyRequest(random: Random, number: number, seals: boolean): Requesting {
+  const makers = [
+    () => anySequence(random, number),
+    () => anySequence(random, number),
+    () => anyTurn(random),
+    () => (seals ? anyPassword(random, number) : anyPatch(random, number)),
+    () => anyClosing(random),
+  ];
+  return random.pick(makers)();
+}
+
+/** Several commands in one request: of what closes anything, one comes last. */
+function anySequence(random: Random, number: number): Requesting {
+  const parts = Array.from({ length: 1 + random.below(4) }, (_, part): Requesting =>
     random.chance(0.5) ? anyTurn(random) : anyPatch(random, number + part * 100_000),
   );
-  const commands = parts.map(({ request: { method, target: path, body } }) =>
-    typeof body === 'string' ? { method, path, body: JSON.parse(body) as unknown } : { method, path },
-  );
+  if (random.chance(0.3)) parts.push(anyClosing(random));
+  if (random.chance(0.3)) parts.unshift(early(anyClosing(random)));
+  return inOneRequest(parts);
+}
+
+/** Several commands in one request. Those of the resource of a tag name the tag. */
+function inOneRequest(parts: readonly Requesting[], tag?: Tag): Requesting {
+  const commands = parts.map(({ request: { method, target: path, body } }) => ({
+    ...{ method, path },
+    ...(typeof body === 'string' && { body: JSON.parse(body) as unknown }),
+    ...(path === tag?.link && { if_match: tag.text }),
+  }));
   const headers = { 'content-type': 'application/json' };
   const request = { method: 'POST', target: '/sequence', headers, body: JSON.stringify({ commands }) };
   return { ...inSequence(parts), request };
 }
+
+/** A closing that is not the last command of a sequence: there must be nothing to close. */
+function early(closing: Requesting): Requesting {
+  const step: Transition = (snapshot, context) => {
+    const decision = closing.step(snapshot, context);
+    if (decision.outcome !== 'accepted') return decision;
+    const { resources } = decision;
+    return { outcome: 'refused', next: snapshot, resources, problem: notLast };
+  };
+  return { ...closing, step };
+}
+
+const notLast: Problem = { type: '', title: '', status: 422, detail: '', code: 'op-not-allowed' };
 
 function patching(target: string, operations: readonly object[]): { readonly request: AdminRequest } {
   const headers = { 'content-type': 'application/json-patch+json' };

@@ -38,7 +38,7 @@ export class Chronicle {
     this.#newest.push(published);
     this.ids.push(published.id);
     const { event } = published;
-    if (event.command !== undefined && !changesNothing.test(event.type))
+    if (event.command !== undefined && event.type !== 'command.failed')
       this.#changes.push({ ...published, revision: revisionOf(published) });
   }
 
@@ -60,7 +60,9 @@ export class Chronicle {
   /** The changes of a resource by commands, after a revision. */
   changesOf(link: string, after: number): readonly { readonly revision: number; readonly actor?: string }[] {
     return this.#changes
-      .filter(({ revision, event }) => revision > after && event.resource === link)
+      .filter(
+        ({ revision, event }) => revision > after && event.resource === link && !leavesAlone.test(event.type),
+      )
       .map(({ revision, event: { actor } }) => ({ revision, ...(actor === undefined ? {} : { actor }) }));
   }
 
@@ -87,7 +89,7 @@ export class Chronicle {
 }
 
 /** The events of commands that leave the command number of their resource alone: nobody edits what they change. */
-const changesNothing = /^(?:command\.failed|sessions\.closed|connections\.closed|logs\.flushed)$/;
+export const leavesAlone = /^(?:sessions\.closed|connections\.closed|logs\.flushed)$/;
 
 function revisionOf({ id }: PublishedEvent): number {
   return Number(placeOf(id).split('.')[0]);

@@ -1,7 +1,7 @@
 /**
  * Clients that undo what others have done, and bring back the configuration of an earlier moment.
  */
-import { adoptDocument, nameKey, revert, sequence, type AdminEvent } from 'gateway-admin-core';
+import { adoptDocument, evolve, revert, sequence, type AdminEvent } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Asked } from './answer.ts';
@@ -84,22 +84,25 @@ export class Historian {
     return {
       kind: `undo of ${command.id}`,
       step: sequence(...events.map((event) => revert(event))),
-      changes: inSteps(
-        Object.assign({}, ...events.flatMap((event) => this.#before(event, command))) as Change,
-      ),
+      changes: isReversible(command) ? this.#stepsBack(command) : [],
       request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/undo`, headers: {} },
       mostEffects: events.length,
     };
   }
 
-  /** What clients see of the resource of an event before a command. */
-  #before({ resource }: SettledCommand['events'][number], command: SettledCommand): readonly Change[] {
-    const now = fieldsOf(this.#ledger.snapshotAfter(command));
-    const then = fieldsOf(this.#ledger.snapshotBefore(command));
-    const key = nameKey(resource.split('/')[2] ?? '');
-    return [...new Set([...now.keys(), ...then.keys()])]
-      .filter((field) => field.startsWith(`${key} `) && then.get(field) !== now.get(field))
-      .map((field) => ({ [field]: then.get(field) }));
+  /** What clients see after each step of an undo: a step stands alone if the gateway refuses the others. */
+  #stepsBack(command: SettledCommand): readonly Change[] {
+    let before = this.#ledger.snapshotBefore(command);
+    const steps = command.events.map((event) => {
+      const after = evolve(before, [event]);
+      const [then, now] = [fieldsOf(before), fieldsOf(after)];
+      before = after;
+      const changed = [...new Set([...then.keys(), ...now.keys()])].filter(
+        (field) => then.get(field) !== now.get(field),
+      );
+      return Object.fromEntries(changed.map((field) => [field, then.get(field)]));
+    });
+    return steps.toReversed();
   }
 
   #restoring(command: SettledCommand): Asked {

@@ -1,63 +1,120 @@
 /**
  * Clients that plan, wait, and send the command with the mark of its plan: what is done must be what was shown.
  */
-import type { Admin, AdminEvent, AdminRequest, Execution, Json, Snapshot } from 'gateway-admin-core';
+import {
+  redactSecrets,
+  type Admin,
+  type AdminEvent,
+  type AdminRequest,
+  type Effect,
+  type Json,
+  type Snapshot,
+} from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
-import type { Asked, Shown } from './answer.ts';
-import { anySequence } from './asking.ts';
-import { anyCommand, type ClientCommand } from './command.ts';
+import type { Answer, Asked, Closed, Shown } from './answer.ts';
+import { anyRequest, type Requesting } from './asking.ts';
+import { anyCommand, maintenanceCommand, type ClientCommand } from './command.ts';
+import type { Heard } from './life.ts';
 
-/** A plan that a client was shown. */
+/** A command in the process whose plan a client was shown. */
 interface Planned {
   readonly command: ClientCommand;
   readonly plan: Shown;
-  /** The life in which the plan was made. */
-  readonly admin: Admin;
   /** The sessions and connections that the plan covers. */
   readonly covered: ReadonlySet<string>;
 }
 
+/** What the gateway was asked to close for a client. */
+interface Closing extends Closed {
+  /** The last revision at which one of them has opened. */
+  readonly newest: number;
+}
+
+/** What happens between a plan and its command, and between a decision and its effects. */
+type Between = (typeof happenings)[number];
+
+const happenings = ['client', 'client', 'connection', 'connection', 'end', 'disconnect', 'status'] as const;
+
 /** Plans that wait to be carried out. */
 export class Planner {
   readonly faults: string[] = [];
-  /** How often a marked command was carried out, was refused for its mark, or changed nothing. */
-  readonly seen = { accepted: 0, refused: 0, unchanged: 0 };
-  readonly #random: Random;
+  readonly random: Random;
+  /** Whether the interface can keep the password of a service. */
+  readonly #seals: boolean;
   readonly #plans: Planned[] = [];
-  /** Sequences that were planned by requests. */
-  readonly #sequences: Asked[] = [];
+  /** Requests that were planned. */
+  readonly #requests: (Requesting & { readonly plan: Shown })[] = [];
+  /** What was closed, by client. */
+  readonly #closings = new Map<string, Closing>();
 
-  constructor(random: Random) {
-    this.#random = random;
+  constructor(random: Random, seals: boolean) {
+    this.random = random;
+    this.#seals = seals;
   }
 
   /** A client plans a command, or sends one that was planned before, in whatever life. */
   next(admin: Admin, number: number): Asked | undefined {
-    if (this.#random.chance(0.2)) {
-      this.#planSequence(admin, number);
+    const { random } = this;
+    if (random.chance(0.3)) {
+      this.#planRequest(admin, number);
       return undefined;
     }
-    if (this.#random.chance(0.2)) return this.#sequences.shift();
-    if (this.#plans.length > 0 && this.#random.chance(0.5)) return this.#send(admin);
-    const command = anyCommand(this.#random, number);
-    const plan = admin.plan(command.step);
+    if (random.chance(0.3)) return this.#sendRequest();
+    if (this.#plans.length > 0 && random.chance(0.5)) return this.#send(admin);
+    const command = random.chance(0.1) ? maintenanceCommand(random) : anyCommand(random, number);
+    const made = admin.plan(command.step);
+    const plan = { ...made, epoch: admin.snapshot.epoch };
     if (plan.outcome !== 'refused')
-      this.#plans.push({ command, plan, admin, covered: coveredBy(command, admin.snapshot) });
+      this.#plans.push({ command, plan, covered: coveredBy(command, admin.snapshot) });
     return undefined;
   }
 
-  /** The service of a client that logs in; `undefined` if none does. */
-  nextClient(): string | undefined {
-    return this.#random.chance(0.3) ? this.#random.pick(['Sales', 'Reports']) : undefined;
+  /** What happens before the next command. */
+  between(): Between | undefined {
+    return this.random.chance(0.4) ? this.random.pick(happenings) : undefined;
   }
 
-  #planSequence(admin: Admin, number: number): void {
-    const asked = anySequence(this.#random, number);
-    const planning = { ...asked.request, target: '/sequence?dry_run=true', principal: { name: 'planner' } };
-    const remember = (plan: Shown): void => {
-      const request: AdminRequest = { ...asked.request, target: `/sequence?mark=${plan.mark}` };
-      this.#sequences.push({ ...asked, kind: `${asked.kind} with a mark`, request, plan });
+  /** The gateway is asked for an effect. */
+  note(effect: Effect, commandId: string, admin: Admin): void {
+    const { actor } = admin.commands().find(({ id }) => id === commandId) ?? {};
+    if (actor === undefined) return;
+    const { sessions, connections, newest } = this.#closings.get(actor) ?? nothing;
+    const more = closingOf(effect, admin.snapshot);
+    this.#closings.set(actor, {
+      sessions: sessions + more.sessions,
+      connections: connections + more.connections,
+      newest: Math.max(newest, more.newest),
+    });
+  }
+
+  /** A client is answered. */
+  hear({ asked, actor, answer }: Pick<Heard, 'asked' | 'actor' | 'answer'>): void {
+    const { sessions, connections, newest } = this.#closings.get(actor) ?? nothing;
+    const say = (text: string): void => {
+      this.faults.push(`${asked.kind} of ${actor} ${text}`);
+    };
+    const said = answer.closed;
+    if (said !== undefined && (said.sessions !== sessions || said.connections !== connections))
+      say(
+        `says that ${JSON.stringify(said)} were closed, and not ${JSON.stringify({ sessions, connections })}`,
+      );
+    const [, , , revision] = asked.plan?.mark.split('.') ?? [];
+    if (revision !== undefined && newest > Number(revision)) say('closes what has opened since its plan');
+    if (asked.isForeign === true && answer.outcome === 'done')
+      say('was done with the mark of another command');
+  }
+
+  #planRequest(admin: Admin, number: number): void {
+    const asked = anyRequest(this.random, number, this.#seals);
+    const { target, headers } = asked.request;
+    const planning = { ...asked.request, target: `${target}?dry_run=true`, principal: { name: 'planner' } };
+    const prefer = this.random.chance(0.5) ? { prefer: 'return=representation' } : {};
+    const { epoch } = admin.snapshot;
+    const remember = (made: Shown): void => {
+      const request: AdminRequest = { ...asked.request, headers: { ...headers, ...prefer } };
+      const plan = { ...made, epoch };
+      this.#requests.push({ ...asked, kind: `${asked.kind} with a mark`, request, plan });
     };
     // An interface that has died does not answer.
     void admin.handle(planning).then(
@@ -69,52 +126,80 @@ export class Planner {
     );
   }
 
+  /** Sends a request with the mark of its plan, or of the plan of another request. */
+  #sendRequest(): Asked | undefined {
+    const asked = this.#requests.shift();
+    if (asked === undefined) return undefined;
+    // Sometimes the answer is lost, and it is sent again.
+    if (this.random.chance(0.2)) this.#requests.push(asked);
+    const { plan, request } = asked;
+    const marked = (mark: string): AdminRequest => ({ ...request, target: `${request.target}?mark=${mark}` });
+    const other = this.random.chance(0.2) ? this.#requests[0] : undefined;
+    if (other === undefined || isSame(other, asked)) return { ...asked, request: marked(plan.mark) };
+    const { plan: _, ...command } = asked;
+    return { ...command, request: marked(other.plan.mark), isForeign: true };
+  }
+
   #send(admin: Admin): Asked {
-    const at = this.#random.below(this.#plans.length);
+    const at = this.random.below(this.#plans.length);
     // Sometimes it stays, and is sent again.
-    const [planned] = this.#random.chance(0.8) ? this.#plans.splice(at, 1) : [this.#plans[at]];
+    const [planned] = this.random.chance(0.8) ? this.#plans.splice(at, 1) : [this.#plans[at]];
     if (planned === undefined) throw new RangeError('There is no such plan');
     const { command, plan } = planned;
     return {
       ...command,
       kind: `${command.kind} with a mark`,
       mark: plan.mark,
-      judge: (execution) => {
-        this.#judge(planned, execution, admin);
+      plan,
+      judge: ({ outcome }) => {
+        this.#judge(planned, outcome, admin);
       },
     };
   }
 
-  #judge(planned: Planned, execution: Execution, admin: Admin): void {
-    const say = (text: string): void => {
-      this.faults.push(`${planned.command.kind} with the mark ${planned.plan.mark}: ${text}`);
-    };
-    if (execution.outcome === 'accepted' || execution.outcome === 'refused') {
-      for (const event of execution.events) for (const text of this.#strays(planned, event, admin)) say(text);
-    }
-    if (execution.outcome === 'accepted') {
-      this.seen.accepted += 1;
-      const left = openIn(admin.snapshot);
-      for (const each of planned.covered) if (left.has(each)) say(`${each} was covered, and is still open`);
-    }
-    if (execution.outcome === 'unchanged') this.seen.unchanged += 1;
-    if (execution.outcome !== 'refused' || execution.problem.code !== 'precondition-failed') return;
-    this.seen.refused += 1;
-    if (execution.events.length > 0) say('it was refused, and has events');
+  #judge({ command, plan, covered }: Planned, outcome: Answer['outcome'], admin: Admin): void {
+    if (outcome !== 'accepted') return;
+    const left = openIn(admin.snapshot);
+    for (const each of covered)
+      if (left.has(each))
+        this.faults.push(
+          `${command.kind} with the mark ${plan.mark}: ${each} was covered, and is still open`,
+        );
   }
+}
 
-  /** What an event says beyond the plan. */
-  #strays({ plan, admin: planning, covered }: Planned, event: AdminEvent, admin: Admin): readonly string[] {
-    const { type, resource } = event;
-    if (type === 'command.failed') return [];
-    const closed = closedBy(event);
-    if (closed.length > 0 && planning !== admin) return ['it closes what an earlier life has shown'];
-    const shown = plan.events.some((each) => saidBy(each) === saidBy(event));
-    return [
-      ...(shown ? [] : [`${type} of ${resource} was not shown`]),
-      ...closed.filter((each) => !covered.has(each)).map((each) => `${each} was closed, and not covered`),
-    ];
+const nothing: Closing = { sessions: 0, connections: 0, newest: 0 };
+
+/** Whether two requests ask for the same. A mark binds no password. */
+function isSame({ kind, request }: Requesting, other: Requesting): boolean {
+  const [one, another] = [request, other.request];
+  if (one.method !== another.method || one.target !== another.target) return false;
+  return one.body === another.body || (kind.startsWith('password') && other.kind.startsWith('password'));
+}
+
+/** What is open of what an effect closes. */
+function closingOf(effect: Effect, { sessions: table }: Snapshot): Closing {
+  if (effect.type === 'sessions.close') {
+    const open = effect.sessions.flatMap(({ id, connected }) => {
+      const session = table.find(id);
+      return session?.connected === connected ? [session] : [];
+    });
+    return {
+      sessions: open.length,
+      connections: open.reduce((sum, { connections }) => sum + connections.length, 0),
+      newest: Math.max(0, ...open.map(({ opened }) => opened)),
+    };
   }
+  if (effect.type !== 'connections.close') return nothing;
+  const open = effect.connections.flatMap(({ session: id, connected, id: own }) => {
+    const session = table.find(id);
+    if (session?.connected !== connected) return [];
+    return session.connections.filter((each) => each.id === own);
+  });
+  return {
+    ...{ sessions: 0, connections: open.length },
+    newest: Math.max(0, ...open.map(({ opened }) => opened)),
+  };
 }
 
 /** The sessions and connections that an event closes. */
@@ -156,16 +241,27 @@ function coveredBy({ step }: ClientCommand, snapshot: Snapshot): ReadonlySet<str
 
 /** What an event says, without what differs each time it is decided, and without those whom it closes. */
 export function saidBy(event: Json | AdminEvent): string {
-  const { type, resource, before = {}, after = {} } = event as Readonly<Record<string, Settings>>;
+  const said = redactSecrets(event);
+  const { type, resource, before = {}, after = {} } = said as Readonly<Record<string, Settings>>;
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return JSON.stringify([
     type,
     resource,
-    names.map((name) => [name, before[name], after[name]]).filter(isChanged),
+    names.map((name) => [name, ...between(before[name], after[name])]).filter(isChanged),
   ]);
 }
 
 type Settings = Readonly<Record<string, unknown>>;
+
+/** Both values; of the words of a status, those that go and those that come. */
+function between(before: unknown, after: unknown): readonly unknown[] {
+  if (!isStatus(before) || !isStatus(after)) return [before, after];
+  return [before.filter((word) => !after.includes(word)), after.filter((word) => !before.includes(word))];
+}
+
+function isStatus(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((word) => /^[a-z]+$/.test(String(word)));
+}
 
 function isChanged([, before, after]: readonly unknown[]): boolean {
   return JSON.stringify(before) !== JSON.stringify(after);

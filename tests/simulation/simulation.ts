@@ -10,6 +10,7 @@ import {
   type GatewayDocument,
   type HostReport,
   type ServerStatusWord,
+  type Session,
 } from 'gateway-admin-core';
 import {
   createRandom,
@@ -81,39 +82,29 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
   const rare = createRandom(seed + 2 ** 33);
   const world =
     hazards === 'all'
-      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), {
-          planner: plannerOf(seed),
-          undoing: undoingOf(seed),
-          founding: foundingOf(seed),
-        })
+      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), guestsOf(seed))
       : new World(createRandom(seed), undefined, noHazards(rare));
   for (let step = 0; step < steps; step += 1) await world.step();
   return world.end();
 }
 
-/** In every fourth world, clients plan. */
-function plannerOf(seed: number): Planner | undefined {
-  const random = createRandom(seed + 2 ** 34);
-  return random.chance(0.25) ? new Planner(random) : undefined;
-}
-
-/** In every fourth world, clients undo and restore. */
-function undoingOf(seed: number): Random | undefined {
-  const random = createRandom(seed + 2 ** 35);
-  return random.chance(0.25) ? random : undefined;
-}
-
-/** In every fourth world, clients create and delete. */
-function foundingOf(seed: number): Random | undefined {
-  const random = createRandom(seed + 2 ** 36);
-  return random.chance(0.25) ? random : undefined;
+/** In every fourth world, clients plan; in every fourth, they undo and restore; and in every fourth, they create and delete. */
+function guestsOf(seed: number): Guests {
+  const [planning, undoing] = [createRandom(seed + 2 ** 34), createRandom(seed + 2 ** 35)];
+  const founding = createRandom(seed + 2 ** 36);
+  return {
+    planning: planning.chance(0.25) ? planning : undefined,
+    undoing: undoing.chance(0.25) ? undoing : undefined,
+    founding: founding.chance(0.25) ? founding : undefined,
+  };
 }
 
 /** Who acts in some worlds only. */
 interface Guests {
   /** Draws what clients create and delete. */
   readonly founding: Random | undefined;
-  readonly planner: Planner | undefined;
+  /** Draws what clients plan. */
+  readonly planning: Random | undefined;
   /** Draws what clients undo and restore. */
   readonly undoing: Random | undefined;
 }
@@ -156,7 +147,7 @@ class World {
   #clientCount = 0;
 
   constructor(random: Random, more: Random | undefined, hazards: Hazards, guests?: Guests) {
-    this.#planner = guests?.planner;
+    this.#planner = guests?.planning && new Planner(guests.planning, hazards.seals);
     // What an abandoned command has created would be there or not, for everybody.
     this.#founder = guests?.founding && !hazards.abandons ? new Founder(guests.founding) : undefined;
     this.#random = random;
@@ -239,9 +230,7 @@ class World {
       this.#commands += 1;
       const asked = this.#planner.next(life.admin, this.#commands + 1);
       if (asked !== undefined) this.#ask(life, asked);
-      // Others log in between the plan and the command.
-      const service = this.#planner.nextClient();
-      if (service !== undefined) this.#report(life.admin, this.#gateway.openSession(service));
+      this.#crossPlan(life.admin, this.#planner);
     }
   }
 
@@ -252,6 +241,21 @@ class World {
       this.#ask(life, this.#founder.next(this.#commands + 1));
       this.#report(life.admin, this.#founder.happenings(this.#gateway));
     }
+  }
+
+  /** Something happens between a plan and its command, or between a decision and its effects. */
+  #crossPlan(admin: Admin, planner: Planner): void {
+    const [gateway, { random }] = [this.#gateway, planner];
+    const [service, server] = [random.pick(['Sales', 'Reports']), random.pick(['db-1', 'db-2'])];
+    const happenings = {
+      client: () => gateway.openSession(service),
+      connection: () => gateway.openConnection(random.below(10), server),
+      end: () => sessionsOf(admin, service).flatMap(({ id }) => gateway.closeSession(id)),
+      disconnect: () => connectionsOf(admin, server).flatMap((place) => gateway.closeConnection(...place)),
+      status: () => this.#finding(random, server),
+    };
+    const what = planner.between();
+    if (what !== undefined) this.#report(admin, happenings[what]());
   }
 
   #undoSome(life: Life): void {
@@ -431,6 +435,7 @@ class World {
     const { reply, settledAt = heard.at, code } = answer;
     this.#abandonment.hear(heard);
     this.#historian?.hear(heard);
+    this.#planner?.hear(heard);
     // What a creation shows has another address.
     const isOwn = asked.request !== undefined && asked.request.method !== 'POST';
     if (isOwn && reply !== undefined) this.#clients.look(asked.request, reply);
@@ -518,6 +523,7 @@ class World {
   #crossRecord(): void {
     const more = this.#more;
     if (this.#life?.alive !== true || this.#life.isClosing) return;
+    if (this.#planner !== undefined) this.#crossPlan(this.#life.admin, this.#planner);
     if (more?.chance(0.3 * this.#roughness) !== true) return;
     const happenings = [() => this.#failure(undefined, undefined, more), () => this.#finding(more)];
     this.#report(this.#life.admin, more.pick(happenings)());
@@ -590,13 +596,10 @@ class World {
     this.#sink = this.#trail.sink();
     return {
       maxEventsKept,
-      ...(abandons
-        ? {
-            applying: (effect, commandId) => {
-              this.#abandonment.note(effect, commandId);
-            },
-          }
-        : {}),
+      applying: (effect, commandId) => {
+        if (abandons) this.#abandonment.note(effect, commandId);
+        if (this.#life?.alive === true) this.#planner?.note(effect, commandId, this.#life.admin);
+      },
       ...(audit === 'none' ? {} : { audit: { sink: this.#sink, required: audit === 'required' } }),
       ...(seals
         ? {
@@ -641,6 +644,21 @@ class World {
     await this.#settle();
     this.#disk.tear();
   }
+}
+
+/** The sessions of a service that an interface shows. */
+function sessionsOf({ snapshot: { sessions } }: Admin, service: string): readonly Session[] {
+  return [...sessions].filter((session) => session.service === service.toLowerCase());
+}
+
+/** The connections to a server that an interface shows. */
+function connectionsOf(
+  { snapshot: { sessions } }: Admin,
+  server: string,
+): readonly [session: number, id: number][] {
+  return [...sessions].flatMap(({ id, connections }) =>
+    connections.filter((each) => each.server === server).map((each) => [id, each.id] as [number, number]),
+  );
 }
 
 /** A difference in whether something wanted has failed. */

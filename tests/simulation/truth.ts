@@ -3,10 +3,10 @@
  * and the answer. A 412 is given only if a command has changed the resource since the tag was read, and a success with
  * `If-Match` only if none has. A request with a mark does what its plan has shown, or nothing.
  */
-import type { Snapshot } from 'gateway-admin-core';
+import type { AdminEvent, Json, Snapshot } from 'gateway-admin-core';
 
 import type { Answer, Asked, Shown, Tag } from './answer.ts';
-import type { Chronicle } from './chronicle.ts';
+import { leavesAlone, type Chronicle } from './chronicle.ts';
 import { saidBy } from './planner.ts';
 
 /** A command with its answer. */
@@ -39,7 +39,7 @@ export function untruthsIn(answered: Answered, chronicle: Chronicle, epoch: stri
   const { tag, plan } = answered.asked;
   const about = [
     ...(tag === undefined ? [] : conditionFaults(answered, tag, chronicle, epoch)),
-    ...(plan === undefined ? [] : markFaults(answered, plan, chronicle)),
+    ...(plan === undefined ? [] : markFaults(answered, plan, chronicle, epoch)),
   ];
   const untruth = untruthOf(answered, chronicle);
   return untruth === undefined ? about : [...about, untruth];
@@ -59,6 +59,10 @@ function untruthOf(answered: Answered, chronicle: Chronicle): string | undefined
 function outcomeToExplain({ answer, asked, actor }: Answered, chronicle: Chronicle): string | undefined {
   const { outcome, code, hasEvents } = answer;
   if (asked.request?.method === 'GET') return undefined;
+  // What the plan of a closing has shown may be closed already, and another session has the id.
+  if (asked.plan?.mark.split('.')[2] !== undefined && !hasEvents) {
+    if (outcome === 'unchanged' || outcome === 'done') return undefined;
+  }
   if (outcome === 'unchanged') return 'unchanged';
   if (outcome === 'done') return chronicle.changesBy(actor).length > 0 ? undefined : 'unchanged';
   const isAboutState = outcome === 'refused' && !hasEvents && !otherReasons.includes(code);
@@ -101,15 +105,51 @@ function markFaults(
   { asked: { kind }, actor, answer }: Answered,
   plan: Shown,
   chronicle: Chronicle,
+  epoch: string,
 ): readonly string[] {
   const shown = plan.events.map(saidBy);
-  const done = chronicle.changesBy(actor).map(saidBy);
+  const needless = needlessRefusal(answer, plan, epoch);
+  const changes = chronicle.changesBy(actor);
+  const done = changes.map(saidBy);
   const strays = done.filter((each) => !shown.includes(each));
-  const isPart = answer.outcome === 'done' && done.length > 0 && done.length < shown.length;
+  // A closing with a mark may have nothing left to close.
+  const [wanted, made] = [plan.events, changes].map((events) => events.filter(isWhole).length);
+  const isPart = answer.outcome === 'done' && done.length > 0 && made !== wanted;
   const isUnasked = answer.code === 'precondition-failed' && done.length > 0;
   return [
     ...strays.map((each) => `${kind} of ${actor} has made ${each}, which its plan did not show`),
     ...(isPart ? [`${kind} of ${actor} was answered with a success, and a part of it was made`] : []),
     ...(isUnasked ? [`${kind} of ${actor} was refused for its mark, and has made something`] : []),
+    ...(needless === undefined || kind.includes('in parts')
+      ? []
+      : [`${kind} of ${actor} was refused for its mark, although ${needless}`]),
   ];
+}
+
+/** Why a plan that no longer held would have held, by the plan of the refusal. */
+function needlessRefusal({ code, now }: Answer, plan: Shown, epoch: string): string | undefined {
+  if (code !== 'precondition-failed' || now === undefined) return undefined;
+  if (now.outcome === 'refused') return `it would be refused with ${now.problem.code}`;
+  if (now.outcome === 'unchanged') return 'it would change nothing';
+  if (plan.epoch !== epoch && !plan.events.every(isWhole)) return undefined;
+  // What has closed by itself needs no closing.
+  const isCompared = now.events.every(isWhole) ? isWhole : () => true;
+  const [shown, again] = [plan, now].map(({ events, effects }) =>
+    JSON.stringify([
+      ...events.filter(isCompared).map((event) => [saidBy(event), waysBack(event)]),
+      ...effects.flatMap((effect) => (effect as { readonly from?: string }).from ?? []),
+    ]),
+  );
+  return shown === again ? `it would do what its plan has shown: ${String(shown)}` : undefined;
+}
+
+/** How an event would be taken back: whether a password was set before shows there alone. */
+function waysBack(event: Json): readonly string[] {
+  const { inverse = [] } = event as { readonly inverse?: readonly { op: string; path: string }[] };
+  return inverse.map(({ op, path }) => `${op} ${path}`);
+}
+
+/** Whether an event is made as a whole or not at all. */
+function isWhole(event: Json | AdminEvent): boolean {
+  return !leavesAlone.test((event as { readonly type: string }).type);
 }

@@ -1,16 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { command } from '../cli/command-line.ts';
 import { buildExamples } from '../support/built-package.ts';
-import { root } from '../support/project.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
+import { program, runProgram, type Result } from './program.ts';
 import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
 
-const program = `${root}dist/cli/main.js`;
 let gateway: RunningGateway;
 const clients: DatabaseClient[] = [];
 const leaving: (() => void)[] = [];
@@ -27,22 +25,9 @@ afterEach(async () => {
 
 afterAll(endGateways);
 
-interface Result {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs the program as a shell does. */
-async function ask(...args: readonly string[]): Promise<Result> {
-  const env = { ...process.env, GATEWAY_ADMIN_URL: gateway.admin };
-  try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, ...args], { env });
-    return { code: 0, out: stdout, err: stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, out: stdout, err: stderr };
-  }
+function ask(...args: readonly string[]): Promise<Result> {
+  return runProgram(gateway.admin, ...args);
 }
 
 /** Follows what a command prints until the test ends. */

@@ -41,7 +41,7 @@ export function inBatches<S, T, E, F>(
   { openedUpTo }: Pick<Context, 'openedUpTo'>,
 ): Parts<E, F, S> | undefined {
   const all = { count: Math.max(1, Math.ceil(count / teardownBatch)), items: count, make };
-  if (openedUpTo !== undefined) return { ...all, head: changeOf(toChange([])) };
+  if (openedUpTo !== undefined) return { ...all, heads: [changeOf(toChange([]))] };
   return count === 0 ? undefined : all;
 
   function* make(present?: () => S): Generator<Changes<E, F>> {

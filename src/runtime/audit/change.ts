@@ -28,9 +28,9 @@ export function decidedChange(
   decision: Changes<AdminEvent, Effect>,
   first: readonly AdminEvent[],
 ): readonly Json[] {
-  const { count, items, head } = partsOf<AdminEvent, Effect>(decision);
+  const { count, items, heads } = partsOf<AdminEvent, Effect>(decision);
   const events = isTrusted(decision) ? first : plain(first);
-  const total = head !== undefined ? 'unknown' : count === 1 ? undefined : items;
+  const total = heads !== undefined ? 'unknown' : count === 1 ? undefined : items;
   return bounded(events.map((event) => described(event as JsonObject, total)));
 }
 

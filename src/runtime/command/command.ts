@@ -161,10 +161,9 @@ async function performGroup(
     const obstacle = obstacleTo(stage.effect, flight.runtime.snapshot());
     if (obstacle !== undefined) return { reason: obstacle, kept: await undo(done, flight) };
     flight.runtime.crossings.begin(flight.id, stage.effect);
-    const countClosed = flight.countClosing(stage.effect);
+    flight.countClosing(stage.effect);
     const outcome = await carryOut(stage.effect, flight);
-    if (outcome.done) countClosed();
-    else return { reason: outcome.reason, kept: await undo(done, flight) };
+    if (!outcome.done) return { reason: outcome.reason, kept: await undo(done, flight) };
     flight.runtime.crossings.done(stage.effect);
     done.push(stage);
   }

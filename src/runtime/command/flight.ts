@@ -122,7 +122,7 @@ export class Flight {
   /** Resolves when the command has left the table of commands in flight. */
   left: Promise<void> = Promise.resolve();
   readonly #options: FlightOptions;
-  /** What was closed so far. */
+  /** What was closed, if every effect so far is done. */
   readonly closed = { sessions: 0, connections: 0 };
   /** The events that were settled so far. */
   readonly #settled: AdminEvent[] = [];
@@ -142,16 +142,13 @@ export class Flight {
   }
 
   /**
-   * Counts what an effect closes, before the host is asked: the table no longer has what ends meanwhile.
-   *
-   * @returns counts the effect as done
+   * Counts what an effect closes, before the host is asked: the table no longer has what ends meanwhile. Only the answer
+   * to a command whose effects are all done says the number.
    */
-  countClosing(effect: Effect): () => void {
+  countClosing(effect: Effect): void {
     const { sessions, connections } = closingOf(effect, this.runtime.snapshot());
-    return () => {
-      this.closed.sessions += sessions;
-      this.closed.connections += connections;
-    };
+    this.closed.sessions += sessions;
+    this.closed.connections += connections;
   }
 
   /** Whether a caller got the answer that the outcome is unknown. */

@@ -1,7 +1,7 @@
 /**
  * Sequences: finds, checks and joins the commands of a request that has several. All of them are made, or none.
  */
-import { firstPartOf, refused, unchanged } from '../../core/decision.ts';
+import { partsOf, refused, unchanged, type Changes } from '../../core/decision.ts';
 import { brokenEscape } from '../../core/link.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { parseShape } from '../../core/shape.ts';
@@ -203,13 +203,17 @@ function stepOf({ place, change, tell }: Checked, isLast: boolean): Transition {
   const decide = transitionAt(place, {}, change.decide);
   return (snapshot, context) => {
     const decision = decide(snapshot, context);
-    const isEarly =
-      !isLast &&
-      decision.outcome === 'accepted' &&
-      firstPartOf<AdminEvent, Effect>(decision).effects.some(isIrreversible);
+    const isEarly = !isLast && decision.outcome === 'accepted' && isFinal(decision);
     if (!isEarly) return told(decision, tell);
     return refused(snapshot, tell(problem('op-not-allowed', early)), decision.resources);
   };
+}
+
+/** Whether a decision closes or flushes anything. Only as many parts are made as are empty. */
+function isFinal(decision: Changes<AdminEvent, Effect>): boolean {
+  for (const { effects } of partsOf<AdminEvent, Effect>(decision).make())
+    if (effects.some(isIrreversible)) return true;
+  return false;
 }
 
 function told(decision: Decision, tell: Part['tell']): Decision {

@@ -6,7 +6,7 @@
  * where. Which sessions and connections a closing may touch is bound by an instant instead: by the last revision at which they
  * may have opened. A busy service is never equal twice, and a plan that must be equal could never be carried out.
  */
-import { firstPartOf, partsOf, type Changes } from '../../core/decision.ts';
+import { firstPartOf, makesAnything, partsOf, type Changes } from '../../core/decision.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { namesOfSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
 import { isSealed } from '../../core/secret.ts';
@@ -63,9 +63,11 @@ export function misfitOf(
   if (instant !== undefined && instant.life !== life)
     return 'The plan was made before the last start of the interface, or by another node.';
   if (instant !== undefined && instant.revision > revision) return 'No plan has this mark yet.';
-  const present = markOf(decision, command, { life, revision: 0 });
-  if (present.digest === mark.digest && (present.instant === undefined) === (instant === undefined))
-    return undefined;
+  const parts = partsOf<AdminEvent, Effect>(decision);
+  const { heads = [firstPartOf(decision)] } = parts;
+  const isShown = (head: Head): boolean =>
+    closedIn(head).length > 0 === (instant !== undefined) && digestOfHead(head) === mark.digest;
+  if (heads.some(isShown) || !makesAnything(parts)) return undefined;
   const closed =
     instant === undefined ? '' : ` The plan closed ${String(instant.items)} sessions or connections.`;
   return `${changedSince}${closed}`;
@@ -108,9 +110,12 @@ export function markOf(
   at: Pick<Instant, 'life' | 'revision'>,
 ): Mark {
   if (decision === undefined) return { command, digest: digestOf([]) };
-  const { head, items } = closingOf(decision);
-  const digest = digestOf([...head.events, ...head.effects].map(shown));
-  return { command, digest, ...(items === undefined ? {} : { instant: { ...at, items } }) };
+  const head = firstPartOf(decision);
+  const { count, items } = partsOf<AdminEvent, Effect>(decision);
+  const closed = closedIn(head);
+  const mark = { command, digest: digestOfHead(head) };
+  if (closed.length === 0) return mark;
+  return { ...mark, instant: { ...at, items: count > 1 ? items : closed.reduce((sum, each) => sum + each) } };
 }
 
 /**
@@ -125,7 +130,7 @@ export function assertCovered(
   { sessions }: Snapshot,
   openedUpTo: number,
 ): void {
-  if (partsOf<AdminEvent, Effect>(decision).head !== undefined) return;
+  if (partsOf<AdminEvent, Effect>(decision).heads !== undefined) return;
   const isLater = (opened: number | undefined): boolean => opened !== undefined && opened > openedUpTo;
   const strays = decision.events.some((event) => {
     if (event.type === 'sessions.closed')
@@ -141,19 +146,18 @@ export function assertCovered(
     );
 }
 
-/** The first part of a decision, and the number of sessions or connections that all parts close; left out if none do. */
-function closingOf(decision: Changes<AdminEvent, Effect>): {
-  readonly head: Changes<AdminEvent, Effect>;
-  readonly items?: number;
-} {
-  const { count, items } = partsOf<AdminEvent, Effect>(decision);
-  const head = firstPartOf(decision);
-  const closed = head.effects.flatMap((effect) => {
+type Head = Changes<AdminEvent, Effect>;
+
+/** The lengths of the lists of those whom a decision closes. */
+function closedIn({ effects }: Head): readonly number[] {
+  return effects.flatMap((effect) => {
     if ('sessions' in effect) return [effect.sessions.length];
     return 'connections' in effect ? [effect.connections.length] : [];
   });
-  if (closed.length === 0) return { head };
-  return { head, items: count > 1 ? items : closed.reduce((sum, length) => sum + length, 0) };
+}
+
+function digestOfHead({ events, effects }: Head): string {
+  return digestOf([...events, ...effects].map(shown));
 }
 
 /** Gives the digits of what a plan shows. @internal */

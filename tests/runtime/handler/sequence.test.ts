@@ -198,6 +198,14 @@ describe('what cannot be undone in a sequence', () => {
 });
 
 describe('the mark of a sequence', () => {
+  it('fits although an earlier closing has nothing to close', async () => {
+    const { admin } = runAdmin();
+    const commands = [{ method: 'DELETE', path: '/services/Report-Service/sessions' }, closeAll];
+    const { mark } = await plan(admin, commands);
+    expect(await send(admin, commands, { query: `?mark=${mark}` })).toMatchObject({ status: 204 });
+    expect(admin.snapshot.sessions.countOfService('my-service')).toBe(0);
+  });
+
   // Promise: sequence-mark
   it('lets the sequence do what the plan showed, or nothing', async () => {
     const { admin } = runAdmin();

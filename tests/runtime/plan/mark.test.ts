@@ -43,6 +43,12 @@ async function send(admin: Admin, transition: Transition, mark: string): Promise
   return 'problem' in execution ? execution.problem.code : execution.outcome;
 }
 
+/** The sessions of a service end by themselves. */
+function end(admin: Admin, key: string): void {
+  for (const { id, service, connected } of admin.snapshot.sessions)
+    if (service === key) admin.report({ type: 'session.closed', id, connected });
+}
+
 const idsOf = ({ admin }: Pick<Running, 'admin'>, service: string): readonly number[] =>
   [...admin.snapshot.sessions].filter((session) => session.service === service).map(({ id }) => id);
 
@@ -155,6 +161,39 @@ describe('a command with the mark of its plan', () => {
     expect(await admin.execute(both, { mark: markOf(admin, both) })).toMatchObject({
       closed: { sessions: 2 },
     });
+  });
+
+  it('is done if what its plan closes has ended, and another closing of the sequence has sessions now', async () => {
+    const { admin } = runAdmin();
+    const other: Transition = (snapshot, context) =>
+      closeServiceSessions(snapshot, 'Report Service', context);
+    const both = sequence(limitTo(7), closeAll, other);
+    const mark = markOf(admin, both);
+    end(admin, 'my-service');
+    admin.report({ ...openedSession(1), service: 'Report Service' });
+    expect(await admin.execute(both, { mark })).toMatchObject({ closed: { sessions: 0, connections: 0 } });
+    expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(7);
+    expect(admin.snapshot.sessions.countOfService('report-service')).toBe(1);
+  });
+
+  it('is refused if another closing of the sequence would close what the plan has not shown', async () => {
+    const { admin } = runAdmin();
+    const other: Transition = (snapshot, context) =>
+      closeServiceSessions(snapshot, 'Report Service', context);
+    admin.report({ ...openedSession(1), service: 'Report Service' });
+    const mark = markOf(admin, closeAll);
+    end(admin, 'my-service');
+    expect(await send(admin, sequence(closeAll, other), mark)).toBe('precondition-failed');
+    expect(idsOf({ admin }, 'report-service')).toEqual([1]);
+  });
+
+  it('is done if others have made all that the plan showed', async () => {
+    const { admin } = runAdmin();
+    const both = sequence(stop, closeAll);
+    const mark = markOf(admin, both);
+    end(admin, 'my-service');
+    await admin.execute(stop);
+    expect(await admin.execute(both, { mark })).toMatchObject({ closed: { sessions: 0 } });
   });
 
   it('is an error of the host if a transition does not pass its context on', async () => {

@@ -1,0 +1,295 @@
+/**
+ * The findings of an operator's day, against one example gateway with real PostgreSQL sessions and a store. The tests follow
+ * one another: each leaves the gateway as it has found it.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createClient, sendWithFetch, type Answer } from 'gateway-admin-core/client';
+
+import { command } from '../cli/command-line.ts';
+import { buildExamples } from '../support/built-package.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { connectDatabase, type DatabaseClient } from './database-client.ts';
+import { openEchoServer } from './echo-server.ts';
+import { program, runProgram, type Result } from './program.ts';
+import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
+import { isOpen, startSession } from './socket-client.ts';
+
+/** How many sessions come and go between a change and its undo. */
+const traffic = Number(process.env['TRAFFIC_SESSIONS'] ?? 3000);
+
+const directory = temporaryDirectories();
+const identity = ['--name', 'eu-1', '--environment', 'production'];
+const isConfirmed = ['--yes', '--confirm-name', 'eu-1'];
+const clients: DatabaseClient[] = [];
+let store = '';
+let gateway: RunningGateway;
+
+beforeAll(async () => {
+  buildExamples();
+  store = await directory();
+  gateway = await startGateway(['--store', store, ...identity]);
+}, 120_000);
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  await until('no session is open', async () => (await sessionsOf('/sessions')).length === 0);
+});
+
+afterAll(endGateways);
+
+function ask(...args: readonly string[]): Promise<Result> {
+  return runProgram(gateway.admin, ...args);
+}
+
+async function logIn(service: string, count: number): Promise<readonly DatabaseClient[]> {
+  const all = await Promise.all(
+    Array.from({ length: count }, () => connectDatabase(gateway.portOf(service))),
+  );
+  clients.push(...all);
+  return all;
+}
+
+async function sessionsOf(path: string): Promise<readonly unknown[]> {
+  return (await gateway.get(path)) as readonly unknown[];
+}
+
+async function shown(service: string): Promise<Readonly<Record<string, unknown>>> {
+  return (await gateway.get(`/services/${service}`)) as Readonly<Record<string, unknown>>;
+}
+
+/** The ids of the entries in the history, the newest one first. */
+async function history(...args: readonly string[]): Promise<readonly string[]> {
+  const { out } = await ask('history', '--json', ...args);
+  return (JSON.parse(out) as readonly { readonly id: string }[]).map(({ id }) => id);
+}
+
+describe('an operator of a gateway in production', () => {
+  it('reads in every question and in every result on which gateway the command works', async () => {
+    await logIn('Reports', 1);
+    const unasked = await ask('close', 'sessions', 'reports');
+    expect([unasked.code, unasked.err]).toEqual([
+      2,
+      expect.stringContaining('Close the sessions of reports on eu-1 (production)? 1 session and'),
+    ]);
+    const other = await ask('close', 'sessions', 'reports', '--yes', '--confirm-name', 'eu-2');
+    expect([other.code, other.err]).toEqual([
+      2,
+      expect.stringContaining('This is eu-1 (production), and not eu-2. Nothing was done.'),
+    ]);
+    const args = ['close', 'sessions', 'reports', '--url', gateway.admin];
+    const mistyped = await command(args, { input: 'y', isTerminal: true });
+    expect([mistyped.code, mistyped.err]).toEqual([1, expect.stringContaining('Type eu-1 to go on:')]);
+    expect(await sessionsOf('/sessions')).toHaveLength(1);
+    const typed = await command(args, { input: 'eu-1', isTerminal: true });
+    expect(typed.out).toBe(
+      'Done: close the sessions of reports on eu-1 (production). 1 session and 1 backend connection closed.\n',
+    );
+    for (const verb of ['stop', 'start'])
+      expect((await ask(verb, 'service', 'reports')).out).toBe(
+        `Done: ${verb} service reports on eu-1 (production).\n`,
+      );
+  });
+
+  it('finds the last change and takes it back without an id', async () => {
+    expect(await ask('patch', 'service', 'reports', '--set', 'max_connection=50')).toMatchObject({ code: 0 });
+    const { out } = await ask('history', '--range', '0-0');
+    expect(out).toMatch(
+      /^[\d :-]{19} {2}\S+\n {2}service\.updated \/services\/Reports\n {4}\+ \/max_connection = 50\n$/,
+    );
+    const undone = await ask('undo', '--last');
+    expect([undone.code, undone.err]).toEqual([0, expect.stringContaining('  + /max_connection = 50\n')]);
+    expect(undone.out).toMatch(/^Done: undo \S+ on eu-1 \(production\)\.\n$/);
+    expect(await shown('reports')).not.toHaveProperty('max_connection');
+  });
+
+  it('does not start by an undo what somebody has stopped on purpose since', async () => {
+    await ask('stop', 'service', 'reports');
+    const [stopped = ''] = await history('--type', 'service.stopped');
+    await ask('start', 'service', 'reports');
+    await ask('stop', 'service', 'reports');
+    const { code, err } = await ask('undo', stopped);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('/services/Reports was started, stopped or deleted since.'),
+    ]);
+    expect(await shown('reports')).toMatchObject({ state: 'stopped' });
+    expect(await isOpen(gateway.portOf('Reports'))).toBe(false);
+    expect(await ask('undo', '--last')).toMatchObject({ code: 0 });
+    expect(await isOpen(gateway.portOf('Reports'))).toBe(true);
+  });
+
+  it('binds a command to the entity tag that a command has shown', async () => {
+    const { out } = await ask('show', 'service', 'reports');
+    const tag = /^entity tag +(\S+)$/m.exec(out)?.[1] ?? '';
+    const limit = (value: number): Promise<Result> =>
+      ask('patch', 'service', 'reports', '--set', `max_connection=${String(value)}`, '--if-match', tag);
+    expect(await limit(7)).toMatchObject({ code: 0 });
+    const late = await limit(8);
+    expect([late.code, late.err]).toEqual([1, expect.stringContaining('(precondition-failed)')]);
+    expect(await shown('reports')).toMatchObject({ max_connection: 7 });
+    expect(await ask('undo', '--last')).toMatchObject({ code: 0 });
+  });
+
+  it('plans while changes are held off, and reads why nothing else is possible', async () => {
+    expect((await ask('hold')).out).toBe('Done: make the interface read-only on eu-1 (production).\n');
+    const path = join(await directory(), 'document.json');
+    const document = JSON.parse((await ask('export')).out) as { services: object[] };
+    Object.assign(document.services[1] ?? {}, { max_connection: 9 });
+    await writeFile(path, JSON.stringify(document));
+    const plan = await ask('plan', path);
+    expect([plan.code, plan.out]).toEqual([0, expect.stringContaining('+ /max_connection = 9')]);
+    const stop = await ask('stop', 'service', 'reports', '--dry-run');
+    expect([stop.code, stop.out]).toEqual([
+      0,
+      expect.stringContaining('gateway: service.stop /services/Reports'),
+    ]);
+    for (const args of [
+      ['stop', 'service', 'reports'],
+      ['undo', '--last'],
+      ['apply', path, ...isConfirmed],
+    ]) {
+      const { code, err } = await ask(...args);
+      expect([code, err]).toEqual([5, expect.stringContaining('Try: gateway-admin release')]);
+    }
+    expect((await ask('show', 'interface')).out).toMatch(/^read_only +true$/m);
+    expect(await ask('release')).toMatchObject({ code: 0 });
+    expect(await shown('reports')).toMatchObject({ state: 'started' });
+  });
+
+  it('applies a document as a whole or not at all, and takes it back as a whole', async () => {
+    await ask('stop', 'service', 'reports');
+    const path = join(await directory(), 'document.json');
+    const document = JSON.parse((await ask('export')).out) as { services: object[] };
+    Object.assign(document.services[0] ?? {}, { max_connection: 9 });
+    Object.assign(document.services[1] ?? {}, { state: 'started' });
+    await writeFile(path, JSON.stringify(document));
+    const apply = (): Promise<Result> => ask('apply', path, ...isConfirmed);
+    const before = await history();
+    const occupant = await openEchoServer('occupant', gateway.portOf('Reports'));
+    const refused = await apply();
+    await occupant.close();
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('Nothing was changed.')]);
+    expect(refused.err).toContain('address already in use');
+    expect(await shown('read-write')).not.toHaveProperty('max_connection');
+    expect(await history()).toEqual(before);
+
+    expect((await apply()).out).toMatch(/Done: apply \S+ \(2 changes\) on eu-1 \(production\)\.\n$/);
+    expect(await shown('read-write')).toMatchObject({ max_connection: 9 });
+    expect(await isOpen(gateway.portOf('Reports'))).toBe(true);
+    expect(await history()).toHaveLength(before.length + 1);
+    expect(await ask('undo', '--last')).toMatchObject({ code: 0 });
+    expect(await shown('read-write')).not.toHaveProperty('max_connection');
+    expect(await shown('reports')).toMatchObject({ state: 'stopped' });
+    await ask('start', 'service', 'reports');
+  });
+
+  it('reads what goes on after Ctrl-C', async () => {
+    const doomed = await logIn('Reports', 40);
+    const wire = await holdingWire(gateway.admin);
+    const args = ['close', 'sessions', 'reports', ...isConfirmed, '--url', wire.url];
+    const child = spawn(process.execPath, [program, ...args]);
+    const ended = once(child, 'close');
+    let err = '';
+    child.stderr.setEncoding('utf8').on('data', (part: string) => (err += part));
+    await wire.carried;
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    wire.close();
+    expect(err).toMatch(
+      /Interrupted\. The gateway goes on with what it has begun: close the sessions of reports on eu-1 \(production\)\. \d+ left\. Try: gateway-admin commands\n$/,
+    );
+    await Promise.all(doomed.map((client) => client.closed));
+    expect((await ask('commands')).out).toBe('No commands.\n');
+  });
+});
+
+describe('a bot with the client', () => {
+  it('closes the seven sessions that it has announced, and no other, while others log in', async () => {
+    const { services } = createClient(sendWithFetch(gateway.admin));
+    const doomed = await logIn('Read-Write', 7);
+    const plan = valueOf(await services.closeSessions.plan('Read-Write'));
+    if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
+    expect(plan.closes).toEqual({ sessions: 7, connections: 7 });
+    const before = await logIn('Read-Write', 10);
+    const [answer, meanwhile] = await Promise.all([
+      services.closeSessions('Read-Write', { mark: plan.mark, prefer: 'representation' }),
+      logIn('Read-Write', 10),
+    ]);
+    expect(valueOf(answer).closed).toEqual({ sessions: 7, connections: 7 });
+    await Promise.all(doomed.map((client) => client.closed));
+    const others = [...before, ...meanwhile];
+    expect(await Promise.all(others.map((client) => client.valueOf('select 1')))).toEqual(
+      others.map(() => 1),
+    );
+    // The same again closes nothing: its answer may have been lost.
+    const again = await services.closeSessions('Read-Write', { mark: plan.mark, prefer: 'representation' });
+    expect(valueOf(again).closed).toEqual({ sessions: 0, connections: 0 });
+    expect(await sessionsOf('/services/read-write/sessions')).toHaveLength(others.length);
+  });
+});
+
+describe('a change before a night of traffic and a restart', () => {
+  it('is found in the history, and undone', async () => {
+    const echo = await openEchoServer('');
+    for (const args of [
+      ['server', 'db-2', '--set', `port=${String(echo.port)}`],
+      ['service', 'reports', '--unset', 'servers/0', '--set', 'max_connection=70'],
+    ])
+      expect(await ask('patch', ...args)).toMatchObject({ code: 0 });
+    const limits = ['--resource', '/services/Reports', '--field', 'max_connection'];
+    const [changed = ''] = await history(...limits);
+    for (let left = traffic; left > 0; left -= 50) {
+      const some = Array.from({ length: Math.min(50, left) }, () => startSession(gateway.portOf('Reports')));
+      for (const client of await Promise.all(some)) client.close();
+    }
+    await until('the sessions are gone', async () => (await sessionsOf('/sessions')).length === 0);
+    expect((await shown('reports'))['total_connections']).toBeGreaterThanOrEqual(traffic);
+    expect((await history(...limits))[0]).toBe(changed);
+    expect(await gateway.stop()).toBe(0);
+    await echo.close();
+    gateway = await startGateway(['--store', store, ...identity]);
+
+    expect((await history(...limits))[0]).toBe(changed);
+    expect((await ask('why', '/services/Reports/max_connection')).out).toContain(changed);
+    expect(await shown('reports')).toMatchObject({ max_connection: 70 });
+    const undone = await ask('undo', '--last');
+    expect([undone.code, undone.err]).toEqual([0, expect.stringContaining('+ /max_connection = 70')]);
+    expect(await shown('reports')).not.toHaveProperty('max_connection');
+  }, 600_000);
+});
+
+/** A wire to the interface that carries the next DELETE to its end, and keeps the answer back. */
+async function holdingWire(url: string): Promise<{
+  readonly url: string;
+  readonly carried: Promise<void>;
+  readonly close: () => void;
+}> {
+  const { hostname, port } = new URL(url);
+  let hold = (): void => undefined;
+  const carried = new Promise<void>((resolve) => (hold = resolve));
+  const server = createServer((client) => {
+    const interfaceSocket = connect(Number(port), hostname);
+    client.pipe(interfaceSocket).pipe(client);
+    client.on('error', () => interfaceSocket.destroy());
+    interfaceSocket.on('error', () => client.destroy());
+    client.on('data', (part: Buffer) => {
+      if (!part.toString('latin1').startsWith('DELETE ') || part.includes('dry_run')) return;
+      interfaceSocket.unpipe(client);
+      hold();
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const own = (server.address() as AddressInfo).port;
+  return { url: `http://127.0.0.1:${String(own)}`, carried, close: () => server.close() };
+}
+
+function valueOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  throw new Error(answer.problem.detail);
+}

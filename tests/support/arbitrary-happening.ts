@@ -66,7 +66,7 @@ function someLinks(
 const replace = (at: string, value: unknown): Operation => ({ op: 'replace', path: at, value }) as Operation;
 
 type Collection = 'services' | 'servers' | 'monitors' | 'filters' | 'users';
-type Verb = (act: Omit<Act, 'verb'>) => Transition;
+type Verb = (act: Omit<Act, 'verb'> & { readonly among?: Snapshot | undefined }) => Transition;
 type OfName = (snapshot: Snapshot, name: string, context: Context) => Decision;
 type Patch = (
   snapshot: Snapshot,
@@ -78,9 +78,9 @@ type Patch = (
 /** A command about a thing that it names. */
 const named =
   (collection: Collection, transition: OfName): Verb =>
-  ({ pick }) =>
+  ({ pick, among }) =>
   (from, context) =>
-    transition(from, picked(from[collection], pick), context);
+    transition(from, picked((among ?? from)[collection], pick), context);
 
 const patched =
   (
@@ -88,9 +88,9 @@ const patched =
     transition: Patch,
     operations: (value: number, from: Snapshot) => readonly Operation[],
   ): Verb =>
-  ({ pick, value }) =>
+  ({ pick, value, among }) =>
   (from, context) =>
-    transition(from, picked(from[collection], pick), operations(value, from), context);
+    transition(from, picked((among ?? from)[collection], pick), operations(value, among ?? from), context);
 
 type Configured = Exclude<Collection, 'users'>;
 
@@ -100,17 +100,19 @@ const created =
     collection: C,
     define: (value: number, from: Snapshot) => Omit<Parameters<typeof createResource<C>>[2], 'name'>,
   ): Verb =>
-  ({ value }) =>
+  ({ value, among }) =>
   (from, context) => {
-    const definition = { name: `New ${String(value % 3)}`, ...define(value, from) };
+    const definition = { name: `New ${String(value % 3)}`, ...define(value, among ?? from) };
     return createResource(from, collection, definition as never, context);
   };
 
 const deleted =
   (collection: Configured): Verb =>
-  ({ pick, value }) =>
+  ({ pick, value, among }) =>
   (from, context) =>
-    deleteResource(from, collection, picked(from[collection], pick), context, { detach: value % 2 === 0 });
+    deleteResource(from, collection, picked((among ?? from)[collection], pick), context, {
+      detach: value % 2 === 0,
+    });
 
 const drain: OfName = (from, name, context) =>
   sequence(
@@ -184,9 +186,13 @@ export const acts: fc.Arbitrary<Act> = fc.record({
   value: fc.nat(100_000),
 });
 
-/** The transition of a command. */
-export function transitionOf(act: Act): Transition {
-  return verbs[act.verb](act);
+/**
+ * The transition of a command.
+ *
+ * @param among - where the names of the command are chosen; left out for the snapshot of the decision
+ */
+export function transitionOf(act: Act, among?: Snapshot): Transition {
+  return verbs[act.verb]({ ...act, among });
 }
 
 /** What the host reports of any snapshot. */

@@ -304,7 +304,7 @@ function frozenRoute(route: BoundRoute): BoundRoute {
  * ```ts
  * import { routes } from 'gateway-admin-core';
  *
- * routes.filter(({ path }) => path === '/services/:name').map(({ method }) => method); // => ['GET', 'PATCH']
+ * routes.filter(({ path }) => path === '/services/:name').map(({ method }) => method); // => ['GET', 'PATCH', 'DELETE']
  * ```
  *
  * @see Gateway Administration REST Interface, "Endpoints".

@@ -213,6 +213,7 @@ describe('gateway-admin apply', () => {
     expect([code, out]).toEqual([0, nothing.out]);
     expect(err.trimEnd().split('\n').toSorted()).toEqual([
       '/servers/DB-Server-2: not in the document, left as it is',
+      '/servers/Spare-DB: not in the document, left as it is',
       '/servers/db-serv-3: not in the document, left as it is',
       'Left out: /servers/0/parametersSealed',
       'Left out: /servers/db-serv-1/parameters/password',
@@ -565,6 +566,7 @@ const {
 const leftBehind = [
   'services/My-Service',
   'services/Report-Service',
+  'services/Spare-Service',
   'monitors/Main-Monitor',
   'monitors/Failed-Monitor',
 ].map((place) => `/${place}: not in the document, left as it is`);

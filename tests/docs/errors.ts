@@ -360,7 +360,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
 /** The requests that get the codes of no endpoint. */
 const elsewhere: Readonly<Partial<Record<ProblemCode, readonly [method: string, path: string]>>> = {
   'route-not-found': ['GET', '/nothing'],
-  'method-not-allowed': ['POST', '/services'],
+  'method-not-allowed': ['PUT', '/services'],
   'method-unknown': ['PURGE', '/services'],
 };
 

@@ -67,9 +67,9 @@ export function documentDifferences(
 ): readonly DocumentDifference[] {
   return compared.flatMap((each) => {
     const { collection, adoption } = each;
-    const { positions } = collectionOf(given, each);
+    const wantedOnes = collectionOf(given, each);
     const found = selectedIn(given, each, selection).flatMap((wanted) => {
-      const position = positions.get(wanted.key) ?? 0;
+      const position = wantedOnes.positionOf(wanted.key) ?? 0;
       const present = find(snapshot, each, wanted.key);
       return present === undefined
         ? [lone(each, wanted, [collection, position], onlyInDocument)]
@@ -77,7 +77,7 @@ export function documentDifferences(
     });
     // Users come into being over the interface, so a document need not have them.
     const used = adoption === undefined ? [] : selectedIn(snapshot, each, selection);
-    const gone = used.filter(({ key }) => !positions.has(key));
+    const gone = used.filter(({ key }) => wantedOnes.positionOf(key) === undefined);
     return [...found, ...gone.map((present) => lone(each, present, [collection], 'is not in the document'))];
   });
 }

@@ -29,7 +29,8 @@ export class KeyMap implements Iterable<readonly [key: string, value: number]> {
   }
 
   get(key: string): number | undefined {
-    return this.#changes.has(key) ? this.#changes.get(key) : this.#entries.get(key);
+    // Most maps have no changes.
+    return this.#changes.size > 0 && this.#changes.has(key) ? this.#changes.get(key) : this.#entries.get(key);
   }
 
   has(key: string): boolean {

@@ -272,8 +272,8 @@ const listenerPlace = {
 
 const combine = sequenceFor(events, effects, (reason) => reason);
 
-/** Takes out the listeners that a wanted service lacks, and those that differ. @internal */
-export function removeListeners(
+/** Takes out the listeners that a wanted service lacks, and those that differ. */
+function removeListeners(
   snapshot: Snapshot,
   present: Service,
   wanted: Service,
@@ -288,8 +288,8 @@ export function removeListeners(
   return combine(...steps)(snapshot, context);
 }
 
-/** Adds the listeners that only a wanted service has. @internal */
-export function addListeners(
+/** Adds the listeners that only a wanted service has. */
+function addListeners(
   snapshot: Snapshot,
   present: Service,
   wanted: Service,
@@ -371,6 +371,7 @@ export const listenerKind: Kind<Snapshot, ListenerEvent, ListenerEffect, never> 
   fields: { listener: listenerFields },
   events,
   effects,
+  partOf: { collection: services.collection, steps: { remove: removeListeners, add: addListeners } },
   reports: {},
   routes: [
     listRoute<Service>({

@@ -208,19 +208,8 @@ export type Transition = (snapshot: Snapshot, context: Context) => Decision;
 
 /** The kinds of named resources, in the order of a gateway document. @internal */
 export const namedResources: readonly NamedResources<Snapshot>[] = collections.flatMap(({ collection }) =>
-  kinds.flatMap(({ resources }) => (resources?.collection === collection ? [withParts(resources)] : [])),
+  kinds.flatMap(({ resources }) => (resources?.collection === collection ? [resources] : [])),
 );
-
-/** Resources that take over what other kinds describe of them, too. */
-function withParts(named: NamedResources<Snapshot>): NamedResources<Snapshot> {
-  const { adoption } = named;
-  const parts = kinds.flatMap(({ partOf }) =>
-    partOf?.collection === named.collection ? [partOf.steps] : [],
-  );
-  if (adoption === undefined || parts.length === 0) return named;
-  const steps = Object.assign({}, adoption.steps, ...parts) as typeof adoption.steps;
-  return { ...named, adoption: { ...adoption, steps } };
-}
 
 /** The creation and deletion of the resources that a document configures. @internal */
 export const membership = membershipOf<Snapshot>(

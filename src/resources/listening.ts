@@ -374,7 +374,6 @@ export const listenerKind: Kind<Snapshot, ListenerEvent, ListenerEffect, never> 
   fields: { listener: listenerFields },
   events,
   effects,
-  partOf: { collection: services.collection, steps: { remove: removeListeners, add: addListeners } },
   reports: {},
   routes: [
     listRoute<Service>({

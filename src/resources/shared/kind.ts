@@ -23,11 +23,6 @@ import type { KindRoute } from './route.ts';
 export interface Kind<S extends State, E extends EventBase, F extends EffectBase, R extends ReportBase> {
   /** The named resources; left out for a kind that has none. */
   readonly resources?: NamedResources<S>;
-  /** How the resources of another collection take over what the kind describes of them; left out if it describes none. */
-  readonly partOf?: {
-    readonly collection: string;
-    readonly steps: Pick<AdoptionSteps, 'remove' | 'add'>;
-  };
   /** The members about the whole gateway; left out for a kind that has none. */
   readonly whole?: Whole<S>;
   /** The tables of fields: of the kind itself, and of its parts. */

@@ -6,6 +6,7 @@
  */
 import * as z from 'zod/mini';
 
+import { nameKey } from '../core/name.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
 import type { Entry } from '../resources/history.ts';
@@ -23,7 +24,8 @@ import { hashOf } from './hash.ts';
 import { NodeOutdated } from './refusal.ts';
 
 /**
- * The highest level of a log that this version reads. From level 2 on, the state has the history.
+ * The highest level of a log that this version reads. From level 2 on, the state has the history, and nodes create and
+ * delete resources.
  *
  * A version with a new kind of record, event or setting has a new level. Its nodes write what is new only once the log is at
  * the new level, and a node raises the level once every node has said that it reads the new one. A log begins at the highest
@@ -38,6 +40,9 @@ export const lowestLevel = 1;
 
 /** From this level on, the state has the history. Below, a node of an earlier version would lose the history again. */
 const historyLevel = 2;
+
+/** From this level on, nodes create and delete resources. A node of an earlier version cannot read the events. @internal */
+export const membershipLevel = 2;
 
 const head = {
   level: count,
@@ -157,6 +162,8 @@ interface Beginning extends Partial<UnsettledCommands<SharedCommand['intent']>> 
   readonly highest?: number;
   /** The history; left out below the level that has one. */
   readonly entries?: readonly Entry[];
+  /** The keys of the services that nodes have created. */
+  readonly created?: Iterable<string>;
 }
 
 /** The state that the records lead to. @internal */
@@ -169,6 +176,8 @@ export class SharedHistory {
   #begun: number;
   readonly #lives: Map<string, NodeLife>;
   #entries: Entries;
+  /** The keys of the services that nodes have created: all nodes have the listeners of their definitions. */
+  readonly #created: Set<string>;
 
   /**
    * @param snapshot - the configuration; its revision is that of the fleet, and its epoch as well
@@ -182,9 +191,11 @@ export class SharedHistory {
       readOnly = false,
       highest = level,
       entries,
+      created = [],
       ...unsettled
     }: Beginning = {},
   ) {
+    this.#created = new Set(created);
     this.#entries = new Entries(entries);
     this.#isReadOnly = readOnly;
     this.#begun = begun;
@@ -324,6 +335,9 @@ export class SharedHistory {
     const revision = last + (hashOf(command, last) & 0xffff);
     const before = Object.freeze({ ...this.#snapshot, revision });
     const { next, kept } = folded(before, given);
+    for (const event of given)
+      if (event.type === 'service.created') this.#created.add(event.service);
+      else if (event.type === 'service.deleted') this.#created.delete(event.service);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
     if (this.#level >= historyLevel)
       this.#entries.take({ command, events: given, kept, revision: this.#snapshot.revision });
@@ -338,7 +352,7 @@ export class SharedHistory {
   }
 
   #document(): GatewayDocument {
-    return withoutListeners(withoutProcess(toDocument(this.#snapshot)));
+    return withoutListeners(withoutProcess(toDocument(this.#snapshot)), this.#created);
   }
 
   /** Gives the compacted form of all records so far. */
@@ -387,6 +401,7 @@ export function restoreShared(
   const plain = configured(given, withListeners(document, given), revision);
   const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
     ...(rest as Beginning),
+    created: (document.services ?? []).filter(hasListeners).map(({ name }) => nameKey(name)),
     highest: at,
   });
   history.declare(secretParameters);
@@ -451,7 +466,7 @@ export function modeRecord(
 
 /** The state of a fleet that begins with the configuration of a host. */
 function begun(given: Snapshot): Snapshot {
-  const document = withoutListeners(withoutProcess(toDocument(given)));
+  const document = withoutListeners(withoutProcess(toDocument(given)), new Set());
   const plain = configured(given, withListeners(document, given), 0);
   return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
 }
@@ -468,20 +483,33 @@ function folded(before: Snapshot, given: readonly AdminEvent[]): ReturnType<type
   }
 }
 
-/** A listener belongs to the node: another machine has other addresses. */
-function withoutListeners(document: GatewayDocument): GatewayDocument {
-  const { services = [] } = document;
-  return { ...document, services: services.map(({ listeners: _own, ...shared }) => shared) };
+/**
+ * A listener of the given document belongs to the node: another machine has other addresses.
+ *
+ * @param created - the keys of the services that have the listeners of their definitions
+ */
+function withoutListeners(document: GatewayDocument, created: ReadonlySet<string>): GatewayDocument {
+  const services = (document.services ?? []).map((service) => {
+    const { listeners: _own, ...shared } = service;
+    return created.has(nameKey(service.name)) ? service : shared;
+  });
+  return { ...document, services };
+}
+
+/** Whether the state has the listeners of a service, because a node has created the service. */
+function hasListeners({ listeners }: NonNullable<GatewayDocument['services']>[number]): boolean {
+  return listeners !== undefined;
 }
 
 function withListeners(document: GatewayDocument, given: Snapshot): GatewayDocument {
   const { services = [] } = document;
   return {
     ...document,
-    services: services.map((service) => ({
-      ...service,
-      listeners: given.services.find(service.name)?.listeners ?? [],
-    })),
+    services: services.map((service) =>
+      hasListeners(service)
+        ? service
+        : { ...service, listeners: given.services.find(service.name)?.listeners ?? [] },
+    ),
   };
 }
 

@@ -11,6 +11,7 @@ import type { Change, Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { Batch } from '../core/batch.ts';
 import * as shape from '../core/shape.ts';
+import { latest } from '../core/version.ts';
 import type { Update } from '../core/update.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Operation } from '../json/patch.ts';
@@ -387,8 +388,9 @@ export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceRep
       shape: listenerFields.representation,
       find: finder(services),
       link: (service) => linkOf('services', service),
-      // No command changes a listener: its node has it for the whole life.
-      version: ({ gateway }: Snapshot) => gateway.version,
+      // No command changes a listener. Another service of the name can have others, and in a fleet each node has its own.
+      version: ({ gateway }: Snapshot, { version: { live } }) =>
+        latest(gateway.version, { command: 0, live }),
       list: (_snapshot, { listeners }, { times }) =>
         listingOf(listeners, (listener) => representListener(listener, times)),
     }),

@@ -38,6 +38,9 @@ export interface DocumentDifference {
 /** The detail of the difference of a resource that only the document has. @internal */
 export const onlyInDocument = 'is only in the document';
 
+/** The obstacle of a difference in a member that no running gateway changes. @internal */
+export const fixedMember = 'this field cannot change while the gateway runs';
+
 /** The keys of the resources that count, by collection; `undefined` for all resources. @internal */
 export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
@@ -187,7 +190,7 @@ function obstacleOf(
   if (adoption === undefined) return notTaken(collection);
   const { links, name, setting } = field;
   const isTaken = setting !== undefined || (name === 'state' && adoption.steps.start !== undefined);
-  if (!isTaken) return 'this field cannot change while the gateway runs';
+  if (!isTaken) return fixedMember;
   if (links === undefined) return undefined;
   const [inUse, inDocument] = [nameFinder(snapshot), nameFinder(given)];
   const isThere = (key: string): boolean =>

@@ -63,10 +63,12 @@ function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): rea
   if (told.length === 0) {
     // A fenced change was taken back, also if a set-back has taken back its end.
     const logs = nameOf(sent) === 'fenced' ? [ledger] : [ledger, ...before];
-    const isThere = logs.some(({ actors }) => actors.has(actor));
+    const isThere = logs.some(({ actors, undone }) => actors.has(actor) && !undone.has(actor));
     // The end of the command was lost with a set-back. Its node then asked the gateway again, which has the state by now.
     const isOver = before.some(({ refused }) => refused.has(actor));
-    return isThere && !isOver ? [`${what} was answered with ${nameOf(sent)}, and is in the log`] : [];
+    return isThere && !isOver && answer.isPart !== true
+      ? [`${what} was answered with ${nameOf(sent)}, and is in the log`]
+      : [];
   }
   const missing = told.filter((event) => {
     const text = textOf(event);

@@ -47,6 +47,7 @@ export {
   type Monitor,
   type MonitorRepresentation,
 } from './resources/monitor.ts';
+export { createListener, deleteListener } from './resources/listening.ts';
 export { createResource, deleteResource } from './resources/membership.ts';
 export { lifecycle, type LifecycleState } from './resources/shared/lifecycle.ts';
 export type { InstanceRepresentation, Module } from './resources/gateway.ts';

@@ -33,6 +33,7 @@ export const problemTable = tableOf({
   'origin-refused': { status: 403, title: 'This origin is not allowed' },
   'service-not-found': { status: 404, title: 'There is no such service' },
   'server-not-found': { status: 404, title: 'There is no such server' },
+  'listener-not-found': { status: 404, title: 'There is no such listener' },
   'monitor-not-found': { status: 404, title: 'There is no such monitor' },
   'filter-not-found': { status: 404, title: 'There is no such filter' },
   'session-not-found': { status: 404, title: 'There is no such session' },

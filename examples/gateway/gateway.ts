@@ -101,6 +101,11 @@ export class Gateway implements GatewayPort {
         this.#listeners.get(effect.service)?.close();
         this.#listeners.delete(effect.service);
         break;
+      case 'listener.create':
+        return this.#listeners.get(effect.service)?.add(effect.definition);
+      case 'listener.delete':
+        this.#listeners.get(effect.service)?.remove(effect.definition.name);
+        break;
       case 'service.start':
         return this.#listeners.get(effect.service)?.open();
       case 'service.stop':
@@ -151,6 +156,12 @@ export class Gateway implements GatewayPort {
       case 'service.create':
       case 'service.delete':
         return this.#listeners.has(effect.service) === (effect.type === 'service.create');
+      case 'listener.create':
+      case 'listener.delete':
+        return (
+          this.#listeners.get(effect.service)?.has(effect.definition.name) ===
+          (effect.type === 'listener.create')
+        );
       case 'service.start':
       case 'service.stop':
         return this.#listeners.get(effect.service)?.isOpen() === (effect.type === 'service.start');

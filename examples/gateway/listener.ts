@@ -9,25 +9,38 @@ import { placeOf } from './place.ts';
 export type Listeners = ReturnType<typeof createListeners>;
 
 export function createListeners(declared: readonly Listener[], onClient: (client: Socket) => void) {
-  const servers: Server[] = [];
+  const listeners = new Map(declared.map((listener) => [listener.name, listener]));
+  const servers = new Map<string, Server>();
   let isOpen = false;
   /** Closes the listeners. New clients are refused as soon as `close` returns. */
   const close = (): void => {
-    for (const server of servers.splice(0)) server.close();
+    for (const server of servers.values()) server.close();
+    servers.clear();
     isOpen = false;
   };
   /** Opens all listeners or none; rejects with {@link EffectRefusedError} if a listener cannot open. */
   const open = async (): Promise<void> => {
     if (isOpen) return;
     try {
-      for (const listener of declared) servers.push(await listen(listener, onClient));
+      for (const [name, listener] of listeners) servers.set(name, await listen(listener, onClient));
       isOpen = true;
     } catch (error) {
       close();
       throw error;
     }
   };
-  return { open, close, isOpen: () => isOpen };
+  /** Adds a listener, which opens if the others are open; rejects as `open`. */
+  const add = async (listener: Listener): Promise<void> => {
+    if (listeners.has(listener.name)) return;
+    if (isOpen) servers.set(listener.name, await listen(listener, onClient));
+    listeners.set(listener.name, listener);
+  };
+  const remove = (name: string): void => {
+    servers.get(name)?.close();
+    servers.delete(name);
+    listeners.delete(name);
+  };
+  return { open, close, add, remove, isOpen: () => isOpen, has: (name: string) => listeners.has(name) };
 }
 
 async function listen(listener: Listener, onClient: (client: Socket) => void): Promise<Server> {

@@ -118,6 +118,7 @@ export const nextSteps = {
   'read-only': 'An administrator ends this mode. Try: gateway-admin release',
   'origin-refused': 'Give --url the IP address of the gateway, or let its host allow the name.',
   ...absent,
+  'listener-not-found': 'Read the listeners of the service, at GET /services/NAME/listeners.',
   'command-not-found': 'Try: gateway-admin commands',
   'entry-not-found': 'Try: gateway-admin history',
   'route-not-found': otherVersion,
@@ -126,8 +127,8 @@ export const nextSteps = {
   'patch-path-missing': look,
   'patch-test-failed': look,
   'user-exists': 'Try: gateway-admin user password NAME',
-  'resource-exists': look,
-  'resource-in-use': 'Take the resource out of each named place, and stop or close what is named.',
+  'resource-exists': 'Look at the present one: gateway-admin show',
+  'resource-in-use': 'Stop and close what is named; delete --detach takes the resource out of lists.',
   'not-supported': 'Change the document of the gateway, and start the gateway again.',
   'last-user': 'Try: gateway-admin user add NAME',
   'command-in-progress':

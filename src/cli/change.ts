@@ -24,6 +24,10 @@ export interface Change {
   /** Whether the user is asked first: what is closed or deleted does not come back. */
   readonly asks?: true;
   readonly ifMatch?: string;
+  /** The options of the method of the client, besides those of every command. */
+  readonly options?: object;
+  /** What the question says besides the numbers of the plan; empty if nothing. */
+  readonly more?: (plan: Accepted) => string;
   /** The entity tag of the resource, which a dry run prints for `--if-match`. */
   readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
@@ -61,8 +65,8 @@ export async function makeAsPlanned(call: Call, client: Client, planned: Planned
   await makePlanned(call, client, planned, place);
 }
 
-function conditionOf({ ifMatch }: Change): Pick<Change, 'ifMatch'> {
-  return ifMatch === undefined ? {} : { ifMatch };
+function conditionOf({ ifMatch, options }: Change): object {
+  return ifMatch === undefined ? { ...options } : { ...options, ifMatch };
 }
 
 /** Does what a plan has shown. If that has changed, shows the plan of now and asks again. */
@@ -186,8 +190,8 @@ async function interrupted({ title, left }: Change, { text }: GatewayPlace): Pro
   return `Interrupted. ${goingOn(`${title} on ${text}`, count)}`;
 }
 
-function questionOf({ change: { title }, plan }: PlannedChange, { text }: GatewayPlace): string {
-  return `${sentence(title)} on ${text}?${consequence(plan)}`;
+function questionOf({ change: { title, more }, plan }: PlannedChange, { text }: GatewayPlace): string {
+  return `${sentence(title)} on ${text}?${more?.(plan) ?? ''}${consequence(plan)}`;
 }
 
 /** The plan, if nothing speaks against the change. */

@@ -19,6 +19,7 @@ import {
   start,
   stop,
 } from './operating.ts';
+import { create, deletion } from './membership.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';
 import { user } from './users.ts';
@@ -36,6 +37,8 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     set,
     clear,
     patch,
+    create,
+    delete: deletion,
     history,
     why,
     undo,

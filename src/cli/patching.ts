@@ -20,7 +20,21 @@ import { kindsWith } from './kind.ts';
 
 const patchable = kindsWith('patch');
 
-const changes = ['set', 'set-from', 'unset', 'test'];
+/** The options that set something. */
+export const setOptions = {
+  set: {
+    value: 'PATH=VALUE',
+    does: 'set the setting; the value is JSON where the setting takes more than a text',
+    multiple: true,
+  },
+  'set-from': {
+    value: 'PATH=FILE',
+    does: 'set the setting to the text of the file, for passwords; - is the standard input',
+    multiple: true,
+  },
+} as const satisfies Command['options'];
+
+const changes = [...Object.keys(setOptions), 'unset', 'test'];
 
 /** The command `patch`. */
 export const patch: Command = {
@@ -30,16 +44,7 @@ export const patch: Command = {
     { name: 'name', names: patchable },
   ],
   options: {
-    set: {
-      value: 'PATH=VALUE',
-      does: 'set the setting; the value is JSON where the setting takes more than a text',
-      multiple: true,
-    },
-    'set-from': {
-      value: 'PATH=FILE',
-      does: 'set the setting to the text of the file, for passwords; - is the standard input',
-      multiple: true,
-    },
+    ...setOptions,
     unset: { value: 'PATH', does: 'remove the setting', multiple: true },
     test: { value: 'PATH=VALUE', does: 'change nothing if the setting has another value', multiple: true },
     file: { value: 'FILE', does: 'send the JSON Patch in the file instead; - is the standard input' },
@@ -77,14 +82,14 @@ async function operationsOf(call: Call, readPresent: () => Promise<Resource>): P
   const file = call.valueOf('file');
   const given = call.options.filter(({ name }) => changes.includes(name));
   if (file !== undefined && given.length > 0)
-    throw wrongPatch('takes --file, or single operations, but not both');
+    throw wrongUse('patch', 'takes --file, or single operations, but not both');
   if (file !== undefined) return parsePatch(await readText(file, call.surroundings, longestDocument));
-  if (given.length === 0) throw wrongPatch('needs an operation, such as --set max_connection=50');
+  if (given.length === 0) throw wrongUse('patch', 'needs an operation, such as --set max_connection=50');
   // A number in a path is the place of an element only if there is a list.
   const hasPlace = given.some(({ value = '' }) => /\/(?:0|[1-9]\d*)(?:=|$)/.test(value));
   const present = hasPlace ? await readPresent() : {};
   const operations: Operation[] = [];
-  for (const option of given) operations.push(await operationOf(call, option, present));
+  for (const option of given) operations.push(await operationOf(call, option, { verb: 'patch', present }));
   return operations;
 }
 
@@ -94,24 +99,31 @@ function parsePatch(text: string): Json {
   throw new CommandError(`The file is no JSON Patch: ${parsed.problem.detail}`, exitCodes.wrongUse);
 }
 
-async function operationOf(
+/** The command that an operation belongs to, and what there is. */
+interface Verb {
+  readonly verb: 'patch' | 'create';
+  readonly present?: Resource;
+}
+
+/** The operation that an option stands for. */
+export async function operationOf(
   call: Call,
   { name, value: text = '' }: GivenOption,
-  present: Resource,
+  { verb, present = {} }: Verb,
 ): Promise<Operation> {
   if (name === 'unset') return { op: 'remove', path: pointerOf(text) };
   const [, place, given] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
   if (place === undefined || given === undefined)
-    throw wrongPatch(`needs a path and a value: --${name} PATH=VALUE`);
+    throw wrongUse(verb, `needs a path and a value: --${name} PATH=VALUE`);
   const path = pointerOf(place);
   const op = isElement(path, present) ? 'replace' : 'add';
   if (name === 'set-from') return { op, path, value: await readGiven(given, call) };
   if (path.split('/').includes('password'))
-    throw wrongPatch('takes no password as an argument, which others can read: use --set-from PATH=FILE');
+    throw wrongUse(verb, 'takes no password as an argument, which others can read: use --set-from PATH=FILE');
   return {
     op: name === 'test' ? 'test' : op,
     path,
-    value: await valueFrom(given, call.words[0] ?? '', path),
+    value: await valueFrom(given, { verb, kind: call.words[0] ?? '', path }),
   };
 }
 
@@ -134,16 +146,18 @@ function isElement(path: string, present: Resource): boolean {
 const numberText = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /** The value that a text stands for: JSON of a type that the place takes, or else the text as it stands. */
-async function valueFrom(text: string, kind: string, path: string): Promise<Json> {
+async function valueFrom(text: string, place: ValuePlace): Promise<Json> {
+  const { verb, path } = place;
   const parsed = parseJson(text, { depth: 32 });
   if (parsed.ok && typeof parsed.value === 'string') return parsed.value;
   const given = parsed.ok ? parsed.value : numberText.test(text) ? Number(text) : undefined;
-  if (given === undefined || !(await isTaken(given, kind, path))) return text;
+  if (given === undefined || !(await isTaken(given, place))) return text;
   if (parsed.ok) return parsed.value;
   const plain = text.replace(/^(-?)0+(?=\d)/, '$1');
   if (plain !== text)
-    throw wrongPatch(`got ${text} for ${path}, and no number begins with 0: write ${plain}`);
-  throw wrongPatch(
+    throw wrongUse(verb, `got ${text} for ${path}, and no number begins with 0: write ${plain}`);
+  throw wrongUse(
+    verb,
     `got a number for ${path} that no program reads back exactly; write a text in double quotes`,
   );
 }
@@ -159,24 +173,39 @@ interface Schema {
 }
 
 interface OpenApi {
-  readonly paths: Readonly<Record<string, { readonly patch?: PatchEndpoint }>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operating>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-interface PatchEndpoint {
-  readonly operationId: string;
-  readonly responses: {
-    readonly 200: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
-  };
+interface Content {
+  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
-/** Whether a place of a resource takes values of the type of the given one. The answer to a patch shows the types. */
-async function isTaken(value: Json, kind: string, path: string): Promise<boolean> {
+interface Operating {
+  readonly operationId: string;
+  readonly requestBody?: Content;
+  readonly responses: { readonly 200: Content };
+}
+
+/** Where a value goes. */
+interface ValuePlace extends Pick<Verb, 'verb'> {
+  readonly kind: string;
+  readonly path: string;
+}
+
+/**
+ * Whether a place of a resource takes values of the type of the given one. The answer to a patch shows the types, and the body
+ * of a creation.
+ */
+async function isTaken(value: Json, { verb, kind, path }: ValuePlace): Promise<boolean> {
   // The document is large: it is loaded only for a value that is not certainly a text.
   const { createOpenApi } = await import('../openapi/index.ts');
   const { paths, components } = createOpenApi() as OpenApi;
-  const endpoint = Object.values(paths).find(({ patch }) => patch?.operationId === `${kind}s.patch`)?.patch;
-  const answer = endpoint?.responses[200].content['application/json']?.schema;
+  const endpoint = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .find(({ operationId }) => operationId === `${kind}s.${verb}`);
+  const shown = verb === 'create' ? endpoint?.requestBody : endpoint?.responses[200];
+  const answer = shown?.content['application/json']?.schema;
   const found = (parsePointer(path) ?? []).reduce(
     (schemas, token) =>
       alternativesIn(schemas, components.schemas).flatMap((schema) => memberOf(schema, token)),
@@ -210,8 +239,8 @@ function typeOf(value: Json, wanted: string | undefined): string {
   return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
 }
 
-function wrongPatch(what: string): CommandError {
-  return new CommandError(`patch ${what}. Try: gateway-admin help patch`, exitCodes.wrongUse);
+function wrongUse(verb: Verb['verb'], what: string): CommandError {
+  return new CommandError(`${verb} ${what}. Try: gateway-admin help ${verb}`, exitCodes.wrongUse);
 }
 
 function maintenanceCommand(verb: 'set' | 'clear', does: string): Command {

@@ -102,19 +102,21 @@ type ListMethod<P, R, O> = <const F extends FieldOf<R> = FieldOf<R>>(
 ) => Promise<Answer<Elements<Part<R, F>>>>;
 
 /** Sends a command. @internal */
-interface CommandMethod<P, B, R> {
+interface CommandMethod<P, B, R, O> {
   /** Sends the command. The answer says what was done. */
   (
     ...given: [
       ...subject: Subject<P>,
       ...body: Body<B>,
-      options: CommandOptions & { readonly prefer: 'representation' },
+      options: CommandOptions & O & { readonly prefer: 'representation' },
     ]
   ): Promise<Answer<R extends undefined ? CommandOutcome : R>>;
   /** Sends the command. */
-  (...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions]): Promise<Answer<R>>;
+  (...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions & O]): Promise<Answer<R>>;
   /** Says what the command would do, and does nothing. */
-  plan(...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions]): Promise<Answer<Plan>>;
+  plan(
+    ...given: [...subject: Subject<P>, ...body: Body<B>, options?: CommandOptions & O]
+  ): Promise<Answer<Plan>>;
 }
 
 /**
@@ -127,8 +129,8 @@ export type MethodOf<Id extends EndpointId> =
     ? ItemMethod<(typeof endpoints)[Id]['path'], R>
     : Endpoints[Id] extends List<infer R, infer O>
       ? ListMethod<(typeof endpoints)[Id]['path'], R, O>
-      : Endpoints[Id] extends Command<infer B, infer R>
-        ? CommandMethod<(typeof endpoints)[Id]['path'], B, R>
+      : Endpoints[Id] extends Command<infer B, infer R, infer O>
+        ? CommandMethod<(typeof endpoints)[Id]['path'], B, R, O>
         : never;
 
 /** The part of an endpoint's name before the dot. @internal */

@@ -6,6 +6,7 @@ import type {
   CommandRepresentation,
   ConnectionRepresentation,
   FilterRepresentation,
+  GatewayDocument,
   InstanceRepresentation,
   InterfaceRepresentation,
   ListenerRepresentation,
@@ -54,13 +55,15 @@ export interface List<R, O = Ranged> {
  *
  * @public
  */
-export interface Command<B = undefined, R = undefined> {
+export interface Command<B = undefined, R = undefined, O = unknown> {
   /** What the endpoint does. */
   readonly kind: 'command';
   /** The body of the request; `undefined` if there is none. */
   readonly body: B;
   /** The body of the answer; `undefined` if there is none. */
   readonly result: R;
+  /** The options, besides those of every command. */
+  readonly options: O;
 }
 
 /**
@@ -125,6 +128,13 @@ export interface SequenceCommand {
   readonly if_match?: string;
 }
 
+/** A collection whose resources can be created and deleted. @internal */
+type Defined = 'services' | 'servers' | 'monitors' | 'filters';
+/** The entry of a resource in a gateway document. @internal */
+type Entry<C extends Defined> = NonNullable<GatewayDocument[C]>[number];
+/** The definition of a new resource. Secrets are in plain text, so sealed ones have no place. @internal */
+type Definition<C extends Defined> = Omit<Entry<C>, Extract<keyof Entry<C>, `${string}Sealed`>>;
+
 /* eslint-disable @typescript-eslint/consistent-type-definitions -- rows of tables, not members to document */
 /** The representation of each group: what `list` and `get` give, and the answer of `patch`. @internal */
 type Representations = {
@@ -143,6 +153,7 @@ type Representations = {
 
 /** What the other endpoints with a body in their answer give. What a patch calls `status` is also `state`. @internal */
 type Results = {
+  readonly 'users.create': undefined;
   readonly 'servers.patch': ServerRepresentation & { readonly state: ServerRepresentation['status'] };
   readonly 'services.listeners': ListenerRepresentation;
   readonly 'services.sessions': string;
@@ -156,12 +167,16 @@ type Results = {
 
 /** The bodies that are no JSON Patch. @internal */
 type Bodies = {
+  readonly 'services.create': Definition<'services'> & { readonly password?: string };
+  readonly 'servers.create': Definition<'servers'>;
+  readonly 'monitors.create': Definition<'monitors'>;
+  readonly 'filters.create': Definition<'filters'>;
   readonly 'users.create': { readonly name: string; readonly password: string };
   readonly 'sequence.send': { readonly commands: readonly SequenceCommand[] };
 };
 
-/** The options of lists that do not have those of every list. @internal */
-type Options = {
+/** The options of lists that do not have those of every list, and those of commands that have more. @internal */
+type Options = Readonly<Record<`${Defined}.delete`, { readonly detach?: boolean }>> & {
   readonly 'gateway.tasks': object;
   readonly 'sessions.list': Ranged & SessionSearch;
   readonly 'history.list': Ranged & HistorySearch;
@@ -174,7 +189,7 @@ type Given<Table, Id, Otherwise> = Id extends keyof Table ? Table[Id] : Otherwis
 type ResultOf<Id> = Given<
   Results,
   Id,
-  Id extends `${infer Group extends keyof Representations}.${'list' | 'get' | 'patch'}`
+  Id extends `${infer Group extends keyof Representations}.${'list' | 'get' | 'patch' | 'create'}`
     ? Representations[Group]
     : undefined
 >;
@@ -191,7 +206,7 @@ export type Endpoints = {
     ? Item<ResultOf<Id>>
     : (typeof endpoints)[Id] extends { readonly kind: 'list' }
       ? List<ResultOf<Id>, Given<Options, Id, Ranged>>
-      : Command<BodyOf<Id, (typeof endpoints)[Id]['method']>, ResultOf<Id>>;
+      : Command<BodyOf<Id, (typeof endpoints)[Id]['method']>, ResultOf<Id>, Given<Options, Id, unknown>>;
 };
 
 /**

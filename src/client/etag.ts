@@ -23,9 +23,12 @@ export function withEtags(send: Send): Send {
     const isReading = request.method === 'GET';
     const tag = headers['if-match'] ?? (isReading ? undefined : tags.get(resource));
     const response = await send({ ...request, headers: { ...headers, 'if-match': tag } });
-    const etag = response.headers['etag'];
+    const { etag, location = resource } = response.headers;
     const showsNow = isReading ? target === resource : !target.includes('dry_run=');
-    if (etag !== undefined && response.status < 300 && showsNow) tags.set(resource, etag);
+    if (etag === undefined || response.status >= 300 || !showsNow) return response;
+    // After a deletion the tag is that of the list, and so is the tag with which the next creation is compared.
+    if (request.method === 'DELETE' && target.replace(/\?.*/, '') === resource) tags.delete(resource);
+    else if (!location.endsWith('/')) tags.set(location, etag);
     return response;
   };
 }

@@ -8,22 +8,28 @@ import * as z from 'zod/mini';
 
 import { isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
-import { ok, problemOf, type Fault, type Problem, type Result } from '../problem.ts';
+import { ok, problemOf, type Fault, type Problem, type ProblemCode, type Result } from '../problem.ts';
 import { objectOf, type Field, type Fields } from './field.ts';
 import { notStorable } from './patch-seal.ts';
 import { passwordFault, type SecretPorts } from './secret.ts';
 import { mostMembers, type ObjectShape } from './shape.ts';
 
-/** Gives the shape of a definition from a client: configuration only, with secrets in plain text. @internal */
+/**
+ * Gives the shape of a definition from a client: configuration, with secrets in plain text, and what is ignored because the
+ * gateway computes it.
+ *
+ * @internal
+ */
 export function definitionShape({ all }: Fields): ObjectShape {
   const defined = all.filter(
-    ({ derived, kept, sealedEntriesOf }) =>
-      derived !== true && kept !== false && sealedEntriesOf === undefined,
+    ({ derived, accepts, kept, sealedEntriesOf }) =>
+      (derived !== true || accepts === undefined) && kept !== false && sealedEntriesOf === undefined,
   );
   return objectOf(
     defined,
     'name',
-    ({ shape, accepts = shape, secret, entries, optional, default: given }) => {
+    ({ shape, accepts = shape, secret, entries, derived, optional, default: given }) => {
+      if (derived === true) return z.exactOptional(z.unknown());
       const plain = secret === undefined ? accepts : z.string();
       const value = entries === undefined ? plain : z.array(definitionShape(entries));
       return optional === true || given !== undefined ? z.exactOptional(value) : value;
@@ -32,10 +38,10 @@ export function definitionShape({ all }: Fields): ObjectShape {
 }
 
 /**
- * Seals the secrets in a definition from a client. A value that cannot be a secret becomes `null`, which the shape of the
- * entry refuses. No text from a client passes for sealed text.
+ * Seals the secrets in a definition from a client. No text from a client passes for sealed text.
  *
- * @returns the entry of a gateway document; refused with `secret-not-storable` if a secret could not be read after a restart
+ * @returns the entry of a gateway document; refused with `password-unacceptable` for a value that cannot be a secret, and with
+ *   `secret-not-storable` if a secret could not be read after a restart
  * @internal
  */
 export async function sealDefinition(
@@ -48,14 +54,17 @@ export async function sealDefinition(
   const sealing: Sealing = {
     isSecretParameter,
     async seal(text, place) {
-      if (typeof text !== 'string' || passwordFault(text) !== undefined) return null;
+      const detail = passwordFault(text);
+      if (typeof text !== 'string' || detail !== undefined) {
+        sealing.refuse(place, 'password-unacceptable', detail ?? 'must be a string');
+        return null;
+      }
       const sealed = await seal(text);
       if (sealed === undefined) faults.push(notStorable(place));
       return sealed ?? null;
     },
-    refuse(place, { name, sealedEntriesOf = name }) {
-      const detail = `is not known here: write the secret in plain text into ${sealedEntriesOf}`;
-      faults.push({ pointer: formatPointer(place), code: 'field-unknown', detail });
+    refuse(place, code, detail) {
+      faults.push({ pointer: formatPointer(place), code, detail });
     },
   };
   const entry = await sealEntry(fields, definition, [], sealing);
@@ -65,10 +74,9 @@ export async function sealDefinition(
 type Place = readonly string[];
 
 interface Sealing extends Pick<SecretPorts, 'isSecretParameter'> {
-  /** Gives the sealed form of a text; `null` for a value that cannot be a secret. */
+  /** Gives the sealed form of a text, or refuses the value. */
   seal(this: void, text: Json, place: Place): Promise<Json>;
-  /** Refuses a member that only a gateway document has. */
-  refuse(this: void, place: Place, field: Field): void;
+  refuse(this: void, place: Place, code: ProblemCode, detail: string): void;
 }
 
 async function sealEntry(
@@ -80,7 +88,12 @@ async function sealEntry(
   const members = new Map(Object.entries(entry));
   for (const field of fields.all) {
     const { name, documentName, entries, secret, sealedEntriesOf = name } = field;
-    if (secret !== undefined && members.has(documentName)) sealing.refuse([...path, documentName], field);
+    if (secret !== undefined && members.has(documentName))
+      sealing.refuse(
+        [...path, documentName],
+        'field-unknown',
+        `is not known here: write the secret in plain text into ${sealedEntriesOf}`,
+      );
     const given = asMap(fields, sealedEntriesOf, members.get(sealedEntriesOf));
     const place = [...path, sealedEntriesOf];
     if (given === undefined) continue;
@@ -117,27 +130,28 @@ async function sealList(
   return sealed;
 }
 
-/** Takes the secret entries out of a map. The shape refuses a larger map, so its secrets are not worth the work. */
+/** Takes the secret entries out of a map. The secrets of a map that is too large are not worth the work. */
 async function sealMap(
   { secretMember }: Field,
   map: Json,
   path: Place,
-  { seal, isSecretParameter }: Sealing,
+  { seal, refuse, isSecretParameter }: Sealing,
 ): Promise<{ readonly open: Json; readonly sealed: JsonObject }> {
   if (!isObject(map)) return { open: map, sealed: {} };
   const entries = Object.entries(map);
+  if (entries.length > mostMembers) {
+    refuse(path, 'validation-failed', `must have at most ${String(mostMembers)} members`);
+    return { open: {}, sealed: {} };
+  }
   const secret = entries.filter(([name]) => isSecretParameter(name));
   const sealed: [string, Json][] = [];
-  for (const [name, entry] of entries.length > mostMembers ? [] : secret) {
+  for (const [name, entry] of secret) {
     const place = [...path, name];
     if (secretMember === undefined) sealed.push([name, await seal(entry, place)]);
     else if (!isObject(entry)) sealed.push([name, null]);
     else sealed.push([name, { ...entry, [secretMember]: await seal(entry[secretMember] ?? null, place) }]);
   }
-  const open =
-    entries.length > mostMembers
-      ? entries.map(([name]) => [name, null] as const)
-      : entries.filter((each) => !secret.includes(each));
+  const open = entries.filter((each) => !secret.includes(each));
   return { open: Object.fromEntries(open), sealed: Object.fromEntries(sealed) };
 }
 

@@ -36,6 +36,7 @@ import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
 import { historyKind } from './history.ts';
 import { interfaceKind } from './interface.ts';
+import { listenerKind, type ListenerEffect, type ListenerEvent } from './listening.ts';
 import { logKind, type LogEffect, type LogEvent } from './log.ts';
 import {
   monitorKind,
@@ -78,6 +79,7 @@ import { userKind, type UserEvent } from './user.ts';
 /** Every kind, in the order of the interface. */
 const kinds = [
   serviceKind,
+  listenerKind,
   serverKind,
   monitorKind,
   gatewayKind,
@@ -101,6 +103,7 @@ const kinds = [
  */
 export type AdminEvent =
   | ServiceEvent
+  | ListenerEvent
   | ServerEvent
   | MonitorEvent
   | LogEvent
@@ -122,6 +125,7 @@ export type AdminEvent =
  */
 export type Effect =
   | ServiceEffect
+  | ListenerEffect
   | ServerEffect
   | MonitorEffect
   | LogEffect
@@ -300,7 +304,7 @@ function frozenRoute(route: BoundRoute): BoundRoute {
  * ```ts
  * import { routes } from 'gateway-admin-core';
  *
- * routes.filter(({ path }) => path === '/services/:name').map(({ method }) => method); // => ['GET', 'PATCH']
+ * routes.filter(({ path }) => path === '/services/:name').map(({ method }) => method); // => ['GET', 'PATCH', 'DELETE']
  * ```
  *
  * @see Gateway Administration REST Interface, "Endpoints".

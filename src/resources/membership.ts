@@ -12,9 +12,10 @@ import type { DeletionOptions } from './shared/membership.ts';
 import { valueLimits } from './shared/settings.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
 
-/** A collection whose resources can be created and deleted. */
+/** A collection whose resources can be created and deleted. @internal */
 type Configured = 'services' | 'servers' | 'monitors' | 'filters';
 
+/** The definition of a resource: its entry in a gateway document. @internal */
 type DefinitionOf<C extends Configured> = NonNullable<GatewayDocument[C]>[number];
 
 /**

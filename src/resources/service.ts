@@ -11,14 +11,12 @@ import type { Change, Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import { Batch } from '../core/batch.ts';
 import * as shape from '../core/shape.ts';
-import { latest } from '../core/version.ts';
 import type { Update } from '../core/update.ts';
-import { endpoint } from '../http/endpoint.ts';
 import type { Operation } from '../json/patch.ts';
-import { linkOf, markChanged, revise } from '../snapshot/state.ts';
-import { listenerFields, listenerShape, representListener, type Listener } from './listener.ts';
+import { markChanged, revise } from '../snapshot/state.ts';
+import { listenerFields, listenerShape, type Listener } from './listener.ts';
+import { addListeners, removeListeners } from './listening.ts';
 import type { Kind } from './shared/kind.ts';
-import { finder } from './shared/look-up.ts';
 import {
   decideLifecycle,
   lifecycleEffects,
@@ -34,7 +32,7 @@ import {
   type Lived,
 } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { listingOf, listRoute, readRoutes } from './shared/route.ts';
+import { readRoutes } from './shared/route.ts';
 import {
   adoptionOf,
   decidePatch,
@@ -365,14 +363,18 @@ export function openServices(snapshot: Snapshot, now: number): Snapshot {
 
 /** The kind "service". @internal */
 export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceReport> = {
-  fields: { service: fields, listener: listenerFields },
+  fields: { service: fields },
   events: { ...machine.events, ...settings.events },
   effects: { ...lifecycleEffects(services), ...settings.effects },
   reports: lifecycleReports(services),
   resources: {
     ...services,
     fields,
-    adoption: adoptionOf(settings, lifecycleSteps(machine)),
+    adoption: adoptionOf(settings, {
+      ...lifecycleSteps(machine),
+      remove: removeListeners,
+      add: addListeners,
+    }),
     onLinks: (snapshot: Snapshot, update, change) =>
       markFilters(snapshot, update as Update<ServiceSettings>, change),
     // The session table has the total.
@@ -380,20 +382,6 @@ export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceRep
   },
   routes: [
     ...readRoutes(services, { shape: fields.representation, represent }),
-    listRoute<Service>({
-      ...endpoint('services.listeners'),
-      role: 'reader',
-      query: ['fields', 'range'],
-      summary: 'Lists the listeners of a service.',
-      shape: listenerFields.representation,
-      find: finder(services),
-      link: (service) => linkOf('services', service),
-      // No command changes a listener. Another service of the name can have others, and in a fleet each node has its own.
-      version: ({ gateway }: Snapshot, { version: { live } }) =>
-        latest(gateway.version, { command: 0, live }),
-      list: (_snapshot, { listeners }, { times }) =>
-        listingOf(listeners, (listener) => representListener(listener, times)),
-    }),
     patchRoute(settings),
     ...lifecycleRoutes(machine),
   ],

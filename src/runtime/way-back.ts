@@ -137,9 +137,14 @@ const opposites: ReadonlyMap<string, string> = new Map([
 /** The command that an undo of an event stands for. */
 function useOf(event: EntryEvent): readonly Use[] {
   const [kind = '', happened = ''] = event.type.split('.');
-  const id = `${kind}s.${opposites.get(happened) ?? 'patch'}`;
+  const verb = opposites.get(happened) ?? 'patch';
+  const isListener = kind === 'listener';
+  const id = isListener ? `services.${verb}Listener` : `${kind}s.${verb}`;
   const route = routes.find((each) => each.id === id);
-  return route === undefined ? [] : [{ route, parameters: { name: keyIn(event, kind) } }];
+  const parameters = isListener
+    ? { name: keyIn(event, 'service'), listener: keyIn(event, kind) }
+    : { name: keyIn(event, kind) };
+  return route === undefined ? [] : [{ route, parameters }];
 }
 
 /** Decides an undo: all events of the entry are taken back, the last one first, or none. */

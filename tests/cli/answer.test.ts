@@ -19,7 +19,7 @@ describe('what gateway-admin says about a problem', () => {
   it.each(codes)('is a cause and a step of the command line for %s', (code) => {
     const given = examples[code]?.value ?? problem(code, 'A cause. Send GET /x.');
     const { message } = refusal(given as ReturnType<typeof problem>);
-    const [, cause = '', step = ''] = /^(.+) \((?:[a-z-]+)\) (.+)$/.exec(message) ?? [];
+    const [, cause = '', step = ''] = /^(.+) \((?:[a-z-]+)\) (.+)$/m.exec(message) ?? [];
     expect([cause.length > 5, step.length > 5]).toEqual([true, true]);
     expect(message).not.toMatch(http);
     expect(message).not.toContain('COMMAND');

@@ -213,6 +213,7 @@ describe('gateway-admin apply', () => {
     expect([code, out]).toEqual([0, nothing.out]);
     expect(err.trimEnd().split('\n').toSorted()).toEqual([
       '/servers/DB-Server-2: not in the document, left as it is',
+      '/servers/Spare-DB: not in the document, left as it is',
       '/servers/db-serv-3: not in the document, left as it is',
       'Left out: /servers/0/parametersSealed',
       'Left out: /servers/db-serv-1/parameters/password',
@@ -278,8 +279,19 @@ describe('gateway-admin apply', () => {
     expect(gone.out).toContain('delete');
     expect(withoutTimes(toDocument(admin.snapshot))).toEqual(withoutTimes(before));
     expect((await ask(['undo', '--last'])).code).toBe(0);
-    expect(namesIn(admin.snapshot)).toEqual(['db-1', 'Hint', 'Watch', 'Sales', 'Off']);
+    // What comes back stands last.
+    expect(namesIn(admin.snapshot).toSorted()).toEqual(['Hint', 'Off', 'Sales', 'Watch', 'db-1']);
     expect(admin.snapshot.services.find('sales')?.state).toBe('started');
+  });
+
+  it('says what another address of a server means', async () => {
+    const { ask } = await serving({
+      servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
+    });
+    const { out } = await ask(['plan', '-'], {
+      servers: [{ name: 'db-1', address: '10.0.0.2', port: 5432, protocol: 'pg' }],
+    });
+    expect(out).toContain('sends its clients to another database');
   });
 
   it('deletes only in the kinds that --only names', async () => {
@@ -564,6 +576,7 @@ const {
 const leftBehind = [
   'services/My-Service',
   'services/Report-Service',
+  'services/Spare-Service',
   'monitors/Main-Monitor',
   'monitors/Failed-Monitor',
 ].map((place) => `/${place}: not in the document, left as it is`);

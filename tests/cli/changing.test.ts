@@ -64,6 +64,13 @@ describe('a change by gateway-admin', () => {
     [['set', 'server', 'db-serv-1', 'maintenance'], 'server.update /servers/db-serv-1'],
     [['clear', 'server', 'db-server-2', 'maintenance'], 'server.update /servers/DB-Server-2'],
     [['patch', 'service', 'my-service', '--set', 'max_connection=7'], 'service.update /services/My-Service'],
+    [
+      ['create', 'server', 'db-9', '--set', 'address=::1', '--set', 'port=1', '--set', 'protocol=p'],
+      'server.create /servers/db-9',
+    ],
+    [['create', 'filters', 'Two Words', '--set', 'module=tee'], 'filter.create /filters/Two-Words'],
+    [['delete', 'server', 'spare-db', '--yes'], 'server.delete /servers/Spare-DB'],
+    [['delete', 'services', 'spare-service', '--yes'], 'service.delete /services/Spare-Service'],
     [['flush'], 'logs.flush /gateway/logs'],
   ])('%j asks the gateway once, and a dry run not at all', async (args, effect) => {
     const before = running.admin.snapshot;
@@ -185,6 +192,7 @@ describe('a change by gateway-admin', () => {
     [['close', 'sessions', 'my-service']],
     [['close', 'connections', 'db-serv-1']],
     [['user', 'delete', 'ada']],
+    [['delete', 'filter', 'hint', '--detach']],
   ])('%j does nothing without a yes', async (args) => {
     const before = running.admin.snapshot;
     const { code, err } = await ask(args);

@@ -22,7 +22,7 @@ describe('gateway-admin check', () => {
     const env = { GATEWAY_ADMIN_URL: 'http://127.0.0.1:1' };
     expect(await command(['check', file], { env })).toEqual({
       code: 0,
-      out: `${file} has no faults: 3 services, 3 servers, 3 monitors, 3 filters, 2 users, 3 sessions.\n`,
+      out: `${file} has no faults: 4 services, 4 servers, 3 monitors, 3 filters, 2 users, 3 sessions.\n`,
       err: '',
     });
     const { out } = await command(['check', file, '--json']);

@@ -39,7 +39,7 @@ describe('gateway-admin complete', () => {
     ],
     [
       ['stop', 'service', ''],
-      ['My-Service', 'Bare-Service', 'Report-Service'],
+      ['My-Service', 'Bare-Service', 'Report-Service', 'Spare-Service'],
     ],
     [['stop', 'services', 'B'], ['Bare-Service']],
     [['stop', '--dry-run', 'monitor', 'I'], ['Idle-Monitor']],
@@ -56,6 +56,13 @@ describe('gateway-admin complete', () => {
     [['set', 'server', 'DB-Server-2', ''], ['maintenance']],
     [['list', 'listeners', 'R'], ['Report-Service']],
     [['show', 'filter', 'S'], ['Spare']],
+    [
+      ['create', ''],
+      ['service', 'server', 'monitor', 'filter'],
+    ],
+    [['create', 'server', ''], []],
+    [['delete', 'server', 'S'], ['Spare-DB']],
+    [['delete', '--de'], ['--detach']],
     [
       ['user', 'delete', ''],
       ['ada', 'Grace'],

@@ -33,6 +33,7 @@ describe('gateway-admin list', () => {
         'db-serv-1    master, running              192.168.121.58    5432  pgbackend',
         'DB Server 2  maintenance, slave, running  db2.example.test  5433  pgbackend',
         'db-serv-3    down                         /run/db/.s.5434   -     pgbackend',
+        'Spare DB     down                         10.0.0.4          5435  pgbackend',
         '',
       ].join('\n'),
     );

@@ -95,6 +95,29 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     expect(answer).toMatchObject({ ok: true, value: { name: odd, max_connection: 5 } });
   });
 
+  it('creates a resource with the mark of its plan, and deletes it', async () => {
+    const admin = run();
+    const client = await open(admin);
+    const server = { name: 'db 3', address: '192.0.2.3', port: 5432, protocol: 'pg' };
+    const plan = await client.servers.create.plan(server);
+    const mark = plan.ok && 'mark' in plan.value ? plan.value.mark : '';
+    expect(admin.snapshot.servers.size).toBe(1);
+    const created = await client.servers.create(server, { mark });
+    expect(created).toMatchObject({ ok: true, value: { name: 'db 3', status: [] } });
+    expect(created).toHaveProperty('etag', expect.stringMatching(/^"/));
+    expect(await client.servers.create({ ...server, port: 1 })).toMatchObject({
+      problem: { code: 'resource-exists' },
+    });
+    const list = [{ op: 'add', path: '/servers', value: ['/servers/db-3'] }] as const;
+    await client.services.patch('Backup', list);
+    expect(await client.servers.delete('db 3')).toMatchObject({ problem: { code: 'resource-in-use' } });
+    expect(await client.servers.delete('db 3', { detach: true, prefer: 'representation' })).toMatchObject({
+      ok: true,
+      value: { outcome: 'accepted', closed: { sessions: 0 } },
+    });
+    expect(admin.snapshot.services.find('backup')?.settings.servers).toEqual([]);
+  });
+
   it('sends a sequence with the mark of its plan', async () => {
     const admin = run();
     const client = await open(admin);
@@ -344,6 +367,33 @@ describe('withEtags', () => {
     const { client, sent } = keeping(run());
     for (const answer of await call(client)) expect(answer).toHaveProperty('ok', true);
     expect(sent.map(({ headers }) => typeof headers['if-match'])).toEqual(tags);
+  });
+
+  it('keeps the tag of a new resource, and none of a deleted one or of a list', async () => {
+    const { client, sent } = keeping(run());
+    const server = { name: 'db-3', address: '192.0.2.3', port: 5432, protocol: 'pg' };
+    const port = [{ op: 'replace', path: '/port', value: 1 }] as const;
+    for (const answer of [
+      await client.servers.list(),
+      await client.servers.create(server),
+      await client.servers.create(server),
+      await client.servers.patch('db-3', port),
+      await client.servers.delete('db-3', { detach: true }),
+      await client.servers.create({ ...server, name: 'db-4' }),
+      await client.servers.create(server),
+      await client.servers.delete('db-3'),
+    ])
+      expect(answer).toHaveProperty('ok', true);
+    expect(sent.map(({ headers }) => typeof headers['if-match'])).toEqual([
+      'undefined',
+      'undefined',
+      'undefined',
+      'string',
+      'string',
+      'undefined',
+      'undefined',
+      'string',
+    ]);
   });
 
   it('keeps the tag of the whole resource alone, and no tag of a dry run', async () => {

@@ -29,6 +29,17 @@ export async function right(client: Client): Promise<void> {
   await client.fleet.forget('paris');
   await client.users.create({ name: 'ada', password: 'engine' });
   await client.gateway.flushLogs();
+  const server = { name: 'db-3', address: '10.0.0.3', port: 5432, protocol: 'pg' } as const;
+  const created = await client.servers.create({ ...server, parameters: { password: 'engine' } });
+  if (created.ok) take<readonly string[]>(created.value.status);
+  await client.services.create(
+    { name: 'Sales', router: 'cli', password: 'engine', servers: [] },
+    { mark: 'm' },
+  );
+  await client.servers.delete('db-3', { detach: true, ifMatch: '"1"' });
+  const gone = await client.servers.delete('db-3', { detach: true, prefer: 'representation' });
+  if (gone.ok) take<number>(gone.value.closed.sessions);
+  await client.servers.delete.plan('db-3', { detach: true });
   const changes = await client.history.list({ resource: '/services/Sales', field: 'user', range: [0, 0] });
   if (changes.ok) take<string | undefined>(changes.value.elements[0]?.actor);
   await client.history.undo('c1', { ifMatch: '"1"' });
@@ -72,6 +83,12 @@ export async function wrong(client: Client): Promise<void> {
   await client.services.patch('Sales', [{ op: 'change', path: '/user' }]);
   // @ts-expect-error: a plan of reading
   await client.services.get.plan('Sales');
+  // @ts-expect-error: no address
+  await client.servers.create({ name: 'db-3', protocol: 'pg' });
+  // @ts-expect-error: sealed text from a client
+  await client.services.create({ name: 'Sales', router: 'cli', passwordSealed: 'v1' });
+  // @ts-expect-error: this deletion detaches nothing
+  await client.users.delete('ada', { detach: true });
   // @ts-expect-error: no password
   await client.users.create({ name: 'ada' });
   // @ts-expect-error: a reading in a sequence

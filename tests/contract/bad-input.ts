@@ -3,6 +3,7 @@
  */
 import { patchOf, writers, type BadInput, type FineInput } from '../support/input.ts';
 import { badBytes, noPatch } from './bad-body.ts';
+import { badDefinitions, badDeletions, fineDefinitions } from './bad-definition.ts';
 import { badPatches } from './bad-patch.ts';
 import { badSequences } from './bad-sequence.ts';
 import { badTargets, badUsers, badValues, commandsWhileReadOnly } from './bad-value.ts';
@@ -14,6 +15,8 @@ export const badInputs: Readonly<Record<string, readonly BadInput[]>> = {
   'a patch': badPatches,
   'a value': badValues,
   'a user': badUsers,
+  'a definition': badDefinitions,
+  'a deletion': badDeletions,
   'a sequence': badSequences,
   'a target': badTargets,
   'a command while read-only': commandsWhileReadOnly,
@@ -24,6 +27,7 @@ const junk = { 'content-type': 'text/plain' };
 
 /** What is fine although it looks bad. */
 export const fineInputs: readonly FineInput[] = [
+  ...fineDefinitions,
   {
     what: 'a byte order mark',
     ...patch,

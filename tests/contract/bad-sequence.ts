@@ -107,7 +107,7 @@ export const badSequences: readonly BadInput[] = [
     'an abandonment': [{ method: 'DELETE', path: '/commands/x' }, '/commands/1/path'],
     'a path that is nowhere': [{ method: 'PUT', path: '/nowhere' }, '/commands/1/path'],
     'two slashes': [{ method: 'PUT', path: `/${stop.path}` }, '/commands/1/path'],
-    'a method that the path does not have': [{ method: 'DELETE', path: patch }, '/commands/1/path'],
+    'a method that the path does not have': [{ method: 'POST', path: patch }, '/commands/1/path'],
     'a method in small letters': [{ ...stop, method: 'put' }, '/commands/1/path'],
   }),
   ...seconds('400 path-encoding-invalid', {

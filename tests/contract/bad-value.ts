@@ -291,7 +291,7 @@ export const badTargets: readonly BadInput[] = [
     };
   }),
   ...requests('405 method-not-allowed', [
-    ...['POST /services', 'PUT /services/My-Service', 'DELETE /services/My-Service', 'PATCH /users'],
+    ...['PUT /services', 'PUT /services/My-Service', 'DELETE /services', 'PATCH /users'],
     ...['GET /service/My-Service/stop', 'POST /service/My-Service/stop', 'GET /monitor/Main-Monitor'],
   ]),
   // Node's server itself refuses a method that it has never heard of.
@@ -311,6 +311,8 @@ export const commandsWhileReadOnly: readonly BadInput[] = [
     'DELETE /services/My-Service/sessions',
     'DELETE /users/ada',
     'DELETE /users/nobody',
+    'POST /servers',
+    'DELETE /servers/Spare-DB',
     'DELETE /commands/none?nonsense=1',
   ]),
   ...noPatches('403 read-only', { '[{"op":"replace","path":"/max_connection","value":50}]': [], '{': [] }),

@@ -10,7 +10,7 @@ import {
   type Answer,
   type Transport,
 } from '../support/transport.ts';
-import { endpoints, targetOf, type Endpoint } from './endpoint.ts';
+import { endpoints, taggedBy, targetOf, type Endpoint } from './endpoint.ts';
 
 const reads = endpoints.filter(({ method }) => method === 'GET');
 const writes = endpoints.filter(({ method }) => method !== 'GET');
@@ -227,7 +227,7 @@ describe.each(transportNames)('through %s', (name) => {
         headers: type,
         ...(endpoint.body === undefined ? {} : { body: JSON.stringify(endpoint.body.json) }),
       });
-      const target = conditionTargetOf(endpoint);
+      const target = taggedBy(endpoint);
       const tag = target === undefined ? undefined : await tagOf(target);
       expect([status, headers['etag']]).toEqual([endpoint.answer.status, tag]);
     },

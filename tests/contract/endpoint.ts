@@ -36,10 +36,10 @@ export interface Endpoint {
   /** Other spellings that are accepted; the description has one for each operation. */
   readonly aliases: readonly string[];
   readonly parameters: readonly Parameter[];
-  /** Parameters that select elements of the list. They are ours: the description has none. */
+  /** Parameters with a value. They are ours: the description has none. */
   readonly search?: readonly string[];
   readonly answer:
-    { readonly status: 204 } | { readonly status: 200; readonly one?: Shown; readonly list?: Shown };
+    { readonly status: 204 } | { readonly status: 200 | 201; readonly one?: Shown; readonly list?: Shown };
   /** A name or an id of the sample document for each variable segment, with slashes between them. */
   readonly subject?: string;
   readonly body?: { readonly type: string; readonly json: unknown };
@@ -59,6 +59,33 @@ const patchType = 'application/json-patch+json';
 const one = (shown: Shown): Endpoint['answer'] => ({ status: 200, one: shown });
 const list = (shown: Shown): Endpoint['answer'] => ({ status: 200, list: shown });
 const done: Endpoint['answer'] = { status: 204 };
+
+/** The endpoints that create and delete a resource of a kind. */
+function membership(
+  kind: 'service' | 'server' | 'monitor' | 'filter',
+  definition: object,
+  deleted: string,
+): readonly Endpoint[] {
+  const path = `/${kind}s`;
+  const ours = { aliases: [], parameters: [], ours: true } as const;
+  return [
+    {
+      ...ours,
+      method: 'POST',
+      path,
+      answer: { status: 201, one: kind },
+      body: { type: 'application/json', json: definition },
+    },
+    {
+      ...ours,
+      method: 'DELETE',
+      path: `${path}/:name`,
+      search: ['detach'],
+      answer: done,
+      subject: deleted,
+    },
+  ];
+}
 
 const service: readonly Endpoint[] = [
   {
@@ -127,6 +154,18 @@ const service: readonly Endpoint[] = [
     answer: done,
     subject: 'My-Service',
   },
+  ...membership(
+    'service',
+    {
+      name: 'New Service',
+      router: 'readconnroute',
+      servers: ['/servers/DB-Server-2'],
+      filters: ['/filters/Query-Log'],
+      user: 'service_user',
+      listeners: [{ name: 'New Listener', protocol: 'pgclient', address: '0.0.0.0', port: 4010 }],
+    },
+    'Spare-Service',
+  ),
 ];
 
 const server: readonly Endpoint[] = [
@@ -171,6 +210,11 @@ const server: readonly Endpoint[] = [
     answer: done,
     subject: 'db-serv-1',
   },
+  ...membership(
+    'server',
+    { name: 'DB Server 9', address: '192.168.121.69', port: 5432, protocol: 'pgbackend' },
+    'Spare-DB',
+  ),
 ];
 
 const monitor: readonly Endpoint[] = [
@@ -208,6 +252,15 @@ const monitor: readonly Endpoint[] = [
     subject: 'Main-Monitor',
     body: { type: patchType, json: [{ op: 'replace', path: '/monitor_interval', value: 5000 }] },
   },
+  ...membership(
+    'monitor',
+    {
+      name: 'New Monitor',
+      module: 'pgmon',
+      servers: ['/servers/DB-Server-2'],
+    },
+    'Idle-Monitor',
+  ),
 ];
 
 const instance: readonly Endpoint[] = [
@@ -295,6 +348,11 @@ const filter: readonly Endpoint[] = [
       ],
     },
   },
+  ...membership(
+    'filter',
+    { name: 'New Filter', module: 'tee', parameters: { match: { value: 'select', configurable: true } } },
+    'Spare',
+  ),
 ];
 
 const user: readonly Endpoint[] = [
@@ -465,12 +523,19 @@ export function targetOf({ path, subject = '' }: Endpoint, spelling: string = pa
 }
 
 /**
- * The reading endpoint whose entity tag a command changes: the longest part of the path, in one of its spellings, that
- * is read and has a tag.
+ * The target of the reading endpoint whose entity tag a command changes: the longest part of the path, in one of its
+ * spellings, that is read and has a tag. After a creation it is the new resource, after a deletion the list.
  */
-export function taggedBy({ path, aliases }: Endpoint): Endpoint | undefined {
+export function taggedBy(endpoint: Endpoint): string | undefined {
+  const { path, aliases, body, answer, search } = endpoint;
+  if (answer.status === 201) {
+    const { name } = body?.json as { readonly name: string };
+    return `${path}/${name.replaceAll(' ', '-')}`;
+  }
+  if (search?.includes('detach') === true) return path.replace('/:name', '');
   const tagged = endpoints.filter(({ method, live }) => method === 'GET' && live !== true);
-  return tagged
+  const shown = tagged
     .filter((read) => [path, ...aliases].some((spelling) => `${spelling}/`.startsWith(`${read.path}/`)))
     .toSorted((a, b) => b.path.length - a.path.length)[0];
+  return shown && targetOf(endpoint, shown.path);
 }

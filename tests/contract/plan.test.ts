@@ -72,10 +72,10 @@ describe.each(transportNames)('through %s', (name) => {
       expect(gateway.applied.map(({ type }) => type)).toEqual(plan.effects.map(({ type }) => type));
       const { value } = (await after.next()) as { value: { event: { type: string } } };
       expect(value.event.type).toBe(plan.events[0]?.type);
-      const shown = taggedBy(endpoint);
-      const target = shown && targetOf(endpoint, shown.path);
+      const target = taggedBy(endpoint);
       const tag = target && (await transport.send('GET', target)).headers['etag'];
-      expect(plan.etag).toBe(tag);
+      // What is created and then started gets its entity tag in two revisions.
+      expect(plan.etag).toBe(plan.effects.length > 1 ? undefined : tag);
     },
   );
 

@@ -68,6 +68,18 @@ const patched: Readonly<Record<string, readonly [field: string, wrong: unknown, 
   '': ['read_only', 7, 'ready'],
 };
 
+/** A resource of each kind that is in use. */
+const existing: Readonly<Record<string, string>> = {
+  services: 'My-Service',
+  servers: 'db-serv-1',
+  monitors: 'Main-Monitor',
+  filters: 'Hint',
+};
+
+/** The map of parameters of each kind. */
+const mapOf = (endpoint: Endpoint): string =>
+  kindOf(endpoint) === 'services' ? 'router_options' : 'parameters';
+
 const kindOf = ({ path }: Endpoint): string => (path.split('/')[1] ?? '').replace(/([^s])$/, '$1s');
 
 /** Whether an endpoint has nothing to do outside a fleet. */
@@ -84,6 +96,17 @@ const patchOf =
 const body =
   (text: string | Uint8Array): Row =>
   () => ({ body: text });
+
+/** The body of the endpoint with other members. Of a patch, the operations. */
+const definition =
+  (changed: object): Row =>
+  (endpoint) => ({ body: JSON.stringify({ ...(endpoint.body?.json as object), ...changed }) });
+
+/** A secret in a definition. */
+const secretIn = (endpoint: Endpoint, value: string): object => {
+  const token = secretOf(endpoint).split('/').slice(1);
+  return token.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as object;
+};
 
 const query =
   (text: string): Row =>
@@ -207,15 +230,26 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   ]),
   'patch-test-failed': patchOf((_field, _wrong, shown) => [{ op: 'test', path: `/${shown}`, value: 7 }]),
   'op-not-allowed': patch({ op: 'remove', path: '' }),
-  'reserved-key': patch({ op: 'add', path: '/__proto__', value: 1 }),
-  'field-not-modifiable': patchOf((_field, _wrong, shown) => [{ op: 'remove', path: `/${shown}` }]),
-  'field-unknown': ({ method }) => ({
-    body: method === 'PATCH' ? '[{"op":"remove","path":"/nothing"}]' : '{"name":"x","password":"x","x":1}',
-  }),
+  'reserved-key': (endpoint) => {
+    if (endpoint.method === 'PATCH') return patch({ op: 'add', path: '/__proto__', value: 1 })(endpoint);
+    const value = kindOf(endpoint) === 'filters' ? { value: 'x' } : 'x';
+    return definition({ [mapOf(endpoint)]: { constructor: value } })(endpoint);
+  },
+  'field-not-modifiable': (endpoint) =>
+    endpoint.method === 'PATCH'
+      ? patchOf((_field, _wrong, shown) => [{ op: 'remove', path: `/${shown}` }])(endpoint)
+      : definition(kindOf(endpoint) === 'servers' ? { status: ['running'] } : { state: 'failed' })(endpoint),
+  'field-unknown': (endpoint) =>
+    endpoint.method === 'PATCH'
+      ? { body: '[{"op":"remove","path":"/nothing"}]' }
+      : definition({ nothing: 1 })(endpoint),
   'field-write-only': (endpoint) => patch({ op: 'test', path: secretOf(endpoint), value: 'x' })(endpoint),
   'link-unresolved': (endpoint) => {
-    const field = kindOf(endpoint) === 'services' ? '/filters' : '/servers';
-    return patch({ op: 'add', path: field, value: ['/nothing/x'] })(endpoint);
+    const field = kindOf(endpoint) === 'services' ? 'filters' : 'servers';
+    const value = ['/nothing/x'];
+    return endpoint.method === 'PATCH'
+      ? patch({ op: 'add', path: `/${field}`, value })(endpoint)
+      : definition({ [field]: value })(endpoint);
   },
   'validation-failed': (endpoint) => {
     if (endpoint.method !== 'PATCH') return { body: '{}' };
@@ -226,11 +260,16 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'password-unacceptable': (endpoint) =>
     endpoint.method === 'PATCH'
       ? patch({ op: 'add', path: secretOf(endpoint), value: '' })(endpoint)
-      : { body: '{"name":"x","password":""}' },
+      : definition(secretIn(endpoint, ''))(endpoint),
   'secret-not-storable': (endpoint) => ({
-    ...patch({ op: 'add', path: secretOf(endpoint), value: 'x' })(endpoint),
+    ...(endpoint.method === 'PATCH'
+      ? patch({ op: 'add', path: secretOf(endpoint), value: 'x' })(endpoint)
+      : definition(secretIn(endpoint, 'x'))(endpoint)),
     store: new FailingStore(),
   }),
+  'resource-exists': (endpoint) => definition({ name: existing[kindOf(endpoint)] })(endpoint),
+  'resource-in-use': (endpoint) => subject(existing[kindOf(endpoint)] ?? '')(endpoint),
+  'not-supported': () => ({ options: { gateway: Object.assign(sampleGateway(), { supports: [] }) } }),
   unauthenticated: logIn(undefined),
   'login-throttled': logIn('throttled'),
   overloaded: logIn('overloaded'),

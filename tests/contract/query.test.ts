@@ -97,6 +97,7 @@ describe.each(transportNames)('through %s', (name) => {
       { filters: ['/filters/Query-Log', '/filters/Hint'] },
       {},
       { filters: ['/filters/Hint'] },
+      {},
     ]);
   });
 

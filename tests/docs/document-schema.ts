@@ -35,6 +35,9 @@ export interface Overridden {
   readonly jsonSchema: object;
 }
 
+/** How a schema is made of what a client writes. */
+export const schemaOptions = { io: 'input', unrepresentable: 'any', reused: 'inline' } as const;
+
 /**
  * Gives the JSON Schema of a whole document.
  *
@@ -52,8 +55,7 @@ export function schemaOf(override: (each: Overridden) => void): Schema {
     ...Object.assign({}, ...wholes.map(({ document }) => document)),
     ...(Object.fromEntries(optional) as Readonly<Record<string, z.ZodMiniType>>),
   });
-  const options = { target: 'draft-7', io: 'input', unrepresentable: 'any', reused: 'inline' } as const;
-  return z.toJSONSchema(whole, { ...options, override }) as Schema;
+  return z.toJSONSchema(whole, { target: 'draft-7', ...schemaOptions, override }) as Schema;
 }
 
 /** Writes the schema that the package has. */
@@ -73,7 +75,7 @@ const tables = new Map(
 );
 
 /** Adds the rules that zod checks with functions. */
-function withRules({ zodSchema, jsonSchema }: Overridden): void {
+export function withRules({ zodSchema, jsonSchema }: Overridden): void {
   const fields = tables.get(zodSchema);
   if (fields !== undefined) Object.assign(jsonSchema, rulesOf(fields, jsonSchema as Schema));
   if (zodSchema === shape.name) Object.assign(jsonSchema, { minLength: 1, maxLength: maxNameLength });

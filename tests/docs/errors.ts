@@ -145,6 +145,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   'service-not-found': { meaning: 'No service has this name.', next: notThere },
   'server-not-found': { meaning: 'No server has this name.', next: notThere },
+  'listener-not-found': { meaning: 'The service has no listener of this name.', next: notThere },
   'monitor-not-found': { meaning: 'No monitor has this name.', next: notThere },
   'filter-not-found': { meaning: 'No filter has this name.', next: notThere },
   'session-not-found': {
@@ -359,7 +360,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
 /** The requests that get the codes of no endpoint. */
 const elsewhere: Readonly<Partial<Record<ProblemCode, readonly [method: string, path: string]>>> = {
   'route-not-found': ['GET', '/nothing'],
-  'method-not-allowed': ['POST', '/services'],
+  'method-not-allowed': ['PUT', '/services'],
   'method-unknown': ['PURGE', '/services'],
 };
 

@@ -30,6 +30,14 @@ const calls: Readonly<Record<string, Command>> = {
   patchFilter: (snapshot, context) => library.patchFilter(snapshot, 'Hint', parameter, context),
   closeSession: (snapshot, context) => library.closeSession(snapshot, 9, context),
   flushLogs: library.flushLogs,
+  createResource: (snapshot, context) =>
+    library.createResource(
+      snapshot,
+      'servers',
+      { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pg' },
+      context,
+    ),
+  deleteResource: (snapshot, context) => library.deleteResource(snapshot, 'servers', 'Spare DB', context),
   createUser: (snapshot, context) =>
     library.createUser(snapshot, { name: 'eve', passwordHash: 'x' }, context),
   changePassword: (snapshot, context) => library.changePassword(snapshot, 'ada', 'x', context),

@@ -5,10 +5,11 @@ import * as z from 'zod/mini';
 
 import { problemTable, type Fault, type Plan, type Problem, type ProblemCode } from 'gateway-admin-core';
 
-import type { Fields } from '../../src/core/field.ts';
+import type { Field, Fields } from '../../src/core/field.ts';
 import { maxListedFaults } from '../../src/problem.ts';
 import { boundRoutes, fieldTables, type BoundRoute } from '../../src/resources/index.ts';
-import { componentDescriptions, pascalCase, type Texts } from './description.ts';
+import { schemaOptions, withRules } from '../docs/document-schema.ts';
+import { componentDescriptions, documentDescriptions, pascalCase, type Texts } from './description.ts';
 
 /** A part of the document. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -106,6 +107,11 @@ export function patchedBy({ method, id }: BoundRoute): Fields | undefined {
   return method === 'PATCH' ? fieldTables[id.replace(/s?\..*$/, '')] : undefined;
 }
 
+/** The fields of the resource that a route creates; `undefined` if a route creates none. */
+export function definedBy({ method, id }: BoundRoute): Fields | undefined {
+  return method === 'POST' && id.endsWith('.create') ? fieldTables[id.replace(/s?\..*$/, '')] : undefined;
+}
+
 /** The JSON Patches of the interface: what is patched, and the answer to the patch. */
 const patches = boundRoutes.flatMap((route) => {
   const fields = patchedBy(route);
@@ -114,6 +120,15 @@ const patches = boundRoutes.flatMap((route) => {
 });
 for (const { name, answer } of patches)
   if (answer !== undefined && !shapes.has(answer)) shapes.set(answer, `Patched${name}`);
+
+/** The definitions of resources: the bodies that create them. */
+const definitions = boundRoutes.flatMap((route) => {
+  const fields = definedBy(route);
+  if (fields === undefined || route.kind !== 'command' || route.bodyShape === undefined) return [];
+  const name = `${componentOf(fields)}Definition`;
+  return [{ name, fields, shape: route.bodyShape, collection: route.path.slice(1) }];
+});
+const definitionNames = new Map(definitions.map(({ name, shape }) => [shape, name]));
 
 /** The name of the component with some fields. */
 export function componentOf({ representation }: Fields): string {
@@ -135,10 +150,39 @@ export function partSchema(shape: z.core.$ZodType): Members {
 
 /** The schema of a body that is no JSON Patch. No answer contains a password. */
 export function bodySchema(shape: z.core.$ZodType): Members {
+  const name = definitionNames.get(shape);
+  if (name !== undefined) return ref('schemas', name);
   const schema = plain(z.toJSONSchema(shape));
-  return withProperties(schema, (name, member) =>
-    name === 'password' ? { ...member, format: 'password', writeOnly: true } : member,
+  return withProperties(schema, (name, member) => (name === 'password' ? secretMember(member) : member));
+}
+
+function secretMember(member: Members): Members {
+  return { ...member, format: 'password', writeOnly: true };
+}
+
+/** The schemas of definitions, with the descriptions of a gateway document. */
+function definitionSchemas(): Members {
+  const texts = Object.entries(documentDescriptions());
+  return Object.fromEntries(
+    definitions.map(({ name, fields, shape, collection }) => {
+      const start = `${collection}.*.`;
+      const own = texts.filter(([path]) => path.startsWith(start));
+      const descriptions = {
+        '': `The definition of a new ${collection.replace(/s$/, '')}. Secrets are in plain text, and are never shown.`,
+        ...Object.fromEntries(own.map(([path, text]) => [path.slice(start.length), text])),
+      };
+      const schema = plain(z.toJSONSchema(shape, { ...schemaOptions, override: withRules }));
+      const secrets = new Set(fields.all.filter(isWholeSecret).map((field) => field.name));
+      const whole = withProperties(schema, (member, value) =>
+        secrets.has(member) ? secretMember({ description: 'The secret in plain text.', ...value }) : value,
+      );
+      return [name, described(name, whole, { [name]: descriptions })];
+    }),
   );
+}
+
+function isWholeSecret({ secret, sealedEntriesOf }: Field): boolean {
+  return secret !== undefined && sealedEntriesOf === undefined;
 }
 
 /** The schemas of the document. */
@@ -160,6 +204,7 @@ export function schemas(): Members {
       ),
     ),
     ...Object.fromEntries(patches.map(({ name, fields }) => [`${name}Patch`, patchSchema(fields)])),
+    ...definitionSchemas(),
   };
 }
 

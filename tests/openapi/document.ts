@@ -38,7 +38,8 @@ export async function openApiDocument(): Promise<object> {
   };
 }
 
-const description = `Stops and starts services, closes sessions, patches settings and manages admin users of one database gateway.
+const description = `Creates, deletes, stops and starts services, adds and removes servers, closes sessions, patches settings and manages
+admin users of one database gateway.
 
 - A 2xx answer to a command means that the gateway has applied the change. A 4xx answer means that nothing changed, with
   one exception: \`partly-done\` says how many parts are done. A 504 means that the outcome is not known yet.

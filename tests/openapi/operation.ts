@@ -9,6 +9,7 @@ import {
   answerSchema,
   bodySchema,
   componentOf,
+  definedBy,
   patchedBy,
   partSchema,
   ref,
@@ -160,17 +161,29 @@ function commandSuccesses(route: CommandRoute, { answer: shown, plan }: RouteExa
       },
       204: { description: 'The change is made.', headers },
     };
+  const isCreation = definedBy(route) !== undefined;
   return {
     200: {
-      description: 'The changed resource; the plan of a dry run.',
+      description: isCreation
+        ? 'The resource that was there before, if it is equal; the plan of a dry run.'
+        : 'The changed resource; the plan of a dry run.',
       headers,
       content: {
         'application/json': {
           schema: { anyOf: [answerSchema(answerShape), ref('schemas', 'Plan')] },
-          ...example(shown),
+          ...(isCreation ? {} : example(shown)),
         },
       },
     },
+    ...(isCreation
+      ? {
+          201: {
+            description: 'The new resource.',
+            headers: { ...headers, ...headersNamed(['Location']) },
+            content: { 'application/json': { schema: answerSchema(answerShape), ...example(shown) } },
+          },
+        }
+      : {}),
   };
 }
 

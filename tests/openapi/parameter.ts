@@ -112,6 +112,7 @@ export const fleetHeaders: Members = {
 /** The headers of answers. */
 export const headers: Members = {
   ETag: { description: 'The version of the representation.', schema: text },
+  Location: { description: 'The path of the new resource.', schema: text },
   'X-Total-Count': {
     description: 'Number of elements of the whole list.',
     schema: { type: 'integer', minimum: 0 },
@@ -142,7 +143,8 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
     ...(query.includes('dry_run') ? ['dryRun', 'mark'] : []),
     ...conditionOf(route),
   ];
-  return [...shared.map((name) => ref('parameters', name)), ...search.map(searchParameter)];
+  const own = search.map((name) => (name === 'detach' ? detach : searchParameter(name)));
+  return [...shared.map((name) => ref('parameters', name)), ...own];
 }
 
 /** The header that makes a request conditional, or that continues a stream. */
@@ -151,6 +153,15 @@ function conditionOf(route: BoundRoute): readonly string[] {
   if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
   return route.version === undefined ? [] : ['ifNoneMatch'];
 }
+
+const detach: Members = {
+  name: 'detach',
+  in: 'query',
+  description:
+    'With `true`, the resource is taken out of the lists of all others first, in the same command.',
+  schema: { ...text, enum: ['true', 'false'] },
+  'x-addition': true,
+};
 
 function searchParameter(name: string): Members {
   const description = `Gives only the elements with this \`${name}\`.`;

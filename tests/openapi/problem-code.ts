@@ -4,10 +4,10 @@
  */
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
-import type { Field } from '../../src/core/field.ts';
+import { configuredPart, type Field } from '../../src/core/field.ts';
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
 import { isAction, isSequence } from '../../src/resources/shared/route.ts';
-import { patchedBy, ref, type Members } from './component.ts';
+import { definedBy, patchedBy, ref, type Members } from './component.ts';
 
 /** The headers of the answers with a problem. */
 const headerNames: Readonly<Record<string, readonly string[]>> = {
@@ -46,6 +46,14 @@ const rules: readonly Rule[] = [
   [isPatch, ['field-not-modifiable']],
   [(route) => patches(route, ({ secret }) => secret === undefined), ['patch-result-too-large']],
   [(route) => patches(route, ({ links }) => links !== undefined), ['link-unresolved']],
+  [(route) => defines(route, () => true), ['resource-exists', 'reserved-key', 'not-supported']],
+  [(route) => defines(route, ({ links }) => links !== undefined), ['link-unresolved']],
+  [(route) => defines(route, isSeen), ['field-not-modifiable']],
+  [
+    (route) => defines(route, ({ secret }) => secret !== undefined),
+    ['password-unacceptable', 'secret-not-storable'],
+  ],
+  [isDeletion, ['resource-in-use', 'not-supported']],
   [
     (route) => patches(route, ({ secret }) => secret !== undefined),
     ['field-write-only', 'password-unacceptable'],
@@ -88,7 +96,7 @@ function asksHost(route: BoundRoute): boolean {
 
 /** Whether the nodes of a fleet share what a route changes, and each of them asks its gateway. */
 function isShared(route: BoundRoute): boolean {
-  return asksHost(route) && /\.(?:patch|start|stop|undo|restore)$/.test(route.id);
+  return asksHost(route) && /\.(?:patch|start|stop|create|delete|undo|restore)$/.test(route.id);
 }
 
 /** Whether a route reads the body. */
@@ -104,6 +112,21 @@ export function isPatch({ method }: BoundRoute): boolean {
 /** Whether a route patches a field of which something holds. */
 function patches(route: BoundRoute, holds: (field: Field) => boolean): boolean {
   return patchedBy(route)?.all.some((field) => field.setting !== undefined && holds(field)) === true;
+}
+
+/** Whether a route creates a resource with a field of which something holds. */
+function defines(route: BoundRoute, holds: (field: Field) => boolean): boolean {
+  return asksHost(route) && definedBy(route)?.all.some(holds) === true;
+}
+
+/** Whether a document may have the value of a field, and a definition may not. */
+function isSeen(field: Field): boolean {
+  return field.derived === true ? field.accepts !== undefined : configuredPart(field) !== undefined;
+}
+
+/** Whether a route deletes a resource of the gateway. */
+function isDeletion(route: BoundRoute): boolean {
+  return asksHost(route) && route.id.endsWith('.delete');
 }
 
 /** The code for a name or id of a resource that names nothing: `/services/:name` and `/service/:name/stop` name a service. */

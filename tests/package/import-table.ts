@@ -57,6 +57,8 @@ const rows: readonly Row[] = [
   { from: 'snapshot/session/*', values: ['core/*', 'json/*', ...bottom, ...state, ...shapes] },
   { from: 'resources/index.ts', values: [...kindMay, 'resources/*'] },
   { from: 'resources/document.ts', values: [...kindMay, 'resources/*'] },
+  // The kinds are in the index, and creation is the same for each.
+  { from: 'resources/membership.ts', values: [...kindMay, 'resources/*'] },
   // A listener is a part of its service.
   {
     from: 'resources/service.ts',

@@ -36,7 +36,7 @@ describe('of two decisions without a common resource', () => {
           )
             continue;
           pairs += 1;
-          const behind = transitionOf(act)(evolve(start, first.decision.events), someTime);
+          const behind = transitionOf(act, start)(evolve(start, first.decision.events), someTime);
           expect({ ...behind, next: undefined }).toEqual({ ...decision, next: undefined });
           const [one, other] = [
             [first.decision.events, decision.events],

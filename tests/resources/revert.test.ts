@@ -510,7 +510,7 @@ describe('canRevert', () => {
   it('is true for changes by command that can be undone, and for no other event', () => {
     const updated = ['filter.updated', 'monitor.updated', 'server.updated', 'service.updated'];
     const stepped = ['monitor.started', 'monitor.stopped', 'service.started', 'service.stopped'];
-    const kinds = ['filter', 'monitor', 'server', 'service'];
+    const kinds = ['filter', 'listener', 'monitor', 'server', 'service'];
     const members = kinds.flatMap((kind) => [`${kind}.created`, `${kind}.deleted`]);
     expect(revertible.toSorted()).toEqual([...updated, ...stepped, ...members, 'user.created'].toSorted());
   });

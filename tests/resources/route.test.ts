@@ -20,7 +20,16 @@ const resources: Readonly<Record<string, readonly [subject: string, link: string
 const commands = boundRoutes.flatMap((route) => {
   const [collection = ''] = route.id.split('.');
   const [subject, link] = resources[collection] ?? [];
-  return route.kind === 'command' && 'find' in route ? [{ id: route.id, route, subject, link }] : [];
+  if (route.kind !== 'command' || !('find' in route)) return [];
+  // A creation waits for every other one: each changes the list.
+  return [
+    {
+      id: route.id,
+      route,
+      subject,
+      link: route.method === 'POST' && !route.path.startsWith('/gateway') ? route.path : link,
+    },
+  ];
 });
 
 describe('the link of a command', () => {

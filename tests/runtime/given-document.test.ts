@@ -118,9 +118,9 @@ describe('a start with a document that differs from the store', () => {
     const [error] = (await told(await storeAfter(), { ...sampleDocument, servers })) as Error[];
     const lines = (error?.message ?? '').split('\n');
     expect(lines).toHaveLength(1 + 20 + 1 + 1);
-    expect(lines[0]).toContain('in 153 places');
-    expect(lines[21]).toBe('  and 133 more');
-    expect((error as DifferingDocumentError).differences).toHaveLength(153);
+    expect(lines[0]).toContain('in 203 places');
+    expect(lines[21]).toBe('  and 183 more');
+    expect((error as DifferingDocumentError).differences).toHaveLength(203);
   });
 
   // Promise: document-differs-secret
@@ -134,6 +134,7 @@ describe('a start with a document that differs from the store', () => {
       '/services/0/passwordSealed',
       '/services/1/passwordSealed',
       '/services/2/passwordSealed',
+      '/services/3/passwordSealed',
       '/users/0/passwordHash',
     ]);
     const text = JSON.stringify(error?.differences) + inspect(error, { depth: 9 });
@@ -179,7 +180,7 @@ describe('a running interface that adopts a document', () => {
       withServices((each) => ({ ...each, connection_timeout: 9, state: 'stopped' })),
     );
     expect((await admin.execute(adopting(given))).outcome).toBe('accepted');
-    expect(appliedTo(gateway)).toHaveLength(5);
+    expect(appliedTo(gateway)).toHaveLength(6);
     expect(gateway.differences(admin.snapshot)).toEqual([]);
     await admin.close();
   });
@@ -234,6 +235,7 @@ describe('a running interface that adopts a document', () => {
         { type: 'service.update', service: 'my-service' },
         { type: 'service.update', service: 'bare-service' },
         { type: 'service.update', service: 'report-service' },
+        { type: 'service.update', service: 'spare-service' },
         { type: 'service.start', service: 'my-service' },
       ],
     });

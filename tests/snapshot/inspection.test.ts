@@ -57,8 +57,8 @@ describe('a snapshot in a console', () => {
         '  tasks: Array(2) [ "Load Average", "Rotate" ],',
         '  modules: Array(3) [ "pgclient", "qlafilter", "readconnroute" ],',
         '  logs: { version, last_flushed, attributes },',
-        '  servers: Collection(3) [ "db-serv-1", "DB Server 2", "db-serv-3" ],',
-        '  services: Collection(3) [ "My Service", "Bare Service", "Report Service" ],',
+        '  servers: Collection(4) [ "db-serv-1", "DB Server 2", "db-serv-3", "Spare DB" ],',
+        '  services: Collection(4) [ "My Service", "Bare Service", "Report Service", "Spare Service" ],',
         '  monitors: Collection(3) [ "Main Monitor", "Idle Monitor", "Failed Monitor" ],',
         '  filters: Collection(3) [ "Hint", "Query Log", "Spare" ],',
         '  sessions: SessionTable(3) { total: 11, "my-service": 2, "bare-service": 1 }',
@@ -117,7 +117,7 @@ describe('JSON of a snapshot', () => {
     const snapshot = sampleSnapshot();
     const [bare, mine] = [snapshot.services.find('Bare Service'), snapshot.services.find('My Service')];
     expect(revision).toBe(0);
-    expect(services).toMatchObject({ size: 3, version: { command: 0, live: 0 } });
+    expect(services).toMatchObject({ size: 4, version: { command: 0, live: 0 } });
     expect(services?.entries[0]).toEqual({
       ...mine,
       listeners: mine?.listeners.map((listener) =>

@@ -7,7 +7,9 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  createResource,
   createUser,
+  deleteResource,
   deleteUser,
   flushLogs,
   linkTo,
@@ -64,7 +66,7 @@ function someLinks(
 const replace = (at: string, value: unknown): Operation => ({ op: 'replace', path: at, value }) as Operation;
 
 type Collection = 'services' | 'servers' | 'monitors' | 'filters' | 'users';
-type Verb = (act: Omit<Act, 'verb'>) => Transition;
+type Verb = (act: Omit<Act, 'verb'> & { readonly among?: Snapshot | undefined }) => Transition;
 type OfName = (snapshot: Snapshot, name: string, context: Context) => Decision;
 type Patch = (
   snapshot: Snapshot,
@@ -76,9 +78,9 @@ type Patch = (
 /** A command about a thing that it names. */
 const named =
   (collection: Collection, transition: OfName): Verb =>
-  ({ pick }) =>
+  ({ pick, among }) =>
   (from, context) =>
-    transition(from, picked(from[collection], pick), context);
+    transition(from, picked((among ?? from)[collection], pick), context);
 
 const patched =
   (
@@ -86,9 +88,31 @@ const patched =
     transition: Patch,
     operations: (value: number, from: Snapshot) => readonly Operation[],
   ): Verb =>
-  ({ pick, value }) =>
+  ({ pick, value, among }) =>
   (from, context) =>
-    transition(from, picked(from[collection], pick), operations(value, from), context);
+    transition(from, picked((among ?? from)[collection], pick), operations(value, among ?? from), context);
+
+type Configured = Exclude<Collection, 'users'>;
+
+/** Creates a resource; of few names, so that some exist. */
+const created =
+  <C extends Configured>(
+    collection: C,
+    define: (value: number, from: Snapshot) => Omit<Parameters<typeof createResource<C>>[2], 'name'>,
+  ): Verb =>
+  ({ value, among }) =>
+  (from, context) => {
+    const definition = { name: `New ${String(value % 3)}`, ...define(value, among ?? from) };
+    return createResource(from, collection, definition as never, context);
+  };
+
+const deleted =
+  (collection: Configured): Verb =>
+  ({ pick, value, among }) =>
+  (from, context) =>
+    deleteResource(from, collection, picked((among ?? from)[collection], pick), context, {
+      detach: value % 2 === 0,
+    });
 
 const drain: OfName = (from, name, context) =>
   sequence(
@@ -100,12 +124,21 @@ const drain: OfName = (from, name, context) =>
 export const verbs = {
   'services.start': named('services', startService),
   'services.stop': named('services', stopService),
+  'services.create': created('services', (value, { servers, filters }) => ({
+    router: 'cli',
+    state: value % 2 === 0 ? ('started' as const) : ('stopped' as const),
+    servers: someLinks(servers, 'servers', value),
+    filters: someLinks(filters, 'filters', value >> 1),
+  })),
+  'services.delete': deleted('services'),
   'services.closeSessions': named('services', closeServiceSessions),
   'services.patch': patched('services', patchService, (value, { servers, filters }) => [
     replace('/servers', someLinks(servers, 'servers', value)),
     replace('/filters', someLinks(filters, 'filters', value >> 1)),
     replace('/max_connection', (value % 7) - 1),
   ]),
+  'servers.create': created('servers', (value) => ({ address: '::1', port: value % 70000, protocol: 'pg' })),
+  'servers.delete': deleted('servers'),
   'servers.closeConnections': named('servers', closeServerConnections),
   'servers.patch': patched('servers', patchServer, (value) => [
     replace(
@@ -119,6 +152,11 @@ export const verbs = {
   'monitors.patch': patched('monitors', patchMonitor, (value, { servers }) => [
     replace('/servers', someLinks(servers, 'servers', value)),
   ]),
+  'monitors.create': created('monitors', (value, { servers }) => ({
+    module: 'pgmon',
+    servers: someLinks(servers, 'servers', value),
+  })),
+  'monitors.delete': deleted('monitors'),
   'gateway.flushLogs': () => flushLogs,
   'sessions.close':
     ({ pick }) =>
@@ -127,6 +165,8 @@ export const verbs = {
   'filters.patch': patched('filters', patchFilter, (value) => [
     { op: 'add', path: `/parameters/p${String(value % 3)}/value`, value: String(value % 5) },
   ]),
+  'filters.create': created('filters', () => ({ module: 'tee' })),
+  'filters.delete': deleted('filters'),
   'users.create':
     ({ value }) =>
     (from, context) =>
@@ -146,9 +186,13 @@ export const acts: fc.Arbitrary<Act> = fc.record({
   value: fc.nat(100_000),
 });
 
-/** The transition of a command. */
-export function transitionOf(act: Act): Transition {
-  return verbs[act.verb](act);
+/**
+ * The transition of a command.
+ *
+ * @param among - where the names of the command are chosen; left out for the snapshot of the decision
+ */
+export function transitionOf(act: Act, among?: Snapshot): Transition {
+  return verbs[act.verb]({ ...act, among });
 }
 
 /** What the host reports of any snapshot. */

@@ -75,6 +75,14 @@ export const sampleDocument: GatewayDocument = {
       status: [],
       parameters: { archive: true },
     },
+    {
+      name: 'Spare DB',
+      address: '10.0.0.4',
+      port: 5435,
+      protocol: 'pgbackend',
+      status: [],
+      parameters: {},
+    },
   ],
   services: [
     {
@@ -122,6 +130,7 @@ export const sampleDocument: GatewayDocument = {
       servers: ['/servers/db-serv-3'],
       filters: ['/filters/Hint'],
     },
+    { name: 'Spare Service', router: 'cli', state: 'stopped' },
   ],
   monitors: [
     {

@@ -172,7 +172,9 @@ function isAboutSomething({ resource }: AdminEvent, before: Snapshot, next: Snap
   const [, collection = '', name = ''] = resource.split('/');
   if (collection === 'gateway') return true;
   if (collection === 'users') return (before.users.find(name) ?? next.users.find(name)) !== undefined;
-  return resolves(resource, collection, before) || resolves(resource, collection, next);
+  // A listener has a link below that of its service.
+  const link = resource.split('/').slice(0, 3).join('/');
+  return resolves(link, collection, before) || resolves(link, collection, next);
 }
 
 /** The parts that changed although no event is about them. */
@@ -210,6 +212,8 @@ function partsOf(event: AdminEvent): readonly string[] {
   switch (subject) {
     case 'command':
       return [];
+    case 'listener':
+      return [`services/${String(members['service'])}`];
     case 'logs':
       return ['logs'];
     case 'session':

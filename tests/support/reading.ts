@@ -45,13 +45,18 @@ function read(route: ReadRoute, subject: string, snapshot: Snapshot): readonly u
 }
 
 function find(route: ReadRoute, subject: string, snapshot: Snapshot): ReturnType<ReadRoute['find']> {
-  return route.find(snapshot, { name: subject, id: subject });
+  const [name = '', listener = ''] = subject.split('\n');
+  return route.find(snapshot, { name, listener, id: subject });
 }
 
-/** What the variable segment of a path can stand for; one empty text where there is none. */
+/** What the variable segments of a path can stand for, in lines; one empty text where there is none. */
 function subjectsOf({ path }: ReadRoute, snapshot: Snapshot): readonly string[] {
   const [, collection = '', variable] = path.split('/');
   if (variable?.startsWith(':') !== true) return [''];
+  if (path.endsWith('/:listener'))
+    return [...snapshot.services].flatMap(({ name, listeners }) =>
+      listeners.map((listener) => `${name}\n${listener.name}`),
+    );
   if (collection === 'sessions') return snapshot.sessions.range(0, readOneByOne).map(({ id }) => String(id));
   return [...snapshot[collection as 'services' | 'servers' | 'monitors' | 'filters']].map(({ name }) => name);
 }

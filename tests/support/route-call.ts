@@ -41,12 +41,18 @@ export function openRoutes(start: Snapshot, surroundings = busySurroundings): Tr
       }
       const change = await route.command(parameters, JSON.parse(body) as Json, secrets, surroundings, {});
       if (!change.ok) return refused(change.problem);
-      const { decide } = change.value;
+      const { decide, creates } = change.value;
       const decision = expectDecision((state, context) => decide(state, subject.value, context), snapshot, {
         now: Date.parse('2016-09-10T00:00:00Z'),
       });
       if (decision.outcome === 'refused') return refused(decision.problem);
       snapshot = decision.next;
+      if (creates !== undefined) {
+        const created = creates.route.find(snapshot, creates.parameters);
+        return created.ok
+          ? answerOf(201, creates.route.read(snapshot, created.value, surroundings))
+          : refused(created.problem);
+      }
       if (route.answer === undefined) return answerOf(204);
       const after = route.find(snapshot, parameters);
       return after.ok

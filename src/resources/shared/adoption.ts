@@ -128,7 +128,9 @@ function stepsOf<S extends State>(
   return [
     ...[...listed, ...listing].flatMap((one) => (one.isNew ? [creation(one, membership)] : [])),
     ...each('stop'),
+    ...each('remove'),
     ...each('update'),
+    ...each('add'),
     ...each('start'),
     ...[...listing, ...listed].flatMap((one) =>
       one.wanted === undefined ? [deletion(one, membership)] : [],

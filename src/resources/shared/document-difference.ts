@@ -70,9 +70,9 @@ export function documentDifferences(
 ): readonly DocumentDifference[] {
   return compared.flatMap((each) => {
     const { collection, adoption } = each;
-    const { positions } = collectionOf(given, each);
+    const wantedOnes = collectionOf(given, each);
     const found = selectedIn(given, each, selection).flatMap((wanted) => {
-      const position = positions.get(wanted.key) ?? 0;
+      const position = wantedOnes.positionOf(wanted.key) ?? 0;
       const present = find(snapshot, each, wanted.key);
       return present === undefined
         ? [lone(each, wanted, [collection, position], onlyInDocument)]
@@ -80,7 +80,7 @@ export function documentDifferences(
     });
     // Users come into being over the interface, so a document need not have them.
     const used = adoption === undefined ? [] : selectedIn(snapshot, each, selection);
-    const gone = used.filter(({ key }) => !positions.has(key));
+    const gone = used.filter(({ key }) => wantedOnes.positionOf(key) === undefined);
     return [...found, ...gone.map((present) => lone(each, present, [collection], 'is not in the document'))];
   });
 }
@@ -188,8 +188,12 @@ function obstacleOf(
   then: Json | undefined,
 ): string | undefined {
   if (adoption === undefined) return notTaken(collection);
-  const { links, name, setting } = field;
-  const isTaken = setting !== undefined || (name === 'state' && adoption.steps.start !== undefined);
+  const { links, name, setting, entries } = field;
+  const { start, add } = adoption.steps;
+  const isTaken =
+    setting !== undefined ||
+    (name === 'state' && start !== undefined) ||
+    (entries !== undefined && add !== undefined);
   if (!isTaken) return fixedMember;
   if (links === undefined) return undefined;
   const [inUse, inDocument] = [nameFinder(snapshot), nameFinder(given)];

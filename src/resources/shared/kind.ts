@@ -60,16 +60,16 @@ export interface Adoption {
   readonly steps: AdoptionSteps;
 }
 
-/** The steps of an adoption, for the resources of a kind. @internal */
-export type AdoptionSteps = Partial<Record<'stop' | 'update' | 'start', Step['decide']>>;
+/** The steps of an adoption, for the resources of a kind; `remove` and `add` are about the parts of a resource. @internal */
+export type AdoptionSteps = Partial<Record<'stop' | 'remove' | 'update' | 'add' | 'start', Step['decide']>>;
 
 /** Decides one step for one resource; unchanged if the resource is already as the document wants it. */
 interface Step {
   decide(this: void, snapshot: State, present: Settled, wanted: Settled, context: Context): StepDecision;
 }
 
-/** The decision of a step. @internal */
-export type StepDecision = DecisionOf<State, EventBase, EffectBase>;
+/** The decision of a step. */
+type StepDecision = DecisionOf<State, EventBase, EffectBase>;
 
 /** Members of a snapshot and of a gateway document about the whole gateway. @internal */
 export interface Whole<S extends State> {

@@ -355,11 +355,15 @@ function secretFaults(
   thing: Settled,
 ): readonly Fault[] {
   const resources = [{ collection, fields, entities: [[0, thing] as const] }];
-  const inside = (fault: Fault): Fault => ({
+  return misplacedSecrets(resources, isSecretIn(snapshot)).map(insideOf(2));
+}
+
+/** Names the place of a fault within an entry that stands so many tokens deep. @internal */
+export function insideOf(depth: number): (fault: Fault) => Fault {
+  return (fault) => ({
     ...fault,
-    pointer: formatPointer((parsePointer(fault.pointer) ?? []).slice(2)),
+    pointer: formatPointer((parsePointer(fault.pointer) ?? []).slice(depth)),
   });
-  return misplacedSecrets(resources, isSecretIn(snapshot)).map(inside);
 }
 
 /** The links of a resource. */

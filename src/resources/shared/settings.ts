@@ -193,10 +193,10 @@ function revertUpdate<S extends State, T extends Settled, K extends Singular>(
   return decideUpdate(settings, snapshot, found.value, reverted, context);
 }
 
-/** Creates the adoption of a kind: its settings, and the steps that start and stop. @internal */
+/** Creates the adoption of a kind: its settings, and the other steps. @internal */
 export function adoptionOf<S extends State, T extends Settled, K extends Singular>(
   settings: KindSettings<S, T, K>,
-  lifecycle: Pick<AdoptionSteps, 'stop' | 'start'> = {},
+  others: Omit<AdoptionSteps, 'update'> = {},
 ): Adoption {
   const adopted = (present: T, wanted: T): T['settings'] => {
     const [now, then] = [present.settings, wanted.settings];
@@ -208,7 +208,7 @@ export function adoptionOf<S extends State, T extends Settled, K extends Singula
     const taken = adoptSettings(view, before, adopted(present, wanted), nameFinder(snapshot));
     return decideUpdate(settings, snapshot, present, taken, context);
   };
-  return { adopted, steps: { update, ...lifecycle } };
+  return { adopted, steps: { update, ...others } };
 }
 
 function decideUpdate<S extends State, T extends Settled, K extends Singular>(

@@ -112,7 +112,7 @@ function detaching<S extends State>({ named, thing: { key }, field }: Referrer, 
     const present = find<Settled>(snapshot, named, key);
     const update = named.adoption?.steps.update;
     if (present === undefined || update === undefined) return unchanged(snapshot, []);
-    const rest = listIn(present.settings, field).filter((each) => !isSame(each, link));
+    const rest = Object.freeze(listIn(present.settings, field).filter((each) => !isSame(each, link)));
     const wanted = { ...present, settings: { ...present.settings, [field]: rest } };
     return update(snapshot, present, wanted, context) as Decision<S>;
   };

@@ -6,15 +6,7 @@
  */
 import { isTrusted, partsOf, type Changes } from '../../core/decision.ts';
 import { copyJson } from '../../json/copy.ts';
-import {
-  isArray,
-  isContainer,
-  isObject,
-  setMember,
-  sizeOf,
-  type Json,
-  type JsonObject,
-} from '../../json/value.ts';
+import { isArray, isObject, setMember, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
 
 /** Largest size of a change that is recorded as it is, in bytes. @internal */
@@ -50,7 +42,7 @@ function plain(events: readonly AdminEvent[]): readonly object[] {
 
 /**
  * Describes the body of a request whose form was checked: the operations of a patch without their values, the commands of a
- * sequence, or the scalar members without secrets. A route without a body describes nothing.
+ * sequence, or the name of what was to be created. A route without a body describes nothing.
  *
  * @internal
  */
@@ -60,11 +52,8 @@ export function askedChange(body: Json): readonly Json[] {
   const { commands } = body;
   if (commands !== undefined && isArray(commands))
     return bounded(commands.filter(isObject).map(askedCommand));
-  // A list or a map can have secrets inside.
-  const shown = Object.entries(body).filter(
-    ([name, value]) => !namesOfSecrets.has(name) && !isContainer(value),
-  );
-  return bounded([Object.fromEntries(shown)]);
+  // A misspelt member can be a secret.
+  return bounded([pick(body, (name) => name === 'name' && typeof body[name] === 'string')]);
 }
 
 /**

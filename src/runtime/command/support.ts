@@ -14,6 +14,10 @@ export const abilities = ['create', 'delete'] as const satisfies GatewayPort['su
 /** The lists that creations and deletions rest on. */
 const lists: ReadonlySet<string> = new Set(namedResources.map(({ collection }) => `/${collection}`));
 
+function isAboutMembership(link: string): boolean {
+  return lists.has(link) || link.includes('/listeners/');
+}
+
 /**
  * The refusal of a decision with effects that the gateway does not know, or with events that others do not know; `undefined`
  * if all are known.
@@ -26,7 +30,7 @@ export function refuseUnsupported(
   others: Pick<Coordinator, 'refuseMembership'> | undefined,
 ): Problem | undefined {
   // A decision with parts makes them when its effects are read.
-  if (!decision.resources.some((link) => lists.has(link))) return undefined;
+  if (!decision.resources.some(isAboutMembership)) return undefined;
   for (const { type, resource } of firstPartOf<AdminEvent, Effect>(decision).effects) {
     const ability = abilities.find((each) => type.endsWith(`.${each}`));
     if (ability === undefined) continue;

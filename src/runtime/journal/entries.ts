@@ -8,6 +8,7 @@
 import * as z from 'zod/mini';
 
 import { beginFold, type EventBase } from '../../core/decision.ts';
+import { linkKey } from '../../core/link.ts';
 import { difference } from '../../json/diff.ts';
 import type { Operation } from '../../json/patch.ts';
 import {
@@ -294,10 +295,9 @@ export function keyIn(event: object, kind: string): string {
   return (event as Readonly<Record<string, string | undefined>>)[kind] ?? '';
 }
 
-/** The kind and the key of the resource of an event. */
+/** The kind and the key of the link of the resource of an event. */
 function placeOf(event: EntryEvent): string {
-  const kind = kindOf(event);
-  return `${kind} ${keyIn(event, kind)}`;
+  return `${kindOf(event)} ${linkKey(event.resource)}`;
 }
 
 function isDeletion({ type }: EntryEvent): boolean {

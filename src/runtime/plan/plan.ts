@@ -16,6 +16,7 @@ import type { Session } from '../../snapshot/session/table.ts';
 import { changedSince, foreign, digestOf, formatMark, markOf, type Mark } from './mark.ts';
 import { sessionsOf } from '../../snapshot/state.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import { groupsOf } from '../command/stage.ts';
 import { mayCloseNotes, notesOf } from './note.ts';
 
 /**
@@ -45,9 +46,9 @@ export type Plan =
       /** The effects that the host would be asked for, with secrets redacted; lists as in `events`. */
       readonly effects: readonly Json[];
       /**
-       * The entity tag that the resource would get. Left out if the representation has no entity tag, for a teardown of
-       * more than 1,000 sessions or connections, or if `admin.plan` is called without `ifMatch` and therefore does not
-       * know the resource.
+       * The entity tag that the resource would get. Left out if the representation has no entity tag, for a command that settles
+       * in parts, such as a teardown of more than 1,000 sessions or a creation with a start, or if `admin.plan` is called
+       * without `ifMatch` and therefore does not know the resource.
        */
       readonly etag?: string;
       /** The sessions and connections that this command would close. */
@@ -108,9 +109,10 @@ export function toPlan(
   if (outcome === 'refused') return { outcome, problem: decision.problem };
   const { events, effects, total } = outcome === 'accepted' ? shownOf(decision) : nothing;
   const patch = events.flatMap((event: AdminEvent) => ('operations' in event ? event.operations : []));
-  // A long teardown makes a revision for each part, so the last entity tag is not known.
-  const version = total === undefined ? versionIn?.(decision.next) : undefined;
   const changes = outcome === 'accepted' ? decision : undefined;
+  // Each part makes a revision, so the last entity tag is not known.
+  const isWhole = total === undefined && (changes === undefined || groupsOf(changes).length === 1);
+  const version = isWhole ? versionIn?.(decision.next) : undefined;
   return {
     outcome,
     mark: formatMark(markOf(changes, digits(), { life, revision: snapshot.revision })),

@@ -30,12 +30,20 @@ interface EffectRow<F extends Effect> {
   readonly isSo: (this: void, gateway: LiveGateway, effect: F, commandId: string) => boolean;
 }
 
+/** The effects with a row of their own. */
+type Own = Extract<Effect['type'], `listener.${string}`>;
+
 /** The name of a row: what the effects of every kind have in common, or else the type of an effect. */
-type RowName<T extends string> =
-  T extends `${string}.${infer Verb extends 'create' | 'delete' | 'start' | 'stop' | 'update'}` ? Verb : T;
+type RowName<T extends string> = T extends Own
+  ? T
+  : T extends `${string}.${infer Verb extends 'create' | 'delete' | 'start' | 'stop' | 'update'}`
+    ? Verb
+    : T;
 
 type EffectRows = {
-  readonly [N in RowName<Effect['type']>]: EffectRow<EffectOf<Extract<Effect['type'], N | `${string}.${N}`>>>;
+  readonly [N in RowName<Effect['type']>]: EffectRow<
+    EffectOf<Exclude<Extract<Effect['type'], N | `${string}.${N}`>, Exclude<Own, N>>>
+  >;
 };
 
 const rows: EffectRows = {
@@ -57,6 +65,22 @@ const rows: EffectRows = {
       const [collection, key] = placeOf(effect);
       return !gateway[collection].has(key);
     },
+  },
+  'listener.create': {
+    change(gateway, { service, listener, definition }) {
+      const thing = serviceOf(gateway, service);
+      const listeners = { ...thing.listeners, [listener]: { ...definition } };
+      gateway.services.set(service, { ...thing, listeners });
+    },
+    isSo: ({ services }, { service, listener }) => listener in (services.get(service)?.listeners ?? {}),
+  },
+  'listener.delete': {
+    change(gateway, { service, listener }) {
+      const thing = serviceOf(gateway, service);
+      const rest = Object.entries(thing.listeners ?? {}).filter(([key]) => key !== listener);
+      gateway.services.set(service, { ...thing, listeners: Object.fromEntries(rest) });
+    },
+    isSo: ({ services }, { service, listener }) => !(listener in (services.get(service)?.listeners ?? {})),
   },
   // A service that was started and has failed since is still started for `inspect`, because the gateway retries. A start
   // of a failed service is in place only if the gateway has carried out that very command, because a failed service may
@@ -109,7 +133,7 @@ const rows: EffectRows = {
 export function rowOf({ type }: Effect): EffectRow<Effect> {
   const [, verb = ''] = type.split('.');
   // The row takes effects of this type. The compiler cannot derive that from the name.
-  return rows[(verb in rows ? verb : type) as keyof EffectRows] as EffectRow<Effect>;
+  return rows[(type in rows ? type : verb) as keyof EffectRows] as EffectRow<Effect>;
 }
 
 /** Where the resource of an effect is: the effect `service.stop` has the key of the service as `service`. */
@@ -122,6 +146,12 @@ function thingOf(gateway: LiveGateway, effect: Effect): ScriptedThing {
   const [collection, key] = placeOf(effect);
   const thing = gateway[collection].get(key);
   if (thing === undefined) throw new EffectRefusedError(`The gateway has no resource named "${key}".`);
+  return thing;
+}
+
+function serviceOf({ services }: LiveGateway, key: string): ScriptedThing {
+  const thing = services.get(key);
+  if (thing === undefined) throw new EffectRefusedError(`The gateway has no service named "${key}".`);
   return thing;
 }
 

@@ -3,7 +3,9 @@
  */
 import {
   createSnapshot,
+  nameKey,
   serverStatusWords,
+  type Listener,
   type ServerStatusWord,
   type Session,
   type Snapshot,
@@ -21,6 +23,8 @@ export interface ScriptedThing {
   readonly state?: 'started' | 'stopped' | 'failed';
   /** The settings after the last update. The `state` of a server also has the words that the monitor last found. */
   readonly settings: { readonly [name: string]: Json };
+  /** The listeners of a service by key; left out for anything else. */
+  readonly listeners?: { readonly [key: string]: Json };
 }
 
 /**
@@ -176,17 +180,26 @@ export function withWordList(settings: ScriptedThing['settings']): ScriptedThing
 
 interface Entity {
   readonly key: string;
+  readonly listeners?: readonly Listener[];
   readonly state?: 'started' | 'stopped' | 'failed';
   readonly settings: object;
 }
 
 function byKey(entities: Iterable<Entity>): Map<string, ScriptedThing> {
   return new Map(
-    Array.from(entities, ({ key, state, settings: own }) => {
-      const settings = withWordMap(own);
-      return [key, state === undefined ? { settings } : { state, settings }];
+    Array.from(entities, ({ key, state, settings: own, listeners }) => {
+      const thing = {
+        ...(state === undefined ? {} : { state }),
+        settings: withWordMap(own),
+        ...(listeners === undefined ? {} : { listeners: listenersOf(listeners) }),
+      };
+      return [key, thing];
     }),
   );
+}
+
+function listenersOf(listeners: readonly Listener[]): NonNullable<ScriptedThing['listeners']> {
+  return Object.fromEntries(listeners.map((listener) => [nameKey(listener.name), { ...listener }]));
 }
 
 function liveSession({ service, connected, user, address, state, connections }: Session): LiveSession {

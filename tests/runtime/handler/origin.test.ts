@@ -175,7 +175,7 @@ describe('a page of another origin', () => {
       204,
       {
         ...readable,
-        'access-control-allow-methods': 'GET, HEAD, PATCH, OPTIONS',
+        'access-control-allow-methods': 'GET, HEAD, PATCH, DELETE, OPTIONS',
         'access-control-allow-headers': 'authorization,content-type,if-match',
       },
     ]);

@@ -56,13 +56,19 @@ describe('the sentence for', () => {
       { principal: { name: 'ada' } },
       'The user "ada" is not allowed to do this: it is for the role reader. Ask an administrator of this gateway for the permission.',
     ],
-    ['a known method', {}, ['POST', services], {}, 'This path supports only GET, HEAD, PATCH, OPTIONS.'],
+    [
+      'a known method',
+      {},
+      ['POST', services],
+      {},
+      'This path supports only GET, HEAD, PATCH, DELETE, OPTIONS.',
+    ],
     [
       'an unknown method',
       {},
       ['BREW', services],
       {},
-      'The method is unknown. This path supports only GET, HEAD, PATCH, OPTIONS.',
+      'The method is unknown. This path supports only GET, HEAD, PATCH, DELETE, OPTIONS.',
     ],
     [
       'a long target',

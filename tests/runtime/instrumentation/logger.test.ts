@@ -52,7 +52,7 @@ describe('the lines of a command', () => {
     await admin.close();
     const command = { command: 'sample-1', ...service, actor: 'ada' };
     expect(lines).toEqual([
-      ['info', 'Interface opened', expect.objectContaining({ services: 3, recovered: 0, unknown: 0 })],
+      ['info', 'Interface opened', expect.objectContaining({ services: 4, recovered: 0, unknown: 0 })],
       ['debug', 'Command begun', command],
       ['info', 'Command accepted', { ...command, outcome: 'accepted', durationMs: 120 }],
       ['info', 'Interface closed', { revision: admin.snapshot.revision }],
@@ -168,7 +168,7 @@ describe('the line of a document that differs from the store', () => {
     [
       'is at level info if adoptDocument can take all over, and no error',
       adoptable,
-      ['info', 'Document differs', 3],
+      ['info', 'Document differs', 4],
       0,
     ],
     ['is an error if a place cannot change while the gateway runs', fixed, ['error', 'Error', undefined], 1],

@@ -97,8 +97,12 @@ describe('a scripted gateway without faults', () => {
         const before = createSnapshot(document);
         const decision = transitionOf(act)(before, context);
         if (decision.outcome !== 'accepted') return;
+        const probed = gatewayOf(before);
+        for (const effect of decision.effects) {
+          expect(await inspect(probed, effect)).toBe('not-in-place');
+          await applyAll(probed, [effect]);
+        }
         const gateway = gatewayOf(before);
-        for (const effect of decision.effects) expect(await inspect(gateway, effect)).toBe('not-in-place');
         const [event] = decision.events;
         if (event === undefined || !canRevert(event)) return;
         const back = revert(event)(decision.next, context);

@@ -407,14 +407,15 @@ async function simulate(seed: number): Promise<Run> {
     clock,
     observe: { onError: (error) => errors.push(error) },
   });
-  const { services, servers, monitors } = gateway.state;
+  const some = (collection: 'services' | 'servers' | 'monitors'): string =>
+    pick(Object.keys(gateway.state[collection]));
   const traffic = [
-    () => gateway.openSession(pick(Object.keys(services))),
+    () => gateway.openSession(some('services')),
     () => gateway.closeSession(below(15)),
-    () => gateway.openConnection(below(15), pick(Object.keys(servers))),
-    () => gateway.findStatus(pick(Object.keys(servers)), pick([[], ['running'], ['master', 'running']])),
-    () => gateway.failService(pick(Object.keys(services))),
-    () => gateway.failMonitor(pick(Object.keys(monitors))),
+    () => gateway.openConnection(below(15), some('servers')),
+    () => gateway.findStatus(some('servers'), pick([[], ['running'], ['master', 'running']])),
+    () => gateway.failService(some('services')),
+    () => gateway.failMonitor(some('monitors')),
   ];
   const executions: Promise<Execution>[] = [];
   for (let round = 0; round < 25; round += 1) {

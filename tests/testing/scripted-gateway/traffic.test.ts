@@ -185,6 +185,7 @@ describe('traffic on a scripted gateway', () => {
       ['slave'],
       ['running', 'maintenance'],
       [],
+      [],
     ]);
   });
 

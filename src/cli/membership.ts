@@ -1,0 +1,110 @@
+/**
+ * `create` and `delete`: resources that come and go while the gateway runs.
+ */
+import type { EndpointId } from '../client/index.ts';
+import { parseJson, parsePointer, type Json } from '../json/index.ts';
+import { make, type Accepted } from './change.ts';
+import { askingOptions, changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { connect } from './connection.ts';
+import { isObject, longestDocument, readText } from './input.ts';
+import { configured } from './kind.ts';
+import { operationOf, setOptions } from './patching.ts';
+
+/** The kinds, each as an argument names it. */
+const kinds = Object.fromEntries(configured.map((word) => [word.slice(0, -1), word.slice(0, -1)]));
+
+/** The command `create`. */
+export const create: Command = {
+  does: 'Creates a service, server, monitor or filter.',
+  arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name' }],
+  options: {
+    ...setOptions,
+    file: { value: 'FILE', does: 'begin with the definition in the file (JSON); - is the standard input' },
+    ...changeOptions,
+  },
+  notes: [
+    'PATH is a member of the definition such as address, a member of a map such as parameters/weight, or an element of a',
+    'list: servers/- adds one. The definition is the entry of the resource in a gateway document. A new service or monitor',
+    'is started, unless its state is set to stopped.',
+  ],
+  async run(call) {
+    const [kind = '', name = ''] = call.words;
+    const definition = await definitionOf(call, name);
+    const id = `${kind}s.create` as EndpointId;
+    await make(call, await connect(call), { title: `create ${kind} ${name}`, id, given: [definition] });
+  },
+};
+
+async function definitionOf(call: Call, name: string): Promise<Json> {
+  const file = call.valueOf('file');
+  let definition: Json = { ...(file === undefined ? {} : await readDefinition(file, call)), name };
+  for (const option of call.options.filter((given) => Object.hasOwn(setOptions, given.name))) {
+    const { path, ...operation } = await operationOf(call, option, { verb: 'create' });
+    const value = 'value' in operation ? operation.value : null;
+    definition = placed(definition, parsePointer(path) ?? [], value);
+  }
+  return definition;
+}
+
+async function readDefinition(file: string, { surroundings }: Call): Promise<Readonly<Record<string, Json>>> {
+  const parsed = parseJson(await readText(file, surroundings, longestDocument), { depth: 32 });
+  const wrong = (detail: string): CommandError =>
+    new CommandError(`The file is no definition: ${detail}`, exitCodes.wrongUse);
+  if (!parsed.ok) throw wrong(parsed.problem.detail);
+  if (!isObject(parsed.value)) throw wrong('It must be a JSON object.');
+  return parsed.value;
+}
+
+/** A value with another one at a place. The maps and lists on the way come into being. */
+function placed(whole: Json | undefined, [token, ...inner]: readonly string[], value: Json): Json {
+  if (token === undefined) return value;
+  const isPlace = token === '-' || /^(?:0|[1-9]\d*)$/.test(token);
+  if (Array.isArray(whole) || (whole === undefined && isPlace)) {
+    const list = [...((whole ?? []) as readonly Json[])];
+    const at = token === '-' ? list.length : Number(token);
+    if (!isPlace || at > list.length)
+      throw new CommandError(
+        `create has no place "${token}" in a list. Write - for the next one.`,
+        exitCodes.wrongUse,
+      );
+    list[at] = placed(list[at], inner, value);
+    return list;
+  }
+  const map = isObject(whole) ? (whole as Readonly<Record<string, Json>>) : {};
+  return { ...map, [token]: placed(Object.hasOwn(map, token) ? map[token] : undefined, inner, value) };
+}
+
+/** The command `delete`. */
+export const deletion: Command = {
+  does: 'Deletes a service, server, monitor or filter. Asks first.',
+  arguments: [
+    { name: 'kind', choices: Object.keys(kinds) },
+    { name: 'name', names: kinds },
+  ],
+  options: {
+    detach: { does: 'take the resource out of the lists of all others first' },
+    ...askingOptions,
+  },
+  notes: [
+    'A resource in use is not deleted. Stop a service or monitor first, and close what is open: the answer names each use.',
+  ],
+  async run(call) {
+    const [kind = '', name = ''] = call.words;
+    await make(call, await connect(call), {
+      title: `delete ${kind} ${name}`,
+      id: `${kind}s.delete` as EndpointId,
+      given: [name],
+      options: call.has('detach') ? { detach: true } : {},
+      asks: true,
+      more: detachedText,
+    });
+  },
+};
+
+/** The resources whose lists lose the deleted one; empty if there are none. */
+function detachedText({ effects }: Accepted): string {
+  const links = (effects as readonly { readonly type: string; readonly resource: string }[])
+    .filter(({ type }) => type.endsWith('.update'))
+    .map(({ resource }) => resource);
+  return links.length === 0 ? '' : ` It leaves the lists of ${links.join(', ')}.`;
+}

@@ -1,0 +1,209 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createSecretSealer, toDocument } from 'gateway-admin-core';
+
+import { sampleGateway, runAdmin, type Running } from '../support/running-admin.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
+import { command, servers, type Circumstances, type Result } from './command-line.ts';
+
+const serve = servers(afterEach);
+const newDirectory = temporaryDirectories();
+const sealer = createSecretSealer();
+let running: Running;
+let url = '';
+
+async function start(options: Parameters<typeof runAdmin>[0] = {}): Promise<void> {
+  running = runAdmin({ name: 'eu-1', sealer, ...options });
+  url = await serve(running.admin);
+}
+
+beforeEach(() => start());
+
+function ask(args: readonly string[], circumstances?: Circumstances): Promise<Result> {
+  return command([...args, '--url', url], circumstances);
+}
+
+async function fileWith(content: string): Promise<string> {
+  const file = join(await newDirectory(), 'definition.json');
+  writeFileSync(file, content, { mode: 0o600 });
+  return file;
+}
+
+const server = ['--set', 'address=10.0.0.9', '--set', 'port=5432', '--set', 'protocol=pg'];
+
+describe('gateway-admin create', () => {
+  it('adds a server with values of the types that the server has', async () => {
+    const more = [
+      '--set',
+      'parameters/weight=7',
+      '--set',
+      'parameters/zone="7"',
+      '--set',
+      'status/-=maintenance',
+    ];
+    const { out } = await ask(['create', 'server', 'db-9', ...server, ...more]);
+    expect(out).toBe('Done: create server db-9 on eu-1.\n');
+    expect(toDocument(running.admin.snapshot).servers?.at(-1)).toEqual({
+      name: 'db-9',
+      address: '10.0.0.9',
+      port: 5432,
+      protocol: 'pg',
+      status: ['maintenance'],
+      parameters: { weight: 7, zone: '7' },
+    });
+  });
+
+  it('adds a service with a listener in one command, and starts it', async () => {
+    const listener = '{"name":"Reports","protocol":"pgclient","address":"127.0.0.1","port":4010}';
+    const { code, out } = await ask([
+      ...['create', 'service', 'Reports', '--set', 'router=readconnroute', '--set', 'max_connection=10'],
+      ...['--set', 'servers/-=/servers/db-serv-3', '--set', 'servers/-=/servers/spare-db'],
+      ...['--set', `listeners/-=${listener}`, '--set', 'version_string=8.0'],
+    ]);
+    expect([code, out]).toEqual([0, 'Done: create service Reports on eu-1.\n']);
+    expect(toDocument(running.admin.snapshot).services?.at(-1)).toMatchObject({
+      name: 'Reports',
+      state: 'started',
+      max_connection: 10,
+      version_string: '8.0',
+      servers: ['/servers/db-serv-3', '/servers/Spare-DB'],
+      listeners: [{ name: 'Reports', address: '127.0.0.1', port: 4010 }],
+    });
+    const stopped = ['create', 'monitor', 'Watch', '--set', 'module=pgmon', '--set', 'state=stopped'];
+    expect((await ask(stopped)).code).toBe(0);
+    expect(running.admin.snapshot.monitors.find('watch')?.state).toBe('stopped');
+  });
+
+  it('begins with the definition in a file, and gives it the name of the argument', async () => {
+    const shown = await ask(['show', 'filter', 'query-log', '--json']);
+    const copy = ['create', 'filter', 'Copy', '--file', '-', '--set', 'parameters/filebase/value=/tmp/copy'];
+    expect(await ask(copy, { input: shown.out })).toMatchObject({ code: 0, err: '' });
+    expect(toDocument(running.admin.snapshot).filters?.at(-1)).toEqual({
+      name: 'Copy',
+      module: 'qlafilter',
+      parameters: { filebase: { value: '/tmp/copy', configurable: true } },
+    });
+  });
+
+  // Promise: create-secret
+  it('takes a secret from a file alone, and prints it nowhere', async () => {
+    const file = await fileWith('plum pie\n');
+    const args = ['create', 'service', 'New', '--set', 'router=cli', '--set-from', `password=${file}`];
+    const told = [await ask([...args, '--dry-run']), await ask(args)];
+    expect(told.map(({ code }) => code)).toEqual([0, 0]);
+    expect(JSON.stringify(told)).not.toContain('plum pie');
+    const sealed = running.admin.snapshot.services.find('new')?.settings.passwordSealed ?? '';
+    expect(await sealer.open(sealed)).toBe('plum pie');
+    const { code, err } = await ask(['create', 'service', 'Newer', '--set', 'password=plum pie']);
+    expect([code, err]).toEqual([2, expect.stringContaining('use --set-from PATH=FILE')]);
+    expect(err).not.toContain('plum');
+  });
+
+  it('says that nothing is to do if an equal resource is there, and where another one is', async () => {
+    const args = ['create', 'service', 'Spare Service', '--set', 'router=cli', '--set', 'state=stopped'];
+    expect((await ask(args)).out).toBe('Nothing to do: create service Spare Service.\n');
+    const { code, err } = await ask([...args, '--set', 'user=app']);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('There is a service named "Spare Service" already'),
+    ]);
+    expect(err).toContain('Look at the present one: gateway-admin show');
+  });
+
+  it('prints the new resource for programs', async () => {
+    const { out } = await ask(['create', 'server', 'db-9', ...server, '--json']);
+    expect(JSON.parse(out)).toMatchObject({ name: 'db-9', port: 5432, status: [] });
+  });
+
+  it('names every fault of a definition', async () => {
+    const { code, err } = await ask(['create', 'server', 'db-9', '--set', 'port=70000', '--set', 'x=1']);
+    expect(code).toBe(1);
+    for (const place of ['/address', '/port', '/protocol', '/x']) expect(err).toContain(`\n  ${place}: `);
+  });
+
+  it.each<[string, readonly string[], string, string?]>([
+    ['a setting without a value', ['--set', 'port'], 'create needs a path and a value: --set PATH=VALUE.'],
+    [
+      'a place beyond the end of a list',
+      ['--set', 'servers/1=/servers/a'],
+      'create has no place "1" in a list.',
+    ],
+    ['a file that is no JSON', ['--file', '-'], 'The file is no definition: ', '{'],
+    ['a file with a list', ['--file', '-'], 'The file is no definition: It must be a JSON object.', '[]'],
+  ])('refuses %s, and sends nothing', async (_what, options, told, input = '') => {
+    const { code, err } = await ask(['create', 'server', 'db-9', ...options], { input });
+    expect([code, err]).toEqual([2, expect.stringContaining(told)]);
+    expect(running.gateway.calls).toEqual([]);
+  });
+
+  it('says what a gateway cannot do', async () => {
+    await start({ gateway: Object.assign(sampleGateway(), { supports: [] }) });
+    const { code, err } = await ask(['create', 'server', 'db-9', ...server]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('(not-supported) Change the document of the gateway'),
+    ]);
+  });
+});
+
+describe('gateway-admin delete', () => {
+  it('asks with the names of the lists that lose the resource', async () => {
+    const args = ['delete', 'server', 'db-serv-3', '--detach'];
+    const { err } = await ask(args, { input: 'y', isTerminal: true });
+    expect(err).toContain(
+      'Delete server db-serv-3 on eu-1? It leaves the lists of /services/Report-Service.',
+    );
+    expect(running.admin.snapshot.servers.find('db-serv-3')).toBeUndefined();
+    expect(running.admin.snapshot.services.find('report-service')?.settings.servers).toEqual([]);
+  });
+
+  it('shows the whole plan with --dry-run', async () => {
+    const { out } = await ask(['delete', 'filter', 'hint', '--detach', '--dry-run']);
+    expect(out).toContain('gateway: service.update /services/My-Service\n');
+    expect(out).toContain('gateway: filter.delete /filters/Hint\n');
+    expect(running.gateway.calls).toEqual([]);
+  });
+
+  // Promise: membership-in-use
+  it('names each use of a resource in use, and deletes nothing', async () => {
+    const { code, err } = await ask(['delete', 'server', 'db-serv-1', '--yes']);
+    expect(code).toBe(1);
+    for (const use of [
+      '(resource-in-use) Stop and close what is named; delete --detach takes the resource out of lists.',
+      '/servers/db-serv-1/connections: has open connections (2): close them first',
+      '/services/My Service/servers/0: is listed by the service "My Service"',
+      '/monitors/Main Monitor/servers/0: is listed by the monitor "Main Monitor"',
+    ])
+      expect(err).toContain(use);
+    expect(running.gateway.calls).toEqual([]);
+  });
+
+  it('deletes nothing else than what its plan has shown', async () => {
+    const args = ['delete', 'filter', 'spare', '--detach', '--yes'];
+    const meanwhile = await ask([...args, '--dry-run', '--json']);
+    expect(JSON.parse(meanwhile.out)).toMatchObject({ effects: [{ type: 'filter.delete' }] });
+    // The filter is listed between the plan and the command.
+    let count = 0;
+    const { admin } = running;
+    url = await serve({
+      ...admin,
+      handle: async (request) => {
+        count += request.method === 'DELETE' ? 1 : 0;
+        if (request.method === 'DELETE' && count === 2)
+          await admin.handle({
+            method: 'PATCH',
+            target: '/services/Bare-Service',
+            headers: { 'content-type': 'application/json-patch+json' },
+            body: JSON.stringify([{ op: 'add', path: '/filters/-', value: '/filters/Spare' }]),
+          });
+        return admin.handle(request);
+      },
+    });
+    const { code, err } = await ask(args);
+    expect([code, err]).toEqual([6, expect.stringContaining('The plan has changed:')]);
+    expect(err).toContain('gateway: service.update /services/Bare-Service');
+    expect(admin.snapshot.filters.find('spare')).toBeDefined();
+  });
+});

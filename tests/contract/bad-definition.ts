@@ -1,0 +1,198 @@
+/**
+ * Definitions of new resources and deletions that are refused, and those that only look as if they should be.
+ */
+import { refused, requests, type BadInput, type FineInput } from '../support/input.ts';
+
+type Kind = 'services' | 'servers' | 'monitors' | 'filters';
+
+/** What a definition of each kind needs. */
+const needed: Readonly<Record<Kind, object>> = {
+  services: { name: 'New', router: 'cli' },
+  servers: { name: 'New', address: '10.0.0.9', port: 5432, protocol: 'pgbackend' },
+  monitors: { name: 'New', module: 'pgmon' },
+  filters: { name: 'New', module: 'tee' },
+};
+
+const json = { 'content-type': 'application/json' };
+
+/** A request that creates a resource with these members, written as JSON, besides what it needs. */
+function creation(
+  kind: Kind,
+  members: string,
+): Pick<BadInput, 'what' | 'method' | 'target' | 'headers' | 'body'> {
+  const given = members.startsWith('{') ? (JSON.parse(members) as object) : undefined;
+  // The JSON of a client can have a member "__proto__", which the spread of an object keeps.
+  const body = given === undefined ? members : JSON.stringify({ ...needed[kind], ...given });
+  const what = members.length > 100 ? `${members.slice(0, 100)}…` : members;
+  return { what: `${kind} ${what}`, method: 'POST', target: `/${kind}`, headers: json, body };
+}
+
+/** Definitions that are refused, each with the pointers of its faults. */
+function definitions(
+  refusal: Parameters<typeof refused>[0],
+  kind: Kind,
+  rows: Readonly<Record<string, readonly string[]>>,
+): readonly BadInput[] {
+  return Object.entries(rows).map(([members, pointers]) => ({
+    ...creation(kind, members),
+    ...refused(refusal),
+    ...(pointers.length === 0 ? {} : { faults: pointers.map((pointer) => `- ${pointer}`) }),
+  }));
+}
+
+/** Deletions of what is in use, each with the places of the uses. Nothing is open: a store keeps no sessions. */
+function inUse(rows: Readonly<Record<string, readonly string[]>>): readonly BadInput[] {
+  return Object.entries(rows).flatMap(([target, pointers]) =>
+    requests('409 resource-in-use', [`DELETE ${target}`]).map((row) => ({
+      ...row,
+      faults: pointers.map((pointer) => `- ${pointer}`),
+    })),
+  );
+}
+
+const invalid = '422 validation-failed';
+const seen = '422 field-not-modifiable';
+const listener = (members: object): string =>
+  JSON.stringify({ listeners: [{ name: 'L', protocol: 'p', address: '::', port: 4010, ...members }] });
+const many = JSON.stringify({
+  router_options: Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`k${String(n)}`, 'v'])),
+});
+
+/** Definitions of new resources. */
+export const badDefinitions: readonly BadInput[] = [
+  ...definitions(invalid, 'services', {
+    null: [''],
+    '[]': [''],
+    '"planted"': [''],
+    '{"name":""}': ['/name'],
+    '{"name":7}': ['/name'],
+    '{"name":" New"}': ['/name'],
+    [String.raw`{"name":"a\u0000b"}`]: ['/name'],
+    [String.raw`{"name":"a\u202eb"}`]: ['/name'],
+    [String.raw`{"name":"\ud800"}`]: ['/name'],
+    [JSON.stringify({ name: 'x'.repeat(256) })]: ['/name'],
+    [JSON.stringify({ name: `x${'\u0301'.repeat(4000)}` })]: ['/name'],
+    '{"router":null}': ['/router'],
+    '{"router_options":{"a":1}}': ['/router_options/a'],
+    [many]: ['/router_options'],
+    '{"max_connection":-1}': ['/max_connection'],
+    '{"state":"running"}': ['/state'],
+    '{"servers":"/servers/db-serv-1"}': ['/servers'],
+    '{"listeners":{}}': ['/listeners'],
+    [listener({ port: 65_536 })]: ['/listeners/0/port'],
+    [listener({ address: 'host:4010' })]: ['/listeners/0/address'],
+  }),
+  ...definitions(invalid, 'servers', {
+    '{"port":0}': ['/port'],
+    '{"address":"a b"}': ['/address'],
+    '{"status":["down"]}': ['/status/0'],
+    '{"parameters":{"a":{"b":1}}}': ['/parameters/a'],
+  }),
+  ...definitions(invalid, 'monitors', { '{"monitor_interval":0}': ['/monitor_interval'] }),
+  ...definitions(invalid, 'filters', { '{"parameters":{"a":7}}': ['/parameters/a'] }),
+  ...definitions('422 field-unknown', 'services', {
+    '{"nothing":"planted"}': ['/nothing'],
+    '{"passwordSealed":"v1.planted"}': ['/passwordSealed'],
+    '{"router_optionsSealed":{"password":"v1.planted"}}': ['/router_optionsSealed'],
+    [listener({ parametersSealed: { password: 'v1.planted' } })]: ['/listeners/0/parametersSealed'],
+  }),
+  ...definitions('422 field-unknown', 'servers', {
+    '{"password":"planted"}': ['/password'],
+    '{"parametersSealed":{"password":"v1.planted"}}': ['/parametersSealed'],
+  }),
+  ...definitions('422 reserved-key', 'services', {
+    '{"router_options":{"constructor":"a"}}': ['/router_options/constructor'],
+    '{"router_options":{"__proto__":"a"}}': ['/router_options/__proto__'],
+  }),
+  ...definitions('422 link-unresolved', 'services', {
+    '{"servers":["/servers/nothing"]}': ['/servers/0'],
+    '{"servers":["/filters/Hint"]}': ['/servers/0'],
+    '{"servers":["http://gateway.test/servers/db-serv-1"]}': ['/servers/0'],
+    '{"servers":["/servers/db-serv-1","/servers/DB-SERV-1"]}': ['/servers/1'],
+    '{"filters":["/filters/../servers/db-serv-1"]}': ['/filters/0'],
+  }),
+  ...definitions('422 link-unresolved', 'monitors', { '{"servers":["/servers/New"]}': ['/servers/0'] }),
+  ...definitions(seen, 'services', {
+    '{"total_connections":0}': ['/total_connections'],
+    '{"started":"2016-08-29T12:52:31+03:00"}': ['/started'],
+    '{"state":"failed","state_reason":"planted"}': ['/state', '/state_reason'],
+    '{"state_since":"2016-08-29T12:52:31+03:00"}': ['/state_since'],
+  }),
+  ...definitions(seen, 'servers', {
+    '{"status":["running"]}': ['/status'],
+    '{"status":["maintenance","master"]}': ['/status'],
+  }),
+  ...definitions(seen, 'monitors', { '{"state":"failed"}': ['/state'] }),
+  ...definitions('422 password-unacceptable', 'services', {
+    '{"password":""}': ['/password'],
+    '{"password":{"sealed":"v1.planted"}}': ['/password'],
+    [JSON.stringify({ password: 'planted'.repeat(200) })]: ['/password'],
+    '{"router_options":{"PassWord":7}}': ['/router_options/PassWord'],
+    [listener({ parameters: { password: true } })]: ['/listeners/0/parameters/password'],
+  }),
+  ...definitions('422 password-unacceptable', 'filters', {
+    '{"parameters":{"password":{"configurable":true}}}': ['/parameters/password'],
+    '{"parameters":{"name":"password","value":""}}': ['/parameters/password'],
+  }),
+  ...definitions('409 resource-exists', 'services', {
+    '{"name":"My Service"}': [],
+    '{"name":"MY-SERVICE","router":"readconnroute"}': [],
+    '{"name":"SPARE SERVICE","state":"stopped"}': [],
+  }),
+  ...definitions('409 resource-exists', 'filters', { '{"name":"spare"}': [] }),
+];
+
+/** Deletions. */
+export const badDeletions: readonly BadInput[] = [
+  ...inUse({
+    '/services/My-Service': ['/services/My Service/state'],
+    '/services/Report-Service': ['/services/Report Service/state'],
+    '/servers/DB-SERV-3': ['/services/Report Service/servers/0'],
+    '/servers/db-serv-1': [
+      '/services/My Service/servers/0',
+      '/monitors/Main Monitor/servers/0',
+      '/monitors/Failed Monitor/servers/0',
+    ],
+    '/servers/db-serv-3?detach=false': ['/services/Report Service/servers/0'],
+    '/monitors/Main-Monitor': ['/monitors/Main Monitor/state'],
+    '/monitors/Main-Monitor?detach=true': ['/monitors/Main Monitor/state'],
+    '/filters/Hint': ['/services/My Service/filters/1', '/services/Report Service/filters/0'],
+  }),
+  ...(['service', 'server', 'monitor', 'filter'] as const).flatMap((kind) =>
+    requests(`404 ${kind}-not-found`, [`DELETE /${kind}s/nothing`, `DELETE /${kind}s/__proto__?detach=true`]),
+  ),
+  ...requests('400 query-invalid', [
+    'DELETE /servers/Spare-DB?detach=',
+    'DELETE /servers/Spare-DB?detach=yes',
+    'DELETE /servers/Spare-DB?detach=true&detach=true',
+    'DELETE /servers/Spare-DB?Detach=true',
+    'DELETE /servers/Spare-DB?force=true',
+    'POST /servers?detach=true',
+  ]),
+  ...requests('405 method-not-allowed', ['PUT /servers', 'DELETE /servers', 'POST /servers/Spare-DB']),
+];
+
+const fine = (kind: Kind, members: string, status: 200 | 201): FineInput => ({
+  ...creation(kind, members),
+  status,
+  changes: status === 201,
+});
+
+/** Definitions and deletions that only look bad. */
+export const fineDefinitions: readonly FineInput[] = [
+  fine('services', '{"name":"Spare Service","state":"stopped"}', 200),
+  fine('services', '{"state":"stopped","current_connections":7}', 201),
+  fine('services', '{"name":"constructor","state":"stopped"}', 201),
+  fine('servers', '{"name":"Spare DB","address":"10.0.0.4","port":5435,"status":[]}', 200),
+  fine('servers', '{"name":"a/b","status":["maintenance"]}', 201),
+  fine('filters', '{"name":"Spare","module":"tee","services":["/services/My-Service"]}', 200),
+  fine('filters', '{"parameters":{"name":"password","value":"plum"}}', 201),
+  ...['/servers/spare%20db', '/servers/db-serv-3?detach=true', '/filters/Hint?detach=true'].map((target) => ({
+    what: `the deletion of ${target}`,
+    method: 'DELETE',
+    target,
+    headers: {},
+    status: 204,
+    changes: true,
+  })),
+];

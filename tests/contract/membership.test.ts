@@ -1,0 +1,424 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  createSecretSealer,
+  EffectRefusedError,
+  type EffectOf,
+  type Plan,
+  type ProblemCode,
+} from 'gateway-admin-core';
+
+import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { transports, type Answer, type Transport } from '../support/transport.ts';
+import { readAudit } from '../support/audit-reader.ts';
+import { endpoints, taggedBy, targetOf } from './endpoint.ts';
+
+const json = { 'content-type': 'application/json' };
+const secret = 'planted-Passw0rd-ünïcode';
+const creations = endpoints.filter(({ answer }) => answer.status === 201);
+const deletions = endpoints.filter(({ search }) => search?.includes('detach'));
+
+/** A definition of each kind with every secret that the kind has. */
+const withSecrets: readonly (readonly [target: string, definition: object])[] = [
+  [
+    '/services',
+    {
+      name: 'New',
+      router: 'cli',
+      password: secret,
+      router_options: { weights: 'on', PassWord: secret },
+      listeners: [{ name: 'L', protocol: 'p', address: '::', port: 4010, parameters: { password: secret } }],
+    },
+  ],
+  ['/servers', { name: 'New', address: '::1', port: 1, protocol: 'p', parameters: { password: secret } }],
+  ['/monitors', { name: 'New', module: 'pgmon', parameters: { password: secret } }],
+  [
+    '/filters',
+    { name: 'New', module: 'tee', parameters: { password: { value: secret, configurable: true } } },
+  ],
+];
+
+let running: Running;
+let transport: Transport;
+
+async function open(options: Parameters<typeof runAdmin>[0] = {}): Promise<void> {
+  running = runAdmin(options);
+  transport = await transports.core(running.admin);
+}
+
+beforeEach(() => open());
+
+afterEach(() => transport.close());
+
+function send(
+  method: string,
+  target: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  if (body === undefined) return transport.send(method, target, { headers });
+  return transport.send(method, target, { headers: { ...json, ...headers }, body: JSON.stringify(body) });
+}
+
+const post = (target: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer> =>
+  send('POST', target, body, headers);
+
+async function tagOf(target: string): Promise<string> {
+  return (await send('GET', target)).headers['etag'] ?? '';
+}
+
+function codeOf({ status, body }: Answer): readonly [number, ProblemCode] {
+  return [status, (body as { readonly code: ProblemCode }).code];
+}
+
+async function planOf(target: string, body: unknown): Promise<Extract<Plan, { readonly mark: string }>> {
+  const answer = await post(`${target}?dry_run=true`, body);
+  expect(answer.status).toBe(200);
+  return answer.body as Extract<Plan, { readonly mark: string }>;
+}
+
+describe.each(creations)('POST $path', (endpoint) => {
+  const { path, body } = endpoint;
+  const definition = body?.json as { readonly name: string };
+
+  it('answers with the resource, its place and its entity tag', async () => {
+    const answer = await post(path, definition);
+    const place = taggedBy(endpoint) ?? '';
+    expect([answer.status, answer.headers['location']]).toEqual([201, place]);
+    const shown = await send('GET', place);
+    expect([answer.body, answer.headers['etag']]).toEqual([shown.body, shown.headers['etag']]);
+    const list = (await send('GET', path)).body as readonly { readonly name: string }[];
+    expect(list.at(-1)?.name).toBe(definition.name);
+  });
+
+  // Promise: create-again
+  it('answers 200 and changes nothing if an equal resource is there', async () => {
+    const created = await post(path, definition);
+    const { snapshot } = running.admin;
+    const { calls } = running.gateway;
+    const count = calls.length;
+    const again = await post(path, definition);
+    expect([again.status, again.body, again.headers['etag']]).toEqual([
+      200,
+      created.body,
+      created.headers['etag'],
+    ]);
+    expect(again.headers['location']).toBeUndefined();
+    expect(running.admin.snapshot).toBe(snapshot);
+    expect(running.gateway.calls).toHaveLength(count);
+  });
+
+  it('compares If-Match with the entity tag of the list, which changes', async () => {
+    const tag = await tagOf(path);
+    expect((await post(path, definition, { 'if-match': tag })).status).toBe(201);
+    expect(await tagOf(path)).not.toBe(tag);
+    const other = { ...definition, name: 'Another', listeners: undefined };
+    expect(codeOf(await post(path, other, { 'if-match': tag }))).toEqual([412, 'precondition-failed']);
+    expect((await post(path, other, { 'if-match': await tagOf(path) })).status).toBe(201);
+  });
+
+  it('lets exactly one of two definitions of one name win, also in other case', async () => {
+    const name = definition.name.toUpperCase();
+    const answers = await Promise.all([post(path, definition), post(path, { ...definition, name })]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
+  });
+
+  it('is not asked of a gateway that does not support it', async () => {
+    await transport.close();
+    const gateway = Object.assign(sampleGateway(), { supports: ['delete'] });
+    await open({ gateway });
+    expect(codeOf(await post(path, definition))).toEqual([409, 'not-supported']);
+    expect(codeOf(await post(`${path}?dry_run=true`, definition))).toEqual([409, 'not-supported']);
+    expect(gateway.calls).toEqual([]);
+  });
+
+  it('is undone by the history, and so is the undo', async () => {
+    const place = taggedBy(endpoint) ?? '';
+    const created = await post(path, definition);
+    const entries = async (): Promise<readonly { readonly id: string }[]> =>
+      (await send('GET', '/history')).body as readonly { readonly id: string }[];
+    expect((await send('PUT', `/history/${(await entries())[0]?.id ?? ''}/undo`)).status).toBe(204);
+    expect((await send('GET', place)).status).toBe(404);
+    expect((await send('PUT', `/history/${(await entries())[0]?.id ?? ''}/undo`)).status).toBe(204);
+    expect((await send('GET', place)).body).toEqual(created.body);
+  });
+});
+
+describe('a creation that starts what it has made', () => {
+  it.each(['/services', '/monitors'])('asks %s for the creation, and then for the start', async (path) => {
+    const definition = { ...withSecrets.find(([target]) => target === path)?.[1], name: 'Two Words' };
+    const answer = await post(path, definition);
+    expect(answer.body).toMatchObject({ name: 'Two Words', state: 'started' });
+    const kind = path.slice(1, -1);
+    expect(appliedTo(running.gateway)).toEqual([
+      `${kind}.create ${path}/Two-Words`,
+      `${kind}.start ${path}/Two-Words`,
+    ]);
+  });
+
+  it.each(['/services', '/monitors'])('leaves %s stopped if the definition says so', async (path) => {
+    const definition = { ...withSecrets.find(([target]) => target === path)?.[1], state: 'stopped' };
+    expect((await post(path, definition)).body).toMatchObject({ state: 'stopped' });
+    expect(running.gateway.applied).toHaveLength(1);
+  });
+
+  // Promise: create-and-start
+  it('leaves nothing behind if the gateway refuses the start', async () => {
+    await transport.close();
+    const gateway = sampleGateway().will('done', new EffectRefusedError('The port is in use.'));
+    await open({ gateway });
+    const answer = await post('/services', { name: 'New', router: 'cli' });
+    expect(codeOf(answer)).toEqual([409, 'effect-refused']);
+    expect((answer.body as { readonly detail: string }).detail).toContain('Nothing was changed.');
+    expect((await send('GET', '/services/New')).status).toBe(404);
+    expect(appliedTo(gateway)).toEqual([
+      'service.create /services/New',
+      'service.start /services/New',
+      'service.delete /services/New',
+    ]);
+  });
+});
+
+describe('a definition with secrets', () => {
+  // Promise: create-secret
+  it.each(withSecrets)('of %s is sealed, and never shown, logged or audited', async (path, definition) => {
+    await transport.close();
+    const sealer = createSecretSealer();
+    await open({ sealer });
+    const records = readAudit(running.admin);
+    const reader = running.admin.events();
+    const answers = [
+      await post(`${path}?dry_run=true`, definition),
+      await post(path, definition),
+      await send('GET', `${path}/New`),
+      await send('GET', '/history'),
+      // Each sealing gives another text, so the two are never equal.
+      await post(path, definition),
+      await send('DELETE', `${path}/New`),
+    ];
+    expect(answers.map(({ status }) => status).slice(0, 5)).toEqual([200, 201, 200, 200, 409]);
+    const [effect] = running.gateway.applied as readonly EffectOf<'service.create'>[];
+    const sealed = JSON.stringify(effect).match(/v1\.[\w.-]+/g) ?? [];
+    expect(sealed).toHaveLength(path === '/services' ? 3 : 1);
+    for (const text of sealed) expect(await sealer.open(text)).toBe(secret);
+    await running.admin.close();
+    const events: unknown[] = [];
+    for await (const item of reader) events.push(item);
+    const shown = [...answers.map(({ text }) => text), JSON.stringify(records)].join();
+    for (const hidden of [secret, ...sealed, 'Sealed']) expect(shown).not.toContain(hidden);
+    expect(JSON.stringify([events, effect])).not.toContain(secret);
+    expect(records.length).toBe(3);
+  });
+
+  it.each(withSecrets)(
+    'of %s has the same mark with another secret, and another mark without it',
+    async (path, definition) => {
+      const other = JSON.parse(JSON.stringify(definition).replaceAll(secret, 'another')) as object;
+      const without = JSON.parse(JSON.stringify(definition), (name, value: unknown) =>
+        name.toLowerCase() === 'password' ? undefined : value,
+      ) as object;
+      const { mark } = await planOf(path, definition);
+      expect((await planOf(path, other)).mark).toBe(mark);
+      expect((await planOf(path, without)).mark).not.toBe(mark);
+      expect((await post(`${path}?mark=${mark}`, other)).status).toBe(201);
+    },
+  );
+});
+
+describe('the mark of a creation', () => {
+  const definition = { name: 'New', address: '10.0.0.9', port: 1, protocol: 'p' };
+
+  it('does not create anything else', async () => {
+    const { mark } = await planOf('/servers', definition);
+    const answer = await post(`/servers?mark=${mark}`, { ...definition, port: 2 });
+    expect(codeOf(answer)).toEqual([412, 'precondition-failed']);
+    expect((await send('GET', '/servers/New')).status).toBe(404);
+  });
+
+  it('succeeds again after a lost answer', async () => {
+    const { mark } = await planOf('/servers', definition);
+    expect((await post(`/servers?mark=${mark}`, definition)).status).toBe(201);
+    expect((await post(`/servers?mark=${mark}`, definition)).status).toBe(200);
+  });
+
+  it('of a deletion with detach is not the mark of one without', async () => {
+    const plan = await send('DELETE', '/servers/Spare-DB?detach=true&dry_run=true');
+    const { mark } = plan.body as { readonly mark: string };
+    expect((await send('DELETE', `/servers/Spare-DB?mark=${mark}`)).status).toBe(412);
+    expect((await send('DELETE', `/servers/Spare-DB?detach=true&mark=${mark}`)).status).toBe(204);
+  });
+});
+
+describe.each(deletions)('DELETE $path', (endpoint) => {
+  const { path } = endpoint;
+  const target = targetOf(endpoint);
+  const list = path.replace('/:name', '');
+
+  it('takes the resource away, and gives the list another entity tag', async () => {
+    const tag = await tagOf(list);
+    const answer = await send('DELETE', target);
+    expect([answer.status, answer.headers['etag']]).toEqual([204, await tagOf(list)]);
+    expect(await tagOf(list)).not.toBe(tag);
+    expect((await send('GET', target)).status).toBe(404);
+    expect((await send('DELETE', target)).status).toBe(404);
+    expect(running.gateway.applied.map(({ type }) => type)).toEqual([`${list.slice(1, -1)}.delete`]);
+  });
+
+  it('compares If-Match with the entity tag of the resource', async () => {
+    await post(list, creations.find((each) => each.path === list)?.body?.json);
+    expect((await send('DELETE', target, undefined, { 'if-match': await tagOf(list) })).status).toBe(412);
+    expect((await send('DELETE', target, undefined, { 'if-match': await tagOf(target) })).status).toBe(204);
+  });
+
+  it('is undone by the history, with everything that the resource had', async () => {
+    const before = await send('GET', target);
+    await send('DELETE', target);
+    const [entry] = (await send('GET', '/history')).body as readonly { readonly id: string }[];
+    expect((await send('PUT', `/history/${entry?.id ?? ''}/undo`)).status).toBe(204);
+    expect((await send('GET', target)).body).toEqual(before.body);
+  });
+
+  it('is not asked of a gateway that does not support it', async () => {
+    await transport.close();
+    const gateway = Object.assign(sampleGateway(), { supports: ['create'] });
+    await open({ gateway });
+    expect(codeOf(await send('DELETE', target))).toEqual([409, 'not-supported']);
+    expect(gateway.calls).toEqual([]);
+  });
+
+  it('frees the name for another definition', async () => {
+    const { body } = creations.find((each) => each.path === list) ?? {};
+    await send('DELETE', target);
+    const name = decodeURIComponent(target.slice(list.length + 1)).toUpperCase();
+    const answer = await post(list, { ...(body?.json as object), name });
+    expect(answer.status).toBe(201);
+    expect((await send('GET', target)).body).toEqual(answer.body);
+  });
+});
+
+describe('a deletion of something in use', () => {
+  // Promise: membership-in-use
+  it.each([
+    [
+      '/services/My-Service',
+      ['is not stopped: stop the service first', 'has open sessions (2): close them first'],
+    ],
+    ['/services/Bare-Service', ['has open sessions (1): close them first']],
+    [
+      '/servers/db-serv-1',
+      [
+        'has open connections (2): close them first',
+        'is listed by the service "My Service"',
+        'is listed by the monitor "Main Monitor"',
+        'is listed by the monitor "Failed Monitor"',
+      ],
+    ],
+  ])('names each use of %s', async (target, details) => {
+    const { snapshot } = running.admin;
+    const { status, body } = await send('DELETE', target);
+    expect(status).toBe(409);
+    expect((body as { readonly errors: readonly object[] }).errors).toMatchObject(
+      details.map((detail) => ({ code: 'resource-in-use', detail })),
+    );
+    expect(running.admin.snapshot).toBe(snapshot);
+    expect(running.gateway.calls).toEqual([]);
+  });
+
+  it('with detach takes a filter out of every list in the same command', async () => {
+    const tag = await tagOf('/services/My-Service');
+    expect((await send('DELETE', '/filters/Hint?detach=true')).status).toBe(204);
+    expect((await send('GET', '/services/My-Service?fields=filters')).body).toEqual({
+      filters: ['/filters/Query-Log'],
+    });
+    expect((await send('GET', '/services/Report-Service?fields=filters')).body).toEqual({});
+    expect(await tagOf('/services/My-Service')).not.toBe(tag);
+    expect(running.admin.snapshot.revision).toBe(1);
+    expect(appliedTo(running.gateway)).toEqual([
+      'service.update /services/My-Service',
+      'service.update /services/Report-Service',
+      'filter.delete /filters/Hint',
+    ]);
+    const [entry] = (await send('GET', '/history')).body as readonly { readonly id: string }[];
+    expect((await send('PUT', `/history/${entry?.id ?? ''}/undo`)).status).toBe(204);
+    expect((await send('GET', '/services/My-Service?fields=filters')).body).toEqual({
+      filters: ['/filters/Query-Log', '/filters/Hint'],
+    });
+  });
+
+  it('with detach closes no connection of a server', async () => {
+    expect(codeOf(await send('DELETE', '/servers/db-serv-1?detach=true'))).toEqual([409, 'resource-in-use']);
+    expect((await send('DELETE', '/servers/db-serv-1/connections')).status).toBe(204);
+    expect((await send('DELETE', '/servers/db-serv-1?detach=true')).status).toBe(204);
+    expect((await send('GET', '/services/My-Service?fields=servers')).body).toEqual({
+      servers: ['/servers/DB-Server-2'],
+    });
+  });
+});
+
+describe('the filters of a service', () => {
+  it('get another entity tag when the service comes and when it goes', async () => {
+    const [log, spare] = [await tagOf('/filters/Query-Log'), await tagOf('/filters/Spare')];
+    await post('/services', {
+      name: 'New',
+      router: 'cli',
+      state: 'stopped',
+      filters: ['/filters/Query-Log'],
+    });
+    const created = await send('GET', '/filters/Query-Log');
+    expect(created.headers['etag']).not.toBe(log);
+    expect(created.body).toMatchObject({ services: ['/services/My-Service', '/services/New'] });
+    await send('DELETE', '/services/New');
+    const deleted = await send('GET', '/filters/Query-Log');
+    expect(deleted.headers['etag']).not.toBe(created.headers['etag']);
+    expect(deleted.body).toMatchObject({ services: ['/services/My-Service'] });
+    expect(await tagOf('/filters/Spare')).toBe(spare);
+  });
+});
+
+describe('a sequence', () => {
+  const server = { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pgbackend' };
+
+  it('creates a server and puts it into use, or does nothing', async () => {
+    const commands = [
+      { method: 'POST', path: '/servers', body: server },
+      {
+        method: 'PATCH',
+        path: '/services/My-Service',
+        body: [{ op: 'add', path: '/servers/-', value: '/servers/db-9' }],
+      },
+    ];
+    const bad = [commands[0], { ...commands[1], path: '/services/nothing' }];
+    expect((await post('/sequence', { commands: bad })).status).toBe(404);
+    expect((await send('GET', '/servers/db-9')).status).toBe(404);
+    expect((await post('/sequence', { commands })).status).toBe(204);
+    expect((await send('GET', '/services/My-Service?fields=servers')).body).toEqual({
+      servers: ['/servers/db-serv-1', '/servers/DB-Server-2', '/servers/db-9'],
+    });
+  });
+
+  it('tells the place of a fault in a definition', async () => {
+    const commands = [{ method: 'POST', path: '/servers', body: { ...server, parametersSealed: {} } }];
+    expect((await post('/sequence', { commands })).body).toMatchObject({
+      code: 'field-unknown',
+      errors: [{ pointer: '/commands/0/body/parametersSealed' }],
+    });
+  });
+});
+
+it('asks the rule of the host with the key of the deleted name, before anything is looked up', async () => {
+  await transport.close();
+  const asked: unknown[] = [];
+  await open({
+    access: {
+      authorize: (_principal, { id }, parameters) => {
+        asked.push([id, parameters]);
+        return false;
+      },
+    },
+  });
+  expect((await post('/servers', { name: 'New' })).status).toBe(403);
+  expect((await send('DELETE', '/servers/Spare%20DB')).status).toBe(403);
+  expect(asked).toEqual([
+    ['servers.create', {}],
+    ['servers.delete', { name: 'spare-db' }],
+  ]);
+});

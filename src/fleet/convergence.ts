@@ -6,10 +6,11 @@
  */
 import type { FleetPlace } from '../core/decision.ts';
 import { linkKey, parseLink } from '../core/link.ts';
+import { nameKey } from '../core/name.ts';
 import { problem, type Problem, type ProblemCode } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
 import { followResource, namedResources, type Transition } from '../resources/index.ts';
-import { stopService } from '../resources/service.ts';
+import { stopService, type Service } from '../resources/service.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
 import { backoff, type Pauses } from '../runtime/host/backoff.ts';
@@ -99,12 +100,8 @@ export class Convergence {
   #comingOrGoing(link: string): Row | undefined {
     if (this.#rows.size === 0) return undefined;
     const key = linkKey(link);
-    const snapshots = [this.#options.own(), this.#options.fleet()];
-    const moves = (row: string): boolean => {
-      const [own, fleet] = snapshots.map((snapshot) => namesIn(snapshot, row).has(key));
-      return own !== fleet;
-    };
-    for (const [each, row] of this.#rows) if (moves(each)) return row;
+    const [own, fleet] = [this.#options.own(), this.#options.fleet()];
+    for (const [each, row] of this.#rows) if (saidOf(key, each, own) !== saidOf(key, each, fleet)) return row;
     return undefined;
   }
 
@@ -240,13 +237,25 @@ export class Convergence {
   }
 }
 
-/** The keys of what a resource names, by its presence or in its lists: its own list, and what it links. */
-function namesIn(snapshot: Snapshot, key: string): ReadonlySet<string> {
-  const named = namedResources.find(({ collection }) => key.startsWith(`/${collection}/`));
-  const thing = named && find<Settled>(snapshot, named, key.slice(named.collection.length + 2));
-  if (named === undefined || thing === undefined) return new Set();
-  const links = Object.keys(named.fields.links).flatMap((field) => listIn(thing.settings, field));
-  return new Set([`/${named.collection}`, ...links.map(linkKey)]);
+/**
+ * What a resource says of a link: of its own list, which listeners it has in there; of any other link, whether it lists it.
+ *
+ * @param key - the key of the link
+ * @param place - the key of the link of the resource
+ */
+function saidOf(key: string, place: string, snapshot: Snapshot): string | undefined {
+  const named = namedResources.find(({ collection }) => place.startsWith(`/${collection}/`));
+  const thing = named && find<Settled>(snapshot, named, place.slice(named.collection.length + 2));
+  if (named === undefined || thing === undefined) return undefined;
+  if (key === `/${named.collection}`) {
+    const { listeners = [] } = thing as Partial<Service>;
+    return listeners
+      .map(({ name }) => nameKey(name))
+      .toSorted()
+      .join('/');
+  }
+  const lists = Object.keys(named.fields.links).flatMap((field) => listIn(thing.settings, field));
+  return lists.some((link) => linkKey(link) === key) ? 'listed' : undefined;
 }
 
 function isFollowed(link: string): boolean {

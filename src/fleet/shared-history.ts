@@ -6,7 +6,6 @@
  */
 import * as z from 'zod/mini';
 
-import { nameKey } from '../core/name.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { StoredHistory } from '../ports/port.ts';
 import type { Entry } from '../resources/history.ts';
@@ -22,6 +21,7 @@ import { collectionOf, replaceVersions } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { hashOf } from './hash.ts';
 import { NodeOutdated } from './refusal.ts';
+import { listenerChangeShape, SharedListeners } from './shared-listener.ts';
 
 /**
  * The highest level of a log that this version reads. From level 2 on, the state has the history, and nodes create and
@@ -128,7 +128,10 @@ const stateShape = z.object({
   revision: count,
   /** The revision of the last change of each resource and each collection that has changed, by link. */
   versions: z.record(z.string(), count),
+  /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
+  /** What nodes have made of the listeners of other services; from level 2 on. */
+  listeners: z.exactOptional(z.array(listenerChangeShape)),
   open: z.array(commandShape),
   abandoned: z.array(commandShape),
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
@@ -162,8 +165,7 @@ interface Beginning extends Partial<UnsettledCommands<SharedCommand['intent']>> 
   readonly highest?: number;
   /** The history; left out below the level that has one. */
   readonly entries?: readonly Entry[];
-  /** The keys of the services that nodes have created. */
-  readonly created?: Iterable<string>;
+  readonly listeners?: SharedListeners;
 }
 
 /** The state that the records lead to. @internal */
@@ -176,8 +178,7 @@ export class SharedHistory {
   #begun: number;
   readonly #lives: Map<string, NodeLife>;
   #entries: Entries;
-  /** The keys of the services that nodes have created: all nodes have the listeners of their definitions. */
-  readonly #created: Set<string>;
+  readonly #listeners: SharedListeners;
 
   /**
    * @param snapshot - the configuration; its revision is that of the fleet, and its epoch as well
@@ -191,11 +192,11 @@ export class SharedHistory {
       readOnly = false,
       highest = level,
       entries,
-      created = [],
+      listeners = new SharedListeners(),
       ...unsettled
     }: Beginning = {},
   ) {
-    this.#created = new Set(created);
+    this.#listeners = listeners;
     this.#entries = new Entries(entries);
     this.#isReadOnly = readOnly;
     this.#begun = begun;
@@ -335,9 +336,7 @@ export class SharedHistory {
     const revision = last + (hashOf(command, last) & 0xffff);
     const before = Object.freeze({ ...this.#snapshot, revision });
     const { next, kept } = folded(before, given);
-    for (const event of given)
-      if (event.type === 'service.created') this.#created.add(event.service);
-      else if (event.type === 'service.deleted') this.#created.delete(event.service);
+    for (const event of given) this.#listeners.take(event);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
     if (this.#level >= historyLevel)
       this.#entries.take({ command, events: given, kept, revision: this.#snapshot.revision });
@@ -346,13 +345,14 @@ export class SharedHistory {
   /** The configuration as text. It is the same at every node at the same position. */
   configuration(): string {
     const { epoch, revision } = this.#snapshot;
-    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document()];
+    const { changes } = this.#listeners;
+    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document(), changes];
     // A node that has read a state has the members of some objects in another order than one that has folded the records.
     return JSON.stringify(all, inOrder);
   }
 
   #document(): GatewayDocument {
-    return withoutListeners(withoutProcess(toDocument(this.#snapshot)), this.#created);
+    return this.#listeners.shared(withoutProcess(toDocument(this.#snapshot)));
   }
 
   /** Gives the compacted form of all records so far. */
@@ -365,6 +365,7 @@ export class SharedHistory {
       revision,
       versions: versionsOf(this.#snapshot),
       document: this.#document(),
+      ...(this.#level >= membershipLevel ? { listeners: [...this.#listeners.changes] } : {}),
       open: [...this.open],
       abandoned: [...this.abandoned],
       ended: [...this.#ended],
@@ -397,11 +398,13 @@ export function restoreShared(
   if (isEmpty({ state, records })) return new SharedHistory(begun(given), { highest });
   const read = z.safeParse(stateShape, state);
   if (!read.success || read.data.level > highest) throw unreadable('a state', state, highest);
-  const { document, epoch, revision, versions, level: at, secretParameters, ...rest } = deepFreeze(read.data);
-  const plain = configured(given, withListeners(document, given), revision);
+  const { document, listeners: changes, versions, secretParameters, ...rest } = deepFreeze(read.data);
+  const { epoch, revision, level: at } = rest;
+  const listeners = SharedListeners.of(document, changes);
+  const plain = configured(given, listeners.at(document, given), revision);
   const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
     ...(rest as Beginning),
-    created: (document.services ?? []).filter(hasListeners).map(({ name }) => nameKey(name)),
+    listeners,
     highest: at,
   });
   history.declare(secretParameters);
@@ -466,8 +469,7 @@ export function modeRecord(
 
 /** The state of a fleet that begins with the configuration of a host. */
 function begun(given: Snapshot): Snapshot {
-  const document = withoutListeners(withoutProcess(toDocument(given)), new Set());
-  const plain = configured(given, withListeners(document, given), 0);
+  const plain = configured(given, withoutProcess(toDocument(given)), 0);
   return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
 }
 
@@ -481,36 +483,6 @@ function folded(before: Snapshot, given: readonly AdminEvent[]): ReturnType<type
       { cause },
     );
   }
-}
-
-/**
- * A listener of the given document belongs to the node: another machine has other addresses.
- *
- * @param created - the keys of the services that have the listeners of their definitions
- */
-function withoutListeners(document: GatewayDocument, created: ReadonlySet<string>): GatewayDocument {
-  const services = (document.services ?? []).map((service) => {
-    const { listeners: _own, ...shared } = service;
-    return created.has(nameKey(service.name)) ? service : shared;
-  });
-  return { ...document, services };
-}
-
-/** Whether the state has the listeners of a service, because a node has created the service. */
-function hasListeners({ listeners }: NonNullable<GatewayDocument['services']>[number]): boolean {
-  return listeners !== undefined;
-}
-
-function withListeners(document: GatewayDocument, given: Snapshot): GatewayDocument {
-  const { services = [] } = document;
-  return {
-    ...document,
-    services: services.map((service) =>
-      hasListeners(service)
-        ? service
-        : { ...service, listeners: given.services.find(service.name)?.listeners ?? [] },
-    ),
-  };
 }
 
 /** For `JSON.stringify`: the members of each object in one order. */

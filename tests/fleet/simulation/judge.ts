@@ -6,6 +6,7 @@ import type { AdminEvent, Entity, Snapshot } from 'gateway-admin-core';
 import { configuration } from '../../support/configuration.ts';
 import { textOf, type Ledger } from './ledger.ts';
 import type { Sent } from './answer.ts';
+import { sharedListeners } from './listening.ts';
 import type { Node } from './node.ts';
 import { commandNumberAt } from './shown.ts';
 
@@ -133,7 +134,11 @@ function shared(snapshot: Snapshot): readonly string[] {
     isOut: status.includes('maintenance'),
   }));
   const inOrder = users.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  return [...services, ...monitors, ...ours, ...filters, ...inOrder].map((thing) => JSON.stringify(thing));
+  const open = services.map(({ listeners, ...service }) => ({
+    ...service,
+    listeners: sharedListeners(listeners),
+  }));
+  return [...open, ...monitors, ...ours, ...filters, ...inOrder].map((thing) => JSON.stringify(thing));
 }
 
 function versions(snapshot: Snapshot): readonly string[] {

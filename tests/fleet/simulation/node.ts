@@ -218,6 +218,21 @@ export class Node {
     }
     if (actual === undefined) this.#put(creationOf(admin.snapshot, wanted));
     for (const effect of effectsOf(this.#actual(wanted), wanted)) this.#put(effect);
+    if (collection === 'services') this.#listen(admin.snapshot, key);
+  }
+
+  #listen({ services }: Snapshot, service: string): void {
+    const { listeners = [] } = services.find(service) ?? {};
+    const wanted = new Map(listeners.map((each) => [nameKey(each.name), each]));
+    const actual = Object.keys(this.gateway.state.services[service]?.listeners ?? {});
+    const effectOf = (verb: string, listener: string, definition = {}): Effect =>
+      ({
+        type: `listener.${verb}`,
+        resource: `/services/${service}/listeners/${listener}`,
+        ...{ service, listener, definition },
+      }) as unknown as Effect;
+    for (const listener of actual) this.#put(effectOf('delete', listener));
+    for (const [listener, definition] of wanted) this.#put(effectOf('create', listener, definition));
   }
 
   /** What goes takes its sessions and connections with it. */

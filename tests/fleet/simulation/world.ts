@@ -21,6 +21,7 @@ import { restingCommand } from './asking.ts';
 import { Chronicle } from './chronicle.ts';
 import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
+import { listenerCommand, snapshotOf, strayListeners } from './listening.ts';
 import { leaseMs, lateMs, mostMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
 import { brokenLinks, unresolvedIn } from './resolving.ts';
@@ -124,7 +125,7 @@ class World {
     const { below } = this.#random;
     return new Node({
       name,
-      snapshot,
+      snapshot: this.#founding === undefined ? snapshot : snapshotOf(document, name),
       disk: this.#disk,
       clock: this.#clock,
       random: this.#random,
@@ -200,7 +201,7 @@ class World {
       const number = this.#sent.length + 1;
       const sent: Sent = {
         actor: `client${String(number)}`,
-        command: founder.next(number),
+        command: random.chance(0.25) ? listenerCommand(random, number) : founder.next(number),
         node: node.name,
         askedAt: this.#chronicle.now,
         isReadOnly: this.#isReadOnly,
@@ -483,7 +484,7 @@ class World {
   #judge(): void {
     const { ledger, lost } = this.#chronicle;
     if (ledger === undefined) return;
-    if (this.#founding !== undefined) this.#faults.push(...brokenLinks(ledger.snapshot));
+    if (this.#founding !== undefined) this.#lookAtMembership(ledger.snapshot);
     this.#faults.push(
       ...judge({
         ledger,
@@ -494,6 +495,13 @@ class World {
         isReadOnly: this.#chronicle.readOnly.at(-1) === true,
       }),
     );
+  }
+
+  /** Another process could begin with the log, and each node has what its document alone gives. */
+  #lookAtMembership(snapshot: Snapshot): void {
+    this.#faults.push(...brokenLinks(snapshot));
+    for (const { name, running } of this.#nodes)
+      if (running !== undefined) this.#faults.push(...strayListeners(running.admin.snapshot, name));
   }
 
   /** Every node opens again, from the compacted log. */

@@ -226,6 +226,15 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return isSame ? this : this.#next({ entries, index: this.#index, ordinals: this.#ordinals }, version);
   }
 
+  /** This collection in the order of another one with the same keys; the same object if the order or the keys are equal. */
+  inOrderOf(other: IndexedCollection<T>): IndexedCollection<T> {
+    const isSame = this.#entries.every(({ key }, at) => other.positionOf(key) === at);
+    const ordered = other.#entries.flatMap(({ key }) => this.findByKey(key) ?? []);
+    return isSame || ordered.length !== this.size || other.size !== this.size
+      ? this
+      : IndexedCollection.of(ordered, this.#secrets, this.version);
+  }
+
   [Symbol.iterator](): Iterator<T> {
     return this.#entries[Symbol.iterator]();
   }

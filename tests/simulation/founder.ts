@@ -49,9 +49,12 @@ export class Founder {
   /** How often each answer was given. */
   readonly seen: Record<string, number> = {};
   readonly #random: Random;
+  readonly #fails: boolean;
 
-  constructor(random: Random) {
+  /** @param fails - whether services fail and recover */
+  constructor(random: Random, fails = true) {
     this.#random = random;
+    this.#fails = fails;
   }
 
   /**
@@ -111,8 +114,9 @@ export class Founder {
       ...(service in services
         ? [
             () => gateway.openSession(service),
-            () => gateway.failService(service),
-            () => gateway.recoverService(service),
+            ...(this.#fails
+              ? [() => gateway.failService(service), () => gateway.recoverService(service)]
+              : []),
           ]
         : []),
       ...(server in servers ? [() => gateway.findStatus(server, random.pick(statuses))] : []),
@@ -157,17 +161,20 @@ export class Founder {
         servers.includes(server) || undefined,
       ]),
     );
+    // What no running gateway changes differs too.
+    const kind = number % 3 === 0 ? 'a' : 'b';
+    const listeners = [{ name: 'In', protocol: kind, address: '10.0.0.9', port: 5000 + (number % 3) }];
     const [definition, change] = {
       servers: [
-        { name, address: '10.0.0.3', port: 1 + (number % 65_535), protocol: 'pg' },
+        { name, address: '10.0.0.3', port: 1 + (number % 65_535), protocol: kind },
         { [`${key} port`]: 1 + (number % 65_535), [`${key} maintenance`]: false },
       ],
       services: [
-        { name, router: 'cli', servers: links, max_connection: number, state },
+        { name, router: kind, servers: links, max_connection: number, state, listeners },
         { ...lists, [`${key} max_connection`]: number, [`${key} state`]: state },
       ],
       monitors: [
-        { name, module: 'pgmon', servers: links, monitor_interval: number, state },
+        { name, module: kind, servers: links, monitor_interval: number, state },
         { ...lists, [`${key} monitor_interval`]: number, [`${key} state`]: state },
       ],
       filters: [

@@ -38,6 +38,9 @@ export interface DocumentDifference {
 /** The detail of the difference of a resource that only the document has. @internal */
 export const onlyInDocument = 'is only in the document';
 
+/** The obstacle of a difference in a member that no running gateway changes. @internal */
+export const fixedMember = 'this field cannot change while the gateway runs';
+
 /** The keys of the resources that count, by collection; `undefined` for all resources. @internal */
 export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
@@ -191,7 +194,7 @@ function obstacleOf(
     setting !== undefined ||
     (name === 'state' && start !== undefined) ||
     (entries !== undefined && add !== undefined);
-  if (!isTaken) return 'this field cannot change while the gateway runs';
+  if (!isTaken) return fixedMember;
   if (links === undefined) return undefined;
   const [inUse, inDocument] = [nameFinder(snapshot), nameFinder(given)];
   const isThere = (key: string): boolean =>

@@ -50,7 +50,7 @@ describe('a creation', () => {
     expect(gateway.differences(admin.snapshot)).toEqual([]);
   });
 
-  // Promise: creation-taken-back
+  // Promise: create-and-start
   it('is taken back if the gateway refuses what rests on it: nothing was changed, and the events say both', async () => {
     const { admin, gateway } = running();
     gateway.will('done', new EffectRefusedError('The port is taken.'));

@@ -25,8 +25,10 @@ export async function reload(admin: Admin, path: string, reloading: Reloading): 
     ].join('\n'),
   );
   if (events.length === 0) return;
-  if (reloading === 'show')
-    return console.log('Nothing was done. To make these changes: gateway-admin apply');
+  if (reloading === 'show') {
+    console.log('Nothing was done. To make these changes: gateway-admin apply');
+    return;
+  }
   // Does what was shown, or nothing.
   const execution = await admin.execute(transition, { mark });
   if ('problem' in execution) throw new Error(execution.problem.detail);

@@ -257,8 +257,11 @@ function verbOf({ type }: Pick<AdminEvent, 'type'>): string {
 /** An event of a plan in words. */
 function changeOf(event: Json): { readonly resource: string; readonly changes: readonly string[] } {
   const { type, resource, operations, inverse = [] } = event as unknown as ShownEvent;
-  const changes = operations === undefined ? [verbOf({ type })] : operationLines(operations, inverse);
-  return { resource, changes };
+  if (operations === undefined) return { resource, changes: [verbOf({ type })] };
+  const isMoved =
+    type === 'server.updated' && operations.some(({ path }) => /^\/(?:address|port)$/.test(path));
+  const meaning = isMoved ? ['sends its clients to another database'] : [];
+  return { resource, changes: [...operationLines(operations, inverse), ...meaning] };
 }
 
 /** An event of a plan. */

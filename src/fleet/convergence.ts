@@ -5,9 +5,12 @@
  * taken back before this gateway could follow leaves no trace.
  */
 import type { FleetPlace } from '../core/decision.ts';
+import { linkKey, parseLink } from '../core/link.ts';
+import { nameKey } from '../core/name.ts';
 import { problem, type Problem, type ProblemCode } from '../problem.ts';
 import type { Clock } from '../ports/port.ts';
-import { adoptDocument, namedResources, type Transition } from '../resources/index.ts';
+import { followResource, namedResources, type Transition } from '../resources/index.ts';
+import { stopService, type Service } from '../resources/service.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
 import { backoff, type Pauses } from '../runtime/host/backoff.ts';
@@ -15,7 +18,8 @@ import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
 import { evolving, type Fold } from '../runtime/journal/log.ts';
 import type { CommandRequest } from '../runtime/command/turn.ts';
-import { collectionOf, linkOf } from '../snapshot/state.ts';
+import { listIn } from '../resources/shared/use.ts';
+import { collectionOf, find, linkOf, type Settled } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
 import { foldAt, withFleetVersions } from './version.ts';
@@ -51,6 +55,7 @@ const gatewayCodes: ReadonlySet<string> = new Set([
   'effect-refused',
   'partly-done',
   'outcome-unknown',
+  'not-supported',
 ] satisfies ProblemCode[]);
 
 /** The pauses between two tries to follow a resource. */
@@ -68,6 +73,7 @@ interface Row {
 /** Follows the fleet, one resource at a time, all resources at once. @internal */
 export class Convergence {
   readonly #options: ConvergenceOptions;
+  /** The rows, by the key of the link. */
   readonly #rows = new Map<string, Row>();
   readonly #closed = new AbortController();
   #hasBegun = false;
@@ -83,8 +89,20 @@ export class Convergence {
 
   /** The refusal of a command on a resource that this gateway has not followed. */
   obstacleTo(link: string): Refusal | undefined {
-    const row = this.#rows.get(link);
-    return row && nodeBehind(link, row.behind.problem?.detail);
+    const row = this.#rows.get(linkKey(link)) ?? this.#comingOrGoing(link);
+    return row && nodeBehind(row.behind.resource, row.behind.problem?.detail);
+  }
+
+  /**
+   * What must still come or go in a list, because a refusal for a name that nothing has rests on the list; or what must still
+   * list a resource or leave it out, because a deletion rests on that.
+   */
+  #comingOrGoing(link: string): Row | undefined {
+    if (this.#rows.size === 0) return undefined;
+    const key = linkKey(link);
+    const [own, fleet] = [this.#options.own(), this.#options.fleet()];
+    for (const [each, row] of this.#rows) if (saidOf(key, each, own) !== saidOf(key, each, fleet)) return row;
+    return undefined;
   }
 
   /** Asks the gateway from now on. Until then, resources to follow are only noted. */
@@ -98,19 +116,20 @@ export class Convergence {
     this.follow([...this.#rows.keys()]);
   }
 
-  /** Follows resources; all of them if no links are given. */
+  /** Follows resources; all of them if no links are given. A list is what its resources are. */
   follow(links: readonly string[] | undefined): void {
     const { clock, instruments } = this.#options;
     const fresh: Row[] = [];
-    for (const link of links ?? this.#all()) {
-      const row = this.#rows.get(link);
+    for (const link of (links ?? this.#all()).filter(isFollowed)) {
+      const key = linkKey(link);
+      const row = this.#rows.get(key);
       if (row !== undefined) {
         row.wake.abort();
         continue;
       }
       const behind = { resource: link, since: clock.now() };
       const begun = { behind, wake: new AbortController(), isTold: false };
-      this.#rows.set(link, begun);
+      this.#rows.set(key, begun);
       fresh.push(begun);
     }
     instruments?.behind(this.#rows.size);
@@ -144,7 +163,8 @@ export class Convergence {
       const isNew = row.wake.signal.aborted;
       row.wake = new AbortController();
       if (reason === undefined && !isNew) {
-        this.#rows.delete(link);
+        this.#rows.delete(linkKey(link));
+        this.#wakeOthers();
         instruments?.behind(this.#rows.size);
         if (row.isTold) instruments?.followed(link);
         onFollowed();
@@ -155,6 +175,11 @@ export class Convergence {
       if (isNew || row.wake.signal.aborted) pauses = backoff(tryPauses);
       row.wake = new AbortController();
     }
+  }
+
+  /** What could not be followed may have waited for what was followed now: for a resource to link, or for a list. */
+  #wakeOthers(): void {
+    for (const { behind, wake } of this.#rows.values()) if (behind.problem !== undefined) wake.abort();
   }
 
   /** Keeps why the gateway has not followed a resource, and tells the operator once. */
@@ -174,28 +199,67 @@ export class Convergence {
   /** Follows a resource once. Gives the reason if the gateway has not followed. Never rejects. */
   async #try(link: string): Promise<Problem | undefined> {
     try {
-      const execution = await this.#options.execute(this.#requestFor(link));
-      const isFollowed = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
-      return isFollowed ? undefined : execution.problem;
+      const left: { problem?: Problem | undefined } = {};
+      const execution = await this.#options.execute(this.#requestFor(link, left));
+      const isDone = execution.outcome === 'accepted' || execution.outcome === 'unchanged';
+      return isDone ? left.problem : execution.problem;
     } catch (error) {
       this.#options.onError(error);
       return problem('internal', 'The change could not be followed. The log of this node has the error.');
     }
   }
 
-  #requestFor(link: string): CommandRequest {
+  /** @param left - gets why a part is left */
+  #requestFor(link: string, left: { problem?: Problem | undefined }): CommandRequest {
     const { fleet, placeOf } = this.#options;
     let fold = evolving;
     const transition: Transition = (snapshot, context) => {
       const followed = fleet();
       // The log can move on before the gateway has followed.
       fold = foldOf(followed, placeOf(link));
-      return link === '/users'
-        ? followUsers(snapshot, followed, context)
-        : adoptDocument(snapshot, followed, context, { only: [link] });
+      if (link === '/users') return followUsers(snapshot, followed, context);
+      const decision = followResource(snapshot, followed, context, link);
+      left.problem = undefined;
+      const service = parseLink(link, 'services');
+      if (
+        decision.outcome !== 'refused' ||
+        decision.problem.code !== 'resource-in-use' ||
+        service === undefined
+      )
+        return decision;
+      // A service that must go takes no more sessions, so that the sessions come to an end.
+      const stopping = stopService(snapshot, service, context);
+      if (stopping.outcome !== 'accepted') return decision;
+      left.problem = decision.problem;
+      return stopping;
     };
     return { transition, journal: followingJournal(() => fold) };
   }
+}
+
+/**
+ * What a resource says of a link: of its own list, which listeners it has in there; of any other link, whether it lists it.
+ *
+ * @param key - the key of the link
+ * @param place - the key of the link of the resource
+ */
+function saidOf(key: string, place: string, snapshot: Snapshot): string | undefined {
+  const named = namedResources.find(({ collection }) => place.startsWith(`/${collection}/`));
+  const thing = named && find<Settled>(snapshot, named, place.slice(named.collection.length + 2));
+  if (named === undefined || thing === undefined) return undefined;
+  if (key === `/${named.collection}`) {
+    const { listeners = [] } = thing as Partial<Service>;
+    return listeners
+      .map(({ name }) => nameKey(name))
+      .toSorted()
+      .join('/');
+  }
+  const lists = Object.keys(named.fields.links).flatMap((field) => listIn(thing.settings, field));
+  return lists.some((link) => linkKey(link) === key) ? 'listed' : undefined;
+}
+
+function isFollowed(link: string): boolean {
+  return link.lastIndexOf('/') > 0 || link === '/users';
 }
 
 /** Folds a change that was followed. */

@@ -4,6 +4,7 @@
 import { unchanged } from '../core/decision.ts';
 import type { AdminRequest } from '../http/message.ts';
 import { isConflict } from '../ports/port-error.ts';
+import type { Problem } from '../problem.ts';
 import type { SharedStore } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
 import type { Admin } from '../runtime/admin.ts';
@@ -36,8 +37,14 @@ import { readHistory, type HistorySource } from './fleet-history.ts';
 import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
 import { beatMs, type Members, type Status } from './members.ts';
-import { restoreShared, type SharedCommand, type SharedHistory, type Writing } from './shared-history.ts';
-import { foreignCommand, Superseded } from './refusal.ts';
+import {
+  membershipLevel,
+  restoreShared,
+  type SharedCommand,
+  type SharedHistory,
+  type Writing,
+} from './shared-history.ts';
+import { foreignCommand, notYetShared, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
 import { SharedJournal } from './shared-journal.ts';
@@ -204,6 +211,10 @@ export class RunningNode implements RunningCoordinator {
       if (obstacle !== undefined) return obstacle;
     }
     return undefined;
+  }
+
+  refuseMembership(): Problem | undefined {
+    return this.#log.history.level < membershipLevel ? notYetShared : undefined;
   }
 
   basisOf(restsOn: readonly string[]): Basis {

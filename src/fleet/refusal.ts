@@ -2,6 +2,7 @@
  * Refusals: what a node of a fleet answers for a reason that lies with the other nodes, in sentences for the client.
  */
 import { problem } from '../problem.ts';
+import type { AdminEvent } from '../resources/index.ts';
 import { problemOn, refusal, type Execution, type Refusal } from '../runtime/command/execution.ts';
 import { LogEnded } from '../runtime/journal/log.ts';
 
@@ -56,11 +57,12 @@ export function nodeBehind(link: string, reason?: string): Refusal {
 }
 
 /** Other nodes of the fleet took this one for dead, and have ended its command. @internal */
-export function fenced(commandId: string): Execution {
+export function fenced(commandId: string, events: readonly AdminEvent[]): Execution {
+  const held = events.length === 0 ? '' : ' Earlier parts of the command had ended before, and stay.';
   const detail =
-    'The other nodes of the fleet took this one for dead and have ended the command. What this node did is being taken back. ' +
-    'Look at the state, and send the command again.';
-  return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events: [] };
+    'The other nodes of the fleet took this one for dead and have ended the command. What this node did is being taken back.' +
+    `${held} Look at the state, and send the command again.`;
+  return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events };
 }
 
 /** The shared store has not confirmed a change of the read-only mode in time. @internal */
@@ -68,6 +70,13 @@ export const modePending = problem(
   'outcome-unknown',
   'The shared store does not answer, and the change of the mode is not confirmed. The store is being tried again. GET / shows ' +
     'the mode: look there before you send the change again.',
+);
+
+/** A node of the fleet cannot read that something was created or deleted. @internal */
+export const notYetShared = problem(
+  'not-supported',
+  'A node of the fleet runs an earlier version, which cannot create or delete resources. Nothing was changed. Update every ' +
+    'node, and take nodes that will not come back out of the fleet.',
 );
 
 const nothingChanged = 'Nothing was changed.';

@@ -1,6 +1,7 @@
 /**
  * Settling: after a change of this node, waits until the other nodes have followed.
  */
+import { linkKey } from '../core/link.ts';
 import { assertObject } from '../json/value.ts';
 import type { Clock } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
@@ -91,7 +92,8 @@ function outcomeOf(
 
 /** Whether a link is that of a resource, or of a user among all users, whom a node follows together. */
 function isWithin(link: string, resource: string): boolean {
-  return link === resource || link.startsWith(`${resource}/`);
+  const [key, place] = [linkKey(link), linkKey(resource)];
+  return key === place || key.startsWith(`${place}/`);
 }
 
 /**

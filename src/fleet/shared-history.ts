@@ -21,9 +21,11 @@ import { collectionOf, replaceVersions } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { hashOf } from './hash.ts';
 import { NodeOutdated } from './refusal.ts';
+import { listenerChangeShape, SharedListeners } from './shared-listener.ts';
 
 /**
- * The highest level of a log that this version reads. From level 2 on, the state has the history.
+ * The highest level of a log that this version reads. From level 2 on, the state has the history, and nodes create and
+ * delete resources.
  *
  * A version with a new kind of record, event or setting has a new level. Its nodes write what is new only once the log is at
  * the new level, and a node raises the level once every node has said that it reads the new one. A log begins at the highest
@@ -38,6 +40,9 @@ export const lowestLevel = 1;
 
 /** From this level on, the state has the history. Below, a node of an earlier version would lose the history again. */
 const historyLevel = 2;
+
+/** From this level on, nodes create and delete resources. A node of an earlier version cannot read the events. @internal */
+export const membershipLevel = 2;
 
 const head = {
   level: count,
@@ -123,7 +128,10 @@ const stateShape = z.object({
   revision: count,
   /** The revision of the last change of each resource and each collection that has changed, by link. */
   versions: z.record(z.string(), count),
+  /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
+  /** What nodes have made of the listeners of other services; from level 2 on. */
+  listeners: z.exactOptional(z.array(listenerChangeShape)),
   open: z.array(commandShape),
   abandoned: z.array(commandShape),
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
@@ -157,6 +165,7 @@ interface Beginning extends Partial<UnsettledCommands<SharedCommand['intent']>> 
   readonly highest?: number;
   /** The history; left out below the level that has one. */
   readonly entries?: readonly Entry[];
+  readonly listeners?: SharedListeners;
 }
 
 /** The state that the records lead to. @internal */
@@ -169,6 +178,7 @@ export class SharedHistory {
   #begun: number;
   readonly #lives: Map<string, NodeLife>;
   #entries: Entries;
+  readonly #listeners: SharedListeners;
 
   /**
    * @param snapshot - the configuration; its revision is that of the fleet, and its epoch as well
@@ -182,9 +192,11 @@ export class SharedHistory {
       readOnly = false,
       highest = level,
       entries,
+      listeners = new SharedListeners(),
       ...unsettled
     }: Beginning = {},
   ) {
+    this.#listeners = listeners;
     this.#entries = new Entries(entries);
     this.#isReadOnly = readOnly;
     this.#begun = begun;
@@ -324,6 +336,7 @@ export class SharedHistory {
     const revision = last + (hashOf(command, last) & 0xffff);
     const before = Object.freeze({ ...this.#snapshot, revision });
     const { next, kept } = folded(before, given);
+    for (const event of given) this.#listeners.take(event);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
     if (this.#level >= historyLevel)
       this.#entries.take({ command, events: given, kept, revision: this.#snapshot.revision });
@@ -332,13 +345,14 @@ export class SharedHistory {
   /** The configuration as text. It is the same at every node at the same position. */
   configuration(): string {
     const { epoch, revision } = this.#snapshot;
-    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document()];
+    const { changes } = this.#listeners;
+    const all = [epoch, revision, versionsOf(this.#snapshot), this.#document(), changes];
     // A node that has read a state has the members of some objects in another order than one that has folded the records.
     return JSON.stringify(all, inOrder);
   }
 
   #document(): GatewayDocument {
-    return withoutListeners(withoutProcess(toDocument(this.#snapshot)));
+    return this.#listeners.shared(withoutProcess(toDocument(this.#snapshot)));
   }
 
   /** Gives the compacted form of all records so far. */
@@ -351,6 +365,7 @@ export class SharedHistory {
       revision,
       versions: versionsOf(this.#snapshot),
       document: this.#document(),
+      ...(this.#level >= membershipLevel ? { listeners: [...this.#listeners.changes] } : {}),
       open: [...this.open],
       abandoned: [...this.abandoned],
       ended: [...this.#ended],
@@ -383,10 +398,13 @@ export function restoreShared(
   if (isEmpty({ state, records })) return new SharedHistory(begun(given), { highest });
   const read = z.safeParse(stateShape, state);
   if (!read.success || read.data.level > highest) throw unreadable('a state', state, highest);
-  const { document, epoch, revision, versions, level: at, secretParameters, ...rest } = deepFreeze(read.data);
-  const plain = configured(given, withListeners(document, given), revision);
+  const { document, listeners: changes, versions, secretParameters, ...rest } = deepFreeze(read.data);
+  const { epoch, revision, level: at } = rest;
+  const listeners = SharedListeners.of(document, changes);
+  const plain = configured(given, listeners.at(document, given), revision);
   const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
     ...(rest as Beginning),
+    listeners,
     highest: at,
   });
   history.declare(secretParameters);
@@ -451,8 +469,7 @@ export function modeRecord(
 
 /** The state of a fleet that begins with the configuration of a host. */
 function begun(given: Snapshot): Snapshot {
-  const document = withoutListeners(withoutProcess(toDocument(given)));
-  const plain = configured(given, withListeners(document, given), 0);
+  const plain = configured(given, withoutProcess(toDocument(given)), 0);
   return Object.freeze({ ...plain, epoch: given.epoch === '' ? drawLife() : given.epoch });
 }
 
@@ -466,23 +483,6 @@ function folded(before: Snapshot, given: readonly AdminEvent[]): ReturnType<type
       { cause },
     );
   }
-}
-
-/** A listener belongs to the node: another machine has other addresses. */
-function withoutListeners(document: GatewayDocument): GatewayDocument {
-  const { services = [] } = document;
-  return { ...document, services: services.map(({ listeners: _own, ...shared }) => shared) };
-}
-
-function withListeners(document: GatewayDocument, given: Snapshot): GatewayDocument {
-  const { services = [] } = document;
-  return {
-    ...document,
-    services: services.map((service) => ({
-      ...service,
-      listeners: given.services.find(service.name)?.listeners ?? [],
-    })),
-  };
 }
 
 /** For `JSON.stringify`: the members of each object in one order. */

@@ -2,7 +2,7 @@
  * The log that the nodes of a fleet share, as one node sees it: appends with a condition on the end, and reads what the
  * others have appended.
  */
-import { parseLink } from '../core/link.ts';
+import { linkKey, parseLink } from '../core/link.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import type { Json } from '../json/value.ts';
 import { isConflict, StoreLostError } from '../ports/port-error.ts';
@@ -106,9 +106,9 @@ export class SharedLog implements Log<Work> {
   #moment = 0;
   /** The moment of the last change of everything: the log was loaded again, or other parameters are secret. */
   #turned = 0;
-  /** The moment at which another process last changed a resource, by link. */
+  /** The moment at which another process last changed a resource, by the key of its link. */
   readonly #touched = new Map<string, number>();
-  /** The place of the last change of a resource, by link. */
+  /** The place of the last change of a resource, by the key of its link. */
   readonly #places = new Map<string, FleetPlace>();
   /** The record with which this process begins. */
   #begins: SharedRecord & { type: 'life' };
@@ -179,7 +179,7 @@ export class SharedLog implements Log<Work> {
 
   /** The place of the last change of a resource. */
   placeOf(link: string): FleetPlace | undefined {
-    return this.#places.get(link);
+    return this.#places.get(linkKey(link));
   }
 
   /**
@@ -390,10 +390,13 @@ export class SharedLog implements Log<Work> {
 
   /** The command that holds one of the resources, and that this process does not perform. */
   holderOf(resources: readonly string[]): SharedRecord | undefined {
-    return this.#history.open
+    const { open } = this.#history;
+    if (open.length === 0) return undefined;
+    const keys = new Set(resources.map(linkKey));
+    return open
       .map(({ intent }) => intent)
       .find(
-        (intent) => intent.resources.some((link) => resources.includes(link)) && !this.#isPerformed(intent),
+        (intent) => intent.resources.some((link) => keys.has(linkKey(link))) && !this.#isPerformed(intent),
       );
   }
 
@@ -462,7 +465,7 @@ export class SharedLog implements Log<Work> {
     this.#sent.delete(identityOf(record));
     this.#history.take(record);
     const place = this.#placeOf(record);
-    if (isChange(record)) for (const link of record.resources) this.#places.set(link, place);
+    if (isChange(record)) for (const link of record.resources) this.#places.set(linkKey(link), place);
     return this.#foldAt(place);
   }
 
@@ -474,7 +477,8 @@ export class SharedLog implements Log<Work> {
     if (this.snapshot.secretParameters !== secretParameters) this.#turn();
     const resources = isChange(record) ? record.resources : [];
     this.#moment += 1;
-    for (const link of record.type === 'mode' ? [modeLink] : resources) this.#touched.set(link, this.#moment);
+    for (const link of record.type === 'mode' ? [modeLink] : resources)
+      this.#touched.set(linkKey(link), this.#moment);
     return resources;
   }
 
@@ -564,8 +568,9 @@ export class SharedLog implements Log<Work> {
 
   /** Looks whether other nodes have changed what some links name. */
   #touching({ since, links }: Basis): Objection {
+    const keys = links.map(linkKey);
     return () => {
-      const isTouched = links.some((link) => (this.#touched.get(link) ?? 0) > since);
+      const isTouched = keys.some((key) => (this.#touched.get(key) ?? 0) > since);
       return isTouched || this.#turned > since ? overtaken() : undefined;
     };
   }
@@ -573,7 +578,10 @@ export class SharedLog implements Log<Work> {
   /** Looks whether others have ended the command of a record that is no new decision. */
   #fencing(record: SharedRecord): Objection {
     const { command } = record;
-    if (record.type === 'intent') return () => (this.#history.isAbandoned(command) ? ended() : undefined);
+    // A set-back can take away what a later part rests on.
+    const part = this.#partOf(command);
+    const isSame = (): boolean => this.#partOf(command) === part;
+    if (record.type === 'intent') return () => (isSame() ? undefined : ended());
     // Nothing happened: that stays true if others have ended the command. It also takes the command off their list.
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
       return () => undefined;
@@ -581,8 +589,14 @@ export class SharedLog implements Log<Work> {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,
       );
-      return this.#history.isOpen(command) || isIntended ? undefined : ended();
+      return (this.#history.isOpen(command) && isSame()) || isIntended ? undefined : ended();
     };
+  }
+
+  /** How far a command without an end has come; `undefined` if the command is not open. */
+  #partOf(command: string): string | undefined {
+    const open = this.#history.open.find(({ intent }) => intent.command === command);
+    return open && `${String(open.intent.part)} ${String(open.settled)}`;
   }
 
   #isKnown(command: string): boolean {
@@ -616,9 +630,10 @@ function isOver({ record, kept, refused }: Queued<Work>): boolean {
 
 /** Whether the nodes share what a link names. The logs, sessions and connections are each node's own. */
 function isSharedLink(link: string): boolean {
-  return namedResources.some(({ collection, adoption }) =>
-    // Resources that no document brings are one resource: their list.
-    adoption === undefined ? link === `/${collection}` : parseLink(link, collection) !== undefined,
+  return namedResources.some(
+    ({ collection, adoption }) =>
+      // Resources that no document brings are one resource: their list.
+      link === `/${collection}` || (adoption !== undefined && parseLink(link, collection) !== undefined),
   );
 }
 

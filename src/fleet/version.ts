@@ -7,11 +7,12 @@
 import type { Entity } from '../core/collection.ts';
 import type { Version } from '../core/version.ts';
 import type { FleetPlace } from '../core/decision.ts';
-import { differencesOf, eventTable, evolve, type AdminEvent } from '../resources/index.ts';
+import { differencesOf, eventTable, evolve, namedResources, type AdminEvent } from '../resources/index.ts';
 import { servicesUsing } from '../resources/filter.ts';
+import { listIn } from '../resources/shared/use.ts';
 import { revisionsOfLife } from '../runtime/journal/life.ts';
 import type { Fold } from '../runtime/journal/log.ts';
-import { collectionOf, find, replaceVersions } from '../snapshot/state.ts';
+import { collectionOf, find, inOrderOf, replaceVersions, type Settled } from '../snapshot/state.ts';
 import { filters, type Snapshot } from '../resources/snapshot.ts';
 
 /**
@@ -38,22 +39,24 @@ function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly Admi
 }
 
 /**
- * Gives resources of a node the versions that the fleet has for the same content.
+ * Gives resources of a node the versions that the fleet has for the same content, and lists of a node the order that they have
+ * in the fleet: a node creates in another order than it reads.
  *
- * @param own - the snapshot of the node
+ * @param given - the snapshot of the node
  * @param fleet - what the fleet has, at the place in the log that the content of the node comes from
  * @param revision - the revision of the node for what changes
  * @param isMeant - tells by the present version whether a resource can get another one; all can by default
  * @internal
  */
 export function withFleetVersions(
-  own: Snapshot,
+  given: Snapshot,
   fleet: Snapshot,
   revision: number,
   isMeant: (present: Version) => boolean = () => true,
 ): Snapshot {
   const isDifferent = new Set<string>();
   const isMoved = new Set<string>();
+  const own = inOrderOf(given, fleet, (collection) => isMoved.add(collection));
   const aligned = replaceVersions(own, (collection, present, key) => {
     if (key === undefined) {
       const isWhole =
@@ -72,7 +75,9 @@ export function withFleetVersions(
     isDifferent.add(collection);
     return present;
   });
-  return aligned === own || aligned.revision === revision ? aligned : Object.freeze({ ...aligned, revision });
+  return aligned === given || aligned.revision === revision
+    ? aligned
+    : Object.freeze({ ...aligned, revision });
 }
 
 /**
@@ -120,10 +125,21 @@ function isSameOrder(own: Iterable<Entity>, fleet: Iterable<Entity>): boolean {
 /** Whether a resource is as the fleet has it, in everything that the nodes share and its representation shows. */
 function hasContentOf(own: Snapshot, fleet: Snapshot, collection: string, key: string): boolean {
   if (differencesOf(own, fleet, new Map([[collection, new Set([key])]])).length > 0) return false;
+  // A difference does not count how a link is spelt, and a representation shows it.
+  if (linksIn(own, collection, key) !== linksIn(fleet, collection, key)) return false;
   if (collection !== filters.collection) return true;
   const [using, wanted] = [own, fleet].map((snapshot) => {
     const filter = find(snapshot, filters, key);
     return filter === undefined ? [] : servicesUsing(snapshot.services, filter);
   });
   return String(using) === String(wanted);
+}
+
+/** The links of a resource, as its representation shows them. */
+function linksIn(snapshot: Snapshot, collection: string, key: string): string {
+  const named = namedResources.find((each) => each.collection === collection);
+  const { settings = {} } = find<Settled>(snapshot, { collection }, key) ?? {};
+  return Object.keys(named?.fields.links ?? {})
+    .flatMap((field) => listIn(settings, field))
+    .join();
 }

@@ -498,6 +498,21 @@ export function adoptDocument(
 
 const adopt = adoptionFor<Snapshot>(membership, namedResources);
 
+/**
+ * Makes one resource as another snapshot has it: creates it, changes it, deletes it, or puts it in the place of another one
+ * with its name.
+ *
+ * @internal
+ */
+export function followResource(
+  snapshot: Snapshot,
+  followed: Snapshot,
+  context: Context,
+  link: string,
+): Decision {
+  return adopt(snapshot, followed, context, { only: [link], prune: true, replace: true }) as Decision;
+}
+
 /** As {@link adoptDocument}, before the gateway is open: it opens what the snapshot shows, and is asked for nothing. @internal */
 export function adoptAtStart(
   snapshot: Snapshot,

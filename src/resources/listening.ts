@@ -30,7 +30,7 @@ import { isSecretIn, misplacedSecrets } from '../snapshot/secret-parameter.ts';
 import { linkOf, nameFinder, replace } from '../snapshot/state.ts';
 import { listenerFields, representListener, type Listener } from './listener.ts';
 import type { About, Kind } from './shared/kind.ts';
-import { assertName, finder, lookUp } from './shared/look-up.ts';
+import { assertName, finder, listOf, lookUp } from './shared/look-up.ts';
 import { insideOf } from './shared/membership.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listingOf, listRoute } from './shared/route.ts';
@@ -153,7 +153,7 @@ export function createListener(
   const json = copyJson(definition, valueLimits);
   if (!json.ok) return refused(snapshot, json.problem);
   const found = lookUp(snapshot, services, service);
-  if (!found.ok) return refused(snapshot, found.problem, ['/services']);
+  if (!found.ok) return refused(snapshot, found.problem, [listOf(services)]);
   return decideCreation(snapshot, found.value, json.value, context);
 }
 
@@ -191,9 +191,10 @@ export function deleteListener(
   assertName(services, service);
   if (typeof name !== 'string') throw new TypeError('The name of a listener must be a string');
   const found = lookUpListener(snapshot, service, name);
-  return found.ok
-    ? decideDeletion(snapshot, found.value, context)
-    : refused(snapshot, found.problem, ['/services']);
+  if (found.ok) return decideDeletion(snapshot, found.value, context);
+  const present = lookUp(snapshot, services, service);
+  const resources = present.ok ? [linkOf('services', present.value)] : [];
+  return refused(snapshot, found.problem, [listOf(services), ...resources]);
 }
 
 /** A listener rests on its service: no patch, start or deletion of the service comes in between. */

@@ -32,7 +32,15 @@ import { assertInputs, servers, services, type Snapshot } from './snapshot.ts';
 import type { ConnectionEvent, NewConnection } from './connection.ts';
 import type { Service } from './service.ts';
 import type { Kind } from './shared/kind.ts';
-import { finder, findSession, lookUp, lookUpSession, reported, reportedSession } from './shared/look-up.ts';
+import {
+  findSession,
+  finder,
+  listOf,
+  lookUp,
+  lookUpSession,
+  reported,
+  reportedSession,
+} from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listing, listingOf, listRoute, searchOf } from './shared/route.ts';
 import { inBatches, teardownBatch } from './shared/teardown.ts';
@@ -352,7 +360,7 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
 export function closeServiceSessions(snapshot: Snapshot, service: string, context: Context): SessionDecision {
   assertInputs(snapshot, context);
   const found = lookUp(snapshot, services, service);
-  if (!found.ok) return refused(snapshot, found.problem);
+  if (!found.ok) return refused(snapshot, found.problem, [listOf(services)]);
   return decideServiceSessions(snapshot, found.value, context);
 }
 

@@ -369,11 +369,11 @@ export function followUsers(snapshot: Snapshot, wanted: Snapshot, context: Conte
 
 /** The users that are gone, or that stand elsewhere among the wanted ones. */
 function usersOutOfPlace(snapshot: Snapshot, wanted: Snapshot): readonly User[] {
-  const { positions } = collectionOf(snapshot, users);
+  const present = collectionOf(snapshot, users);
   const inPlace = new Set<string>();
   let next = 0;
   for (const { key, name } of wanted.users) {
-    const position = positions.get(key);
+    const position = present.positionOf(key);
     const isInPlace = position !== undefined && position >= next;
     // Created users stand last, so the users behind a created one are created again.
     if (!isInPlace || find(snapshot, users, key)?.name !== name) break;

@@ -3,6 +3,7 @@
  * alone has no coordinator. `src/fleet/` has the only one.
  */
 import type { AdminRequest } from '../http/message.ts';
+import type { Problem } from '../problem.ts';
 import type { Surroundings } from '../resources/shared/rendering.ts';
 import type { Execution, Refusal } from './command/execution.ts';
 import type { Headers } from './handler/respond.ts';
@@ -30,6 +31,8 @@ export interface Coordinator {
    * @param restsOn - the links of what the decision rests on besides
    */
   before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
+  /** The refusal of a decision that creates or deletes; `undefined` if the others know what that is. */
+  refuseMembership(): Problem | undefined;
   /** What a decision of this turn of the event loop rests on, for {@link Journal.keep}. */
   basisOf(restsOn: readonly string[]): Basis;
   /**

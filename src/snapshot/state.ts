@@ -223,6 +223,25 @@ export function replaceVersions<S extends State>(
 }
 
 /**
+ * Puts collections into the order that they have in another state.
+ *
+ * @param onOrdered - called with each collection that gets another order
+ * @returns the same object if no order changes
+ * @internal
+ */
+export function inOrderOf<S extends State>(state: S, other: S, onOrdered: (collection: string) => void): S {
+  const changed: Record<string, unknown> = {};
+  for (const collection of Object.keys(state)) {
+    const [before, wanted] = [memberOf(state, collection), memberOf(other, collection)];
+    const after = wanted && before?.inOrderOf(wanted);
+    if (after === before) continue;
+    changed[collection] = after;
+    onOrdered(collection);
+  }
+  return Object.keys(changed).length === 0 ? state : Object.freeze({ ...state, ...changed });
+}
+
+/**
  * The session table of a snapshot, with the methods that only events may use.
  *
  * @throws TypeError for a snapshot that does not come from {@link createSnapshot}

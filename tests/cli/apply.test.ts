@@ -284,6 +284,16 @@ describe('gateway-admin apply', () => {
     expect(admin.snapshot.services.find('sales')?.state).toBe('started');
   });
 
+  it('says what another address of a server means', async () => {
+    const { ask } = await serving({
+      servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
+    });
+    const { out } = await ask(['plan', '-'], {
+      servers: [{ name: 'db-1', address: '10.0.0.2', port: 5432, protocol: 'pg' }],
+    });
+    expect(out).toContain('sends its clients to another database');
+  });
+
   it('deletes only in the kinds that --only names', async () => {
     const { ask, admin } = await serving({
       filters: [{ name: 'Hint', module: 'hintfilter' }],

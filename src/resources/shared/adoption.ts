@@ -15,6 +15,7 @@ import { ok, problem, problemOf, type Fault, type Problem, type Result } from '.
 import { find, linkOf, type Settled, type State } from '../../snapshot/state.ts';
 import {
   documentDifferences,
+  fixedMember,
   keyOf,
   selectedIn,
   type DocumentDifference,
@@ -22,6 +23,7 @@ import {
 } from './document-difference.ts';
 import type { AdoptionSteps, NamedResources } from './kind.ts';
 import { definitionOf, type Membership } from './membership.ts';
+import { relistingSteps } from './use.ts';
 
 /**
  * The options of {@link adoptDocument}.
@@ -33,6 +35,12 @@ export interface AdoptOptions {
   readonly only?: readonly string[];
   /** Deletes the resources that the document lacks; by default they stay as they are. */
   readonly prune?: boolean;
+}
+
+/** The options of an adoption in this library. @internal */
+export interface AdoptionOptions extends AdoptOptions {
+  /** Deletes a resource that differs where no running gateway can change it, and creates it as in the document. */
+  readonly replace?: boolean;
 }
 
 type Decision<S> = DecisionOf<S, EventBase, EffectBase>;
@@ -48,22 +56,34 @@ type Transition<S> = (snapshot: S, context: Context) => Decision<S>;
 export function adoptionFor<S extends State>(
   membership: Membership<S>,
   compared: readonly NamedResources<S>[],
-): (snapshot: S, given: S, context: Context, options: AdoptOptions) => Decision<S> {
+): (snapshot: S, given: S, context: Context, options: AdoptionOptions) => Decision<S> {
   const adopting = compared.filter(({ adoption }) => adoption !== undefined);
   const combine = sequenceFor(membership.events, membership.effects, (reason) => reason);
-  return (snapshot, given, context, { only, prune = false }) => {
+  return (snapshot, given, context, { only, prune = false, replace = false }) => {
     const selection = selectionOf(only, adopting, [snapshot, given]);
     if (!selection.ok) return refused(snapshot, selection.problem);
-    const chosen = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune));
+    const differences = documentDifferences(adopting, snapshot, given, selection.value);
+    const isFixed = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
+    const others = new Set(differences.filter(isFixed).map(({ resource }) => resource));
+    const chosen = adopting
+      .flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune))
+      .map((one) => ({ ...one, isOther: others.has(linkOf(one.named.collection, one.thing)) }));
     const resources = [
       ...chosen.map(({ named, thing }) => linkOf(named.collection, thing)),
       // That nothing else is there rests on the lists.
       ...(prune && only === undefined ? adopting.map(({ collection }) => `/${collection}`) : []),
     ];
-    const obstacles = documentDifferences(adopting, snapshot, given, selection.value).flatMap(faultOf);
+    const obstacles = differences.filter((each) => !isFixed(each)).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
     const restsOn: Transition<S> = () => unchanged(snapshot, resources);
-    return combine(restsOn, ...stepsOf(chosen, membership))(snapshot, context);
+    const replacements = chosen
+      .filter(({ isOther }) => isOther)
+      .map(
+        (one): Transition<S> =>
+          (now, then) =>
+            combine(...replacing(one, adopting, now, membership))(now, then),
+      );
+    return combine(restsOn, ...replacements, ...stepsOf(chosen, membership))(snapshot, context);
   };
 }
 
@@ -115,6 +135,24 @@ function stepsOf<S extends State>(
     ...[...listing, ...listed].flatMap((one) =>
       one.wanted === undefined ? [deletion(one, membership)] : [],
     ),
+  ];
+}
+
+/** The steps that put a resource in the place of another one with its name, in every list. */
+function replacing<S extends State>(
+  { named, thing, wanted = thing }: Chosen<S>,
+  kinds: readonly NamedResources<S>[],
+  snapshot: S,
+  membership: Membership<S>,
+): readonly Transition<S>[] {
+  const link = linkOf(named.collection, thing);
+  const gone = { named, thing, isNew: false };
+  return [
+    stepOf('stop', gone),
+    (now, context) =>
+      membership.delete(named, find<Settled>(now, named, thing.key) ?? thing, { detach: true }, now, context),
+    creation({ named, thing: wanted, isNew: true }, membership),
+    ...relistingSteps(snapshot, kinds, named.collection, link),
   ];
 }
 

@@ -38,6 +38,9 @@ export interface DocumentDifference {
 /** The detail of the difference of a resource that only the document has. @internal */
 export const onlyInDocument = 'is only in the document';
 
+/** The obstacle of a difference in a member that no running gateway changes. @internal */
+export const fixedMember = 'this field cannot change while the gateway runs';
+
 /** The keys of the resources that count, by collection; `undefined` for all resources. @internal */
 export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
@@ -67,9 +70,9 @@ export function documentDifferences(
 ): readonly DocumentDifference[] {
   return compared.flatMap((each) => {
     const { collection, adoption } = each;
-    const { positions } = collectionOf(given, each);
+    const wantedOnes = collectionOf(given, each);
     const found = selectedIn(given, each, selection).flatMap((wanted) => {
-      const position = positions.get(wanted.key) ?? 0;
+      const position = wantedOnes.positionOf(wanted.key) ?? 0;
       const present = find(snapshot, each, wanted.key);
       return present === undefined
         ? [lone(each, wanted, [collection, position], onlyInDocument)]
@@ -77,7 +80,7 @@ export function documentDifferences(
     });
     // Users come into being over the interface, so a document need not have them.
     const used = adoption === undefined ? [] : selectedIn(snapshot, each, selection);
-    const gone = used.filter(({ key }) => !positions.has(key));
+    const gone = used.filter(({ key }) => wantedOnes.positionOf(key) === undefined);
     return [...found, ...gone.map((present) => lone(each, present, [collection], 'is not in the document'))];
   });
 }
@@ -191,7 +194,7 @@ function obstacleOf(
     setting !== undefined ||
     (name === 'state' && start !== undefined) ||
     (entries !== undefined && add !== undefined);
-  if (!isTaken) return 'this field cannot change while the gateway runs';
+  if (!isTaken) return fixedMember;
   if (links === undefined) return undefined;
   const [inUse, inDocument] = [nameFinder(snapshot), nameFinder(given)];
   const isThere = (key: string): boolean =>

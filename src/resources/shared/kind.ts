@@ -68,8 +68,8 @@ interface Step {
   decide(this: void, snapshot: State, present: Settled, wanted: Settled, context: Context): StepDecision;
 }
 
-/** The decision of a step. @internal */
-export type StepDecision = DecisionOf<State, EventBase, EffectBase>;
+/** The decision of a step. */
+type StepDecision = DecisionOf<State, EventBase, EffectBase>;
 
 /** Members of a snapshot and of a gateway document about the whole gateway. @internal */
 export interface Whole<S extends State> {

@@ -27,7 +27,7 @@ import * as shape from '../../core/shape.ts';
 import { quoted } from '../../problem.ts';
 import { linkOf, replace, shownVersion, type Settled, type State } from '../../snapshot/state.ts';
 import type { About, AdoptionSteps } from './kind.ts';
-import { finder, lookUp, reported } from './look-up.ts';
+import { finder, listOf, lookUp, reported } from './look-up.ts';
 import { commandRoute, endpointOf, type KindRoute } from './route.ts';
 
 /** Longest reason of a failure, in bytes of UTF-8. @internal */
@@ -298,7 +298,7 @@ export function decideLifecycle<S extends State, K extends Singular>(
   context: Context,
 ): LifecycleDecision<S, K> {
   const found = lookUp(snapshot, machine.named, name);
-  if (!found.ok) return refused(snapshot, found.problem);
+  if (!found.ok) return refused(snapshot, found.problem, [listOf(machine.named)]);
   return decideFound(machine, command, snapshot, found.value, context);
 }
 

@@ -4,8 +4,9 @@
  */
 import type { Entity, Named } from '../../core/collection.ts';
 import { linkTo } from '../../core/link.ts';
+import type { Fields } from '../../core/field.ts';
 import type { Contradiction } from '../../core/report.ts';
-import { fail, ok, quoted, type ProblemCode, type Result } from '../../problem.ts';
+import { fail, ok, quoted, type Problem, type ProblemCode, type Result } from '../../problem.ts';
 import type { PathParameters } from '../../http/route.ts';
 import type { Session } from '../../snapshot/session/table.ts';
 import { collectionOf, type State } from '../../snapshot/state.ts';
@@ -20,6 +21,17 @@ export function lookUp<T extends Entity>(snapshot: State, named: Named<T>, name:
   assertName(named, name);
   const entity = collectionOf(snapshot, named).find(name);
   return entity === undefined ? notFound(named, name) : ok(entity);
+}
+
+/** The link of a list: that nothing has a name rests on the list. @internal */
+export function listOf({ collection }: Pick<Named<Entity>, 'collection'>): string {
+  return `/${collection}`;
+}
+
+/** The lists on which a refusal rests because a link names nothing. @internal */
+export function unresolvedLists({ links }: Fields, { code, errors = [] }: Problem): readonly string[] {
+  const isUnresolved = [code, ...errors.map((each) => each.code)].includes('link-unresolved');
+  return isUnresolved ? [...new Set(Object.values(links).map((collection) => listOf({ collection })))] : [];
 }
 
 /** @throws TypeError if a name from a program is no string @internal */

@@ -6,7 +6,6 @@
  */
 import * as z from 'zod/mini';
 
-import type { Named } from '../../core/collection.ts';
 import {
   accepted,
   eventHead,
@@ -44,6 +43,7 @@ import {
   type State,
 } from '../../snapshot/state.ts';
 import type { About, NamedResources } from './kind.ts';
+import { listOf, unresolvedLists } from './look-up.ts';
 import { detachingSteps, listIn, openIn, refusalInUse } from './use.ts';
 
 /** The events of resources that come and go. `D` is their entry in a gateway document. @internal */
@@ -108,7 +108,7 @@ export function membershipOf<S extends State>(
     (named: NamedResources<S>, definition: Json) =>
     (snapshot: S, context: Context): Decision<S> => {
       const checked = checkDefinition(snapshot, named, definition);
-      if ('faults' in checked) return refused(snapshot, problemOf(checked.faults), [listOf(named)]);
+      if ('faults' in checked) return refusedFor(checked.faults, snapshot, named);
       const { thing } = checked;
       const resources = [listOf(named), linkOf(named.collection, thing), ...linksIn(named, thing)];
       const present = find<Settled>(snapshot, named, thing.key);
@@ -268,11 +268,6 @@ function withoutLinks({ fields }: NamedResources, { settings }: Settled): object
   return { ...settings, ...Object.fromEntries(Object.keys(fields.links).map((name) => [name, []])) };
 }
 
-/** A list of others as a whole: that nothing has a name rests on it. */
-function listOf({ collection }: Named<Settled>): string {
-  return `/${collection}`;
-}
-
 /** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. @internal */
 export function definitionOf({ fields, adoption }: NamedResources, thing: Settled): JsonObject {
   const entry = configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
@@ -310,6 +305,15 @@ function exists(
     `There is a ${singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
     `${differing.join(', ')}. Change it with PATCH ${linkOf(collection, present)}, or choose another name.`;
   return problem('resource-exists', detail);
+}
+
+function refusedFor<S extends State>(
+  faults: readonly Fault[],
+  snapshot: S,
+  named: NamedResources,
+): Decision<S> {
+  const problem = problemOf(faults);
+  return refused(snapshot, problem, [listOf(named), ...unresolvedLists(named.fields, problem)]);
 }
 
 /** The resource of a definition, or its faults. */

@@ -44,7 +44,7 @@ import {
   type State,
 } from '../../snapshot/state.ts';
 import type { About, Adoption, AdoptionSteps } from './kind.ts';
-import { finder, lookUp } from './look-up.ts';
+import { finder, listOf, lookUp, unresolvedLists } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
 import { endpointOf, type KindRoute } from './route.ts';
 
@@ -140,7 +140,7 @@ export function decidePatch<S extends State, T extends Settled, K extends Singul
   const parsed = copyOperations(operations, valueLimits);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
   const found = lookUp(snapshot, settings.named, name);
-  if (!found.ok) return refused(snapshot, found.problem);
+  if (!found.ok) return refused(snapshot, found.problem, [listOf(settings.named)]);
   return decideFound(settings, snapshot, found.value, parsed.value, context);
 }
 
@@ -187,7 +187,7 @@ function revertUpdate<S extends State, T extends Settled, K extends Singular>(
   }
   const { named } = settings;
   const found = lookUp(snapshot, named, event[named.singular]);
-  if (!found.ok) return refused(snapshot, found.problem);
+  if (!found.ok) return refused(snapshot, found.problem, [listOf(named)]);
   const present = found.value.settings;
   const reverted = revertSettings(viewIn(settings, snapshot), present, parsed.value, nameFinder(snapshot));
   return decideUpdate(settings, snapshot, found.value, reverted, context);
@@ -219,7 +219,8 @@ function decideUpdate<S extends State, T extends Settled, K extends Singular>(
   context: Context,
 ): UpdateDecision<S, T, K> {
   const resource = linkOf(collection, thing);
-  if (!patched.ok) return refused(snapshot, patched.problem, [resource]);
+  if (!patched.ok)
+    return refused(snapshot, patched.problem, [resource, ...unresolvedLists(fields, patched.problem)]);
   const before = thing.settings;
   const { after, operations, inverse } = patched.value;
   if (after === before) return unchanged(snapshot, [resource]);

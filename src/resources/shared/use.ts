@@ -8,6 +8,7 @@ import {
   type EffectBase,
   type EventBase,
 } from '../../core/decision.ts';
+import { linkKey } from '../../core/link.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { problem, quoted, type Fault, type Problem } from '../../problem.ts';
 import { collectionOf, find, linkOf, sessionsOf, type Settled, type State } from '../../snapshot/state.ts';
@@ -47,6 +48,22 @@ export function detachingSteps<S extends State>(
   return referrersIn(snapshot, kinds, collection, link).map((each) => detaching<S>(each, link));
 }
 
+/** Gives the steps that put a link back into every list of a snapshot that has it. @internal */
+export function relistingSteps<S extends State>(
+  before: S,
+  kinds: readonly NamedResources[],
+  collection: string,
+  link: string,
+): readonly ((snapshot: S, context: Context) => Decision<S>)[] {
+  return referrersIn(before, kinds, collection, link).map(({ named, thing }) => (snapshot, context) => {
+    const present = find<Settled>(snapshot, named, thing.key);
+    const update = named.adoption?.steps.update;
+    return present === undefined || update === undefined
+      ? unchanged(snapshot, [])
+      : (update(snapshot, present, thing, context) as Decision<S>);
+  });
+}
+
 /** A resource that lists another one. */
 interface Referrer {
   readonly named: NamedResources;
@@ -69,7 +86,7 @@ function referrersIn(
     if (listing.length === 0) return [];
     return [...collectionOf(snapshot, named)].flatMap((thing) =>
       listing.flatMap((field) => {
-        const position = listIn(thing.settings, field).indexOf(link);
+        const position = listIn(thing.settings, field).findIndex((each) => isSame(each, link));
         return position === -1 ? [] : [{ named, thing, field, position }];
       }),
     );
@@ -84,13 +101,18 @@ function listedIn({ named: { collection, singular }, thing, field, position }: R
   };
 }
 
+/** Links by their keys: a name used again can be spelt in another way. */
+function isSame(one: string, other: string): boolean {
+  return one === other || linkKey(one) === linkKey(other);
+}
+
 /** Takes a link out of the list of a resource. */
 function detaching<S extends State>({ named, thing: { key }, field }: Referrer, link: string) {
   return (snapshot: S, context: Context): Decision<S> => {
     const present = find<Settled>(snapshot, named, key);
     const update = named.adoption?.steps.update;
     if (present === undefined || update === undefined) return unchanged(snapshot, []);
-    const rest = Object.freeze(listIn(present.settings, field).filter((each) => each !== link));
+    const rest = Object.freeze(listIn(present.settings, field).filter((each) => !isSame(each, link)));
     const wanted = { ...present, settings: { ...present.settings, [field]: rest } };
     return update(snapshot, present, wanted, context) as Decision<S>;
   };

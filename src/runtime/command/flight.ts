@@ -191,6 +191,8 @@ export class Flight {
       // A later part follows an earlier one, whatever has changed since.
       await this.#options.journal.keep(part === 0 ? { ...keeping, basis: this.#options.basis } : keeping);
     } catch (error) {
+      if (error instanceof Overruled && error.answerTo !== undefined)
+        throw new NotJournaled(error.answerTo(command, this.#settled));
       if (!(error instanceof NotKept)) throw error;
       if (error.isPossible || part > 0) this.withdraw();
       const held = part === 0 ? undefined : heldBy({ at: 'part', done: part, of });
@@ -226,9 +228,10 @@ export class Flight {
     } catch (error) {
       const { foldUnkept } = this.runtime;
       if (error instanceof Overruled && error.answerTo !== undefined) {
+        const settled = [...this.#settled];
         this.#apply(events, foldUnkept);
         this.withdraw();
-        throw new NotJournaled(error.answerTo(id));
+        throw new NotJournaled(error.answerTo(id, settled));
       }
       if (!(error instanceof NotKept)) throw error;
       if (use === 'refusal') return this.#apply(events, foldUnkept);

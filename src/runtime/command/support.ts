@@ -5,6 +5,7 @@ import type { GatewayPort } from '../../ports/port.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { firstPartOf } from '../../core/decision.ts';
 import { namedResources, type AdminEvent, type Effect } from '../../resources/index.ts';
+import type { Coordinator } from '../coordinator.ts';
 import type { Acceptance } from './turn.ts';
 
 /** What a gateway does only if it says so. @internal */
@@ -17,20 +18,31 @@ function isAboutMembership(link: string): boolean {
   return lists.has(link) || link.includes('/listeners/');
 }
 
-/** The refusal of a decision with effects that the gateway does not know; `undefined` if it knows all of them. @internal */
+/**
+ * The refusal of a decision with effects that the gateway does not know, or with events that others do not know; `undefined`
+ * if all are known.
+ *
+ * @internal
+ */
 export function refuseUnsupported(
   decision: Acceptance,
   { supports = [] }: Pick<GatewayPort, 'supports'>,
+  others: Pick<Coordinator, 'refuseMembership'> | undefined,
 ): Problem | undefined {
   // A decision with parts makes them when its effects are read.
   if (!decision.resources.some(isAboutMembership)) return undefined;
   for (const { type, resource } of firstPartOf<AdminEvent, Effect>(decision).effects) {
     const ability = abilities.find((each) => type.endsWith(`.${each}`));
-    if (ability === undefined || supports.includes(ability)) continue;
-    const detail =
-      `This gateway cannot ${ability} ${resource} while it runs. ` +
-      'Change the document of the gateway, and start the gateway again.';
-    return problem('not-supported', detail);
+    if (ability === undefined) continue;
+    const unknown = supports.includes(ability) ? others?.refuseMembership() : cannot(ability, resource);
+    if (unknown !== undefined) return unknown;
   }
   return undefined;
+}
+
+function cannot(ability: string, resource: string): Problem {
+  const detail =
+    `This gateway cannot ${ability} ${resource} while it runs. ` +
+    'Change the document of the gateway, and start the gateway again.';
+  return problem('not-supported', detail);
 }

@@ -190,9 +190,10 @@ export class Writer {
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
+    const { gateway, coordinator, veto } = this.#options;
     const problem =
-      refuseUnsupported(decision, this.#options.gateway) ??
-      (isExempt(request) ? undefined : this.#options.veto?.(decision, context));
+      refuseUnsupported(decision, gateway, isExempt(request) ? undefined : coordinator) ??
+      (isExempt(request) ? undefined : veto?.(decision, context));
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
 

@@ -1,6 +1,7 @@
 /**
  * Bases: what a decision rests on, for a journal whose log others append to as well.
  */
+import type { AdminEvent } from '../../resources/index.ts';
 import type { Execution } from '../command/execution.ts';
 
 /** The link of the read-only mode. @internal */
@@ -19,10 +20,12 @@ export interface Basis {
 
 /** A record cannot be stored, because others have changed what it rests on. @internal */
 export class Overruled extends Error {
-  /** Gives the answer to the command. Left out if the command must be decided again. */
-  readonly answerTo: ((commandId: string) => Execution) | undefined;
+  /**
+   * Gives the answer to the command, of which some events have settled. Left out if the command must be decided again.
+   */
+  readonly answerTo: ((commandId: string, settled: readonly AdminEvent[]) => Execution) | undefined;
 
-  constructor(reason: string, answerTo?: (commandId: string) => Execution) {
+  constructor(reason: string, answerTo?: Overruled['answerTo']) {
     super(reason);
     this.name = 'Overruled';
     this.answerTo = answerTo;

@@ -7,6 +7,7 @@
  */
 import type { Batch } from '../../core/batch.ts';
 import { DeferredMap } from '../../core/deferred-map.ts';
+import { KeyMap } from '../../core/key-map.ts';
 import { OrderedMap } from '../../core/ordered-map.ts';
 import type { Session } from './table.ts';
 
@@ -91,7 +92,7 @@ function sum(before = 0, by: 1 | -1): number | undefined {
 
 type Services = OrderedMap<ServiceEntry>;
 type Servers = OrderedMap<ServerEntry>;
-type Positions = ReadonlyMap<string, number>;
+type Positions = KeyMap;
 
 /** The entry of a service in plain values, for people. @internal */
 export interface IndexedService {
@@ -146,10 +147,13 @@ export class SessionIndex {
   }
 
   /** Creates an index without sessions. The maps give the position of each key, and must never change. */
-  static create(services: Positions, servers: Positions): SessionIndex {
-    const entries = <E extends object>(positions: Positions, make: (position: number) => E): OrderedMap<E> =>
+  static create(services: ReadonlyMap<string, number>, servers: ReadonlyMap<string, number>): SessionIndex {
+    const entries = <E extends object>(
+      positions: ReadonlyMap<string, number>,
+      make: (position: number) => E,
+    ): OrderedMap<E> =>
       OrderedMap.from(Array.from(positions.values(), (position) => [position, make(position)] as const));
-    const positions = { services, servers };
+    const positions = { services: KeyMap.of(services), servers: KeyMap.of(servers) };
     return new SessionIndex(
       undefined,
       positions,
@@ -162,8 +166,10 @@ export class SessionIndex {
   withKey(collection: string, key: string, { batch }: TableChange): SessionIndex {
     if (!isIndexed(collection) || this.#positions[collection].has(key)) return this;
     const before = this.#positions[collection];
-    const position = [...before.values()].reduce((last, each) => Math.max(last, each), -1) + 1;
-    const index = this.#placed(collection, new Map([...before, [key, position]]), batch);
+    const placed = collection === 'services' ? this.#services : this.#servers;
+    const [last = -1] = placed.keys(Math.max(0, placed.size - 1), 1);
+    const position = last + 1;
+    const index = this.#placed(collection, before.with(key, position), batch);
     if (collection === 'services')
       index.#services = index.#services.set(position, newService(position), batch);
     else index.#servers = index.#servers.set(position, newServer(position), batch);
@@ -176,7 +182,7 @@ export class SessionIndex {
     const position = before?.get(key);
     if (!isIndexed(collection) || before === undefined || position === undefined) return this;
     const total = collection === 'services' ? (this.ofService(key)?.total ?? 0) : 0;
-    const index = this.#placed(collection, new Map([...before].filter(([each]) => each !== key)), batch);
+    const index = this.#placed(collection, before.without(key), batch);
     if (collection === 'services') index.#services = index.#services.delete(position, batch);
     else index.#servers = index.#servers.delete(position, batch);
     index.total -= total;
@@ -282,7 +288,7 @@ export class SessionIndex {
 
   /** The entries of all services in plain values, in the order of declaration. */
   get services(): readonly IndexedService[] {
-    return Array.from(this.#positions.services.keys(), (key) => {
+    return Array.from(this.#positions.services, ([key]) => {
       const { sessions, total, live } = this.ofService(key) as ServiceEntry;
       const times = Array.from(sessions.content, ([id, { connected }]) => [id, connected] as const);
       return { key, total, live, sessions: Object.fromEntries(times) };
@@ -291,7 +297,7 @@ export class SessionIndex {
 
   /** The entries of all servers in plain values, in the order of declaration. */
   get servers(): readonly IndexedServer[] {
-    return Array.from(this.#positions.servers.keys(), (key) => {
+    return Array.from(this.#positions.servers, ([key]) => {
       const { sessions } = this.ofServer(key) as ServerEntry;
       return { key, sessions: Object.fromEntries(sessions.content) };
     });

@@ -12,6 +12,8 @@ export interface FleetCommand extends ClientCommand {
   readonly request?: AdminRequest;
   /** The read-only mode that the request asks for. */
   readonly mode?: boolean;
+  /** Looks at the answer in the process. */
+  readonly judge?: (execution: Execution) => void;
 }
 
 /** A user, as a node has known the user. */
@@ -54,6 +56,10 @@ export interface Answer {
   readonly outcome: 'accepted' | 'unchanged' | 'done' | 'refused' | 'unknown';
   /** The problem of a refusal. */
   readonly code?: string;
+  /** Whether the reason says that a part was done, and stays. */
+  readonly isPart?: boolean;
+  /** Whether what is open at this node is a reason of the refusal. */
+  readonly rests?: boolean;
   /** What the client is told that has happened. */
   readonly events: readonly AdminEvent[];
   /** The nodes that have followed, if the client has waited. */
@@ -65,6 +71,8 @@ export interface Answer {
 
 /** What a response shows. */
 export interface Reply {
+  /** The path of what is shown, if it is not that of the request. */
+  readonly place: string | undefined;
   readonly etag: string | undefined;
   readonly body: string;
 }
@@ -76,7 +84,7 @@ export function answerOf(execution: Execution & { readonly nodes?: readonly Flee
     outcome,
     events: 'events' in execution ? execution.events : [],
     applied: nodes.flatMap((each) => (each.outcome === 'applied' ? [each.node] : [])),
-    ...('problem' in execution ? { code: execution.problem.code } : {}),
+    ...('problem' in execution ? reasonIn(execution.problem) : {}),
     ...('snapshot' in execution ? { snapshot: execution.snapshot } : {}),
   };
 }
@@ -87,14 +95,27 @@ export function answerTo(handled: Handled): Answer {
   const { status, headers, body } = handled.response;
   const text = typeof body === 'string' ? body : '';
   if (status >= 400) {
-    const { code } = JSON.parse(text) as { readonly code: string };
-    return { outcome: code === 'outcome-unknown' ? 'unknown' : 'refused', code, events: [], applied: [] };
+    const reason = reasonIn(JSON.parse(text) as Reason);
+    const outcome = reason.code === 'outcome-unknown' ? 'unknown' : 'refused';
+    return { outcome, ...reason, events: [], applied: [] };
   }
   const named = headers['fleet-applied'];
   return {
     outcome: 'done',
     events: [],
     applied: named === undefined ? [] : named.split(', '),
-    ...(text === '' ? {} : { reply: { etag: headers['etag'], body: text } }),
+    ...(text === '' ? {} : { reply: { etag: headers['etag'], body: text, place: headers['location'] } }),
   };
+}
+
+interface Reason {
+  readonly code: string;
+  readonly detail: string;
+  readonly errors?: readonly { readonly pointer: string }[];
+}
+
+function reasonIn({ code, detail, errors = [] }: Reason): Pick<Answer, 'code' | 'isPart' | 'rests'> {
+  const isPart = code === 'partly-done' || /[1-9]\d* of \d+ parts|Earlier parts/.test(detail);
+  const rests = errors.some(({ pointer }) => /\/(?:sessions|connections)$/.test(pointer));
+  return { code, isPart, rests };
 }

@@ -2,7 +2,7 @@
  * The chronicle: what the log of a fleet has led to, moment by moment. A moment begins with each step of the log, and with
  * each set-back. Nothing is forgotten: a node may still show what a set-back has ended.
  */
-import type { Snapshot } from 'gateway-admin-core';
+import { nameKey, type Snapshot } from 'gateway-admin-core';
 
 import { modesIn, readLedger, recordsIn, type Ledger, type LedgerReader, type LogRecord } from './ledger.ts';
 import type { Step } from './shared-disk.ts';
@@ -75,7 +75,7 @@ export class Chronicle {
 
   /** Whether a node has ever had to take back a command on a resource, because others have ended it or a set-back has. */
   hasFenced(node: string, link: string): boolean {
-    return this.#fenced.has(`${node} ${link}`);
+    return this.#fenced.has(`${node} ${nameKey(link)}`);
   }
 
   #noteEnd(record: Extract<LogRecord, { readonly type: 'settlement' }>): void {
@@ -84,7 +84,7 @@ export class Chronicle {
   }
 
   #noteFenced({ node, resources }: LogRecord): void {
-    for (const link of resources) this.#fenced.add(`${node} ${link}`);
+    for (const link of resources) this.#fenced.add(`${node} ${nameKey(link)}`);
   }
 
   #note(modes: readonly boolean[]): void {

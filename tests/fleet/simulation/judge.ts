@@ -6,6 +6,7 @@ import type { AdminEvent, Entity, Snapshot } from 'gateway-admin-core';
 import { configuration } from '../../support/configuration.ts';
 import { textOf, type Ledger } from './ledger.ts';
 import type { Sent } from './answer.ts';
+import { sharedListeners } from './listening.ts';
 import type { Node } from './node.ts';
 import { commandNumberAt } from './shown.ts';
 
@@ -63,10 +64,12 @@ function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): rea
   if (told.length === 0) {
     // A fenced change was taken back, also if a set-back has taken back its end.
     const logs = nameOf(sent) === 'fenced' ? [ledger] : [ledger, ...before];
-    const isThere = logs.some(({ actors }) => actors.has(actor));
+    const isThere = logs.some(({ actors, undone }) => actors.has(actor) && !undone.has(actor));
     // The end of the command was lost with a set-back. Its node then asked the gateway again, which has the state by now.
     const isOver = before.some(({ refused }) => refused.has(actor));
-    return isThere && !isOver ? [`${what} was answered with ${nameOf(sent)}, and is in the log`] : [];
+    return isThere && !isOver && answer.isPart !== true
+      ? [`${what} was answered with ${nameOf(sent)}, and is in the log`]
+      : [];
   }
   const missing = told.filter((event) => {
     const text = textOf(event);
@@ -131,7 +134,11 @@ function shared(snapshot: Snapshot): readonly string[] {
     isOut: status.includes('maintenance'),
   }));
   const inOrder = users.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  return [...services, ...monitors, ...ours, ...filters, ...inOrder].map((thing) => JSON.stringify(thing));
+  const open = services.map(({ listeners, ...service }) => ({
+    ...service,
+    listeners: sharedListeners(listeners),
+  }));
+  return [...open, ...monitors, ...ours, ...filters, ...inOrder].map((thing) => JSON.stringify(thing));
 }
 
 function versions(snapshot: Snapshot): readonly string[] {

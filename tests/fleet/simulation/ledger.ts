@@ -13,6 +13,7 @@ import {
 
 import { hashOf } from '../../../src/fleet/hash.ts';
 import type { Step } from './shared-disk.ts';
+import { commandNumberAt, contentAt } from './shown.ts';
 
 interface Head {
   readonly node: string;
@@ -41,6 +42,8 @@ export interface Ledger {
   readonly settled: ReadonlyMap<string, number>;
   /** The actors of the settled events. */
   readonly actors: ReadonlySet<string>;
+  /** The actors whose commands have taken back everything. */
+  readonly undone: ReadonlySet<string>;
   /** The actors whose commands have ended with nothing. */
   readonly refused: ReadonlySet<string>;
   /** What each command was decided on. */
@@ -103,12 +106,15 @@ export class LedgerReader implements Ledger {
   readonly abandoned = new Map<string, Intent>();
   readonly settled = new Map<string, number>();
   readonly actors = new Set<string>();
+  readonly undone = new Set<string>();
   readonly refused = new Set<string>();
   readonly decidedOn = new Map<string, Snapshot>();
   readonly faults: string[] = [];
   /** The commands that have begun; not those that change nothing but the log. */
   readonly #begun = new Set<string>();
   readonly #ended = new Set<string>();
+  /** The resources that commands have changed, and their actors. */
+  readonly #changed = new Map<string, { readonly links: Set<string>; readonly actor: string }>();
   /** The parts of commands that have settled. */
   readonly #parts = new Set<string>();
   snapshot: Snapshot;
@@ -156,11 +162,20 @@ export class LedgerReader implements Ledger {
       this.snapshot = next === before ? Object.freeze({ ...next, revision: revision + 1 }) : next;
     }
     if (!last) return;
+    this.#lookForUndone(command);
     if (events.length === 0) for (const { actor } of intent?.events ?? []) this.refused.add(actor ?? '');
     this.#ended.add(command);
     this.open.delete(command);
     if (why === undefined) this.abandoned.delete(command);
     else if (intent !== undefined) this.abandoned.set(command, intent);
+  }
+
+  #lookForUndone(command: string): void {
+    const { links = [], actor = '' } = this.#changed.get(command) ?? {};
+    const before = this.decidedOn.get(command);
+    if (before === undefined) return;
+    const isUndone = [...links].every((link) => contentAt(before, link) === contentAt(this.snapshot, link));
+    if (isUndone) this.undone.add(actor);
   }
 
   #finishPart(command: string, intent: Intent | undefined): void {
@@ -180,7 +195,11 @@ export class LedgerReader implements Ledger {
   #lookAt(command: string, before: Snapshot, event: AdminEvent): void {
     const text = textOf(event);
     this.settled.set(text, (this.settled.get(text) ?? 0) + 1);
-    if (event.actor !== undefined) this.actors.add(event.actor);
+    const { actor, resource } = event;
+    if (actor !== undefined) this.actors.add(actor);
+    const changed = this.#changed.get(command) ?? { links: new Set(), actor: actor ?? '' };
+    changed.links.add(resource);
+    this.#changed.set(command, changed);
     const objection = objectionTo(before, event);
     if (objection !== undefined) this.faults.push(`${command} settles ${event.type}, but ${objection}`);
   }
@@ -205,6 +224,16 @@ function objectionTo(snapshot: Snapshot, event: AdminEvent): string | undefined 
       return updateObjection(snapshot.servers.find(event.server)?.settings, event);
     case 'filter.updated':
       return updateObjection(snapshot.filters.find(event.filter)?.settings, event);
+    case 'service.created':
+    case 'server.created':
+    case 'monitor.created':
+    case 'filter.created':
+      return isThere(snapshot, event) ? 'the resource exists' : undefined;
+    case 'service.deleted':
+    case 'server.deleted':
+    case 'monitor.deleted':
+    case 'filter.deleted':
+      return isThere(snapshot, event) ? undefined : 'there is no such resource';
     case 'user.created':
       return snapshot.users.find(event.user) === undefined ? undefined : 'the user exists';
     case 'user.updated':
@@ -213,6 +242,10 @@ function objectionTo(snapshot: Snapshot, event: AdminEvent): string | undefined 
     default:
       return undefined;
   }
+}
+
+function isThere(snapshot: Snapshot, { resource }: AdminEvent): boolean {
+  return commandNumberAt(snapshot, resource) !== undefined;
 }
 
 function stateObjection(state: string | undefined, type: string): string | undefined {

@@ -4,6 +4,8 @@
  */
 import {
   createPbkdf2Hasher,
+  nameKey,
+  toDocument,
   type Admin,
   type Effect,
   type HostReport,
@@ -152,13 +154,15 @@ export class Node {
 
   async #ask(
     admin: Running['admin'],
-    { actor, command: { step, request }, tag, waitMs, as }: Sent,
+    { actor, command: { step, request, judge }, tag, waitMs, as }: Sent,
   ): Promise<Answer> {
     const etag = tag && `"${tag.epoch}.${String(tag.version)}.x"`;
     if (request === undefined) {
       const condition = tag === undefined || etag === undefined ? {} : { ifMatch: { link: tag.link, etag } };
       const waiting = waitMs === undefined ? {} : ({ settle: 'fleet', waitMs } as const);
-      return answerOf(await admin.execute(step, { actor, ...condition, ...waiting }));
+      const execution = await admin.execute(step, { actor, ...condition, ...waiting });
+      judge?.(execution);
+      return answerOf(execution);
     }
     const headers = {
       ...request.headers,
@@ -186,7 +190,14 @@ export class Node {
 
   /** The host brings its gateway to what the interface shows, as after every start. */
   async #bringGateway({ admin, process }: Running): Promise<void> {
-    const brought = targetsIn(admin.snapshot).map(({ link }) => this.#bring({ admin, process }, link));
+    const { state } = this.gateway;
+    const links = new Set([
+      ...targetsIn(admin.snapshot).map(linkKeyOf),
+      ...collections.flatMap((collection) =>
+        Object.keys(state[collection]).map((key) => linkKeyOf({ collection, key })),
+      ),
+    ]);
+    const brought = Array.from(links, (link) => this.#bring({ admin, process }, link));
     admin.report(this.gateway.sessionReports());
     await Promise.all(brought);
     if (!process.isDead) admin.report(serverReports(this.gateway));
@@ -194,10 +205,48 @@ export class Node {
 
   /** Brings one resource of the gateway to what the interface shows, once no command holds it. */
   async #bring({ admin, process }: Running, link: string): Promise<void> {
-    while (admin.commands().some(({ resources }) => resources.includes(link))) await process.clock.sleep(20);
+    while (admin.commands().some(({ resources }) => resources.some((each) => nameKey(each) === link)))
+      await process.clock.sleep(20);
+    if (process.isDead) return;
     const wanted = targetAt(admin.snapshot, link);
-    if (wanted === undefined || process.isDead) return;
+    const [, collection = '', key = ''] = link.split('/');
+    const place = { collection: collection as Target['collection'], key };
+    const actual = this.gateway.state[place.collection][key];
+    if (wanted === undefined) {
+      if (actual !== undefined) this.#takeOut(place);
+      return;
+    }
+    if (actual === undefined) this.#put(creationOf(admin.snapshot, wanted));
     for (const effect of effectsOf(this.#actual(wanted), wanted)) this.#put(effect);
+    if (collection === 'services') this.#listen(admin.snapshot, key);
+  }
+
+  #listen({ services }: Snapshot, service: string): void {
+    const { listeners = [] } = services.find(service) ?? {};
+    const wanted = new Map(listeners.map((each) => [nameKey(each.name), each]));
+    const actual = Object.keys(this.gateway.state.services[service]?.listeners ?? {});
+    const effectOf = (verb: string, listener: string, definition = {}): Effect =>
+      ({
+        type: `listener.${verb}`,
+        resource: `/services/${service}/listeners/${listener}`,
+        ...{ service, listener, definition },
+      }) as unknown as Effect;
+    for (const listener of actual) this.#put(effectOf('delete', listener));
+    for (const [listener, definition] of wanted) this.#put(effectOf('create', listener, definition));
+  }
+
+  /** What goes takes its sessions and connections with it. */
+  #takeOut({ collection, key }: Pick<Target, 'collection' | 'key'>): void {
+    const { gateway } = this;
+    for (const [id, { service, connections }] of Object.entries(gateway.state.sessions)) {
+      if (collection === 'services' && service === key) gateway.closeSession(Number(id));
+      else if (collection === 'servers')
+        for (const [connection, { server }] of Object.entries(connections))
+          if (server === key) gateway.closeConnection(Number(id), Number(connection));
+    }
+    const kind = kinds[collection];
+    const resource = `/${collection}/${key}`;
+    this.#put({ type: `${kind}.delete`, resource, [kind]: key, definition: {} } as unknown as Effect);
   }
 
   #actual(target: Target): Target {
@@ -243,8 +292,24 @@ interface Target {
 
 const kinds = { services: 'service', monitors: 'monitor', servers: 'server', filters: 'filter' } as const;
 
+const collections = Object.keys(kinds) as (keyof typeof kinds)[];
+
+function linkKeyOf({ collection, key }: Pick<Target, 'collection' | 'key'>): string {
+  return `/${collection}/${key}`;
+}
+
+/** The effect with which a gateway gets what it does not have. */
+function creationOf(snapshot: Snapshot, { collection, kind, key, link }: Target): Effect {
+  const all: readonly { readonly name: string }[] = toDocument(snapshot)[collection] ?? [];
+  const { state: _state, ...entry } = all.find(({ name }) => nameKey(name) === key) as object & {
+    readonly state?: unknown;
+  };
+  const definition = ['service', 'monitor'].includes(kind) ? { ...entry, state: 'stopped' } : entry;
+  return { type: `${kind}.create`, resource: link, [kind]: key, definition } as unknown as Effect;
+}
+
 function targetsIn(snapshot: Snapshot): readonly Target[] {
-  return (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((collection) =>
+  return collections.flatMap((collection) =>
     [...snapshot[collection]].map((entity): Target => {
       const { key, name, settings } = entity;
       const state = 'state' in entity ? { state: entity.state === 'failed' ? 'started' : entity.state } : {};
@@ -254,7 +319,7 @@ function targetsIn(snapshot: Snapshot): readonly Target[] {
 }
 
 function targetAt(snapshot: Snapshot, link: string): Target | undefined {
-  return targetsIn(snapshot).find((target) => target.link === link);
+  return targetsIn(snapshot).find((target) => linkKeyOf(target) === link);
 }
 
 function effectsOf(before: Target, after: Target): readonly Effect[] {

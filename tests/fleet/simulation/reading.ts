@@ -2,7 +2,7 @@
  * What clients read in a fleet, at any node and at any time: one tag stands for one content, everywhere, and a tag of what
  * the log has is a tag that the log knows.
  */
-import type { Snapshot } from 'gateway-admin-core';
+import { nameKey, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Answer, FleetCommand, Reply } from './answer.ts';
@@ -23,6 +23,12 @@ const targets = [
   ...['/servers/db-1', '/servers/db-2', '/filters/Hint'],
 ] as const;
 
+/** What clients read besides where something comes and goes. */
+const foundedTargets = [
+  ...['/services/New', '/services/Other', '/services/New/listeners', '/monitors/Third', '/filters/Extra'],
+  ...['/servers/db-3', '/servers/db-4'],
+] as const;
+
 /** How often a look is a request too, from 0 to 1. */
 const often = 0.1;
 
@@ -37,9 +43,13 @@ export class Readings {
   /** The bodies that were shown, by target and whole tag. */
   readonly #bodies = new Map<string, string>();
 
-  constructor(chronicle: Chronicle, random: Random) {
+  /** Draws what is read of what comes and goes; left out if nothing does. */
+  readonly #founding: Random | undefined;
+
+  constructor(chronicle: Chronicle, random: Random, founding?: Random) {
     this.#chronicle = chronicle;
     this.#random = random;
+    this.#founding = founding;
   }
 
   /** Clients read at a node: everything in the process, and at times one thing with a request. */
@@ -47,14 +57,16 @@ export class Readings {
     const { running } = node;
     if (running === undefined) return;
     this.#lookAtSnapshot(node, running.admin.snapshot);
-    if (node.isAwake && this.#random.chance(often)) void this.#request(node);
+    if (node.isAwake && this.#random.chance(often)) void this.#request(node, this.#random.pick(targets));
+    if (node.isAwake && this.#founding?.chance(often) === true)
+      void this.#request(node, this.#founding.pick(foundedTargets));
   }
 
   /** A client reads what an answer shows, and then reads at the node. */
   lookAtAnswer(node: Node, { request }: FleetCommand, { snapshot, reply }: Answer): void {
     if (snapshot !== undefined) this.#lookAtSnapshot(node, snapshot);
     if (request !== undefined && reply !== undefined)
-      this.#lookAtReply(node.name, request.target, { ...reply, body: asRead(reply.body) });
+      this.#lookAtReply(node.name, reply.place ?? request.target, { ...reply, body: asRead(reply.body) });
     this.look(node);
   }
 
@@ -65,8 +77,7 @@ export class Readings {
     for (const shown of shownIn(snapshot, before)) this.#lookAt(node, snapshot, shown);
   }
 
-  async #request({ name, running }: Node): Promise<void> {
-    const target = this.#random.pick(targets);
+  async #request({ name, running }: Node, target: string): Promise<void> {
     const handled = await running?.admin.handle({ method: 'GET', target, headers: {} });
     if (handled?.matched !== true) return;
     const { headers, body } = handled.response;
@@ -74,7 +85,7 @@ export class Readings {
   }
 
   /** A whole tag stands for one body, at all nodes and in all their lives. */
-  #lookAtReply(node: string, target: string, { etag, body }: Reply): void {
+  #lookAtReply(node: string, target: string, { etag, body }: Pick<Reply, 'etag' | 'body'>): void {
     if (etag === undefined) return;
     const key = `${target} ${etag}`;
     const before = this.#bodies.get(key) ?? body;
@@ -105,12 +116,17 @@ export class Readings {
   /**
    * Whether what a node shows may be its own, even if it looks like something that the log has had: a change that is being taken
    * back, a part of a change that the gateway has refused to follow as a whole, or the last changes of a node that closes and
-   * does not learn whether their records were kept.
+   * does not learn whether their records were kept. What comes is created before it is started.
    */
   #isOwn({ name, isClosing, running }: Node, link: string): boolean {
     const [own] = running?.admin.fleet.nodes() ?? [];
-    const isPartly = own?.behind.some(({ resource, code }) => resource === link && code !== undefined);
-    return isClosing || isPartly === true || this.#chronicle.hasFenced(name, link);
+    const isPartly = own?.behind.some(({ resource, code }) => isSame(resource, link) && code !== undefined);
+    const isCreating = running?.admin
+      .commands()
+      .some(({ resources }) =>
+        [link, listOf(link)].every((each) => resources.some((one) => isSame(one, each))),
+      );
+    return isClosing || isPartly === true || isCreating === true || this.#chronicle.hasFenced(name, link);
   }
 
   #tell(fault: string): void {
@@ -123,4 +139,12 @@ function asRead(body: string): string {
   const answer = JSON.parse(body) as Readonly<Record<string, unknown>>;
   const { state: _state, ...shown } = answer;
   return 'status' in answer ? JSON.stringify(shown) : body;
+}
+
+function isSame(one: string, other: string): boolean {
+  return nameKey(one) === nameKey(other);
+}
+
+function listOf(link: string): string {
+  return link.slice(0, link.lastIndexOf('/'));
 }

@@ -2,7 +2,9 @@
  * What a snapshot shows of the configuration that the nodes share: the tag and the content of each resource that a command can
  * name. Users have one tag in common, so all of them are one resource.
  */
-import type { Entity, Snapshot } from 'gateway-admin-core';
+import type { Entity, Service, Snapshot } from 'gateway-admin-core';
+
+import { sharedListeners } from './listening.ts';
 
 /** A resource, as a snapshot shows it. */
 export interface Shown {
@@ -55,11 +57,12 @@ function contentOf(entity: Entity): string {
     state_since: _since,
     ...kept
   } = rest;
-  const { state, settings } = kept as { readonly state?: unknown; readonly settings?: object };
+  const { state, settings, listeners } = kept as Pick<Partial<Service>, 'listeners' | 'settings' | 'state'>;
+  const open = listeners === undefined ? {} : { listeners: sharedListeners(listeners) };
   const wanted = state === 'failed' ? 'started' : state;
   const { state: status, ...given } = { ...settings } as { readonly state?: readonly string[] };
   const isOut = status?.includes('maintenance');
-  const content = JSON.stringify({ ...kept, state: wanted, isOut, settings: given }, inOrder);
+  const content = JSON.stringify({ ...kept, ...open, state: wanted, isOut, settings: given }, inOrder);
   contents.set(entity, content);
   return content;
 }

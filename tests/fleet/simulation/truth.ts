@@ -43,7 +43,9 @@ function outcomeToExplain({ answer, actor }: Sent, chronicle: Chronicle): string
     case 'unchanged':
       return 'unchanged';
     case 'refused':
-      return otherReasons.includes(answer.code) || answer.events.length > 0 ? undefined : answer.code;
+      return otherReasons.includes(answer.code) || answer.rests === true || answer.events.length > 0
+        ? undefined
+        : answer.code;
     case 'done':
       return chronicle.momentOf(actor) === undefined ? 'unchanged' : undefined;
     default:

@@ -14,14 +14,17 @@ import {
 
 import { level, restoreShared } from '../../../src/fleet/shared-history.ts';
 import { anyCommand, maintenanceCommand, patchOf, type ClientCommand } from '../../simulation/command.ts';
+import { Founder } from '../../simulation/founder.ts';
 import { document, statuses } from '../../simulation/simulation.ts';
 import type { FleetCommand, Principal, Sent, Tag } from './answer.ts';
 import { restingCommand } from './asking.ts';
 import { Chronicle } from './chronicle.ts';
 import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
+import { listenerCommand, snapshotOf, strayListeners } from './listening.ts';
 import { leaseMs, lateMs, mostMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
+import { brokenLinks, unresolvedIn } from './resolving.ts';
 import { commandNumberAt } from './shown.ts';
 import { closingCommand, misjudgedIn, modeCommand, userChangedBy } from './standing.ts';
 import { allRules, SharedDisk, type DiskRules, type Step } from './shared-disk.ts';
@@ -39,7 +42,14 @@ const steps = 20;
  * @returns what went wrong that must never go wrong
  */
 export async function simulate(seed: number, rules: Partial<DiskRules> = {}): Promise<readonly string[]> {
-  return new World(createRandom(seed), createRandom(seed + 2 ** 32), { ...allRules, ...rules }).run();
+  const founding = createRandom(seed + 2 ** 36);
+  const founder = founding.chance(0.5) ? founding : undefined;
+  return new World(
+    createRandom(seed),
+    createRandom(seed + 2 ** 32),
+    { ...allRules, ...rules },
+    founder,
+  ).run();
 }
 
 class World {
@@ -65,16 +75,19 @@ class World {
   readonly #roughness: number;
   readonly #silence: Silence;
   readonly #setsBack: boolean;
+  /** In some fleets, clients create and delete. */
+  readonly #founding: { readonly random: Random; readonly founder: Founder } | undefined;
   #mortality: number;
   /** When a dead node may start again, by its name. */
   readonly #starts = new Map<string, number>();
   /** The end of what holds a node up, by its name. */
   readonly #troubles = new Map<string, { readonly until: number; readonly end: () => void }>();
 
-  constructor(random: Random, more: Random, rules: DiskRules) {
+  constructor(random: Random, more: Random, rules: DiskRules, founding: Random | undefined) {
     this.#random = random;
     this.#more = more;
-    this.#readings = new Readings(this.#chronicle, more);
+    this.#founding = founding && { random: founding, founder: new Founder(founding, false) };
+    this.#readings = new Readings(this.#chronicle, more, founding);
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#setsBack = random.chance(0.15);
     this.#mortality = 0.001 * this.#roughness;
@@ -93,6 +106,7 @@ class World {
     this.#disk.onStep = (step) => {
       this.#lookAtEnds(step);
       this.#chronicle.take(step);
+      this.#lookAtLinks('the log', this.#chronicle.ledger?.snapshot);
     };
     this.#nodes = names.map((name) => this.#nodeOf(name));
   }
@@ -102,16 +116,16 @@ class World {
     await this.#clock.advance(500);
     for (let step = 0; step < steps; step += 1) await this.#step();
     await (this.#more.chance(0.1) ? this.#endInTrouble() : this.#rest());
-    return [
-      ...new Set([...this.#faults, ...this.#nodes.flatMap(({ faults }) => faults), ...this.#readings.faults]),
-    ];
+    const nodes = this.#nodes.flatMap(({ faults }) => faults);
+    const { faults: founded = [] } = this.#founding?.founder ?? {};
+    return [...new Set([...this.#faults, ...nodes, ...this.#readings.faults, ...founded])];
   }
 
   #nodeOf(name: string): Node {
     const { below } = this.#random;
     return new Node({
       name,
-      snapshot,
+      snapshot: this.#founding === undefined ? snapshot : snapshotOf(document, name),
       disk: this.#disk,
       clock: this.#clock,
       random: this.#random,
@@ -126,13 +140,22 @@ class World {
 
   /** Clients read at every node. */
   #look(): void {
-    for (const node of this.#nodes) this.#readings.look(node);
+    for (const node of this.#nodes) {
+      this.#readings.look(node);
+      this.#lookAtLinks(node.name, node.running?.admin.snapshot);
+    }
+  }
+
+  #lookAtLinks(where: string, snapshot: Snapshot | undefined): void {
+    if (snapshot === undefined || this.#founding === undefined) return;
+    this.#faults.push(...unresolvedIn(snapshot).map((text) => `${where}: ${text}`));
   }
 
   async #step(): Promise<void> {
     const random = this.#random;
     for (let count = random.below(5); count > 0; count -= 1) this.#send();
     this.#changeMode();
+    this.#found();
     if (random.chance(0.3)) this.#traffic();
     if (random.chance(0.5 * this.#roughness)) this.#trouble(random.pick(this.#nodes));
     if (random.chance(0.1)) this.#outage();
@@ -162,6 +185,36 @@ class World {
       isReadOnly: this.#isReadOnly,
       ...(tag === undefined ? {} : { tag }),
       ...(this.#more.chance(0.15) ? { waitMs: this.#more.below(4000) } : {}),
+    };
+    this.#sent.push(sent);
+    node.send(sent);
+  }
+
+  /** Clients create and delete at any node, and something happens to what they have created. */
+  #found(): void {
+    if (this.#founding === undefined) return;
+    const { random, founder } = this.#founding;
+    for (let count = random.below(4); count > 0; count -= 1) {
+      const number = this.#sent.length + 1;
+      const commands = random.chance(0.25) ? [listenerCommand(random, number)] : founder.next(number);
+      // Two that meet can meet at two nodes.
+      for (const command of commands) this.#sendFrom(random, command);
+    }
+    const { gateway, isAwake, running } = random.pick(this.#nodes);
+    if (isAwake && random.chance(0.6)) running?.admin.report(founder.happenings(gateway));
+  }
+
+  #sendFrom(random: Random, command: FleetCommand): void {
+    const awake = this.#nodes.filter(({ isAwake }) => isAwake);
+    if (awake.length === 0) return;
+    const node = random.pick(awake);
+    const sent: Sent = {
+      actor: `client${String(this.#sent.length + 1)}`,
+      command,
+      node: node.name,
+      askedAt: this.#chronicle.now,
+      isReadOnly: this.#isReadOnly,
+      ...(random.chance(0.15) ? { waitMs: random.below(4000) } : {}),
     };
     this.#sent.push(sent);
     node.send(sent);
@@ -397,6 +450,7 @@ class World {
         this.#faults.push(`${node.name} does not come to rest: it ${node.unrest}`);
     this.#judge();
     if (this.#faults.length === 0) await this.#goOn();
+    if (this.#faults.length === 0 && this.#founding !== undefined) await this.#openAgain();
     await this.#clock.waitFor(Promise.all(this.#nodes.map((node) => node.close())));
   }
 
@@ -436,6 +490,7 @@ class World {
   #judge(): void {
     const { ledger, lost } = this.#chronicle;
     if (ledger === undefined) return;
+    if (this.#founding !== undefined) this.#lookAtMembership(ledger.snapshot);
     this.#faults.push(
       ...judge({
         ledger,
@@ -446,6 +501,25 @@ class World {
         isReadOnly: this.#chronicle.readOnly.at(-1) === true,
       }),
     );
+  }
+
+  /** Another process could begin with the log, and each node has what its document alone gives. */
+  #lookAtMembership(snapshot: Snapshot): void {
+    this.#faults.push(...brokenLinks(snapshot));
+    for (const { name, running } of this.#nodes)
+      if (running !== undefined) this.#faults.push(...strayListeners(running.admin.snapshot, name));
+  }
+
+  /** Every node opens again, from the compacted log. */
+  async #openAgain(): Promise<void> {
+    this.#compact();
+    await this.#settles(20_000);
+    await this.#restart(this.#nodes);
+    await this.#settles(20_000, 9000);
+    for (const node of this.#nodes)
+      if (node.unrest !== undefined)
+        this.#faults.push(`${node.name} does not come to rest again: it ${node.unrest}`);
+    this.#judge();
   }
 
   /** Nothing is held any more: every resource takes a command, and every node a part of them. */

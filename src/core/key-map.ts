@@ -1,0 +1,63 @@
+/**
+ * A persistent map with texts as keys, made for few changes of many entries: the entries are shared, and the changes since are
+ * kept beside them until there are many.
+ */
+
+/** The number of changes beside the entries. To copy so few takes less than to copy the entries once in so many changes. */
+const mostChanges = 128;
+
+/**
+ * A map from texts to numbers. Never changes: a change gives another map.
+ *
+ * @internal
+ */
+export class KeyMap implements Iterable<readonly [key: string, value: number]> {
+  readonly #entries: ReadonlyMap<string, number>;
+  /** The entries that are new, or gone. */
+  readonly #changes: ReadonlyMap<string, number | undefined>;
+
+  private constructor(
+    entries: ReadonlyMap<string, number>,
+    changes: ReadonlyMap<string, number | undefined> = none,
+  ) {
+    this.#entries = entries;
+    this.#changes = changes;
+  }
+
+  static of(entries: Iterable<readonly [key: string, value: number]>): KeyMap {
+    return new KeyMap(new Map(entries));
+  }
+
+  get(key: string): number | undefined {
+    // Most maps have no changes.
+    return this.#changes.size > 0 && this.#changes.has(key) ? this.#changes.get(key) : this.#entries.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  with(key: string, value: number): KeyMap {
+    return this.#changed(key, value);
+  }
+
+  without(key: string): KeyMap {
+    return this.has(key) ? this.#changed(key, undefined) : this;
+  }
+
+  *[Symbol.iterator](): Generator<readonly [key: string, value: number], void, undefined> {
+    for (const entry of this.#entries) if (!this.#changes.has(entry[0])) yield entry;
+    for (const [key, value] of this.#changes) if (value !== undefined) yield [key, value];
+  }
+
+  #changed(key: string, value: number | undefined): KeyMap {
+    const changes = new Map(this.#changes);
+    // What comes again stands last.
+    changes.delete(key);
+    changes.set(key, value);
+    const next = new KeyMap(this.#entries, changes);
+    return changes.size > mostChanges ? KeyMap.of(next) : next;
+  }
+}
+
+const none: ReadonlyMap<string, undefined> = new Map<string, undefined>();

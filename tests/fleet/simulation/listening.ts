@@ -1,0 +1,70 @@
+/**
+ * Listeners in a simulated fleet: each node has one of its own, which its document gives, and clients create and delete others.
+ */
+import {
+  createListener,
+  createSnapshot,
+  deleteListener,
+  type AdminRequest,
+  type GatewayDocument,
+  type Listener,
+  type Snapshot,
+} from 'gateway-admin-core';
+import type { Random } from 'gateway-admin-core/testing';
+
+import type { FleetCommand } from './answer.ts';
+
+const own = 'Own';
+
+/** The snapshot of a document as the host of a node gives it: another machine has other addresses. */
+export function snapshotOf(document: GatewayDocument, node: string): Snapshot {
+  const { services = [] } = document;
+  const listener = { name: own, protocol: 'pg', address: `${node}.example`, port: 5432 };
+  const all = services.map((service) => ({ ...service, listeners: [listener] }));
+  return createSnapshot({ ...document, services: all }, { epoch: 'sim' });
+}
+
+/** The listeners of a service that all nodes have. */
+export function sharedListeners(listeners: readonly Listener[] = []): readonly Listener[] {
+  return listeners.filter(({ name }) => name !== own);
+}
+
+/** What is wrong with the listeners that a node has by its document. */
+export function strayListeners({ services }: Snapshot, node: string): readonly string[] {
+  return ['Sales', 'Reports'].flatMap((name) => {
+    const { listeners = [] } = services.find(name) ?? {};
+    const is = listeners.filter((each) => each.name === own).map(({ address }) => address);
+    return is.join() === `${node}.example`
+      ? []
+      : [`${node} has the listener ${is.join() || 'nowhere'} of ${name}`];
+  });
+}
+
+/** @param number - differs from command to command */
+export function listenerCommand(random: Random, number: number): FleetCommand {
+  const service = random.pick(['Sales', 'Sales', 'Reports', 'New', 'Other']);
+  const name = random.pick(['In', 'Out', 'OUT']);
+  const target = `/services/${service}/listeners`;
+  const changes = [{ [`${service} listener`]: number }];
+  const [asked, inProcess] = [random.chance(0.5), random.chance(0.5)];
+  if (asked) {
+    const definition = { name, protocol: 'pg', address: '10.0.0.9', port: 1 + (number % 65_535) };
+    const request: AdminRequest = {
+      method: 'POST',
+      target,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(definition),
+    };
+    const step: FleetCommand['step'] = (snapshot, context) =>
+      createListener(snapshot, service, definition, context);
+    return {
+      kind: `create listener ${name} of ${service}`,
+      step,
+      changes,
+      ...(inProcess ? {} : { request }),
+    };
+  }
+  const request = { method: 'DELETE', target: `${target}/${name}`, headers: {} };
+  const step: FleetCommand['step'] = (snapshot, context) => deleteListener(snapshot, service, name, context);
+  return { kind: `delete listener ${name} of ${service}`, step, changes, ...(inProcess ? {} : { request }) };
+}

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
-import { createSnapshot, InvalidDocumentError } from 'gateway-admin-core';
+import { createSnapshot, InvalidDocumentError, nameKey } from 'gateway-admin-core';
 import { formatPointer } from 'gateway-admin-core/json';
-import type { Fault, GatewayDocument, Listener } from 'gateway-admin-core';
+import type { Fault, GatewayDocument, Listener, Snapshot } from 'gateway-admin-core';
 
 import type { Database } from './database.ts';
 import { protocol } from './protocol.ts';
@@ -130,6 +130,23 @@ export async function startingDocument(document: GatewayDocument): Promise<Gatew
   const all = await Promise.all(services);
   for (const server of held) server.close(); // Only now: a port that is closed earlier could be chosen twice.
   return { ...document, gateway: { ...document.gateway, ...now }, services: all, sessions: [] };
+}
+
+/** The document with the ports of the running listeners where the document leaves the choice. */
+export function withPortsOf(document: GatewayDocument, snapshot: Snapshot): GatewayDocument {
+  const portOf = (service: string, listener: Listener): Listener => {
+    const present = snapshot.services
+      .find(service)
+      ?.listeners.find(({ name }) => nameKey(name) === nameKey(listener.name));
+    return listener.port === 0 && present?.port !== undefined
+      ? { ...listener, port: present.port }
+      : listener;
+  };
+  const services = (document.services ?? []).map((service) => ({
+    ...service,
+    listeners: (service.listeners ?? []).map((listener) => portOf(service.name, listener)),
+  }));
+  return { ...document, services };
 }
 
 async function withPort(listener: Listener, held: Server[]): Promise<Listener> {

@@ -17,6 +17,7 @@ import { placesFor, startDatabases } from './database.ts';
 import { defaultDocument, freePorts, parseDocument, startingDocument } from './document.ts';
 import { largestFleet, runFleet } from './fleet.ts';
 import { Gateway } from './gateway.ts';
+import { reload, type Reloading } from './reload.ts';
 import { veto } from './setting.ts';
 
 const help = `Usage: npm start -- [options]
@@ -26,6 +27,8 @@ servers on temporary data, and two services in front of them. From the moment at
 document, in the store or created later, it asks for a log-in.
 
   --document FILE    run the gateway of this document (JSON) instead; its listeners may have port 0
+                     Send SIGHUP to read the document again and to see what differs
+  --adopt            make the changes of a document that is read again, and do not only show them
   --store DIR        keep changes in this directory; the stored configuration takes precedence over the document
   --fleet N          run 1 to 9 gateways that share one configuration, each in a process of its own
   --admin-port PORT  port of the administration interface: 8989 by default, 0 for any that is free; the gateways of
@@ -45,7 +48,7 @@ function readArguments() {
     options: {
       ...{ document: text, store: text, fleet: text, 'admin-host': text, 'admin-port': text },
       ...{ name: text, environment: text },
-      ...{ 'allow-host': { ...text, multiple: true }, quiet: flag, help: flag },
+      ...{ 'allow-host': { ...text, multiple: true }, quiet: flag, adopt: flag, help: flag },
     },
   });
   const { 'admin-host': host = '127.0.0.1', 'admin-port': port = '8989', fleet, quiet = false } = values;
@@ -58,6 +61,8 @@ function readArguments() {
     throw new RangeError(`--admin-port must be a number from 0 to ${String(lastPort)}, and not "${port}".`);
   if (fleet !== undefined && (values.document ?? values.store) !== undefined)
     throw new Error('--fleet has a document and a store of its own. Leave out --document and --store.');
+  if (values.adopt === true && values.document === undefined)
+    throw new Error('--adopt is about a document. Give the document with --document FILE.');
   const { name = 'example', environment } = values;
   const identity = { name, ...(environment === undefined ? {} : { environment }) };
   return { ...values, quiet, host, port: Number(port), allowedHosts, gateways, identity };
@@ -67,7 +72,7 @@ type Arguments = ReturnType<typeof readArguments>;
 
 /** Runs the gateway until the signal aborts. What was opened is closed again, the last thing first. */
 async function run(
-  { document: path, store, quiet, allowedHosts, identity, ...place }: Arguments,
+  { document: path, adopt = false, store, quiet, allowedHosts, identity, ...place }: Arguments,
   signal: AbortSignal,
 ) {
   const closers: Closers = [];
@@ -91,11 +96,20 @@ async function run(
     server.serve(createNodeHandler(admin, { onError: console.error }));
     greet(admin.snapshot, server.origin, quiet);
     if (!quiet) void showEvents(admin);
+    if (path !== undefined) reloadAtHangUp(admin, resolve(path), adopt ? 'adopt' : 'show', closers);
     await once(signal, 'abort');
   } finally {
     if (signal.aborted && !quiet) console.log('Stopping');
     await closeAll(closers);
   }
+}
+
+/** Reads the document again at each SIGHUP, as daemons do. */
+function reloadAtHangUp(admin: Admin, path: string, reloading: Reloading, closers: Closers) {
+  const again = () =>
+    void reload(admin, path, reloading).catch((error: unknown) => console.error((error as Error).message));
+  process.on('SIGHUP', again);
+  closers.push(() => process.off('SIGHUP', again));
 }
 
 /** Runs a database for each server, on the port of the server: a store has the ports of an earlier start. */
@@ -134,8 +148,10 @@ async function openInterface(given: AdminOptions, directory?: string): Promise<A
 
 const ending = new AbortController();
 // More than one signal can come: npm passes on the Ctrl-C that the terminal has sent already.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => ending.abort());
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => ending.abort());
 let options: Arguments | undefined;
+// The signal also comes when the terminal closes. Without a document, there is nothing to read again.
+process.on('SIGHUP', () => options?.document === undefined && ending.abort());
 try {
   options = readArguments();
   if (options.help === true) console.log(help);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ import {
   readUnder,
   runOn,
   runToEnd,
+  startGateway,
   startOn,
   unsupportedPlatform,
   until,
@@ -45,6 +46,56 @@ afterEach(async () => {
 });
 
 afterAll(endGateways);
+
+describe('the example gateway at SIGHUP', () => {
+  const documentWith = (port: number, ...more: readonly string[]): GatewayDocument => ({
+    servers: ['one', ...more].map((name) => serverEntry(name, port)),
+    services: [{ ...serviceDocument('Sales'), servers: ['one', ...more].map((name) => `/servers/${name}`) }],
+    monitors: [
+      {
+        ...{ name: 'M', module: 'tcp', monitor_interval: 100 },
+        servers: ['one', ...more].map((name) => `/servers/${name}`),
+      },
+    ],
+  });
+
+  it.each([
+    ['shows what differs, and changes nothing', [], 'Nothing was done.', ['one']],
+    ['with --adopt, makes the changes that it has shown', ['--adopt'], 'Done.', ['one', 'two']],
+  ])('reads its document again: %s', async (_what, args, end, names) => {
+    const echo = await openEcho('one');
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
+    try {
+      const path = join(folder, 'document.json');
+      const write = (document: unknown): void => writeFileSync(path, JSON.stringify(document));
+      write(documentWith(echo.port));
+      const gateway = await startGateway(['--document', path, ...args]);
+      const hangUp = (): boolean => gateway.process.kill('SIGHUP');
+      const client = await startSession(gateway.portOf('Sales'));
+      hangUp();
+      await until('nothing differs', () => gateway.printed().includes('nothing to do'));
+      write({ servers: 7 });
+      hangUp();
+      await until('the fault is told', () => gateway.errors().includes('/servers'));
+      write(documentWith(echo.port, 'two'));
+      hangUp();
+      await until('the changes are shown', () => gateway.printed().includes(end));
+      expect(gateway.printed()).toContain(
+        ': 3 changes\n  server.created /servers/two\n  service.updated /services/Sales: /servers/',
+      );
+      expect(await gateway.get('/servers?fields=name')).toEqual(names.map((name) => ({ name })));
+      expect(await client.ask('hello')).toBe('one hello');
+      expect(await gateway.stop()).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('needs a document for --adopt', async () => {
+    const { code, stderr } = await runToEnd(['--adopt']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--adopt is about a document.')]);
+  });
+});
 
 describe('the example gateway on a document', () => {
   it('runs it with ports of its own choice where the document has 0, and without its sessions', async () => {

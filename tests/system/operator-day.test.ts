@@ -209,6 +209,146 @@ describe('an operator of a gateway in production', () => {
   });
 });
 
+describe('an operator to whom things come and go, while clients work', () => {
+  const place = ['--set', 'protocol=postgresql', '--set', 'address=127.0.0.1'];
+  let staging: RunningGateway;
+
+  beforeAll(async () => {
+    staging = await startGateway(['--name', 'staging']);
+  }, 60_000);
+
+  async function done(...args: readonly string[]): Promise<string> {
+    const { code, out, err } = await ask(...args);
+    expect([code, err, args]).toEqual([0, '', args]);
+    return out;
+  }
+
+  /** The ports of the databases that clients work on. Fails if a client was cut. */
+  function portsOf(some: readonly DatabaseClient[]): Promise<readonly unknown[]> {
+    return Promise.all(some.map((client) => client.valueOf('select inet_server_port()')));
+  }
+
+  async function freePort(): Promise<number> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await once(server.close(), 'close');
+    return port;
+  }
+
+  async function clientAt(port: number): Promise<DatabaseClient> {
+    const client = await connectDatabase(port);
+    clients.push(client);
+    return client;
+  }
+
+  it('adds a third database server, and takes it away again', async () => {
+    const before = await logIn('Reports', 4);
+    const [{ port }] = (await staging.get('/servers')) as [{ readonly port: number }];
+    await done(
+      'create',
+      'server',
+      'db-3',
+      ...place,
+      '--set',
+      `port=${String(port)}`,
+      '--set',
+      'parameters/weight=9',
+    );
+    expect(await done('list', 'servers')).toMatch(/^db-3 /m);
+    await done('patch', 'monitor', 'main-monitor', '--set', 'servers/-=/servers/db-3');
+    await done('patch', 'service', 'reports', '--set', 'servers/-=/servers/db-3');
+    await until('the monitor has found the server', async () =>
+      JSON.stringify(await gateway.get('/servers/db-3?fields=status')).includes('running'),
+    );
+    const after = await logIn('Reports', 8);
+    const ports = await portsOf(after);
+    const there = after.filter((_, at) => ports[at] === port);
+    expect(there.length).toBeGreaterThan(0);
+
+    const inUse = await ask('delete', 'server', 'db-3', '--detach', ...isConfirmed);
+    expect([inUse.code, inUse.err]).toEqual([1, expect.stringContaining('close them first')]);
+    await done('set', 'server', 'db-3', 'maintenance');
+    expect(await portsOf(await logIn('Reports', 2))).not.toContain(port);
+    await done('close', 'connections', 'db-3', ...isConfirmed);
+    // A client sees the end of its connection at its next statement.
+    for (const client of there) await expect(client.valueOf('select 1')).rejects.toThrow();
+    await done('delete', 'server', 'db-3', '--detach', ...isConfirmed);
+    expect(await done('list', 'servers')).not.toContain('db-3');
+    const others = [...before, ...after.filter((client) => !there.includes(client))];
+    expect(await portsOf(others)).toHaveLength(12 - there.length);
+  });
+
+  it('opens a listener on another port, and takes it away from its clients', async () => {
+    const [port, before] = [await freePort(), await logIn('Reports', 2)];
+    await done('create', 'listener', 'reports', 'second', ...place, '--set', `port=${String(port)}`);
+    const client = await clientAt(port);
+    expect(await done('list', 'listeners', 'reports')).toContain(String(port));
+    await done('delete', 'listener', 'reports', 'second', ...isConfirmed);
+    expect(await isOpen(port)).toBe(false);
+    expect(await portsOf([client, ...before])).toHaveLength(3);
+  });
+
+  it('creates a service with a listener, and deletes the service', async () => {
+    const [port, before] = [await freePort(), await logIn('Reports', 1)];
+    const listener = { name: 'Clients', protocol: 'postgresql', address: '127.0.0.1', port };
+    await done(
+      ...[
+        'create',
+        'service',
+        'Archive',
+        '--set',
+        'router=readconnroute',
+        '--set',
+        'servers/-=/servers/db-2',
+      ],
+      ...['--set', `listeners/-=${JSON.stringify(listener)}`],
+    );
+    const client = await clientAt(port);
+    await done('stop', 'service', 'archive');
+    expect(await isOpen(port)).toBe(false);
+    const inUse = await ask('delete', 'service', 'archive', ...isConfirmed);
+    expect([inUse.code, inUse.err]).toEqual([1, expect.stringContaining('has open sessions (1)')]);
+    expect(await portsOf([client])).toHaveLength(1);
+    await client.close();
+    await until(
+      'the session is gone',
+      async () => (await sessionsOf('/services/archive/sessions')).length === 0,
+    );
+    await done('delete', 'service', 'archive', ...isConfirmed);
+    expect(await portsOf(before)).toHaveLength(1);
+  });
+
+  it('brings the services of staging to production, and not its databases', async () => {
+    const before = await logIn('Reports', 3);
+    const databases = await gateway.get('/servers?fields=name,address,port');
+    const listeners = await gateway.get('/services/reports/listeners');
+    await runProgram(staging.admin, 'patch', 'service', 'reports', '--set', 'max_connection=33');
+    const exported = await runProgram(staging.admin, 'export');
+    const document = JSON.parse(exported.out) as { readonly services: readonly object[] };
+    // Both gateways are on one machine. The ports of listeners stay with their gateway.
+    const services = document.services.map((service) => ({ ...service, listeners: undefined }));
+    const input = JSON.stringify({ ...document, services });
+    const only = ['-', '--only', 'services,filters', '--url', gateway.admin];
+    const plan = await command(['plan', ...only], { input });
+    expect([plan.code, plan.out]).toEqual([
+      0,
+      expect.stringMatching(/^RESOURCE +CHANGE\n\/services\/Reports +\+ \/max_connection = 33\n/),
+    ]);
+    expect(plan.out).not.toContain('/servers/');
+    const applied = await command(['apply', ...only, ...isConfirmed], { input });
+    expect([applied.code, applied.out]).toEqual([
+      0,
+      expect.stringContaining('Done: apply - (1 change) on eu-1'),
+    ]);
+    expect(await shown('reports')).toMatchObject({ max_connection: 33 });
+    expect(await gateway.get('/servers?fields=name,address,port')).toEqual(databases);
+    expect(await gateway.get('/services/reports/listeners')).toEqual(listeners);
+    expect(await portsOf(before)).toHaveLength(3);
+    await done('patch', 'service', 'reports', '--unset', 'max_connection');
+  });
+});
+
 describe('a bot with the client', () => {
   it('closes the seven sessions that it has announced, and no other, while others log in', async () => {
     const { services } = createClient(sendWithFetch(gateway.admin));

@@ -1,0 +1,48 @@
+/** The document, read again while the gateway runs: shows what differs, and makes the changes if the gateway may. */
+import { readFile } from 'node:fs/promises';
+
+import { adoptDocument, createSnapshot, type Admin, type Transition } from 'gateway-admin-core';
+
+import { paint } from './console.ts';
+import { parseDocument, startingDocument, withPortsOf } from './document.ts';
+
+/** What comes of a document that is read again. */
+export type Reloading = 'show' | 'adopt';
+
+/** Reads the document again. What the document leaves out stays as it is. */
+export async function reload(admin: Admin, path: string, reloading: Reloading): Promise<void> {
+  const given = withPortsOf(parseDocument(await readFile(path, 'utf8')), admin.snapshot);
+  const wanted = createSnapshot(await startingDocument(given));
+  const transition: Transition = (snapshot, context) => adoptDocument(snapshot, wanted, context);
+  const plan = admin.plan(transition);
+  if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
+  const { events, notes = [], mark } = plan;
+  console.log(
+    [
+      `document ${path}: ${events.length === 0 ? 'nothing to do' : `${String(events.length)} changes`}`,
+      ...events.map((event) => `  ${lineOf(event as unknown as Planned)}`),
+      ...notes.map(({ detail }) => `  note: ${detail}`),
+    ].join('\n'),
+  );
+  if (events.length === 0) return;
+  if (reloading === 'show') {
+    console.log('Nothing was done. To make these changes: gateway-admin apply');
+    return;
+  }
+  // Does what was shown, or nothing.
+  const execution = await admin.execute(transition, { mark });
+  if ('problem' in execution) throw new Error(execution.problem.detail);
+  console.log('Done.');
+}
+
+/** An event of a plan. */
+interface Planned {
+  readonly type: string;
+  readonly resource: string;
+  readonly operations?: readonly { readonly path: string }[];
+}
+
+function lineOf({ type, resource, operations = [] }: Planned): string {
+  const places = operations.map(({ path }) => path);
+  return `${paint('bold', type)} ${resource}${places.length === 0 ? '' : `: ${places.join(', ')}`}`;
+}

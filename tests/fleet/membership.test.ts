@@ -13,12 +13,13 @@ import {
   sequence,
   stopService,
   type Execution,
+  type Json,
   type Transition,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
-import { createWorld, snapshot as given, type Node, type World } from './node.ts';
+import { altered, createWorld, snapshot as given, type Node, type World } from './node.ts';
 
 const leaseMs = 3000;
 let world: World;
@@ -267,6 +268,37 @@ describe('a name that is used again while a node reads nothing', () => {
     expect(serversOf(other, 'My Service')).toEqual(['/servers/DB-9', '/servers/db-serv-1']);
     for (const target of ['/servers', '/services/My-Service'])
       expect(await statusAt(other, target)).toEqual(await statusAt(one, target));
+  });
+});
+
+describe('a command in parts', () => {
+  it('begins no part after the others have ended it, and says that the earlier ones stay', async () => {
+    const memory = world.memory.open();
+    const ending = async (record: Json | undefined): Promise<void> => {
+      const { command, part, resources } = record as { command: string; part?: number; resources: string[] };
+      if (part !== 1) return;
+      const end = { type: 'settlement', level: 1, node: 'other', life: 'x', last: true, why: 'abandoned' };
+      const { position } = await memory.load();
+      await memory.append([{ ...end, command, resources, events: [] }], { expectedPosition: position });
+    };
+    const third = await world.open('third', leaseMs, {
+      wrap: (store) =>
+        altered(store, {
+          append: async (records, options) => {
+            await ending(records[0]);
+            return store.append(records, options);
+          },
+        }),
+    });
+    const answer = await settle(third, creating('services', service('New')));
+    expect(answer).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'fenced', detail: expect.stringContaining('Earlier parts of the command') },
+      events: [{ type: 'service.created' }],
+    });
+    for (const { admin } of [one, third]) expect(admin.snapshot.services.find('New')?.state).toBe('stopped');
+    expect(third.gateway.applied.map(({ type }) => type)).toEqual(['service.create']);
+    await third.admin.close();
   });
 });
 

@@ -10,13 +10,26 @@ import { isObject, longestDocument, readText } from './input.ts';
 import { configured } from './kind.ts';
 import { operationOf, setOptions } from './patching.ts';
 
-/** The kinds, each as an argument names it. */
-const kinds = Object.fromEntries(configured.map((word) => [word.slice(0, -1), word.slice(0, -1)]));
+/** The kinds, each with the kind of the first name: a listener has the name of its service first. */
+const kinds = {
+  ...Object.fromEntries(configured.map((word) => [word.slice(0, -1), word.slice(0, -1)])),
+  listener: 'service',
+};
+
+/** The argument that only a listener has. */
+const listenerName = { name: 'listener', optional: true } as const;
+
+/** The name of the listener that a command is about; `undefined` for another kind. */
+function listenerIn({ words: [kind, , listener] }: Call): string | undefined {
+  if ((kind === 'listener') === (listener !== undefined)) return listener;
+  const names = 'A listener needs the name of its service and its own name, such as "listener sales second".';
+  throw new CommandError(`${names} Every other kind needs one name.`, exitCodes.wrongUse);
+}
 
 /** The command `create`. */
 export const create: Command = {
-  does: 'Creates a service, server, monitor or filter.',
-  arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name' }],
+  does: 'Creates a service, server, monitor or filter, or a listener of a service.',
+  arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name' }, listenerName],
   options: {
     ...setOptions,
     file: { value: 'FILE', does: 'begin with the definition in the file (JSON); - is the standard input' },
@@ -29,17 +42,22 @@ export const create: Command = {
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;
-    const definition = await definitionOf(call, name);
-    const id = `${kind}s.create` as EndpointId;
-    await make(call, await connect(call), { title: `create ${kind} ${name}`, id, given: [definition] });
+    const listener = listenerIn(call);
+    const id = listener === undefined ? (`${kind}s.create` as EndpointId) : 'services.createListener';
+    const definition = await definitionOf(call, id, listener ?? name);
+    await make(call, await connect(call), {
+      title: `create ${call.words.join(' ')}`,
+      id,
+      given: listener === undefined ? [definition] : [name, definition],
+    });
   },
 };
 
-async function definitionOf(call: Call, name: string): Promise<Json> {
+async function definitionOf(call: Call, id: EndpointId, name: string): Promise<Json> {
   const file = call.valueOf('file');
   let definition: Json = { ...(file === undefined ? {} : await readDefinition(file, call)), name };
   for (const option of call.options.filter((given) => Object.hasOwn(setOptions, given.name))) {
-    const { path, ...operation } = await operationOf(call, option, { verb: 'create' });
+    const { path, ...operation } = await operationOf(call, option, { verb: 'create', id });
     const value = 'value' in operation ? operation.value : null;
     definition = placed(definition, parsePointer(path) ?? [], value);
   }
@@ -76,11 +94,8 @@ function placed(whole: Json | undefined, [token, ...inner]: readonly string[], v
 
 /** The command `delete`. */
 export const deletion: Command = {
-  does: 'Deletes a service, server, monitor or filter. Asks first.',
-  arguments: [
-    { name: 'kind', choices: Object.keys(kinds) },
-    { name: 'name', names: kinds },
-  ],
+  does: 'Deletes a service, server, monitor or filter, or a listener of a service. Asks first.',
+  arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name', names: kinds }, listenerName],
   options: {
     detach: { does: 'take the resource out of the lists of all others first' },
     ...askingOptions,
@@ -90,10 +105,11 @@ export const deletion: Command = {
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;
+    const listener = listenerIn(call);
     await make(call, await connect(call), {
-      title: `delete ${kind} ${name}`,
-      id: `${kind}s.delete` as EndpointId,
-      given: [name],
+      title: `delete ${call.words.join(' ')}`,
+      id: listener === undefined ? (`${kind}s.delete` as EndpointId) : 'services.deleteListener',
+      given: listener === undefined ? [name] : [name, listener],
       options: call.has('detach') ? { detach: true } : {},
       asks: true,
       more: detachedText,

@@ -63,7 +63,7 @@ export const patch: Command = {
     const id = `${kind}s.patch` as EndpointId;
     const client = await connect(call);
     const read = (): Promise<Answer<unknown>> => methodOf(client, `${kind}s.get` as EndpointId)(name);
-    const operations = await operationsOf(call, async () => valueOf(await read()) as Resource);
+    const operations = await operationsOf(call, id, async () => valueOf(await read()) as Resource);
     const ifMatch = call.valueOf('if-match');
     const present = call.has('dry-run') ? await read() : undefined;
     await make(call, client, {
@@ -78,7 +78,7 @@ export const patch: Command = {
 
 type Resource = Readonly<Record<string, unknown>>;
 
-async function operationsOf(call: Call, readPresent: () => Promise<Resource>): Promise<Json> {
+async function operationsOf(call: Call, id: EndpointId, readPresent: () => Promise<Resource>): Promise<Json> {
   const file = call.valueOf('file');
   const given = call.options.filter(({ name }) => changes.includes(name));
   if (file !== undefined && given.length > 0)
@@ -89,7 +89,8 @@ async function operationsOf(call: Call, readPresent: () => Promise<Resource>): P
   const hasPlace = given.some(({ value = '' }) => /\/(?:0|[1-9]\d*)(?:=|$)/.test(value));
   const present = hasPlace ? await readPresent() : {};
   const operations: Operation[] = [];
-  for (const option of given) operations.push(await operationOf(call, option, { verb: 'patch', present }));
+  for (const option of given)
+    operations.push(await operationOf(call, option, { verb: 'patch', id, present }));
   return operations;
 }
 
@@ -99,9 +100,10 @@ function parsePatch(text: string): Json {
   throw new CommandError(`The file is no JSON Patch: ${parsed.problem.detail}`, exitCodes.wrongUse);
 }
 
-/** The command that an operation belongs to, and what there is. */
+/** The command that an operation belongs to, its endpoint, and what there is. */
 interface Verb {
   readonly verb: 'patch' | 'create';
+  readonly id: EndpointId;
   readonly present?: Resource;
 }
 
@@ -109,7 +111,7 @@ interface Verb {
 export async function operationOf(
   call: Call,
   { name, value: text = '' }: GivenOption,
-  { verb, present = {} }: Verb,
+  { verb, id, present = {} }: Verb,
 ): Promise<Operation> {
   if (name === 'unset') return { op: 'remove', path: pointerOf(text) };
   const [, place, given] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
@@ -123,7 +125,7 @@ export async function operationOf(
   return {
     op: name === 'test' ? 'test' : op,
     path,
-    value: await valueFrom(given, { verb, kind: call.words[0] ?? '', path }),
+    value: await valueFrom(given, { verb, id, path }),
   };
 }
 
@@ -188,8 +190,7 @@ interface Operating {
 }
 
 /** Where a value goes. */
-interface ValuePlace extends Pick<Verb, 'verb'> {
-  readonly kind: string;
+interface ValuePlace extends Pick<Verb, 'verb' | 'id'> {
   readonly path: string;
 }
 
@@ -197,13 +198,13 @@ interface ValuePlace extends Pick<Verb, 'verb'> {
  * Whether a place of a resource takes values of the type of the given one. The answer to a patch shows the types, and the body
  * of a creation.
  */
-async function isTaken(value: Json, { verb, kind, path }: ValuePlace): Promise<boolean> {
+async function isTaken(value: Json, { verb, id, path }: ValuePlace): Promise<boolean> {
   // The document is large: it is loaded only for a value that is not certainly a text.
   const { createOpenApi } = await import('../openapi/index.ts');
   const { paths, components } = createOpenApi() as OpenApi;
   const endpoint = Object.values(paths)
     .flatMap((methods) => Object.values(methods))
-    .find(({ operationId }) => operationId === `${kind}s.${verb}`);
+    .find(({ operationId }) => operationId === id);
   const shown = verb === 'create' ? endpoint?.requestBody : endpoint?.responses[200];
   const answer = shown?.content['application/json']?.schema;
   const found = (parsePointer(path) ?? []).reduce(

@@ -71,8 +71,8 @@ export interface CommandOutcome {
 }
 
 /**
- * The name of the resource or node that a path names, or the id of a session, a command or an entry; nothing if the path has no
- * variable.
+ * The name of the resource or node that a path names, of a service and its listener, or the id of a session, a command or an
+ * entry; nothing if the path has no variable.
  *
  * @internal
  */
@@ -80,9 +80,11 @@ type Subject<P> = P extends `/${'commands' | 'history'}/:id${string}`
   ? [id: string]
   : P extends `${string}/:id${string}`
     ? [id: number]
-    : P extends `${string}/:${'name' | 'node'}${string}`
-      ? [name: string]
-      : [];
+    : P extends `${string}/:name/${string}/:listener`
+      ? [name: string, listener: string]
+      : P extends `${string}/:${'name' | 'node'}${string}`
+        ? [name: string]
+        : [];
 
 /** The body, if there is one. @internal */
 type Body<B> = B extends undefined ? [] : [body: B];

@@ -132,8 +132,12 @@ export interface SequenceCommand {
 type Defined = 'services' | 'servers' | 'monitors' | 'filters';
 /** The entry of a resource in a gateway document. @internal */
 type Entry<C extends Defined> = NonNullable<GatewayDocument[C]>[number];
-/** The definition of a new resource. Secrets are in plain text, so sealed ones have no place. @internal */
-type Definition<C extends Defined> = Omit<Entry<C>, Extract<keyof Entry<C>, `${string}Sealed`>>;
+/** What a client defines of an entry. Secrets are in plain text, so sealed ones have no place. @internal */
+type WithoutSealed<E> = Omit<E, Extract<keyof E, `${string}Sealed`>>;
+/** The definition of a new resource. @internal */
+type Definition<C extends Defined> = WithoutSealed<Entry<C>>;
+/** The definition of a new listener. @internal */
+type ListenerDefinition = WithoutSealed<NonNullable<Entry<'services'>['listeners']>[number]>;
 
 /* eslint-disable @typescript-eslint/consistent-type-definitions -- rows of tables, not members to document */
 /** The representation of each group: what `list` and `get` give, and the answer of `patch`. @internal */
@@ -156,6 +160,8 @@ type Results = {
   readonly 'users.create': undefined;
   readonly 'servers.patch': ServerRepresentation & { readonly state: ServerRepresentation['status'] };
   readonly 'services.listeners': ListenerRepresentation;
+  readonly 'services.listener': ListenerRepresentation;
+  readonly 'services.createListener': ListenerRepresentation;
   readonly 'services.sessions': string;
   readonly 'servers.connections': ConnectionRepresentation;
   readonly 'gateway.threads': Threads;
@@ -168,6 +174,7 @@ type Results = {
 /** The bodies that are no JSON Patch. @internal */
 type Bodies = {
   readonly 'services.create': Definition<'services'> & { readonly password?: string };
+  readonly 'services.createListener': ListenerDefinition;
   readonly 'servers.create': Definition<'servers'>;
   readonly 'monitors.create': Definition<'monitors'>;
   readonly 'filters.create': Definition<'filters'>;

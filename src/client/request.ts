@@ -20,7 +20,7 @@ interface AnyOptions {
  */
 export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): AdminRequest {
   const { method, path, body: type } = endpoint;
-  const place = path.replace(/:\w+/, () => segmentOf(given.shift()));
+  const place = path.replace(/:\w+/g, () => segmentOf(given.shift()));
   const body = type && JSON.stringify(given.shift());
   const { signal, ifMatch, prefer, after, range, ...others } = (given[0] ?? {}) as AnyOptions;
   // JSON leaves out what is undefined.

@@ -173,7 +173,7 @@ export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
   /** The version of the list that showed a deleted resource. Only for a command that deletes. */
-  versionWhenGone?(this: void, snapshot: S): Version;
+  versionWhenGone?(this: void, snapshot: S, parameters: PathParameters): Version | undefined;
   /**
    * Gives the command that a request asks for. Checks the form of the body, and replaces each secret by hashed or
    * sealed text before the core gets the body.

@@ -37,7 +37,7 @@ import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
 import { historyKind } from './history.ts';
 import { interfaceKind } from './interface.ts';
-import { listenerKind, type ListenerEffect, type ListenerEvent } from './listening.ts';
+import { listenerKind, listenerSteps, type ListenerEffect, type ListenerEvent } from './listening.ts';
 import { logKind, type LogEffect, type LogEvent } from './log.ts';
 import {
   monitorKind,
@@ -72,7 +72,7 @@ import {
   type Selection,
   keyOf,
 } from './shared/document-difference.ts';
-import type { NamedResources, Whole } from './shared/kind.ts';
+import type { AdoptionSteps, NamedResources, Whole } from './shared/kind.ts';
 import { creationRoute, deletionRoute } from './shared/membership-route.ts';
 import { membershipOf, type MembershipEffect, type MembershipEvent } from './shared/membership.ts';
 import type { BoundAction } from './shared/route.ts';
@@ -81,7 +81,7 @@ import { userKind, type UserEvent } from './user.ts';
 
 /** Every kind, in the order of the interface. */
 const kinds = [
-  serviceKind,
+  withParts(serviceKind, listenerSteps),
   listenerKind,
   serverKind,
   monitorKind,
@@ -239,6 +239,14 @@ export const fieldTables = merged(kinds.map(({ fields }) => fields)) as Readonly
 
 /** The secrets of all kinds. */
 const secrets = Object.values(fieldTables).flatMap(secretNames);
+
+/** A part names its resource, so only here can the kind of the resource name the part. */
+function withParts(kind: typeof serviceKind, steps: AdoptionSteps): typeof serviceKind {
+  const { resources } = kind;
+  if (resources?.adoption === undefined) return kind;
+  const adoption = { ...resources.adoption, steps: { ...resources.adoption.steps, ...steps } };
+  return { ...kind, resources: { ...resources, adoption } };
+}
 
 function merged(tables: readonly object[]): object {
   return Object.freeze(joined(tables));

@@ -38,7 +38,7 @@ import { valueLimits } from './shared/settings.ts';
 import type { Service } from './service.ts';
 import { assertInputs, services, type Snapshot } from './snapshot.ts';
 
-/** A listener of a service, in an event or effect. */
+/** A listener of a service, in an event or effect. @internal */
 type OfListener = About<'service'> & About<'listener'> & { readonly definition: Listener };
 
 /** The events of listeners. @internal */
@@ -273,8 +273,8 @@ const listenerPlace = {
 
 const combine = sequenceFor(events, effects, (reason) => reason);
 
-/** Takes out the listeners that a wanted service lacks, and those that differ. @internal */
-export function removeListeners(
+/** Takes out the listeners that a wanted service lacks, and those that differ. */
+function removeListeners(
   snapshot: Snapshot,
   present: Service,
   wanted: Service,
@@ -289,8 +289,8 @@ export function removeListeners(
   return combine(...steps)(snapshot, context);
 }
 
-/** Adds the listeners that only a wanted service has. @internal */
-export function addListeners(
+/** Adds the listeners that only a wanted service has. */
+function addListeners(
   snapshot: Snapshot,
   present: Service,
   wanted: Service,
@@ -302,6 +302,9 @@ export function addListeners(
   );
   return combine(...steps)(snapshot, context);
 }
+
+/** The steps of an adoption for the listeners of a service. @internal */
+export const listenerSteps = { remove: removeListeners, add: addListeners };
 
 function isAmong(listeners: readonly Listener[], listener: Listener): boolean {
   return listeners.some((each) => sameJson(each as unknown as Json, listener as unknown as Json));
@@ -395,6 +398,10 @@ export const listenerKind: Kind<Snapshot, ListenerEvent, ListenerEffect, never> 
       summary: 'Deletes a listener of a service. Its sessions continue.',
       find: findPlaced,
       version: (snapshot: Snapshot, { service }) => versionOf(snapshot, service),
+      versionWhenGone(snapshot: Snapshot, { name = '' }) {
+        const found = lookUp(snapshot, services, name);
+        return found.ok ? versionOf(snapshot, found.value) : undefined;
+      },
       link: ({ service, listener }) => linkOfListener(service, listener),
       decide: (snapshot: Snapshot, placed, context) => decideDeletion(snapshot, placed, context),
     }),

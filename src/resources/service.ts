@@ -15,7 +15,6 @@ import type { Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { markChanged, revise } from '../snapshot/state.ts';
 import { listenerFields, listenerShape, type Listener } from './listener.ts';
-import { addListeners, removeListeners } from './listening.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   decideLifecycle,
@@ -370,11 +369,7 @@ export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceRep
   resources: {
     ...services,
     fields,
-    adoption: adoptionOf(settings, {
-      ...lifecycleSteps(machine),
-      remove: removeListeners,
-      add: addListeners,
-    }),
+    adoption: adoptionOf(settings, lifecycleSteps(machine)),
     onLinks: (snapshot: Snapshot, update, change) =>
       markFilters(snapshot, update as Update<ServiceSettings>, change),
     // The session table has the total.

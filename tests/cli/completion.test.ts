@@ -58,9 +58,10 @@ describe('gateway-admin complete', () => {
     [['show', 'filter', 'S'], ['Spare']],
     [
       ['create', ''],
-      ['service', 'server', 'monitor', 'filter'],
+      ['service', 'server', 'monitor', 'filter', 'listener'],
     ],
     [['create', 'server', ''], []],
+    [['delete', 'listener', 'R'], ['Report-Service']],
     [['delete', 'server', 'S'], ['Spare-DB']],
     [['delete', '--de'], ['--detach']],
     [

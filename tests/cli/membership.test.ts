@@ -101,6 +101,27 @@ describe('gateway-admin create', () => {
     expect(err).not.toContain('plum');
   });
 
+  it('adds a listener to a service', async () => {
+    const listener = ['--set', 'protocol=pg', '--set', 'address=::1', '--set', 'port=4010'];
+    const { code, out } = await ask(['create', 'listener', 'My-Service', 'Second', ...listener]);
+    expect([code, out]).toEqual([0, 'Done: create listener My-Service Second on eu-1.\n']);
+    expect(running.admin.snapshot.services.find('my service')?.listeners.at(-1)).toMatchObject({
+      name: 'Second',
+      port: 4010,
+    });
+  });
+
+  it.each([
+    ['create', 'listener', 'My-Service'],
+    ['delete', 'listener', 'My-Service', '--yes'],
+    ['create', 'server', 'db-9', 'second'],
+    ['delete', 'server', 'db-9', 'second', '--yes'],
+  ])('wants two names of a listener, and one of anything else: %s %s %s', async (...args) => {
+    const { code, err } = await ask(args);
+    expect([code, err]).toEqual([2, expect.stringContaining('A listener needs the name of its service')]);
+    expect(running.gateway.calls).toEqual([]);
+  });
+
   it('says that nothing is to do if an equal resource is there, and where another one is', async () => {
     const args = ['create', 'service', 'Spare Service', '--set', 'router=cli', '--set', 'state=stopped'];
     expect((await ask(args)).out).toBe('Nothing to do: create service Spare Service.\n');
@@ -157,6 +178,13 @@ describe('gateway-admin delete', () => {
     );
     expect(running.admin.snapshot.servers.find('db-serv-3')).toBeUndefined();
     expect(running.admin.snapshot.services.find('report-service')?.settings.servers).toEqual([]);
+  });
+
+  it('takes a listener away from its service', async () => {
+    const { code, out } = await ask(['delete', 'listener', 'my-service', 'local-listener', '--yes']);
+    expect([code, out]).toEqual([0, 'Done: delete listener my-service local-listener on eu-1.\n']);
+    const { listeners } = running.admin.snapshot.services.find('my service') ?? {};
+    expect(listeners?.map(({ name }) => name)).not.toContain('Local Listener');
   });
 
   it('shows the whole plan with --dry-run', async () => {

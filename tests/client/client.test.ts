@@ -118,6 +118,23 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     expect(admin.snapshot.services.find('backup')?.settings.servers).toEqual([]);
   });
 
+  it('creates, reads and deletes a listener by the names of its service and its own', async () => {
+    const admin = run();
+    const client = await open(admin);
+    const listener = { name: 'second one', protocol: 'pg', address: '::1', port: 4010 };
+    expect(await client.services.createListener(odd, listener)).toMatchObject({
+      ok: true,
+      value: listener,
+    });
+    expect(await client.services.listener(odd, 'Second One', { fields: ['port'] })).toMatchObject({
+      value: { port: 4010 },
+    });
+    expect(await client.services.deleteListener(odd, 'second one')).toMatchObject({ ok: true });
+    expect(await client.services.listener(odd, 'second one')).toMatchObject({
+      problem: { code: 'listener-not-found' },
+    });
+  });
+
   it('sends a sequence with the mark of its plan', async () => {
     const admin = run();
     const client = await open(admin);

@@ -15,9 +15,11 @@ import { endpoints, taggedBy, targetOf, type Endpoint } from './endpoint.ts';
 const reads = endpoints.filter(({ method }) => method === 'GET');
 const writes = endpoints.filter(({ method }) => method !== 'GET');
 /** Where the entity tag is read that the condition of a writing request compares; `undefined` for a session. */
-function conditionTargetOf({ path, subject }: Endpoint): string | undefined {
+function conditionTargetOf(endpoint: Endpoint): string | undefined {
+  const { path, subject } = endpoint;
   const [, collection = ''] = path.split('/');
   if (collection === 'sessions') return undefined;
+  if (path.includes('/listeners')) return targetOf(endpoint);
   if (collection === 'gateway' || collection === 'users') return path.replace(/\/flush$|\/:name$/, '');
   return `/${collection.replace(/s?$/, 's')}/${subject ?? ''}`;
 }
@@ -97,13 +99,18 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await limit(1, part)).status).toBe(200);
   });
 
-  it('a command changes only the tags of its resource and of the collection', async () => {
+  it('a command changes only the tags of its resource, of the parts of the resource and of the collection', async () => {
     const targets = reads.map((endpoint) => targetOf(endpoint));
     const before = await Promise.all(targets.map(tagOf));
     const answer = await limit(1);
     const after = await Promise.all(targets.map(tagOf));
     const changed = targets.filter((_, at) => before[at] !== after[at]);
-    expect(changed).toEqual(['/services/my-service', '/services']);
+    expect(changed).toEqual([
+      '/services/my-service',
+      '/services',
+      '/services/My-Service/listeners',
+      '/services/my-service/listeners/SECURE-listener',
+    ]);
     expect(answer.headers['etag']).toBe(await tagOf('/services/My-Service'));
   });
 

@@ -106,6 +106,37 @@ const service: readonly Endpoint[] = [
     subject: 'My-Service',
   },
   {
+    method: 'GET',
+    path: '/services/:name/listeners/:listener',
+    aliases: [],
+    parameters: ['fields'],
+    answer: one('listener'),
+    subject: 'my-service/SECURE-listener',
+    ours: true,
+  },
+  {
+    method: 'POST',
+    path: '/services/:name/listeners',
+    aliases: [],
+    parameters: [],
+    answer: { status: 201, one: 'listener' },
+    subject: 'My-Service',
+    body: {
+      type: 'application/json',
+      json: { name: 'Added Listener', protocol: 'pgclient', address: '0.0.0.0', port: 4011 },
+    },
+    ours: true,
+  },
+  {
+    method: 'DELETE',
+    path: '/services/:name/listeners/:listener',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'My-Service/Local-Listener',
+    ours: true,
+  },
+  {
     method: 'PATCH',
     path: '/services/:name',
     aliases: [],
@@ -522,17 +553,22 @@ export function targetOf({ path, subject = '' }: Endpoint, spelling: string = pa
   return spelling.replace(/:\w+/g, () => subjects.shift() ?? '');
 }
 
+/** Whether an endpoint deletes something that a document configures: a resource, or a listener of a service. */
+export function removesConfigured({ method, path, search }: Endpoint): boolean {
+  return method === 'DELETE' && (search?.includes('detach') === true || path.endsWith('/:listener'));
+}
+
 /**
  * The target of the reading endpoint whose entity tag a command changes: the longest part of the path, in one of its
  * spellings, that is read and has a tag. After a creation it is the new resource, after a deletion the list.
  */
 export function taggedBy(endpoint: Endpoint): string | undefined {
-  const { path, aliases, body, answer, search } = endpoint;
+  const { path, aliases, body, answer } = endpoint;
   if (answer.status === 201) {
     const { name } = body?.json as { readonly name: string };
-    return `${path}/${name.replaceAll(' ', '-')}`;
+    return `${targetOf(endpoint)}/${name.replaceAll(' ', '-')}`;
   }
-  if (search?.includes('detach') === true) return path.replace('/:name', '');
+  if (removesConfigured(endpoint)) return targetOf(endpoint).replace(/\/[^/]*$/, '');
   const tagged = endpoints.filter(({ method, live }) => method === 'GET' && live !== true);
   const shown = tagged
     .filter((read) => [path, ...aliases].some((spelling) => `${spelling}/`.startsWith(`${read.path}/`)))

@@ -10,12 +10,12 @@ import {
 import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { transports, type Answer, type Transport } from '../support/transport.ts';
 import { readAudit } from '../support/audit-reader.ts';
-import { endpoints, taggedBy, targetOf } from './endpoint.ts';
+import { endpoints, removesConfigured, taggedBy, targetOf } from './endpoint.ts';
 
 const json = { 'content-type': 'application/json' };
 const secret = 'planted-Passw0rd-ünïcode';
 const creations = endpoints.filter(({ answer }) => answer.status === 201);
-const deletions = endpoints.filter(({ search }) => search?.includes('detach'));
+const deletions = endpoints.filter(removesConfigured);
 
 /** A definition of each kind with every secret that the kind has. */
 const withSecrets: readonly (readonly [target: string, definition: object])[] = [
@@ -77,7 +77,8 @@ async function planOf(target: string, body: unknown): Promise<Extract<Plan, { re
 }
 
 describe.each(creations)('POST $path', (endpoint) => {
-  const { path, body } = endpoint;
+  const path = targetOf(endpoint);
+  const { body } = endpoint;
   const definition = body?.json as { readonly name: string };
 
   it('answers with the resource, its place and its entity tag', async () => {
@@ -249,9 +250,9 @@ describe('the mark of a creation', () => {
 });
 
 describe.each(deletions)('DELETE $path', (endpoint) => {
-  const { path } = endpoint;
   const target = targetOf(endpoint);
-  const list = path.replace('/:name', '');
+  const list = taggedBy(endpoint) ?? '';
+  const creation = creations.find((each) => targetOf(each) === list);
 
   it('takes the resource away, and gives the list another entity tag', async () => {
     const tag = await tagOf(list);
@@ -260,12 +261,18 @@ describe.each(deletions)('DELETE $path', (endpoint) => {
     expect(await tagOf(list)).not.toBe(tag);
     expect((await send('GET', target)).status).toBe(404);
     expect((await send('DELETE', target)).status).toBe(404);
-    expect(running.gateway.applied.map(({ type }) => type)).toEqual([`${list.slice(1, -1)}.delete`]);
+    expect(running.gateway.applied.map(({ type }) => type)).toEqual([
+      `${/(\w+)s$/.exec(list)?.[1] ?? ''}.delete`,
+    ]);
   });
 
   it('compares If-Match with the entity tag of the resource', async () => {
-    await post(list, creations.find((each) => each.path === list)?.body?.json);
-    expect((await send('DELETE', target, undefined, { 'if-match': await tagOf(list) })).status).toBe(412);
+    const before = await tagOf(target);
+    await post(list, creation?.body?.json);
+    // A listener has the tag of its list, and no older one.
+    const listed = await tagOf(list);
+    const other = listed === (await tagOf(target)) ? before : listed;
+    expect((await send('DELETE', target, undefined, { 'if-match': other })).status).toBe(412);
     expect((await send('DELETE', target, undefined, { 'if-match': await tagOf(target) })).status).toBe(204);
   });
 
@@ -286,10 +293,9 @@ describe.each(deletions)('DELETE $path', (endpoint) => {
   });
 
   it('frees the name for another definition', async () => {
-    const { body } = creations.find((each) => each.path === list) ?? {};
     await send('DELETE', target);
     const name = decodeURIComponent(target.slice(list.length + 1)).toUpperCase();
-    const answer = await post(list, { ...(body?.json as object), name });
+    const answer = await post(list, { ...(creation?.body?.json as object), name });
     expect(answer.status).toBe(201);
     expect((await send('GET', target)).body).toEqual(answer.body);
   });

@@ -74,13 +74,15 @@ const existing: Readonly<Record<string, string>> = {
   servers: 'db-serv-1',
   monitors: 'Main-Monitor',
   filters: 'Hint',
+  listeners: 'My-Listener',
 };
 
 /** The map of parameters of each kind. */
 const mapOf = (endpoint: Endpoint): string =>
   kindOf(endpoint) === 'services' ? 'router_options' : 'parameters';
 
-const kindOf = ({ path }: Endpoint): string => (path.split('/')[1] ?? '').replace(/([^s])$/, '$1s');
+const kindOf = ({ path }: Endpoint): string =>
+  path.includes('/listeners') ? 'listeners' : (path.split('/')[1] ?? '').replace(/([^s])$/, '$1s');
 
 /** Whether an endpoint has nothing to do outside a fleet. */
 const isOfFleet = ({ path }: Pick<Endpoint, 'path'>): boolean => path.startsWith('/fleet/');
@@ -116,7 +118,7 @@ const subject =
   (name: string): Row =>
   (endpoint) => ({ target: targetOf({ ...endpoint, subject: name }) });
 
-const nobody = subject('77777');
+const nobody = subject('77777/77777');
 const logIn = (found: 'throttled' | 'overloaded' | undefined): Row => {
   const authenticate = (): Promise<typeof found> => Promise.resolve(found);
   return () => ({ headers: { authorization: 'Basic x' }, options: { access: { authenticate } } });
@@ -208,7 +210,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'body-timeout': () => ({ body: () => new Promise(() => undefined), after: longTime }),
   'content-too-large': body(' '.repeat(1_048_577)),
   'unsupported-media-type': () => ({ headers: { 'content-type': 'text/plain' } }),
-  'path-encoding-invalid': subject('%zz'),
+  'path-encoding-invalid': subject('%zz/x'),
   'session-id-invalid': subject('x'),
   'range-invalid': query('range=2-1'),
   'fields-invalid': query('fields=nothing'),
@@ -291,6 +293,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   }),
   'service-not-found': nobody,
   'server-not-found': nobody,
+  'listener-not-found': subject('My-Service/77777'),
   'monitor-not-found': nobody,
   'filter-not-found': nobody,
   'session-not-found': nobody,
@@ -353,6 +356,7 @@ function secretOf(endpoint: Endpoint): string {
     {
       servers: '/parameters/password',
       monitors: '/parameters/password',
+      listeners: '/parameters/password',
       filters: '/parameters/password/value',
     }[kindOf(endpoint)] ?? '/password'
   );

@@ -145,7 +145,7 @@ describe.each(transportNames)('through %s', (name) => {
     '/services//',
     '/services//listeners',
     '/services/My-Service//listeners',
-    '/services/My-Service/listeners/x',
+    '/services/My-Service/listeners/x/y',
     '/services/My-Service/Stop',
     '/service',
     '/service/My-Service',

@@ -37,6 +37,15 @@ const calls: Readonly<Record<string, Command>> = {
       { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pg' },
       context,
     ),
+  createListener: (snapshot, context) =>
+    library.createListener(
+      snapshot,
+      'My Service',
+      { name: 'new', protocol: 'pgclient', address: '::', port: 4011 },
+      context,
+    ),
+  deleteListener: (snapshot, context) =>
+    library.deleteListener(snapshot, 'My Service', 'My Listener', context),
   deleteResource: (snapshot, context) => library.deleteResource(snapshot, 'servers', 'Spare DB', context),
   createUser: (snapshot, context) =>
     library.createUser(snapshot, { name: 'eve', passwordHash: 'x' }, context),

@@ -109,7 +109,8 @@ export function patchedBy({ method, id }: BoundRoute): Fields | undefined {
 
 /** The fields of the resource that a route creates; `undefined` if a route creates none. */
 export function definedBy({ method, id }: BoundRoute): Fields | undefined {
-  return method === 'POST' && id.endsWith('.create') ? fieldTables[id.replace(/s?\..*$/, '')] : undefined;
+  const [, collection = '', part = ''] = /^(\w+)s\.create(\w*)$/.exec(id) ?? [];
+  return method === 'POST' ? fieldTables[part.toLowerCase() || collection] : undefined;
 }
 
 /** The JSON Patches of the interface: what is patched, and the answer to the patch. */
@@ -126,7 +127,8 @@ const definitions = boundRoutes.flatMap((route) => {
   const fields = definedBy(route);
   if (fields === undefined || route.kind !== 'command' || route.bodyShape === undefined) return [];
   const name = `${componentOf(fields)}Definition`;
-  return [{ name, fields, shape: route.bodyShape, collection: route.path.slice(1) }];
+  const place = route.path.slice(1).replace(':name', '*').replaceAll('/', '.');
+  return [{ name, fields, shape: route.bodyShape, place, kind: componentOf(fields).toLowerCase() }];
 });
 const definitionNames = new Map(definitions.map(({ name, shape }) => [shape, name]));
 
@@ -164,11 +166,11 @@ function secretMember(member: Members): Members {
 function definitionSchemas(): Members {
   const texts = Object.entries(documentDescriptions());
   return Object.fromEntries(
-    definitions.map(({ name, fields, shape, collection }) => {
-      const start = `${collection}.*.`;
+    definitions.map(({ name, fields, shape, place, kind }) => {
+      const start = `${place}.*.`;
       const own = texts.filter(([path]) => path.startsWith(start));
       const descriptions = {
-        '': `The definition of a new ${collection.replace(/s$/, '')}. Secrets are in plain text, and are never shown.`,
+        '': `The definition of a new ${kind}. Secrets are in plain text, and are never shown.`,
         ...Object.fromEntries(own.map(([path, text]) => [path.slice(start.length), text])),
       };
       const schema = plain(z.toJSONSchema(shape, { ...schemaOptions, override: withRules }));

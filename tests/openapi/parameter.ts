@@ -8,6 +8,10 @@ const text = { type: 'string' };
 
 const pathParameters: Readonly<Record<string, Members>> = {
   name: { description: 'Name of the resource, with a hyphen for each white space character.', schema: text },
+  listener: {
+    description: 'Name of the listener, with a hyphen for each white space character.',
+    schema: text,
+  },
   id: { description: 'Id of the command in flight.', schema: text },
   node: { description: 'Name of the node. Upper and lower case differ.', schema: text },
   sessionId: { description: 'Id of the session.', schema: { type: 'integer', minimum: 0 } },

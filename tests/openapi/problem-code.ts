@@ -54,6 +54,7 @@ const rules: readonly Rule[] = [
     ['password-unacceptable', 'secret-not-storable'],
   ],
   [isDeletion, ['resource-in-use', 'not-supported']],
+  [({ id }) => id === 'services.deleteListener', ['not-supported']],
   [
     (route) => patches(route, ({ secret }) => secret !== undefined),
     ['field-write-only', 'password-unacceptable'],
@@ -96,7 +97,9 @@ function asksHost(route: BoundRoute): boolean {
 
 /** Whether the nodes of a fleet share what a route changes, and each of them asks its gateway. */
 function isShared(route: BoundRoute): boolean {
-  return asksHost(route) && /\.(?:patch|start|stop|create|delete|undo|restore)$/.test(route.id);
+  return (
+    asksHost(route) && /\.(?:patch|start|stop|(?:create|delete)(?:Listener)?|undo|restore)$/.test(route.id)
+  );
 }
 
 /** Whether a route reads the body. */
@@ -133,7 +136,8 @@ function isDeletion(route: BoundRoute): boolean {
 function notFound({ path }: BoundRoute): readonly ProblemCode[] {
   const [, kind] = /^\/(\w+?)s?\/:(?!node)/.exec(path) ?? [];
   if (kind === 'history') return ['entry-not-found'];
-  return kind === undefined ? [] : [`${kind}-not-found` as ProblemCode];
+  const part: readonly ProblemCode[] = path.endsWith('/:listener') ? ['listener-not-found'] : [];
+  return kind === undefined ? part : [`${kind}-not-found` as ProblemCode, ...part];
 }
 
 /** The routes that a sequence takes commands of: each can refuse its command with each of its codes. */

@@ -65,6 +65,7 @@ const rows: readonly Row[] = [
     values: [...kindMay, 'resources/listener.ts'],
     types: ['resources/*'],
   },
+  { from: 'resources/listening.ts', values: [...kindMay, 'resources/listener.ts'], types: ['resources/*'] },
   { from: 'resources/*', values: kindMay, types: ['resources/*'] },
   {
     from: 'resources/shared/*',

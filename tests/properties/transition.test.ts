@@ -45,8 +45,8 @@ function happen(snapshot: Snapshot, what: Act | Report): Happened {
   return { next, events };
 }
 
-function totals(snapshot: Snapshot): readonly number[] {
-  return [...snapshot.services].map(({ key }) => snapshot.sessions.totalOfService(key));
+function totals(snapshot: Snapshot): ReadonlyMap<string, number> {
+  return new Map(Array.from(snapshot.services, ({ key }) => [key, snapshot.sessions.totalOfService(key)]));
 }
 
 /** What GET /services says of the connections, in declaration order. */
@@ -108,8 +108,8 @@ describe('any commands and reports on any gateway', () => {
             'verb' in what
               ? transitionOf(what)(current, someTime).next
               : applyReports(current, reportOf(what, current), { now: 0 }).next;
-          totals(next).forEach((total, at) => {
-            expect(total).toBeGreaterThanOrEqual(before[at] ?? 0);
+          totals(next).forEach((total, key) => {
+            expect(total).toBeGreaterThanOrEqual(before.get(key) ?? 0);
           });
           const open = [...next.sessions];
           expect(shownCounts(next)).toEqual(

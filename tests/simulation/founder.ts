@@ -57,8 +57,28 @@ export class Founder {
     this.#fails = fails;
   }
 
-  /** @param number - differs from command to command */
-  next(number: number): Asked {
+  /**
+   * What is asked at once: one command, or two that meet.
+   *
+   * @param number - differs from command to command, by at least two
+   */
+  next(number: number): readonly Asked[] {
+    const random = this.#random;
+    if (random.chance(0.7)) return [this.#one(number)];
+    const server = random.pick(names.servers);
+    const rivals = [
+      () => [this.#listing(server, true), this.#deletion('servers', server)],
+      () => [this.#creation(number, 'servers'), this.#creation(number + 1, 'servers')],
+      () => [this.#creation(number, 'services', server), this.#deletion('servers', server)],
+      () => [this.#turn(), this.#deletion('services')],
+    ];
+    const pair = random
+      .pick(rivals)()
+      .map((each) => this.#asked(each));
+    return random.chance(0.5) ? pair : pair.toReversed();
+  }
+
+  #one(number: number): Asked {
     const random = this.#random;
     const makers = [
       () => this.#creation(number),
@@ -75,9 +95,13 @@ export class Founder {
       () => [this.#listing(), this.#listing(), this.#deletion()],
       () => [this.#turn(), this.#deletion()],
     ];
-    const asked = random.chance(0.3) ? inSequence(random.pick(whole)()) : random.pick(makers)();
-    if ('request' in asked && random.chance(0.5)) return asked as Asked;
-    const { kind, step, changes } = asked;
+    return this.#asked(random.chance(0.3) ? inSequence(random.pick(whole)()) : random.pick(makers)());
+  }
+
+  /** A command in the process, or a request. */
+  #asked(command: ClientCommand): Asked {
+    if ('request' in command && this.#random.chance(0.5)) return command as Asked;
+    const { kind, step, changes } = command;
     return { kind, step, changes, judge: (execution) => this.#judge(kind, execution) };
   }
 
@@ -119,11 +143,16 @@ export class Founder {
       if (left !== 0) this.faults.push(`${kind} has changed nothing, and ${resource} has come or gone`);
   }
 
-  #creation(number: number, collection: Founded = this.#random.pick(everyCollection)): Founding {
+  /** @param listed - a server that a service or monitor lists */
+  #creation(
+    number: number,
+    collection: Founded = this.#random.pick(everyCollection),
+    listed?: string,
+  ): Founding {
     const random = this.#random;
     const name = this.#spelt(random.pick(names[collection]));
     const key = nameKey(name);
-    const servers = ['db-1', ...names.servers].filter(() => random.chance(0.4));
+    const servers = ['db-1', ...names.servers].filter((each) => each === listed || random.chance(0.4));
     const state = random.pick(['started', 'stopped'] as const);
     const links = servers.map((server) => linkTo('servers', server));
     const lists = Object.fromEntries(
@@ -161,10 +190,11 @@ export class Founder {
     };
   }
 
-  #deletion(): Founding {
+  #deletion(
+    collection: Founded = this.#random.pick(everyCollection),
+    name: string = this.#random.pick(names[collection]),
+  ): Founding {
     const random = this.#random;
-    const collection = random.pick(everyCollection);
-    const name = random.pick(names[collection]);
     const key = nameKey(name);
     const detach = random.chance(0.5);
     const gone = fieldsOfEach([name]).map((field) => [field, undefined]);
@@ -185,12 +215,13 @@ export class Founder {
   }
 
   /** A service or monitor lists a server, or no longer. */
-  #listing(): ClientCommand {
+  #listing(
+    server: string = this.#random.pick(names.servers),
+    isListed = this.#random.chance(0.6),
+  ): ClientCommand {
     const random = this.#random;
     const collection = random.pick(['services', 'monitors'] as const);
     const holder = random.pick(holders[collection]);
-    const server = random.pick(names.servers);
-    const isListed = random.chance(0.6);
     const patch = collection === 'services' ? patchService : patchMonitor;
     const step: Transition = (snapshot, context) => {
       const others = listOf(snapshot, collection, holder).filter(

@@ -237,8 +237,8 @@ class World {
   #foundSome(life: Life): void {
     if (this.#founder === undefined || life.isClosing) return;
     for (let each = 0; each < 3; each += 1) {
-      this.#commands += 1;
-      this.#ask(life, this.#founder.next(this.#commands + 1));
+      this.#commands += 2;
+      for (const asked of this.#founder.next(this.#commands + 1)) this.#ask(life, asked);
       this.#report(life.admin, this.#founder.happenings(this.#gateway));
     }
   }

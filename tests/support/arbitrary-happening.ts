@@ -7,8 +7,10 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  createListener,
   createResource,
   createUser,
+  deleteListener,
   deleteResource,
   deleteUser,
   flushLogs,
@@ -131,6 +133,22 @@ export const verbs = {
     filters: someLinks(filters, 'filters', value >> 1),
   })),
   'services.delete': deleted('services'),
+  'services.createListener':
+    ({ pick, value, among }) =>
+    (from, context) =>
+      createListener(
+        from,
+        picked((among ?? from).services, pick),
+        { name: `new ${String(value % 3)}`, protocol: 'pg', address: '::1', port: (value % 2) + 1 },
+        context,
+      ),
+  'services.deleteListener':
+    ({ pick, value, among }) =>
+    (from, context) => {
+      const service = picked((among ?? from).services, pick);
+      const listeners = (among ?? from).services.find(service)?.listeners ?? [];
+      return deleteListener(from, service, picked(listeners, value), context);
+    },
   'services.closeSessions': named('services', closeServiceSessions),
   'services.patch': patched('services', patchService, (value, { servers, filters }) => [
     replace('/servers', someLinks(servers, 'servers', value)),

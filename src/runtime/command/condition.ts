@@ -91,5 +91,5 @@ function collectionOf({ id }: BoundResourceRoute): string {
 export function versionAt({ route, parameters }: Place, snapshot: Snapshot): Version | undefined {
   const found = route.find(snapshot, parameters);
   if (found.ok) return route.version?.(snapshot, found.value);
-  return route.kind === 'command' ? route.versionWhenGone?.(snapshot) : undefined;
+  return route.kind === 'command' ? route.versionWhenGone?.(snapshot, parameters) : undefined;
 }

@@ -5,6 +5,8 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  deleteListener,
+  deleteResource,
   linkTo,
   flushLogs,
   patchFilter,
@@ -30,6 +32,10 @@ import { formatPointer, type Json } from '../../json/index.ts';
 /** An effect to audit, and the related effects that the audits need. @internal */
 export interface AuditedEffect {
   readonly effect: Effect;
+  /** The effect that must come before `effect`: what is created must be gone first. */
+  readonly first?: Effect;
+  /** The start of the service that `effect` creates. */
+  readonly start?: Effect | undefined;
   /** The effect that undoes `effect`. */
   readonly inverse?: Effect | undefined;
   /** A later change of other settings of the same resource. */
@@ -55,6 +61,44 @@ export function auditedEffectsOf(snapshot: Snapshot): readonly AuditedEffect[] {
   return [
     ...reversible.flatMap((transitions) => reversibleEffect(snapshot, transitions)),
     ...closingTransitions(snapshot).flatMap((transition) => closingEffects(snapshot, transition)),
+    ...deletions(snapshot).flatMap((transition) => membershipEffects(snapshot, transition)),
+  ];
+}
+
+/** A deletion, and the creation of what was deleted. */
+function membershipEffects(snapshot: Snapshot, deletion: Transition): readonly AuditedEffect[] {
+  const decision = deletion(snapshot, context);
+  if (decision.outcome !== 'accepted') return [];
+  const { events, effects, next } = decision;
+  const [[event], [first]] = [events, effects];
+  if (event === undefined || first === undefined) return [];
+  const creations = reversibleEffect(next, [revert(event)]).map((audited): AuditedEffect => {
+    const { effect, settlements = [] } = audited;
+    const known = new Map([...settlements, [first, deletion] as const]);
+    if (effect.type !== 'service.create') return { ...audited, first, settlements: known };
+    const starting: Transition = (now, within) => startService(now, effect.service, within);
+    const [start] = effectsOf(starting(snapshot, context));
+    if (start !== undefined) known.set(start, starting);
+    return { ...audited, first, start, settlements: known };
+  });
+  return [...reversibleEffect(snapshot, [deletion]), ...creations];
+}
+
+/** The deletions of all resources, those in use too, and of the first listener of each service. */
+function deletions(snapshot: Snapshot): readonly Transition[] {
+  return [
+    ...(['services', 'servers', 'monitors', 'filters'] as const).flatMap((collection) => {
+      const resources: Iterable<{ readonly name: string }> = snapshot[collection];
+      return Array.from(
+        resources,
+        ({ name }): Transition =>
+          (now, within) =>
+            deleteResource(now, collection, name, within),
+      );
+    }),
+    ...Array.from(snapshot.services).flatMap(({ name, listeners: [first] }): readonly Transition[] =>
+      first === undefined ? [] : [(now, within) => deleteListener(now, name, first.name, within)],
+    ),
   ];
 }
 

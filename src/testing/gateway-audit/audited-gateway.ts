@@ -8,6 +8,7 @@ import {
   type Admin,
   type Effect,
   type GatewayPort,
+  type Listener,
   type Service,
   type Session,
   type Snapshot,
@@ -40,8 +41,9 @@ export interface AuditClient {
  */
 export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
   /**
-   * Connects a client to a started service of the opened gateway. The gateway must report the session of the client with
-   * its connections, and has a second for each report.
+   * Connects a client to a service of the opened gateway, at one of the listeners of the given service. The gateway must
+   * report the session of the client with its connections, and has a second for each report. Rejects if the gateway does
+   * not take the client, because the service is stopped or the listener is gone.
    *
    * With this function the audits close the sessions and connections of real clients, and look at the clients and at the
    * reports of the gateway. Without it the audits close the sessions of the document, and know only what `inspect`
@@ -90,8 +92,10 @@ export interface ConnectedClient extends SessionIdentity {
 /** The clients of a gateway. */
 interface Clients {
   readonly all: readonly ConnectedClient[];
-  /** Connects one more client to a started service; waits a little if none is started. */
+  /** Connects one more client to a started service; waits a little if there is none as at the beginning. */
   readonly connectAnother: () => Promise<unknown>;
+  /** Whether the gateway takes a client at a listener of a service. */
+  readonly isTaken: (service: Service) => Promise<boolean>;
 }
 
 /** The calls of the gateway that a check needs. @internal */
@@ -111,6 +115,11 @@ export interface Calls {
   readonly expectRefusal: (effect: Effect, setting: string) => Promise<void>;
   /** Expects that the clients of the given sessions are disconnected, and that all others are still connected. */
   readonly expectClients: (closed: readonly SessionIdentity[], when: string) => Promise<void>;
+  /**
+   * Expects that the gateway takes a client at each of the listeners exactly if the interface shows the listener, and its service
+   * as started.
+   */
+  readonly expectEntries: (service: string, listeners: readonly Listener[], when: string) => Promise<void>;
   /** Expects that no client was disconnected, and that the end of no session was reported. */
   readonly expectSessions: (when: string) => Promise<void>;
 }
@@ -137,7 +146,11 @@ export async function withGateway<Gateway extends AuditedGateway>(
   check: (opened: OpenedGateway) => unknown,
 ): Promise<void> {
   // The audit calls the port itself. The interface only settles what the port has applied.
-  const settled = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
+  const settled: GatewayPort = {
+    supports: ['create', 'delete'],
+    apply: () => Promise.resolve(),
+    inspect: () => Promise.resolve('in-place'),
+  };
   const admin = createAdmin({ snapshot, gateway: settled });
   const reported = new Set<string>();
   const gateway = await open(watched(admin, reported));
@@ -184,10 +197,26 @@ async function connectClients<Gateway extends AuditedGateway>(
   const all: ConnectedClient[] = [];
   for (const service of clientServices(admin.snapshot)) all.push(await connectTo(service));
   const connectAnother = (): Promise<unknown> => {
-    const [service] = clientServices(admin.snapshot);
+    const service = clientServices(admin.snapshot).find(({ key, listeners }) =>
+      all.some((one) => one.service.key === key && one.service.listeners === listeners),
+    );
     return service === undefined ? systemClock.sleep(restMs) : connectTo(service);
   };
-  return { all, connectAnother };
+  const isTaken = async (service: Service): Promise<boolean> => {
+    const client = await connect(service, gateway);
+    client.disconnect();
+    return true;
+  };
+  return { all, connectAnother, isTaken: (service) => within(isTaken(service)) };
+}
+
+/** Whether something succeeds before the patience ends. */
+async function within(success: Promise<boolean>): Promise<boolean> {
+  const over = new AbortController();
+  const late = systemClock.sleep(patienceMs, over.signal).then(() => false);
+  return Promise.race([success.catch(() => false), late]).finally(() => {
+    over.abort();
+  });
 }
 
 /** Looks until there is something to see; `undefined` if there is nothing for too long. @internal */
@@ -270,9 +299,21 @@ function clientCalls({
   clients,
 }: Pick<OpenedGateway, 'admin'> & { readonly clients: Clients | undefined }): Pick<
   Calls,
-  'expectClients' | 'expectSessions'
+  'expectClients' | 'expectEntries' | 'expectSessions'
 > {
   return {
+    async expectEntries(key, listeners, when) {
+      const service = admin.snapshot.services.find(key);
+      if (clients === undefined || service === undefined) return;
+      for (const listener of listeners) {
+        const isThere = service.listeners.some(({ name }) => nameKey(name) === nameKey(listener.name));
+        const expected = isThere && service.state === 'started' ? 'taken' : 'refused';
+        const seen = (await clients.isTaken({ ...service, listeners: [listener] })) ? 'taken' : 'refused';
+        if (seen === expected) continue;
+        const where = `the listener "${listener.name}" of ${service.name}`;
+        throw new Error(`a client that connects to ${where} must be ${expected} ${when}, but was ${seen}`);
+      }
+    },
     async expectClients(closed, when) {
       if (clients !== undefined) await expectClients(clients, closed, when);
     },

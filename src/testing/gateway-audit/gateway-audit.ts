@@ -22,6 +22,7 @@ import {
   type AuditedGateway,
   type GatewayAuditOptions,
   type Host,
+  type OpenedGateway,
 } from './audited-gateway.ts';
 import { clientLaws, laws, startLaws, type Law } from './law.ts';
 import { reportLaws } from './report-law.ts';
@@ -45,8 +46,10 @@ export interface GatewayAudit {
  *
  * The audits call the port with the effects of transitions on the document. The effects start and stop services and
  * monitors, change settings (a limit of a service, the maintenance of a server, the interval of a monitor, the value of
- * a parameter), close sessions and connections, and flush the logs. Give a document with at least two resources of
- * every kind: a kind that the document lacks is not audited.
+ * a parameter), close sessions and connections, flush the logs, and delete and create what is not in use: a stopped
+ * service or monitor, a server or filter that no list names, the first listener of each service. Give a document with at least
+ * two resources of every kind, one of them not in use: a kind that the document lacks is not audited. A gateway whose `supports`
+ * does not list both `create` and `delete` is not asked for either.
  *
  * Each audit has an interface of its own, over the document. When the port has applied an effect, the interface settles
  * the effect. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the audit alone:
@@ -133,10 +136,25 @@ async function runAudit<Gateway extends AuditedGateway>(
         throw new Error(`the gateway must report something to audit with ${type}, but reports nothing`);
       const { all, audited } = found;
       count = found.count;
-      await law.check(audited, callsFor(audited, opened), all);
+      if (!isSupported(audited, opened)) return;
+      const calls = callsFor(audited, opened);
+      if (audited.first !== undefined) {
+        await calls.apply(audited.first);
+        await calls.expect(audited.first, 'in-place', 'after apply');
+      }
+      await law.check(audited, calls, all);
     });
     index += 1;
   }
+}
+
+/** Whether the gateway says that it can do what an audit asks for. What is created is deleted first, and the reverse. */
+function isSupported(
+  { effect: { type } }: AuditedEffect,
+  { gateway: { supports = [] } }: OpenedGateway,
+): boolean {
+  const isMembership = type.endsWith('.create') || type.endsWith('.delete');
+  return !isMembership || (supports.includes('create') && supports.includes('delete'));
 }
 
 function coveredBy(

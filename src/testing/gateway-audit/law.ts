@@ -66,7 +66,7 @@ export const laws: readonly Law[] = [
       await apply(audited.effect);
       for (const other of all) {
         if (isApart(audited, other))
-          await expect(other.effect, 'not-in-place', `after ${textOf(audited.effect)}`);
+          await expect(other.first ?? other.effect, 'not-in-place', `after ${textOf(audited.effect)}`);
       }
     },
   },
@@ -165,7 +165,9 @@ const lookPauseMs = 10;
 
 /** Whether another effect is on another resource. Closing effects do not count: both may close the same session. */
 function isApart({ effect }: AuditedEffect, other: AuditedEffect): boolean {
-  return other.inverse !== undefined && other.effect.resource !== effect.resource;
+  // A listener is a part of its service.
+  const [one, another] = [`${effect.resource}/`, `${other.effect.resource}/`];
+  return other.inverse !== undefined && !one.startsWith(another) && !another.startsWith(one);
 }
 
 /** The requirements for gateways whose starts can be obstructed. @internal */
@@ -209,10 +211,35 @@ export const clientLaws: readonly Law[] = [
   {
     id: 'sessions',
     name: 'leaves the open sessions open',
-    covers: ({ effect }) => effect.type === 'service.stop',
+    covers: ({ effect }) => effect.type === 'service.stop' || effect.type === 'listener.delete',
     async check({ effect }, { apply, expectSessions }) {
       await apply(effect);
       await expectSessions(`after ${textOf(effect)}`);
+    },
+  },
+  {
+    id: 'entry',
+    name: 'lets the listener take clients exactly while the listener is there and its service is started',
+    covers: ({ effect }) => effect.type === 'listener.create' || effect.type === 'listener.delete',
+    async check({ effect }, { apply, expectEntries }) {
+      await apply(effect);
+      if (effect.type !== 'listener.create' && effect.type !== 'listener.delete') return;
+      await expectEntries(effect.service, [effect.definition], `after ${textOf(effect)}`);
+    },
+  },
+  {
+    id: 'start',
+    name: 'opens nothing before the start of the new service',
+    covers: ({ effect, start }) =>
+      effect.type === 'service.create' &&
+      start !== undefined &&
+      (effect.definition.listeners ?? []).length > 0,
+    async check({ effect, start = effect }, { apply, expectEntries }) {
+      if (effect.type !== 'service.create') return;
+      for (const each of [effect, start]) {
+        await apply(each);
+        await expectEntries(effect.service, effect.definition.listeners ?? [], `after ${textOf(each)}`);
+      }
     },
   },
 ];

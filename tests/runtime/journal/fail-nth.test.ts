@@ -4,10 +4,12 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  createListener,
   createMemoryStore,
   createResource,
   createSnapshot,
   createUser,
+  deleteListener,
   deleteResource,
   deleteUser,
   evolve,
@@ -44,7 +46,12 @@ import { FailingStore, storeFailures } from '../../support/failing-store.ts';
 const document: GatewayDocument = {
   servers: ['db', 'spare'].map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
   services: [
-    { name: 'Sales', router: 'readconnroute', servers: ['/servers/db'] },
+    {
+      name: 'Sales',
+      router: 'readconnroute',
+      servers: ['/servers/db'],
+      listeners: [{ name: 'first', protocol: 'pg', address: '::1', port: 4010 }],
+    },
     { name: 'Reports', router: 'readconnroute', state: 'stopped' },
   ],
   monitors: [
@@ -96,6 +103,9 @@ const commands: Readonly<Record<string, Transition>> = {
   'service.delete': (state, context) => deleteResource(state, 'services', 'Reports', context),
   'monitor.delete': (state, context) => deleteResource(state, 'monitors', 'Probe', context),
   'filter.delete': (state, context) => deleteResource(state, 'filters', 'Hint', context),
+  'listener.create': (state, context) =>
+    createListener(state, 'Sales', { name: 'new', protocol: 'pg', address: '::1', port: 4011 }, context),
+  'listener.delete': (state, context) => deleteListener(state, 'Sales', 'first', context),
   'user.create': (state, context) => createUser(state, { name: 'ada', passwordHash: 'opaque' }, context),
   'user.patch': (state, context) => changePassword(state, 'root', 'another', context),
   'user.rehash': (state, context) => rehashUser(state, 'root', { from: 'opaque', to: 'another' }, context),

@@ -4,6 +4,7 @@ import {
   EffectRefusedError,
   InvalidDocumentError,
   isUpdateInPlace,
+  nameKey,
   type Admin,
   type Effect,
   type EffectContext,
@@ -27,9 +28,17 @@ import { effectTable } from '../../../src/resources/index.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { openedSession } from '../../support/opened-session.ts';
 
-/** The sample, where every filter with a parameter that may be changed has two of them. */
+/**
+ * The sample, where every filter with a parameter that may be changed has two of them, and a stopped service that nobody uses
+ * has a listener.
+ */
 const document: GatewayDocument = {
   ...sampleDocument,
+  services: (sampleDocument.services ?? []).map((service) =>
+    service.name === 'Spare Service'
+      ? { ...service, listeners: [{ name: 'Spare', protocol: 'pg', address: '::1', port: 4100 }] }
+      : service,
+  ),
   filters: (sampleDocument.filters ?? []).map((filter) => {
     const { parameters } = filter;
     return parameters === undefined
@@ -59,7 +68,7 @@ function auditsOf(breaks: Breaks = () => ({})): readonly GatewayAudit[] {
     return Promise.resolve(port);
   };
   return gatewayAudits(document, open, {
-    connect: (service, port) => Promise.resolve(connect(service, port)),
+    connect: async (service, port) => Promise.resolve(connect(service, port)),
     obstruct: ({ key }, { gateway }) => Promise.resolve(obstruct(key, gateway)),
   });
 }
@@ -81,7 +90,13 @@ function obstruct(service: string, { will, failService, recoverService }: Script
 }
 
 /** Opens a session with a connection to the first server. The client is connected as long as the session is open. */
-function connect({ key, settings: { servers } }: Service, { gateway, report }: Opened): AuditClient {
+function connect(
+  { key, listeners, settings: { servers } }: Service,
+  { gateway, report }: Opened,
+): AuditClient {
+  const present = gateway.state.services[key]?.listeners ?? {};
+  if (listeners.length > 0 && !listeners.some(({ name }) => nameKey(name) in present))
+    throw new Error(`Nothing listens for ${key}`);
   const [opening] = gateway.openSession(key).slice(-1);
   if (opening?.type !== 'session.opened') throw new Error(`No session opened on ${key}`);
   const { id, connected } = opening;
@@ -163,13 +178,21 @@ describe('the audits', () => {
         'clients',
       ),
       ...laws('logs.flush', 'after', 'again', 'others', 'abort', 'final'),
+      ...laws('service.delete', ...running, 'abort', 'final'),
+      ...laws('service.create', ...running, 'abort', 'final', 'start'),
+      ...['server.delete', 'server.create', 'monitor.delete', 'monitor.create'].flatMap((type) =>
+        laws(type, ...running, 'abort', 'final'),
+      ),
+      ...['filter.delete', 'filter.create'].flatMap((type) => laws(type, ...running, 'abort', 'final')),
+      ...laws('listener.delete', ...running, 'abort', 'final', 'sessions', 'entry'),
+      ...laws('listener.create', ...running, 'abort', 'final', 'entry'),
       ...laws('reports', 'service', 'end', 'status', 'idle', 'statistics'),
     ]);
   });
 
   it('are about every type of effect', () => {
-    const audited = new Set(ids.map((id) => id.split('/')[0]));
-    expect(Object.keys(effectTable).filter((type) => !audited.has(type))).toEqual([]);
+    const audited = typesOf(audits);
+    expect(Object.keys(effectTable).filter((type) => !audited.includes(type))).toEqual([]);
   });
 
   it('are left out where the document has nothing for them', () => {
@@ -183,7 +206,7 @@ describe('the audits', () => {
     const fixed = gatewayAudits({ filters }, open, {
       connect: () => Promise.reject(new Error('no service')),
     });
-    expect(fixed).toHaveLength(4);
+    expect(typesOf(fixed)).toEqual(['logs.flush', 'filter.delete', 'filter.create']);
   });
 
   it('need the report of each client that connects, and something to close', async () => {
@@ -259,6 +282,10 @@ describe('the audits', () => {
     );
   });
 });
+
+function typesOf(of: readonly GatewayAudit[]): readonly string[] {
+  return [...new Set(of.map(({ id }) => id.split('/')[0] ?? ''))];
+}
 
 function laws(type: string, ...of: readonly string[]): readonly string[] {
   return of.map((law) => `${type}/${law}`);
@@ -382,6 +409,17 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
       closeAll(gateway, (id) => gateway.state.sessions[String(id)]?.service === service);
     }),
   }),
+  /** Says that the listener is as asked, and does nothing. */
+  entry: ({ apply, inspect }, type) => {
+    const asked: Effect[] = [];
+    return {
+      apply: only(type, apply, (effect) => Promise.resolve(void asked.push(effect))),
+      inspect: (effect, context) =>
+        asked.includes(effect) ? Promise.resolve('in-place') : inspect(effect, context),
+    };
+  },
+  /** Starts a service with its creation. */
+  start: (gateway, type) => ({ apply: only(type, gateway.apply, startingToo(gateway)) }),
   /** Looks at the socket alone, which is closed until the next try. */
   retry: (gateway, type) => ({
     inspect: only(type, gateway.inspect, (effect) => {
@@ -398,6 +436,15 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
     }),
   }),
 };
+
+/** Applies an effect, and starts the service of the effect. */
+function startingToo({ apply }: ScriptedGateway): Method<void> {
+  return async (effect, context) => {
+    await apply(effect, context);
+    const service = 'service' in effect ? effect.service : '';
+    await apply({ type: 'service.start', resource: effect.resource, service, from: 'stopped' }, context);
+  };
+}
 
 async function aborted({ signal }: EffectContext): Promise<void> {
   await new Promise((resolve) => {
@@ -450,6 +497,8 @@ function withServersOf({ sessions }: ScriptedGateway['state'], effect: Effect): 
 const messages: Readonly<Record<string, RegExp>> = {
   clients: /^the client of session/,
   sessions: /^the client of session/,
+  entry: /^a client that connects to the listener/,
+  start: /^a client that connects to the listener "Spare" of Spare Service must be refused/,
   unsupported: /^apply must refuse/,
 };
 
@@ -530,6 +579,24 @@ const blunders: readonly (readonly [what: string, id: string, port: Breaks])[] =
     ({ state, apply }) => ({ apply: (effect, context) => apply(withTimesOf(state, effect), context) }),
   ],
   [
+    'opens a new listener also while its service is stopped',
+    'listener.create/entry',
+    (gateway) => ({ apply: only('listener.create', gateway.apply, startingToo(gateway)) }),
+  ],
+  [
+    'opens a created service never',
+    'service.create/start',
+    ({ apply }) => {
+      let hasCreated = false;
+      return {
+        apply: async (effect, context) => {
+          hasCreated ||= effect.type === 'service.create';
+          if (!hasCreated || effect.type !== 'service.start') await apply(effect, context);
+        },
+      };
+    },
+  ],
+  [
     'closes no session',
     'sessions.close/after',
     ({ apply }) => ({ apply: only('sessions.close', apply, () => Promise.resolve()) }),
@@ -596,8 +663,32 @@ const blunders: readonly (readonly [what: string, id: string, port: Breaks])[] =
 describe('a port that', () => {
   it.each(blunders)('%s fails %s', async (_what, id, port) => {
     await expect(auditNamed(auditsOf(port), id).run()).rejects.toThrow(
-      /^(?:apply must resolve|inspect must answer|the client of)/,
+      /^(?:apply must resolve|inspect must answer|the client of|a client that)/,
     );
+  });
+});
+
+describe('a port that does not list create and delete', () => {
+  const isMembership = ({ type }: Pick<Effect, 'type'>): boolean => /\.(?:create|delete)$/.test(type);
+  const asked: string[] = [];
+  const supporting =
+    (supports: readonly ('create' | 'delete')[]): Breaks =>
+    ({ apply }) => ({
+      supports,
+      apply(effect, context) {
+        if (!isMembership(effect)) return apply(effect, context);
+        asked.push(effect.type);
+        throw new EffectRefusedError('I do not know this.');
+      },
+    });
+  const runs = begun(async () => {
+    const ports = [supporting([]), supporting(['create']), supporting(['delete'])];
+    return (await Promise.all(ports.map((port) => failed(auditsOf(port))))).flat();
+  });
+
+  it('is not asked for either, and passes', async () => {
+    expect(await runs()).toEqual([]);
+    expect(asked).toEqual([]);
   });
 });
 

@@ -19,8 +19,8 @@ export const listenerChangeShape = z.object({
   definition: z.exactOptional(z.custom<Listener>((value: unknown) => isObject((value ?? null) as Json))),
 });
 
-/** What has become of a listener of a service that the given documents have. @internal */
-export interface ListenerChange {
+/** What has become of a listener of a service that the given documents have. */
+interface ListenerChange {
   /** Key of the service. */
   readonly service: string;
   /** Key of the listener. */

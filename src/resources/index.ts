@@ -14,6 +14,7 @@ import {
   type EventBase,
   type EventRow,
   type EventTable,
+  unchanged,
 } from '../core/decision.ts';
 import type { Fields } from '../core/field.ts';
 import { secretNames } from '../core/field.ts';
@@ -61,6 +62,7 @@ import {
   type ServiceReport,
 } from './service.ts';
 import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
+import { find } from '../snapshot/state.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { adoptionFor, type AdoptOptions } from './shared/adoption.ts';
 import {
@@ -68,6 +70,7 @@ import {
   onlyInDocument,
   type DocumentDifference,
   type Selection,
+  keyOf,
 } from './shared/document-difference.ts';
 import type { AdoptionSteps, NamedResources, Whole } from './shared/kind.ts';
 import { creationRoute, deletionRoute } from './shared/membership-route.ts';
@@ -510,6 +513,10 @@ export function followResource(
   context: Context,
   link: string,
 ): Decision {
+  const isIn = (state: Snapshot): boolean =>
+    namedResources.some((named) => find(state, named, keyOf(link, named.collection)) !== undefined);
+  // It has come and gone.
+  if (!isIn(snapshot) && !isIn(followed)) return unchanged(snapshot, [link]);
   return adopt(snapshot, followed, context, { only: [link], prune: true, replace: true }) as Decision;
 }
 

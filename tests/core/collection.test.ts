@@ -54,6 +54,24 @@ describe('a collection', () => {
     expect(Object.isFrozen(one) && Object.isFrozen(three)).toBe(true);
   });
 
+  it('takes over the order of a collection with the same keys, and of no other one', () => {
+    const one = IndexedCollection.of([entity('a', 1), entity('b', 2)]).with(entity('c', 3));
+    const ordered = one.inOrderOf(IndexedCollection.of([entity('c'), entity('a'), entity('b')]));
+    expect(Array.from(ordered, ({ key, version }) => [key, version.command])).toEqual([
+      ['c', 3],
+      ['a', 1],
+      ['b', 2],
+    ]);
+    expect([ordered.find('A')?.key, ordered.version]).toEqual(['a', one.version]);
+    for (const other of [
+      ['a', 'b', 'c'],
+      ['b', 'a'],
+      ['c', 'b', 'd'],
+      ['d', 'c', 'b', 'a'],
+    ])
+      expect(one.inOrderOf(IndexedCollection.of(other.map((name) => entity(name))))).toBe(one);
+  });
+
   it('is its size, version and entries in JSON', () => {
     const entries = [entity('a'), entity('b', 2)];
     expect(JSON.parse(JSON.stringify(IndexedCollection.of(entries)))).toEqual({

@@ -40,7 +40,7 @@ describe('an answer of a node', () => {
     ['a list', 'GET', '/sessions', 200],
     ['a refusal', 'DELETE', '/sessions/7', 404],
     ['a command', 'PUT', '/service/My-Service/stop', 204],
-    ['a method that is not allowed', 'POST', '/services', 405],
+    ['a method that is not allowed', 'PUT', '/services', 405],
   ])('has the name of the node: %s', async (_what, method, target, status) => {
     const handling = one.admin.handle({ method, target, headers: {} });
     await world.clock.advance(5000);

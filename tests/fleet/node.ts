@@ -8,6 +8,7 @@ import {
   patchService,
   type AdminOptions,
   type Clock,
+  type GatewayPort,
   type Hasher,
   type SecretSealer,
   type Snapshot,
@@ -57,6 +58,8 @@ interface NodeOptions {
   readonly access?: NonNullable<AdminOptions['access']>;
   readonly observe?: NonNullable<AdminOptions['observe']>;
   readonly wrap?: (store: SharedStore) => SharedStore;
+  /** What the gateway says that it can do while it runs. */
+  readonly supports?: NonNullable<GatewayPort['supports']>;
   /** In place of the clock of the world. */
   readonly clock?: Clock;
   /** The levels of records that the node reads. */
@@ -90,14 +93,20 @@ export function createWorld({
     async open(
       node,
       leaseMs = 10_000,
-      { wrap: own = (store: SharedStore) => store, levels = [level, level] as const, observe, ...rest } = {},
+      {
+        wrap: own = (store: SharedStore) => store,
+        levels = [level, level] as const,
+        supports = ['create', 'delete'] as const,
+        observe,
+        ...rest
+      } = {},
     ) {
       const gateway = createScriptedGateway({ snapshot, clock });
       const errors: unknown[] = [];
       const line = { isCut: false };
       const options = {
         snapshot,
-        gateway,
+        gateway: { ...gateway, supports },
         clock,
         node,
         leaseMs,

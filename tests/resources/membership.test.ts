@@ -2,8 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
   canRevert,
+  closeServerConnections,
+  closeServiceSessions,
+  createListener,
   createResource,
   createSnapshot,
+  deleteListener,
   deleteResource,
   evolve,
   patchServer,
@@ -348,5 +352,31 @@ describe('a deletion', () => {
     expect(
       patchServer(from, 'db-1', [{ op: 'replace', path: '/port', value: 2 }], someTime).resources,
     ).toEqual(['/servers/db-1']);
+  });
+});
+
+describe('a refusal because nothing has a name', () => {
+  const listener = { name: 'first', protocol: 'pg', address: '::', port: 1 };
+  const replacing = [{ op: 'replace', path: '/servers', value: ['/servers/db-9'] }] as const;
+
+  it.each<[string, string, (snapshot: Snapshot) => Decision]>([
+    ['a patch', '/services', (from) => patchService(from, 'Nothing', replacing, someTime)],
+    ['a start', '/services', (from) => startService(from, 'Nothing', someTime)],
+    ['a stop', '/monitors', (from) => stopMonitor(from, 'Nothing', someTime)],
+    ['a deletion', '/filters', deleting('filters', 'Nothing')],
+    ['a closing of sessions', '/services', (from) => closeServiceSessions(from, 'Nothing', someTime)],
+    ['a closing of connections', '/servers', (from) => closeServerConnections(from, 'Nothing', someTime)],
+    ['a new listener', '/services', (from) => createListener(from, 'Nothing', listener, someTime)],
+    ['no listener', '/services/Bare-Service', (from) => deleteListener(from, 'Bare Service', 'x', someTime)],
+    ['a link of a patch', '/servers', (from) => patchService(from, 'My Service', replacing, someTime)],
+    [
+      'a link of a creation',
+      '/servers',
+      creating('services', { name: 'New', router: 'cli', servers: ['/servers/db-9'] }),
+    ],
+  ])('rests on the list, because a command in flight may create it: %s', (_what, link, decide) => {
+    const decision = decide(sampleSnapshot());
+    expect(decision.outcome).toBe('refused');
+    expect(decision.resources).toContain(link);
   });
 });

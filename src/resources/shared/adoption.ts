@@ -37,8 +37,8 @@ export interface AdoptOptions {
   readonly prune?: boolean;
 }
 
-/** The options of an adoption in this library. @internal */
-export interface AdoptionOptions extends AdoptOptions {
+/** The options of an adoption in this library. */
+interface AdoptionOptions extends AdoptOptions {
   /** Deletes a resource that differs where no running gateway can change it, and creates it as in the document. */
   readonly replace?: boolean;
 }

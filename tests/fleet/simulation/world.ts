@@ -440,6 +440,11 @@ class World {
   async #rest(): Promise<void> {
     this.#heal();
     await this.#settles(20_000, 9000);
+    for (const { name, running } of this.#nodes) {
+      const behind = running?.admin.fleet.nodes()[0]?.behind ?? [];
+      if (behind.length > 0 && !behind.some(isOfGateway))
+        this.#faults.push(`${name} does not follow for no reason: ${JSON.stringify(behind)}`);
+    }
     // What a gateway does not answer stays open until another start.
     const unsettled = unsettledIn(this.#disk.steps).map(({ node }) => node);
     const left = this.#nodes.filter(({ name, unrest }) => unrest !== undefined || unsettled.includes(name));
@@ -559,6 +564,12 @@ function watched(clock: VirtualClock, onWake: () => void): VirtualClock {
       if (milliseconds > 0 && clock.monotonic() === due) onWake();
     },
   };
+}
+
+/** Whether the reason why a node does not follow lies with its gateway, or with what is open there. */
+function isOfGateway({ code, detail = '' }: { readonly code?: string; readonly detail?: string }): boolean {
+  const codes = ['effect-refused', 'outcome-unknown', 'partly-done', 'command-in-progress'];
+  return code === undefined || codes.includes(code) || detail.includes('has open');
 }
 
 /** The links of what clients change, by the names in their changes. */

@@ -195,23 +195,28 @@ class World {
     if (this.#founding === undefined) return;
     const { random, founder } = this.#founding;
     for (let count = random.below(4); count > 0; count -= 1) {
-      const awake = this.#nodes.filter(({ isAwake }) => isAwake);
-      if (awake.length === 0) return;
-      const node = random.pick(awake);
       const number = this.#sent.length + 1;
-      const sent: Sent = {
-        actor: `client${String(number)}`,
-        command: random.chance(0.25) ? listenerCommand(random, number) : founder.next(number),
-        node: node.name,
-        askedAt: this.#chronicle.now,
-        isReadOnly: this.#isReadOnly,
-        ...(random.chance(0.15) ? { waitMs: random.below(4000) } : {}),
-      };
-      this.#sent.push(sent);
-      node.send(sent);
+      const asked = random.chance(0.25) ? [listenerCommand(random, number)] : founder.next(number);
+      for (const command of asked) this.#sendAnywhere(random, command);
     }
     const { gateway, isAwake, running } = random.pick(this.#nodes);
     if (isAwake && random.chance(0.6)) running?.admin.report(founder.happenings(gateway));
+  }
+
+  #sendAnywhere(random: Random, command: FleetCommand): void {
+    const awake = this.#nodes.filter(({ isAwake }) => isAwake);
+    if (awake.length === 0) return;
+    const node = random.pick(awake);
+    const sent: Sent = {
+      actor: `client${String(this.#sent.length + 1)}`,
+      command,
+      node: node.name,
+      askedAt: this.#chronicle.now,
+      isReadOnly: this.#isReadOnly,
+      ...(random.chance(0.15) ? { waitMs: random.below(4000) } : {}),
+    };
+    this.#sent.push(sent);
+    node.send(sent);
   }
 
   /** At times, somebody makes the fleet read-only, and somebody ends that soon. */

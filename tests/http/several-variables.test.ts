@@ -15,7 +15,7 @@ import { sampleSnapshot } from '../support/document.ts';
 import { isShown } from '../../src/core/field.ts';
 import { surroundings } from '../support/surroundings.ts';
 
-const path = '/services/:name/listeners/:listener';
+const path = '/services/:name/doors/:listener';
 const findService = finder(services);
 
 function find(snapshot: Snapshot, parameters: PathParameters): Result<Listener> {
@@ -65,17 +65,17 @@ function get(snapshot: Snapshot, target: string): unknown {
 describe('a route with two variables', () => {
   it('finds what both name, each compared as names are', () => {
     const [first, second] = sampleSnapshot().services.find('my-service')?.listeners ?? [];
-    expect(get(sampleSnapshot(), '/services/My-Service/listeners/My-Listener')).toBe(first);
-    expect(get(sampleSnapshot(), '/services/MY%20SERVICE/listeners/secure%20listener/')).toBe(second);
-    expect(get(sampleSnapshot(), '/services/My-Service/listeners/nothing')).toBe('service-not-found');
-    expect(get(sampleSnapshot(), '/services/Bare-Service/listeners/My-Listener')).toBe('service-not-found');
+    expect(get(sampleSnapshot(), '/services/My-Service/doors/My-Listener')).toBe(first);
+    expect(get(sampleSnapshot(), '/services/MY%20SERVICE/doors/secure%20listener/')).toBe(second);
+    expect(get(sampleSnapshot(), '/services/My-Service/doors/nothing')).toBe('service-not-found');
+    expect(get(sampleSnapshot(), '/services/Bare-Service/doors/My-Listener')).toBe('service-not-found');
   });
 
   it('gives each by its name, percent-decoded once, whatever it is', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((value) => value.isWellFormed());
     fc.assert(
       fc.property(text, text, (name, listener) => {
-        const target = `/services/${encodeURIComponent(name)}/listeners/${encodeURIComponent(listener)}`;
+        const target = `/services/${encodeURIComponent(name)}/doors/${encodeURIComponent(listener)}`;
         expect(match('GET', target)).toMatchObject({
           found: 'route',
           route: toys[0],
@@ -88,38 +88,36 @@ describe('a route with two variables', () => {
   it('finds a listener with a slash in its name', () => {
     const listener = { name: 'eu/west 100%', protocol: 'pgclient', address: '::', port: 4006 };
     const snapshot = createSnapshot({ services: [{ name: 'a/b', router: 'cli', listeners: [listener] }] });
-    expect(get(snapshot, '/services/a%2Fb/listeners/EU%2Fwest-100%25')).toEqual(listener);
+    expect(get(snapshot, '/services/a%2Fb/doors/EU%2Fwest-100%25')).toEqual(listener);
   });
 
   it.each([
-    ['/services/%zz/listeners/a', '%zz'],
-    ['/services/a/listeners/%zz', '%zz'],
-    ['/services/a/listeners/%C0%AF', '%C0%AF'],
-    ['/services/%/listeners/%zz', '%'],
+    ['/services/%zz/doors/a', '%zz'],
+    ['/services/a/doors/%zz', '%zz'],
+    ['/services/a/doors/%C0%AF', '%C0%AF'],
+    ['/services/%/doors/%zz', '%'],
   ])('says which escape of %s is broken', (target, segment) => {
     for (const method of ['GET', 'HEAD', 'DELETE'])
       expect(match(method, target)).toEqual({ found: 'broken-escape', segment, route: expect.anything() });
   });
 
   it('lists its methods, and those of the routes beside it stay as they are', () => {
-    expect(match('PUT', '/services/a/listeners/b')).toMatchObject({
+    expect(match('PUT', '/services/a/doors/b')).toMatchObject({
       found: 'place',
       place: { allow: 'GET, HEAD, DELETE, OPTIONS' },
     });
     expect(match('DELETE', '/services/a/listeners')).toMatchObject({
-      place: { allow: 'GET, HEAD, OPTIONS' },
+      place: { allow: 'GET, HEAD, POST, OPTIONS' },
     });
     expect(match('GET', '/services/a/listeners')).toMatchObject({ route: { id: 'services.listeners' } });
   });
 
-  it.each([
-    '/services//listeners/b',
-    '/services/a/listeners//',
-    '/services/a/Listeners/b',
-    '/services/a/listeners/b/c',
-  ])('finds nothing at %s', (target) => {
-    expect(match('GET', target)).toEqual({ found: 'nothing' });
-  });
+  it.each(['/services//doors/b', '/services/a/doors//', '/services/a/Listeners/b', '/services/a/doors/b/c'])(
+    'finds nothing at %s',
+    (target) => {
+      expect(match('GET', target)).toEqual({ found: 'nothing' });
+    },
+  );
 
   it('selects by the fields of what it shows', () => {
     expect(toys.map(({ fields }) => fields)).toEqual([

@@ -1,9 +1,10 @@
 import { expect, it } from '@jest/globals';
-import { createSnapshot } from 'gateway-admin-core';
+import { createSnapshot, type Snapshot, type Transition } from 'gateway-admin-core';
 import { createRandom } from 'gateway-admin-core/testing';
 
 import { eventsMissing } from '../support/command-event.ts';
 import { anyCommand } from './command.ts';
+import { Founder } from './founder.ts';
 import { document } from './simulation.ts';
 
 it('sends commands that make every type of event', () => {
@@ -30,6 +31,20 @@ it('sends commands that make every type of event', () => {
   });
   const random = createRandom(0);
   const transitions = Array.from({ length: 500 }, (_, number) => anyCommand(random, number + 1).step);
-  // This event comes of a log-in.
-  expect(eventsMissing(transitions, snapshot)).toEqual(['user.rehashed']);
+  // The simulation of a fleet has the listeners that come and go, and the last event comes of a log-in.
+  const missing = ['listener.created', 'listener.deleted', 'user.rehashed'];
+  expect(eventsMissing([...transitions, ...founding(snapshot)], snapshot)).toEqual(missing);
 });
+
+/** Commands that create and delete, each on what the commands before it have made. */
+function founding(snapshot: Snapshot): readonly Transition[] {
+  let current = snapshot;
+  return [0, 1, 2, 3]
+    .map((seed) => new Founder(createRandom(seed)))
+    .flatMap((founder) => Array.from({ length: 100 }, (_, number) => founder.next(2 * number + 1)).flat())
+    .map(({ step }): Transition => {
+      const then = current;
+      current = step(then, { now: 0 }).next;
+      return (_snapshot, context) => step(then, context);
+    });
+}

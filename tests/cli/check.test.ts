@@ -26,7 +26,7 @@ describe('gateway-admin check', () => {
       err: '',
     });
     const { out } = await command(['check', file, '--json']);
-    expect(JSON.parse(out)).toMatchObject({ servers: 3, services: 3, sessions: 3 });
+    expect(JSON.parse(out)).toMatchObject({ servers: 4, services: 4, sessions: 3 });
   });
 
   it('prints every fault with its pointer, and ends with 1', async () => {

@@ -205,7 +205,8 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closing {
 /** The sessions and connections that an event closes. */
 function closedBy(event: AdminEvent): readonly string[] {
   if (event.type === 'sessions.closed') return event.sessions.map(textOfSession);
-  if (event.type === 'connections.closed') return event.connections.map(textOfConnection);
+  if (event.type === 'connections.closed')
+    return event.connections.map((each) => textOfConnection({ ...each, server: event.server }));
   return [];
 }
 
@@ -216,18 +217,20 @@ interface ConnectionIdentity {
   readonly session: number;
   readonly connected: number;
   readonly id: number;
+  /** An id is used once for each server. */
+  readonly server: string;
 }
 
-const textOfConnection = ({ session, connected, id }: ConnectionIdentity): string =>
-  `connection ${String(id)} of session ${String(session)} since ${String(connected)}`;
+const textOfConnection = ({ session, connected, id, server }: ConnectionIdentity): string =>
+  `connection ${String(id)} to ${server} of session ${String(session)} since ${String(connected)}`;
 
 /** All that is open. */
 function openIn(snapshot: Snapshot): ReadonlySet<string> {
   return new Set(
     [...snapshot.sessions].flatMap((session) => [
       textOfSession(session),
-      ...session.connections.map(({ id }) =>
-        textOfConnection({ session: session.id, connected: session.connected, id }),
+      ...session.connections.map(({ id, server }) =>
+        textOfConnection({ session: session.id, connected: session.connected, id, server }),
       ),
     ]),
   );

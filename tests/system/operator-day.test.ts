@@ -116,7 +116,7 @@ describe('an operator of a gateway in production', () => {
     const { code, err } = await ask('undo', stopped);
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('/services/Reports was started, stopped or deleted since.'),
+      expect.stringContaining('/services/Reports was stopped since.'),
     ]);
     expect(await shown('reports')).toMatchObject({ state: 'stopped' });
     expect(await isOpen(gateway.portOf('Reports'))).toBe(false);

@@ -15,7 +15,8 @@ export const abilities = ['create', 'delete'] as const satisfies GatewayPort['su
 const lists: ReadonlySet<string> = new Set(namedResources.map(({ collection }) => `/${collection}`));
 
 function isAboutMembership(link: string): boolean {
-  return lists.has(link) || link.includes('/listeners/');
+  // A host that builds its own decisions may give something else than a text.
+  return lists.has(link) || /^\/services\/.+\/listeners\//.test(link);
 }
 
 /**

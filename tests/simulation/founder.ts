@@ -9,7 +9,9 @@ import {
   patchMonitor,
   patchServer,
   patchService,
+  startMonitor,
   startService,
+  stopMonitor,
   stopService,
   type AdminRequest,
   type Execution,
@@ -33,6 +35,10 @@ const names = {
   monitors: ['Third'],
   filters: ['Extra'],
 } as const;
+const turns = {
+  services: { start: startService, stop: stopService },
+  monitors: { start: startMonitor, stop: stopMonitor },
+};
 /** What can list a server. */
 const holders = {
   services: ['Sales', 'Reports', ...names.services],
@@ -255,14 +261,19 @@ export class Founder {
 
   #turn(): Founding {
     const random = this.#random;
-    const name = random.pick(names.services);
+    const name = random.pick([...names.services, ...names.monitors]);
+    const isMonitor = names.monitors.some((each) => each === name);
     const how = random.pick(['start', 'stop'] as const);
-    const turn = how === 'start' ? startService : stopService;
+    const turn = turns[isMonitor ? 'monitors' : 'services'][how];
     return {
       kind: turn.name,
       step: (snapshot, context) => turn(snapshot, name, context),
       changes: [{ [`${nameKey(name)} state`]: how === 'start' ? 'started' : 'stopped' }],
-      request: { method: 'PUT', target: `${linkTo('services', name)}/${how}`, headers: {} },
+      request: {
+        method: 'PUT',
+        target: `${linkTo(isMonitor ? 'monitors' : 'services', name)}/${how}`,
+        headers: {},
+      },
     };
   }
 

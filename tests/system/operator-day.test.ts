@@ -114,10 +114,7 @@ describe('an operator of a gateway in production', () => {
     await ask('start', 'service', 'reports');
     await ask('stop', 'service', 'reports');
     const { code, err } = await ask('undo', stopped);
-    expect([code, err]).toEqual([
-      1,
-      expect.stringContaining('/services/Reports was stopped since.'),
-    ]);
+    expect([code, err]).toEqual([1, expect.stringContaining('/services/Reports was stopped since.')]);
     expect(await shown('reports')).toMatchObject({ state: 'stopped' });
     expect(await isOpen(gateway.portOf('Reports'))).toBe(false);
     expect(await ask('undo', '--last')).toMatchObject({ code: 0 });

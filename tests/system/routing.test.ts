@@ -281,7 +281,7 @@ describe('a session of the example gateway', () => {
     await one.close();
     one = await openEchoServer('', one.port);
     const gateway = await start({ servers: ['/servers/one'] });
-    const sent = Buffer.concat([Buffer.from(startup), randomBytes(20_000_000)]);
+    const sent = Buffer.concat([Buffer.from(startup), randomBytes(40_000_000)]);
     const socket = connect(gateway.portOf('S'), '127.0.0.1');
     socket.write(sent);
     const path = '/sessions/1/connections?fields=statistics';

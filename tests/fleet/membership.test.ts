@@ -19,6 +19,7 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
+import { limit } from '../support/transition.ts';
 import { altered, createWorld, snapshot as given, type Node, type World } from './node.ts';
 
 const leaseMs = 3000;
@@ -177,6 +178,31 @@ describe('what is created at one node', () => {
     );
     expect(outcomes.toSorted()).toEqual(['accepted', 'resource-exists']);
     expect(namesAt(one)).toEqual(namesAt(other));
+  });
+});
+
+describe('a command of a host', () => {
+  it('waits for a command of another node on the same resource, in any spelling of the name', async () => {
+    const held = hold();
+    one.gateway.will(held.apply);
+    const first = one.admin.execute(limit(7));
+    await world.clock.advance(100);
+    const asked: (number | undefined)[] = [];
+    const second = other.admin.execute((snapshot, context) => {
+      asked.push(snapshot.services.find('My Service')?.settings.max_connection);
+      const decision = limit(8)(snapshot, context);
+      if (decision.outcome !== 'accepted') return decision;
+      const { next, events, effects } = decision;
+      return { outcome: 'accepted', next, events, effects, resources: ['/services/MY-SERVICE'] };
+    });
+    await world.clock.advance(1000);
+    held.done();
+    await world.clock.advance(5000);
+    expect([(await first).outcome, (await second).outcome]).toEqual(['accepted', 'accepted']);
+    expect(
+      [one, other].map(({ admin }) => admin.snapshot.services.find('My Service')?.settings.max_connection),
+    ).toEqual([8, 8]);
+    expect(asked.at(-1)).toBe(7);
   });
 });
 

@@ -137,18 +137,15 @@ describe('what is created at one node', () => {
     expect(await statusAt(other, '/servers')).toEqual(await statusAt(one, '/servers'));
   });
 
-  it('is followed at once by what waits for it', async () => {
-    await asleep(other, () =>
-      settle(
-        one,
-        sequence(
-          creating('servers', server('db-9')),
-          creating('services', service('New', 'cli', ['/servers/db-9'])),
-        ),
-      ),
-    );
-    const waited = other.admin.fleet.nodes()[0]?.behind;
-    expect([waited, serversOf(other, 'New')]).toEqual([[], ['/servers/db-9']]);
+  it('goes at once when nothing lists it any more', async () => {
+    await settle(one, creating('servers', server('db-9')));
+    await settle(one, listing('My Service', ['/servers/db-9']));
+    other.cut(true);
+    await settle(one, deleting('servers', 'db-9', true));
+    other.cut(false);
+    while (serversOf(other, 'My Service').length > 0) await world.clock.advance(10);
+    await world.clock.advance(10);
+    expect([codesAt(other), namesAt(other)]).toEqual([[], namesAt(one)]);
   });
 
   it('is no 404 at a node that has not made it yet, and holds up other creations of its kind there', async () => {
@@ -239,9 +236,15 @@ describe('a node that cannot follow', () => {
     other.gateway.otherwise({ apply: new EffectRefusedError('The port is taken.') });
     await settle(one, (snapshot, context) => createListener(snapshot, 'My Service', listener, context));
     expect(codesAt(other)).toEqual(['/services/My-Service effect-refused']);
+    const target = '/services/My-Service/listeners/Second';
+    const deletion = other.admin.handle({ method: 'DELETE', target, headers: {} });
+    await world.clock.advance(30_000);
+    expect(await deletion).toMatchObject({
+      response: { status: 409, body: expect.stringContaining('node-behind') },
+    });
     other.gateway.otherwise({ apply: 'done' });
-    await world.clock.advance(2000);
-    expect((await statusAt(other, '/services/My-Service/listeners/Second')).status).toBe(200);
+    await world.clock.advance(60_000);
+    expect((await statusAt(other, target)).status).toBe(200);
   });
 
   it('deletes nothing that the fleet still lists, although its own gateway does not', async () => {

@@ -196,7 +196,13 @@ class World {
     const { random, founder } = this.#founding;
     for (let count = random.below(4); count > 0; count -= 1) {
       const number = this.#sent.length + 1;
-      const commands = random.chance(0.25) ? [listenerCommand(random, number)] : founder.next(number);
+      const makers = [
+        () => founder.next(number),
+        () => founder.next(number),
+        () => [founder.again(number)],
+        () => [listenerCommand(random, number)],
+      ];
+      const commands = random.pick(makers)();
       // Two that meet can meet at two nodes.
       for (const command of commands) this.#sendFrom(random, command);
     }

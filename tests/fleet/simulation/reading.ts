@@ -116,16 +116,14 @@ export class Readings {
   /**
    * Whether what a node shows may be its own, even if it looks like something that the log has had: a change that is being taken
    * back, a part of a change that the gateway has refused to follow as a whole, or the last changes of a node that closes and
-   * does not learn whether their records were kept. What comes is created before it is started.
+   * does not learn whether their records were kept. What comes is created before it is started or listed.
    */
   #isOwn({ name, isClosing, running }: Node, link: string): boolean {
     const [own] = running?.admin.fleet.nodes() ?? [];
     const isPartly = own?.behind.some(({ resource, code }) => isSame(resource, link) && code !== undefined);
     const isCreating = running?.admin
       .commands()
-      .some(({ resources }) =>
-        [link, listOf(link)].every((each) => resources.some((one) => isSame(one, each))),
-      );
+      .some(({ resources }) => resources.some((one) => isSame(one, link)) && resources.some(isList));
     return isClosing || isPartly === true || isCreating === true || this.#chronicle.hasFenced(name, link);
   }
 
@@ -145,6 +143,7 @@ function isSame(one: string, other: string): boolean {
   return nameKey(one) === nameKey(other);
 }
 
-function listOf(link: string): string {
-  return link.slice(0, link.lastIndexOf('/'));
+/** A command that creates or deletes holds a list. */
+function isList(link: string): boolean {
+  return link.lastIndexOf('/') === 0;
 }

@@ -2,7 +2,7 @@
  * What clients read in a fleet, at any node and at any time: one tag stands for one content, everywhere, and a tag of what
  * the log has is a tag that the log knows.
  */
-import { nameKey, type Snapshot } from 'gateway-admin-core';
+import { nameKey, type Admin, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Answer, FleetCommand, Reply } from './answer.ts';
@@ -121,10 +121,8 @@ export class Readings {
   #isOwn({ name, isClosing, running }: Node, link: string): boolean {
     const [own] = running?.admin.fleet.nodes() ?? [];
     const isPartly = own?.behind.some(({ resource, code }) => isSame(resource, link) && code !== undefined);
-    const isCreating = running?.admin
-      .commands()
-      .some(({ resources }) => resources.some((one) => isSame(one, link)) && resources.some(isList));
-    return isClosing || isPartly === true || isCreating === true || this.#chronicle.hasFenced(name, link);
+    const isBetween = running !== undefined && isInParts(running.admin, link);
+    return isClosing || isPartly === true || isBetween || this.#chronicle.hasFenced(name, link);
   }
 
   #tell(fault: string): void {
@@ -141,6 +139,13 @@ function asRead(body: string): string {
 
 function isSame(one: string, other: string): boolean {
   return nameKey(one) === nameKey(other);
+}
+
+/** Whether a command in flight that creates or deletes holds a resource: it has parts, and a node shows what is between. */
+export function isInParts(admin: Pick<Admin, 'commands'>, link: string): boolean {
+  return admin
+    .commands()
+    .some(({ resources }) => resources.some((one) => isSame(one, link)) && resources.some(isList));
 }
 
 /** A command that creates or deletes holds a list. */

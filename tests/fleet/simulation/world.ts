@@ -422,8 +422,7 @@ class World {
     this.#actAfter(sent);
     for (const { name, running } of this.#nodes) {
       if (running === undefined || answer?.applied.includes(name) !== true) continue;
-      const { snapshot } = running.admin;
-      this.#faults.push(...strayFrom(sent, { node: name, snapshot }, this.#chronicle));
+      this.#faults.push(...strayFrom(sent, { node: name, admin: running.admin }, this.#chronicle));
     }
     const node = this.#nodes.find((each) => each.name === name);
     if (node !== undefined && answer !== undefined) this.#readings.lookAtAnswer(node, sent.command, answer);

@@ -19,6 +19,7 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
+import { limit } from '../support/transition.ts';
 import { altered, createWorld, snapshot as given, type Node, type World } from './node.ts';
 
 const leaseMs = 3000;
@@ -136,18 +137,15 @@ describe('what is created at one node', () => {
     expect(await statusAt(other, '/servers')).toEqual(await statusAt(one, '/servers'));
   });
 
-  it('is followed at once by what waits for it', async () => {
-    await asleep(other, () =>
-      settle(
-        one,
-        sequence(
-          creating('servers', server('db-9')),
-          creating('services', service('New', 'cli', ['/servers/db-9'])),
-        ),
-      ),
-    );
-    const waited = other.admin.fleet.nodes()[0]?.behind;
-    expect([waited, serversOf(other, 'New')]).toEqual([[], ['/servers/db-9']]);
+  it('goes at once when nothing lists it any more', async () => {
+    await settle(one, creating('servers', server('db-9')));
+    await settle(one, listing('My Service', ['/servers/db-9']));
+    other.cut(true);
+    await settle(one, deleting('servers', 'db-9', true));
+    other.cut(false);
+    while (serversOf(other, 'My Service').length > 0) await world.clock.advance(10);
+    await world.clock.advance(10);
+    expect([codesAt(other), namesAt(other)]).toEqual([[], namesAt(one)]);
   });
 
   it('is no 404 at a node that has not made it yet, and holds up other creations of its kind there', async () => {
@@ -177,6 +175,31 @@ describe('what is created at one node', () => {
     );
     expect(outcomes.toSorted()).toEqual(['accepted', 'resource-exists']);
     expect(namesAt(one)).toEqual(namesAt(other));
+  });
+});
+
+describe('a command of a host', () => {
+  it('waits for a command of another node on the same resource, in any spelling of the name', async () => {
+    const held = hold();
+    one.gateway.will(held.apply);
+    const first = one.admin.execute(limit(7));
+    await world.clock.advance(100);
+    const asked: (number | undefined)[] = [];
+    const second = other.admin.execute((snapshot, context) => {
+      asked.push(snapshot.services.find('My Service')?.settings.max_connection);
+      const decision = limit(8)(snapshot, context);
+      if (decision.outcome !== 'accepted') return decision;
+      const { next, events, effects } = decision;
+      return { outcome: 'accepted', next, events, effects, resources: ['/services/MY-SERVICE'] };
+    });
+    await world.clock.advance(1000);
+    held.done();
+    await world.clock.advance(5000);
+    expect([(await first).outcome, (await second).outcome]).toEqual(['accepted', 'accepted']);
+    expect(
+      [one, other].map(({ admin }) => admin.snapshot.services.find('My Service')?.settings.max_connection),
+    ).toEqual([8, 8]);
+    expect(asked.at(-1)).toBe(7);
   });
 });
 
@@ -213,9 +236,15 @@ describe('a node that cannot follow', () => {
     other.gateway.otherwise({ apply: new EffectRefusedError('The port is taken.') });
     await settle(one, (snapshot, context) => createListener(snapshot, 'My Service', listener, context));
     expect(codesAt(other)).toEqual(['/services/My-Service effect-refused']);
+    const target = '/services/My-Service/listeners/Second';
+    const deletion = other.admin.handle({ method: 'DELETE', target, headers: {} });
+    await world.clock.advance(30_000);
+    expect(await deletion).toMatchObject({
+      response: { status: 409, body: expect.stringContaining('node-behind') },
+    });
     other.gateway.otherwise({ apply: 'done' });
-    await world.clock.advance(2000);
-    expect((await statusAt(other, '/services/My-Service/listeners/Second')).status).toBe(200);
+    await world.clock.advance(60_000);
+    expect((await statusAt(other, target)).status).toBe(200);
   });
 
   it('deletes nothing that the fleet still lists, although its own gateway does not', async () => {

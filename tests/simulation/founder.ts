@@ -84,6 +84,18 @@ export class Founder {
     return random.chance(0.5) ? pair : pair.toReversed();
   }
 
+  /** Uses the name of a server again, in one command: who reads on later sees another server in the lists. */
+  again(number: number): Asked {
+    const server = this.#random.pick(names.servers);
+    return this.#asked(
+      inSequence([
+        this.#deletion('servers', server),
+        this.#creation(number, 'servers'),
+        this.#listing(server, true),
+      ]),
+    );
+  }
+
   #one(number: number): Asked {
     const random = this.#random;
     const makers = [

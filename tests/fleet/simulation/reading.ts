@@ -2,7 +2,7 @@
  * What clients read in a fleet, at any node and at any time: one tag stands for one content, everywhere, and a tag of what
  * the log has is a tag that the log knows.
  */
-import { nameKey, type Snapshot } from 'gateway-admin-core';
+import { nameKey, type Admin, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Answer, FleetCommand, Reply } from './answer.ts';
@@ -116,17 +116,13 @@ export class Readings {
   /**
    * Whether what a node shows may be its own, even if it looks like something that the log has had: a change that is being taken
    * back, a part of a change that the gateway has refused to follow as a whole, or the last changes of a node that closes and
-   * does not learn whether their records were kept. What comes is created before it is started.
+   * does not learn whether their records were kept. What comes is created before it is started or listed.
    */
   #isOwn({ name, isClosing, running }: Node, link: string): boolean {
     const [own] = running?.admin.fleet.nodes() ?? [];
     const isPartly = own?.behind.some(({ resource, code }) => isSame(resource, link) && code !== undefined);
-    const isCreating = running?.admin
-      .commands()
-      .some(({ resources }) =>
-        [link, listOf(link)].every((each) => resources.some((one) => isSame(one, each))),
-      );
-    return isClosing || isPartly === true || isCreating === true || this.#chronicle.hasFenced(name, link);
+    const isBetween = running !== undefined && isInParts(running.admin, link);
+    return isClosing || isPartly === true || isBetween || this.#chronicle.hasFenced(name, link);
   }
 
   #tell(fault: string): void {
@@ -145,6 +141,14 @@ function isSame(one: string, other: string): boolean {
   return nameKey(one) === nameKey(other);
 }
 
-function listOf(link: string): string {
-  return link.slice(0, link.lastIndexOf('/'));
+/** Whether a command in flight that creates or deletes holds a resource: it has parts, and a node shows what is between. */
+export function isInParts(admin: Pick<Admin, 'commands'>, link: string): boolean {
+  return admin
+    .commands()
+    .some(({ resources }) => resources.some((one) => isSame(one, link)) && resources.some(isList));
+}
+
+/** A command that creates or deletes holds a list. */
+function isList(link: string): boolean {
+  return link.lastIndexOf('/') === 0;
 }

@@ -2,11 +2,12 @@
  * The laws of answers. An `unchanged`, and a refusal that rests on the state alone, was true of the log at a moment between the
  * question and the answer. A node that is named to somebody who has waited shows the change, or a later one.
  */
-import type { Snapshot } from 'gateway-admin-core';
+import type { Admin, Snapshot } from 'gateway-admin-core';
 
 import type { Sent } from './answer.ts';
 import type { Chronicle } from './chronicle.ts';
 import { isShared } from './judge.ts';
+import { isInParts } from './reading.ts';
 import { commandNumberAt, contentAt } from './shown.ts';
 
 /** The refusals that rest on more than the state. */
@@ -66,15 +67,16 @@ function outcomeIn(snapshot: Snapshot, { command, tag, actor }: Sent): string {
 /** Says if a node that is named as one that has followed shows something that the log had only before the change. */
 export function strayFrom(
   sent: Sent,
-  { node, snapshot }: { readonly node: string; readonly snapshot: Snapshot },
+  { node, admin }: { readonly node: string; readonly admin: Pick<Admin, 'commands' | 'snapshot'> },
   chronicle: Chronicle,
 ): readonly string[] {
   const since = followedSince(sent, chronicle);
   if (since === undefined) return [];
   const moments = chronicle.moments.slice(since);
+  const { snapshot } = admin;
   return linksOf(sent, moments[0]).flatMap((link) => {
     const content = contentAt(snapshot, link);
-    if (moments.some((moment) => contentAt(moment, link) === content)) return [];
+    if (isInParts(admin, link) || moments.some((moment) => contentAt(moment, link) === content)) return [];
     return [
       `${nameOf(sent)} was told that ${node} has followed, which shows ${link} as ${content ?? 'nothing'}`,
     ];

@@ -196,7 +196,13 @@ class World {
     const { random, founder } = this.#founding;
     for (let count = random.below(4); count > 0; count -= 1) {
       const number = this.#sent.length + 1;
-      const commands = random.chance(0.25) ? [listenerCommand(random, number)] : founder.next(number);
+      const makers = [
+        () => founder.next(number),
+        () => founder.next(number),
+        () => [founder.again(number)],
+        () => [listenerCommand(random, number)],
+      ];
+      const commands = random.pick(makers)();
       // Two that meet can meet at two nodes.
       for (const command of commands) this.#sendFrom(random, command);
     }
@@ -416,8 +422,7 @@ class World {
     this.#actAfter(sent);
     for (const { name, running } of this.#nodes) {
       if (running === undefined || answer?.applied.includes(name) !== true) continue;
-      const { snapshot } = running.admin;
-      this.#faults.push(...strayFrom(sent, { node: name, snapshot }, this.#chronicle));
+      this.#faults.push(...strayFrom(sent, { node: name, admin: running.admin }, this.#chronicle));
     }
     const node = this.#nodes.find((each) => each.name === name);
     if (node !== undefined && answer !== undefined) this.#readings.lookAtAnswer(node, sent.command, answer);

@@ -1,0 +1,48 @@
+/**
+ * Versions of a fleet: what a node shows with a number that all nodes know is what the fleet has.
+ */
+import { describe, expect, it } from '@jest/globals';
+import { createSnapshot, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
+
+import { withFleetVersions } from '../../src/fleet/version.ts';
+import { replaceVersions } from '../../src/snapshot/state.ts';
+
+const server = (name: string, port = 1) => ({ name, address: '10.0.0.1', port, protocol: 'pg' });
+
+/** The snapshot of a document in which everything has one version. */
+function snapshotAt(command: number, document: GatewayDocument): Snapshot {
+  return replaceVersions(createSnapshot(document), () => ({ command, live: command }));
+}
+
+const shown = ({ servers }: Snapshot): object => ({
+  list: servers.version.command,
+  servers: Array.from(servers, ({ name, version }) => `${name} ${String(version.command)}`),
+});
+
+describe('the versions of a node', () => {
+  it('are those of the fleet for the same content, in the order of the fleet', () => {
+    const own = snapshotAt(70, { servers: [server('a'), server('b')] });
+    const fleet = snapshotAt(5, { servers: [server('b'), server('a')] });
+    expect(shown(withFleetVersions(own, fleet, 90))).toEqual({ list: 5, servers: ['b 5', 'a 5'] });
+  });
+
+  it('are its own for a list that only has the order of the fleet, and for one with other names', () => {
+    const own = snapshotAt(70, { servers: [server('a'), server('b', 2)] });
+    const fleet = snapshotAt(5, { servers: [server('b'), server('a')] });
+    expect(shown(withFleetVersions(own, fleet, 90, () => false))).toEqual({
+      list: 90,
+      servers: ['b 70', 'a 70'],
+    });
+    const other = snapshotAt(5, { servers: [server('b', 2), server('c')] });
+    expect(shown(withFleetVersions(own, other, 90))).toEqual({ list: 90, servers: ['a 70', 'b 5'] });
+  });
+
+  it('are its own for a list of links that is spelt in another way', () => {
+    const listing = (name: string): GatewayDocument => ({
+      servers: [server(name)],
+      services: [{ name: 'Sales', router: 'cli', servers: [`/servers/${name}`] }],
+    });
+    const { services } = withFleetVersions(snapshotAt(70, listing('db')), snapshotAt(5, listing('DB')), 90);
+    expect(services.find('Sales')?.version.command).toBe(70);
+  });
+});

@@ -355,10 +355,10 @@ export interface Parts<E, F, S = unknown> {
 type AnyAccepted = AcceptedDecision<Revisioned, EventBase, EffectBase>;
 
 /** A member that is made when it is read. */
-function lazily<T>(make: (self: T) => unknown): PropertyDescriptor {
+function lazily(make: (decision: AnyAccepted) => unknown): PropertyDescriptor {
   return {
     enumerable: true,
-    get(this: T) {
+    get(this: AnyAccepted) {
       return make(this);
     },
   };
@@ -385,8 +385,8 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
 
   /** Shared by all decisions: V8 keeps the getters of one decision, and all that they hold, until a full collection. */
   static readonly #lazy = {
-    events: lazily((decision: AnyAccepted) => decision.#joined.events),
-    effects: lazily((decision: AnyAccepted) => decision.#joined.effects),
+    events: lazily((decision) => decision.#joined.events),
+    effects: lazily((decision) => decision.#joined.effects),
   };
 
   constructor(

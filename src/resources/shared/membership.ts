@@ -120,16 +120,6 @@ export function membershipOf<S extends State>(
         : refused(snapshot, exists(named, present, differing), resources);
     };
 
-  const starting =
-    (named: NamedResources<S>, definition: Json, start: NonNullable<AdoptionSteps['start']>) =>
-    (snapshot: S, context: Context): Decision<S> => {
-      const checked = checkDefinition(snapshot, named, definition);
-      const present = 'thing' in checked && find<Settled>(snapshot, named, checked.thing.key);
-      return present
-        ? (start(snapshot, present, checked.thing, context) as Decision<S>)
-        : unchanged(snapshot, []);
-    };
-
   const deleting =
     (named: NamedResources<S>, key: string) =>
     (snapshot: S, context: Context): Decision<S> => {
@@ -164,6 +154,21 @@ export function membershipOf<S extends State>(
     Object.assign(effects, effectRows(named));
   }
   return membership;
+}
+
+/** Starts what was created, as its definition says. */
+function starting<S extends State>(
+  named: NamedResources<S>,
+  definition: Json,
+  start: NonNullable<AdoptionSteps['start']>,
+) {
+  return (snapshot: S, context: Context): Decision<S> => {
+    const checked = checkDefinition(snapshot, named, definition);
+    const present = 'thing' in checked && find<Settled>(snapshot, named, checked.thing.key);
+    return present
+      ? (start(snapshot, present, checked.thing, context) as Decision<S>)
+      : unchanged(snapshot, []);
+  };
 }
 
 /** The event and the effect of a creation or deletion. */

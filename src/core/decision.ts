@@ -241,6 +241,8 @@ interface Reversible<G, F> {
   readonly undo: (this: void, effect: G) => F | undefined;
   /** The event settles before anything after it begins, because reports may be about what the effect creates. */
   readonly settlesFirst?: true;
+  /** Nothing of the resource is left for the host to look at. */
+  readonly deletes?: true;
   /** Says why the host must not be asked now, whatever the decision knew: the rest of a sentence. `undefined` if it may be. */
   readonly obstacle?: (this: void, snapshot: unknown, effect: G) => string | undefined;
   /** Gives the report that the applied effect amounts to; left out if no report gives the aspect. */

@@ -252,6 +252,7 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
     [`${kind}.create`]: { ...row('delete'), settlesFirst: true },
     [`${kind}.delete`]: {
       ...row('create'),
+      deletes: true,
       obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
         const thing = find<Settled>(snapshot, named, key);
         const open = thing && openIn(snapshot, named, thing);

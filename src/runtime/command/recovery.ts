@@ -8,7 +8,7 @@
  * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
-import type { AdminEvent } from '../../resources/index.ts';
+import type { AdminEvent, Effect } from '../../resources/index.ts';
 import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
 
 import { findOutAgain, inspect } from './effect.ts';
@@ -99,12 +99,11 @@ export async function inspectAbandoned(
 ): Promise<readonly AdminEvent[] | undefined> {
   const [group = []] = settled === intent.part ? groupsOf(intent) : [];
   const acting = group.filter(isActing);
-  const inPlace = new Set<ActingStage>();
-  for (const stage of acting) {
-    const seen = await inspect(stage.effect, flight);
-    if (seen === undefined) return undefined;
-    if (seen === 'in-place') inPlace.add(stage);
-  }
+  const inPlace = await inPlaceIn(acting, async (effect) => {
+    const seen = await inspect(effect, flight);
+    return seen && seen === 'in-place';
+  });
+  if (inPlace === undefined) return undefined;
   const made = byAspect(acting).flatMap((stages) => traces.successive(stages, inPlace));
   if (made.length === acting.length) return eventsOf(group);
   return eventsOf(acting.filter((stage) => made.includes(stage)));
@@ -117,16 +116,48 @@ const interrupted =
 
 async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup | undefined> {
   const acting = group.filter(isActing);
-  const inPlace = new Set<ActingStage>();
-  for (const stage of acting) {
-    if ((await findOutAgain(stage.effect, flight)).done) inPlace.add(stage);
-  }
+  const inPlace = await inPlaceIn(acting, async (effect) => (await findOutAgain(effect, flight)).done);
   const aspects = byAspect(acting);
   const then = cases[await findingOf(aspects, inPlace, flight)];
   if (then === 'settle') return undefined;
   const left = then === 'undo' ? tracesOf(aspects, inPlace) : [];
   const inOrder = acting.filter((stage) => left.includes(stage));
   return { reason: interrupted, kept: await undo(inOrder, flight) };
+}
+
+/**
+ * Gives the effects of a group that are in place; `undefined` if the host does not say.
+ *
+ * The host cannot tell how a resource was before it was deleted. So deletions are asked about first, the last one first, and
+ * the effects before one that is in place have been applied.
+ */
+async function inPlaceIn<T extends boolean | undefined>(
+  stages: readonly ActingStage[],
+  ask: (effect: Effect) => Promise<T>,
+): Promise<ReadonlySet<ActingStage> | Exclude<T, boolean>> {
+  const inPlace = new Set<ActingStage>();
+  const gone = new Set<string>();
+  const deletions = stages.filter(({ effect }) => isDeletion(effect)).toReversed();
+  for (const stage of [...deletions, ...stages.filter(({ effect }) => !isDeletion(effect))]) {
+    const { resource } = stage.effect;
+    const isGone = gone.has(resource) || gone.has(ownerIn(resource));
+    const seen = isGone || (await ask(stage.effect));
+    // Only a function whose type says so gives no answer.
+    if (seen === undefined) return undefined as Exclude<T, boolean>;
+    if (!seen) continue;
+    inPlace.add(stage);
+    if (isDeletion(stage.effect)) gone.add(resource);
+  }
+  return inPlace;
+}
+
+function isDeletion({ type }: Effect): boolean {
+  return type.endsWith('.delete');
+}
+
+/** The link of the resource to which a listener belongs. */
+function ownerIn(link: string): string {
+  return link.split('/').slice(0, 3).join('/');
 }
 
 function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {
@@ -146,13 +177,16 @@ async function findingOf(
   flight: Flight,
 ): Promise<Finding> {
   if (!aspects.every((stages) => inPlace.has(stages.at(-1) ?? stages[0]))) return 'not done';
+  if (aspects.some(({ length }) => length === 1)) return 'done';
   for (const stages of aspects) if (await isMoved(stages, flight)) return 'done';
   return 'no trace';
 }
 
-/** Whether an aspect differs from its state before the command. The last effect on the aspect must be in place. */
+/**
+ * Whether an aspect with several effects differs from its state before the command. The last effect on the aspect must be in
+ * place.
+ */
 async function isMoved(stages: OnAspect, flight: Flight): Promise<boolean> {
-  if (stages.length === 1) return true;
   const inverse = inverseOf(firstChange(stages).effect);
   return inverse === undefined || !(await findOutAgain(inverse, flight)).done;
 }

@@ -56,19 +56,28 @@ export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => S
 }
 
 /**
- * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore shows its
- * progress, and other commands get turns between the groups; what a creation has made is there before a report can be about
- * it. Events without an effect settle with the effect before them.
+ * Cuts a decision into groups, after each irreversible effect and after each creation, and where a resource takes the place of
+ * another one. A long teardown therefore shows its progress, and other commands get turns between the groups; what a creation
+ * has made is there before a report can be about it; and whether a resource is there says whether its creation was carried out.
+ * Events without an effect settle with the effect before them.
  *
  * @internal
  */
 export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[] {
   const groups: Stage[][] = [[]];
+  let isComplete = false;
+  let replaceable = new Set<unknown>();
   for (const stage of inOrder(stagesOf(decision))) {
-    const group = groups.at(-1) ?? [];
-    const complete = group.some((each) => isActing(each) && endsGroup(each.effect));
-    if (complete && isActing(stage)) groups.push([stage]);
-    else group.push(stage);
+    const effect = isActing(stage) ? stage.effect : undefined;
+    if (effect !== undefined && (isComplete || replaceable.has(aspectOf(effect)))) {
+      groups.push([]);
+      isComplete = false;
+      replaceable = new Set();
+    }
+    groups.at(-1)?.push(stage);
+    if (effect === undefined) continue;
+    isComplete ||= isIrreversible(effect) || settlesFirst(effect);
+    if (isAboutMembership(effect)) replaceable.add(aspectOf(effect));
   }
   return groups;
 }
@@ -83,9 +92,9 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
   });
 }
 
-/** Nothing may have settled that cannot be taken back when a part after a creation is refused. */
+/** Nothing may have settled that cannot be taken back when a part after a creation or deletion is refused. */
 function inOrder(stages: readonly Stage[]): readonly Stage[] {
-  if (!stages.some((stage) => isActing(stage) && settlesFirst(stage.effect))) return stages;
+  if (!stages.some((stage) => isActing(stage) && isAboutMembership(stage.effect))) return stages;
   return [...stages.filter(isActing), ...stages.filter((stage) => !isActing(stage))];
 }
 
@@ -100,8 +109,9 @@ export function obstacleTo(effect: Effect, snapshot: Snapshot): string | undefin
   return row === 'irreversible' ? undefined : row.obstacle?.(snapshot, effect);
 }
 
-function endsGroup(effect: Effect): boolean {
-  return isIrreversible(effect) || settlesFirst(effect);
+function isAboutMembership(effect: Effect): boolean {
+  const row = rowOf(effect);
+  return row !== 'irreversible' && row.aspect === 'membership';
 }
 
 /**

@@ -277,6 +277,17 @@ describe('a creation', () => {
     );
     expect(() => deleteResource(sampleSnapshot(), '__proto__' as never, 'x', someTime)).toThrow(TypeError);
   });
+
+  it.each<[string, unknown, string]>([
+    ['null', null, 'options must be an object'],
+    ['a text that is not true', { detach: 'false' }, 'detach must be true or false'],
+    ['a misspelt name', { detatch: true }, 'Did you mean detach?'],
+  ])('takes no %s as its options', (_what, options, message) => {
+    const remove = (): Decision =>
+      deleteResource(sampleSnapshot(), 'servers', 'db-serv-3', someTime, options as never);
+    expect(remove).toThrow(TypeError);
+    expect(remove).toThrow(message);
+  });
 });
 
 describe('a deletion', () => {

@@ -83,6 +83,7 @@ export const badDefinitions: readonly BadInput[] = [
     [listener({ address: 'host:4010' })]: ['/listeners/0/address'],
   }),
   ...definitions(invalid, 'servers', {
+    '[]': [''],
     '{"port":0}': ['/port'],
     '{"address":"a b"}': ['/address'],
     '{"status":["down"]}': ['/status/0'],

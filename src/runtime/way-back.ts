@@ -184,7 +184,7 @@ function laterChangeOf(event: EntryEvent, { id }: Entry, entries: KeptEntries): 
 
 function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): string {
   const types = events
-    .filter((event) => event.resource === resource)
+    .filter((event) => `${resource}/`.startsWith(`${event.resource}/`))
     .map(({ type }) => type.split('.')[1] ?? '');
   const happened =
     types.findLast((word) => ['started', 'stopped', 'created', 'deleted'].includes(word)) ?? 'changed';

@@ -67,9 +67,9 @@ export class Entries {
   readonly #kept = new Map<string, Entry>();
   /** The last entries, the oldest one first. */
   readonly #recent = new Map<string, Entry>();
-  /** The entry with the last change of each member, by kind, key and member. */
-  readonly #last = new Map<string, string>();
-  /** The entry with the last deletion, by kind and key. */
+  /** The entry with the last change of each member, by owner (a service owns its listeners), and by place and member. */
+  readonly #last = new Map<string, Map<string, string>>();
+  /** The entry with the last deletion, by the key of the link. */
   readonly #ends = new Map<string, string>();
   /** The number of members of which an entry has the last change. */
   readonly #uses = new Map<string, number>();
@@ -113,14 +113,19 @@ export class Entries {
 
   /** The entry with the last change of a member that an event has changed. */
   lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
-    const id = this.#last.get(`${placeOf(event)} ${member}`);
+    const id = this.#last.get(ownerOf(event))?.get(`${placeOf(event)} ${member}`);
     return id === undefined ? undefined : this.find(id);
   }
 
-  /** The entry with the last deletion of the resource of an event: a later resource of the name is another one. */
+  /**
+   * The entry with the last deletion of the resource of an event, or of its owner: a later resource of the name is another
+   * one.
+   */
   deletionOf(event: EntryEvent): Entry | undefined {
-    const id = this.#ends.get(placeOf(event));
-    return id === undefined ? undefined : this.find(id);
+    return [linkKey(event.resource), ownerOf(event)]
+      .flatMap((link) => this.find(this.#ends.get(link) ?? '') ?? [])
+      .toSorted((one, other) => one.revision - other.revision)
+      .at(-1);
   }
 
   /** Takes in what was settled. A long teardown is settled in parts, and has one entry. */
@@ -138,12 +143,12 @@ export class Entries {
     const { id } = entry;
     this.#put(this.#kept.has(id) ? this.#kept : this.#recent, entry);
     for (const event of changes)
-      if (isDeletion(event)) this.#forget(placeOf(event), id);
-      else for (const member of membersOf(event)) this.#note(`${placeOf(event)} ${member}`, id);
+      if (isDeletion(event)) this.#forget(event, id);
+      else for (const member of membersOf(event)) this.#note(event, member, id);
     const [oldest] = this.#recent.values();
     if (this.#recent.size > this.#most && oldest !== undefined) {
-      this.#drop(this.#recent, oldest.id);
       if (this.#uses.has(oldest.id)) this.#put(this.#kept, oldest);
+      this.#drop(this.#recent, oldest.id);
     }
     this.#shorten();
   }
@@ -163,26 +168,36 @@ export class Entries {
   }
 
   #drop(entries: Map<string, Entry>, id: string): void {
-    this.#characters -= lengthOf(entries.get(id));
+    const entry = entries.get(id);
+    this.#characters -= lengthOf(entry);
     entries.delete(id);
+    if (entry === undefined || this.find(id) !== undefined) return;
+    for (const { resource } of entry.events.filter(isDeletion))
+      if (this.#ends.get(linkKey(resource)) === id) this.#ends.delete(linkKey(resource));
   }
 
-  #note(member: string, id: string): void {
-    this.#release(member);
-    this.#last.set(member, id);
+  #note(event: EntryEvent, member: string, id: string): void {
+    const [owner, place] = [ownerOf(event), `${placeOf(event)} ${member}`];
+    this.#release(owner, place);
+    const members = this.#last.get(owner) ?? new Map<string, string>();
+    this.#last.set(owner, members.set(place, id));
     this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
   }
 
   /** The members of a resource that is gone have no reason any more. */
-  #forget(place: string, id: string): void {
-    this.#ends.set(place, id);
-    for (const member of [...this.#last.keys()]) if (member.startsWith(`${place} `)) this.#release(member);
+  #forget(event: EntryEvent, id: string): void {
+    const [link, owner] = [linkKey(event.resource), ownerOf(event)];
+    this.#ends.set(link, id);
+    for (const place of [...(this.#last.get(owner)?.keys() ?? [])])
+      if (link === owner || place.startsWith(`${placeOf(event)} `)) this.#release(owner, place);
   }
 
-  #release(member: string): void {
-    const id = this.#last.get(member);
-    if (id === undefined) return;
-    this.#last.delete(member);
+  #release(owner: string, place: string): void {
+    const members = this.#last.get(owner);
+    const id = members?.get(place);
+    if (members === undefined || id === undefined) return;
+    members.delete(place);
+    if (members.size === 0) this.#last.delete(owner);
     const uses = (this.#uses.get(id) ?? 0) - 1;
     if (uses > 0) this.#uses.set(id, uses);
     else {
@@ -298,6 +313,11 @@ export function keyIn(event: object, kind: string): string {
 /** The kind and the key of the link of the resource of an event. */
 function placeOf(event: EntryEvent): string {
   return `${kindOf(event)} ${linkKey(event.resource)}`;
+}
+
+/** The key of the link of the resource to which the resource of an event belongs; of most, its own. */
+function ownerOf({ resource }: EntryEvent): string {
+  return linkKey(resource.split('/').slice(0, 3).join('/'));
 }
 
 function isDeletion({ type }: EntryEvent): boolean {

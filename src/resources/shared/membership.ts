@@ -114,7 +114,7 @@ export function membershipOf<S extends State>(
       const present = find<Settled>(snapshot, named, thing.key);
       if (present === undefined)
         return accepted(events, snapshot, resources, oneChange('create', named, thing, context));
-      const differing = differingMembers(named, present, thing);
+      const differing = differingFields(named, present, thing);
       return differing.length === 0
         ? unchanged(snapshot, resources)
         : refused(snapshot, exists(named, present, differing), resources);
@@ -275,17 +275,15 @@ export function definitionOf({ fields, adoption }: NamedResources, thing: Settle
   return adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
 }
 
-/** The members in which a resource is not as another definition says. A secret counts always: each sealing differs. */
-function differingMembers({ fields }: NamedResources, present: Settled, wanted: Settled): readonly string[] {
+/** The fields in which a resource is not as another definition says. A secret counts always: each sealing differs. */
+function differingFields({ fields }: NamedResources, present: Settled, wanted: Settled): readonly Field[] {
   const [now, then] = [present, wanted].map(
     (thing) => configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject,
   );
-  return fields.all.flatMap((field) => {
-    const { documentName, name, sealedEntriesOf = name } = field;
-    const [old, given] = [now?.[documentName], then?.[documentName]];
-    if (hasSecret(field, given)) return [sealedEntriesOf];
-    const isSame = old === given || (old !== undefined && given !== undefined && sameJson(old, given));
-    return isSame ? [] : [sealedEntriesOf];
+  return fields.all.filter((field) => {
+    const [old, given] = [now?.[field.documentName], then?.[field.documentName]];
+    if (hasSecret(field, given)) return true;
+    return old !== given && (old === undefined || given === undefined || !sameJson(old, given));
   });
 }
 
@@ -296,15 +294,30 @@ function hasSecret({ secret, entries }: Field, value: Json | undefined): boolean
   );
 }
 
-function exists(
-  { singular, collection }: NamedResources,
-  present: Settled,
-  differing: readonly string[],
-): Problem {
+function exists(named: NamedResources, present: Settled, differing: readonly Field[]): Problem {
+  const members = differing.map(({ name, sealedEntriesOf = name }) => sealedEntriesOf);
   const detail =
-    `There is a ${singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
-    `${differing.join(', ')}. Change it with PATCH ${linkOf(collection, present)}, or choose another name.`;
+    `There is a ${named.singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
+    `${[...new Set(members)].join(', ')}. ${remedyFor(named, present, differing)}, or choose another name.`;
   return problem('resource-exists', detail);
+}
+
+/** How to make a resource as a definition says. */
+function remedyFor(
+  { collection, singular, adoption }: NamedResources,
+  present: Settled & { readonly state?: string },
+  differing: readonly Field[],
+): string {
+  const link = linkOf(collection, present);
+  const isState = ({ name }: Field): boolean => name === 'state' && adoption?.steps.start !== undefined;
+  if (!differing.every((field) => field.setting !== undefined || isState(field)))
+    return `To replace it, delete it first with DELETE ${link}`;
+  const verb = present.state === 'stopped' ? 'start' : 'stop';
+  const ways = [
+    ...(differing.every(isState) ? [] : [`PATCH ${link}`]),
+    ...(differing.some(isState) ? [`PUT /${singular}${link.slice(`/${collection}`.length)}/${verb}`] : []),
+  ];
+  return `Change it with ${ways.join(' and ')}`;
 }
 
 function refusedFor<S extends State>(

@@ -12,6 +12,7 @@ import {
   adoptDocument,
   canRevert,
   combineNamed,
+  namedResources,
   redactSecrets,
   revert,
   routes,
@@ -20,7 +21,9 @@ import {
   type Transition,
 } from '../resources/index.ts';
 import type { Note } from '../core/note.ts';
+import { configurationOf } from '../resources/shared/membership.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
+import { find, type Settled } from '../snapshot/state.ts';
 import { changesState, keyIn, kindOf, memberNamed, membersOf, type Entries } from './journal/entries.ts';
 import { beginPiece } from './piece.ts';
 
@@ -98,7 +101,25 @@ function standingOf(
   if (!events.every(isReversible)) return 'irreversible';
   // Without the reasons of a refusal, which take most of the time.
   const isHeld = events.some((event) => laterThan(entry, event, entries) !== undefined);
-  return isHeld || wayBackFrom(events)(snapshot, { now: 0 }).outcome === 'refused' ? 'refused' : 'possible';
+  if (isHeld) return 'refused';
+  const decision = wayBackFrom(events)(snapshot, { now: 0 });
+  return decision.outcome === 'refused' || isInVain(events, snapshot, decision) ? 'refused' : 'possible';
+}
+
+/** Whether taking events back would ask the gateway for effects that change nothing together. */
+function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: Decision): boolean {
+  return (
+    decision.outcome === 'accepted' &&
+    events.every((event) => configurationAt(event, snapshot) === configurationAt(event, decision.next))
+  );
+}
+
+/** The configuration of the resource of an event, or of the service of a listener, as text. */
+function configurationAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
+  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
+  const named = namedResources.find(({ singular }) => singular === kind);
+  const thing = named && find<Settled>(snapshot, named, keyIn(event, kind));
+  return thing && JSON.stringify(configurationOf(named, thing));
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */
@@ -163,9 +184,12 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   }
   let asked: EntryEvent | undefined;
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
+  if (isInVain(events, snapshot, decision)) return refuse(nothingToUndo);
   if (decision.outcome !== 'refused' || asked === undefined) return decision;
   return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, entries));
 }
+
+const nothingToUndo = 'The command has left everything as it was before.';
 
 /** The later entry after which an event must stay, although every value is as the event has left it. */
 function laterThan(entry: Entry, event: EntryEvent, entries: KeptEntries): Entry | undefined {

@@ -9,6 +9,7 @@ import {
   createUser,
   deleteListener,
   deleteResource,
+  EffectRefusedError,
   flushLogs,
   openAdmin,
   patchServer,
@@ -342,6 +343,29 @@ describe('PUT /history/:id/undo', () => {
     expect(await status(undo(stopped), 'bob')).toBe(204);
     expect(await status(undo(limited), 'ada')).toBe(204);
     expect(await status('GET /history', 'eve')).toBe(200);
+  });
+
+  it('has nothing to undo of a creation that was taken back, or of anything else that is as before', async () => {
+    const refusal = new EffectRefusedError('The port is taken.');
+    const { admin, gateway } = runAdmin({ gateway: sampleGateway().will('done', 'done', refusal) });
+    const real = await settle(admin, limit(7));
+    const creating: Transition = (snapshot, context) =>
+      createResource(snapshot, 'services', { name: 'New', router: 'cli' }, context);
+    expect(await admin.execute(creating)).toMatchObject({ outcome: 'refused' });
+    await settle(admin, sequence(limit(8), limit(7)));
+    expect((await list(admin, '?fields=undo')).map(({ undo }) => undo)).toEqual([
+      ...['refused', 'refused', 'possible'],
+    ]);
+    const { length } = gateway.calls;
+    for (const { id } of (await list(admin)).filter((entry) => entry.id !== real))
+      expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({
+        status: 409,
+        body: {
+          code: 'undo-refused',
+          detail: expect.stringContaining('has left everything as it was before.'),
+        },
+      });
+    expect(gateway.calls).toHaveLength(length);
   });
 
   it('does not touch a listener of a later service of the same name', async () => {

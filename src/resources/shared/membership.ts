@@ -268,19 +268,22 @@ function withoutLinks({ fields }: NamedResources, { settings }: Settled): object
   return { ...settings, ...Object.fromEntries(Object.keys(fields.links).map((name) => [name, []])) };
 }
 
-/** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. @internal */
-export function definitionOf({ fields, adoption }: NamedResources, thing: Settled): JsonObject {
-  const entry = configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
+/** The entry of a resource in a document, without what belongs to a life of the gateway. @internal */
+export function configurationOf({ fields }: Pick<NamedResources, 'fields'>, thing: Settled): JsonObject {
+  return configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
+}
+
+/** The definition of a resource, which starts in a second step. @internal */
+export function definitionOf(named: NamedResources, thing: Settled): JsonObject {
+  const entry = configurationOf(named, thing);
   // What starts is created first, so that no report can come before.
-  return adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
+  return named.adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
 }
 
 /** The fields in which a resource is not as another definition says. A secret counts always: each sealing differs. */
-function differingFields({ fields }: NamedResources, present: Settled, wanted: Settled): readonly Field[] {
-  const [now, then] = [present, wanted].map(
-    (thing) => configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject,
-  );
-  return fields.all.filter((field) => {
+function differingFields(named: NamedResources, present: Settled, wanted: Settled): readonly Field[] {
+  const [now, then] = [present, wanted].map((thing) => configurationOf(named, thing));
+  return named.fields.all.filter((field) => {
     const [old, given] = [now?.[field.documentName], then?.[field.documentName]];
     if (hasSecret(field, given)) return true;
     return old !== given && (old === undefined || given === undefined || !sameJson(old, given));

@@ -8,7 +8,7 @@
  * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
-import type { AdminEvent, Effect } from '../../resources/index.ts';
+import type { AdminEvent } from '../../resources/index.ts';
 import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
 
 import { findOutAgain, inspect } from './effect.ts';
@@ -16,6 +16,7 @@ import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/record.ts';
 import {
   aspectOf,
+  deletes,
   groupsOf,
   inverseOf,
   isActing,
@@ -99,9 +100,9 @@ export async function inspectAbandoned(
 ): Promise<readonly AdminEvent[] | undefined> {
   const [group = []] = settled === intent.part ? groupsOf(intent) : [];
   const acting = group.filter(isActing);
-  const inPlace = await inPlaceIn(acting, async (effect) => {
+  const inPlace = await lookBack(acting, async ({ effect }) => {
     const seen = await inspect(effect, flight);
-    return seen && seen === 'in-place';
+    return seen === undefined ? undefined : seen === 'in-place';
   });
   if (inPlace === undefined) return undefined;
   const made = byAspect(acting).flatMap((stages) => traces.successive(stages, inPlace));
@@ -116,7 +117,8 @@ const interrupted =
 
 async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup | undefined> {
   const acting = group.filter(isActing);
-  const inPlace = await inPlaceIn(acting, async (effect) => (await findOutAgain(effect, flight)).done);
+  const look = async ({ effect }: ActingStage): Promise<boolean> => (await findOutAgain(effect, flight)).done;
+  const inPlace = (await lookBack(acting, look)) ?? new Set();
   const aspects = byAspect(acting);
   const then = cases[await findingOf(aspects, inPlace, flight)];
   if (then === 'settle') return undefined;
@@ -126,37 +128,29 @@ async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup 
 }
 
 /**
- * Gives the effects of a group that are in place; `undefined` if the host does not say.
- *
- * The host cannot tell how a resource was before it was deleted. So deletions are asked about first, the last one first, and
- * the effects before one that is in place have been applied.
+ * Gives the stages whose effects are in place; `undefined` if the host does not say. Deletions are looked at first, the last one
+ * first: nothing can be seen of a resource that is deleted, and its deletion came after all that was done to it.
  */
-async function inPlaceIn<T extends boolean | undefined>(
+async function lookBack(
   stages: readonly ActingStage[],
-  ask: (effect: Effect) => Promise<T>,
-): Promise<ReadonlySet<ActingStage> | Exclude<T, boolean>> {
+  look: (stage: ActingStage) => Promise<boolean | undefined>,
+): Promise<ReadonlySet<ActingStage> | undefined> {
   const inPlace = new Set<ActingStage>();
-  const gone = new Set<string>();
-  const deletions = stages.filter(({ effect }) => isDeletion(effect)).toReversed();
-  for (const stage of [...deletions, ...stages.filter(({ effect }) => !isDeletion(effect))]) {
+  const deleted = new Set<string>();
+  const deletions = stages.filter(({ effect }) => deletes(effect)).toReversed();
+  for (const stage of new Set([...deletions, ...stages])) {
     const { resource } = stage.effect;
-    const isGone = gone.has(resource) || gone.has(ownerIn(resource));
-    const seen = isGone || (await ask(stage.effect));
-    // Only a function whose type says so gives no answer.
-    if (seen === undefined) return undefined as Exclude<T, boolean>;
-    if (!seen) continue;
+    const isSeen = deleted.has(resource) || deleted.has(ownerOf(resource)) || (await look(stage));
+    if (isSeen === undefined) return undefined;
+    if (!isSeen) continue;
     inPlace.add(stage);
-    if (isDeletion(stage.effect)) gone.add(resource);
+    if (deletes(stage.effect)) deleted.add(resource);
   }
   return inPlace;
 }
 
-function isDeletion({ type }: Effect): boolean {
-  return type.endsWith('.delete');
-}
-
-/** The link of the resource to which a listener belongs. */
-function ownerIn(link: string): string {
+/** The link of the service of a listener; of anything else, its own. */
+function ownerOf(link: string): string {
   return link.split('/').slice(0, 3).join('/');
 }
 
@@ -177,15 +171,12 @@ async function findingOf(
   flight: Flight,
 ): Promise<Finding> {
   if (!aspects.every((stages) => inPlace.has(stages.at(-1) ?? stages[0]))) return 'not done';
-  if (aspects.some(({ length }) => length === 1)) return 'done';
+  if (aspects.some((stages) => stages.length === 1)) return 'done';
   for (const stages of aspects) if (await isMoved(stages, flight)) return 'done';
   return 'no trace';
 }
 
-/**
- * Whether an aspect with several effects differs from its state before the command. The last effect on the aspect must be in
- * place.
- */
+/** Whether an aspect with several effects differs from its state before the command. The last effect must be in place. */
 async function isMoved(stages: OnAspect, flight: Flight): Promise<boolean> {
   const inverse = inverseOf(firstChange(stages).effect);
   return inverse === undefined || !(await findOutAgain(inverse, flight)).done;

@@ -56,28 +56,29 @@ export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => S
 }
 
 /**
- * Cuts a decision into groups, after each irreversible effect and after each creation, and where a resource takes the place of
- * another one. A long teardown therefore shows its progress, and other commands get turns between the groups; what a creation
- * has made is there before a report can be about it; and whether a resource is there says whether its creation was carried out.
- * Events without an effect settle with the effect before them.
+ * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore shows its
+ * progress, and other commands get turns between the groups; what a creation has made is there before a report can be about
+ * it. A name is free before it is used again, so that recovery can tell the one from the other. Events without an effect
+ * settle with the effect before them.
  *
  * @internal
  */
 export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[] {
   const groups: Stage[][] = [[]];
   let isComplete = false;
-  let replaceable = new Set<unknown>();
+  // The aspects of what the group deletes.
+  let freed = new Set<unknown>();
   for (const stage of inOrder(stagesOf(decision))) {
     const effect = isActing(stage) ? stage.effect : undefined;
-    if (effect !== undefined && (isComplete || replaceable.has(aspectOf(effect)))) {
+    if (effect !== undefined && (isComplete || freed.has(aspectOf(effect)))) {
       groups.push([]);
       isComplete = false;
-      replaceable = new Set();
+      freed = new Set();
     }
     groups.at(-1)?.push(stage);
     if (effect === undefined) continue;
     isComplete ||= isIrreversible(effect) || settlesFirst(effect);
-    if (isAboutMembership(effect)) replaceable.add(aspectOf(effect));
+    if (deletes(effect)) freed.add(aspectOf(effect));
   }
   return groups;
 }
@@ -92,9 +93,10 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
   });
 }
 
-/** Nothing may have settled that cannot be taken back when a part after a creation or deletion is refused. */
+/** Nothing may have settled that cannot be taken back when a part after a creation is refused. */
 function inOrder(stages: readonly Stage[]): readonly Stage[] {
-  if (!stages.some((stage) => isActing(stage) && isAboutMembership(stage.effect))) return stages;
+  if (!stages.some((stage) => isActing(stage) && (settlesFirst(stage.effect) || deletes(stage.effect))))
+    return stages;
   return [...stages.filter(isActing), ...stages.filter((stage) => !isActing(stage))];
 }
 
@@ -109,9 +111,10 @@ export function obstacleTo(effect: Effect, snapshot: Snapshot): string | undefin
   return row === 'irreversible' ? undefined : row.obstacle?.(snapshot, effect);
 }
 
-function isAboutMembership(effect: Effect): boolean {
+/** Whether an effect deletes its resource. @internal */
+export function deletes(effect: Effect): boolean {
   const row = rowOf(effect);
-  return row !== 'irreversible' && row.aspect === 'membership';
+  return row !== 'irreversible' && row.deletes === true;
 }
 
 /**
@@ -163,6 +166,7 @@ export function aspectOf(effect: Effect): unknown {
 interface Reversible {
   readonly aspect: string;
   readonly settlesFirst?: true;
+  readonly deletes?: true;
   readonly obstacle?: (snapshot: Snapshot, effect: Effect) => string | undefined;
   readonly undo: (effect: Effect) => Effect | undefined;
 }

@@ -178,26 +178,28 @@ export class Entries {
 
   #note(event: EntryEvent, member: string, id: string): void {
     const [owner, place] = [ownerOf(event), `${placeOf(event)} ${member}`];
-    this.#release(owner, place);
     const members = this.#last.get(owner) ?? new Map<string, string>();
+    const before = members.get(place);
     this.#last.set(owner, members.set(place, id));
     this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
+    if (before !== undefined) this.#release(before);
   }
 
   /** The members of a resource that is gone have no reason any more. */
   #forget(event: EntryEvent, id: string): void {
     const [link, owner] = [linkKey(event.resource), ownerOf(event)];
     this.#ends.set(link, id);
-    for (const place of [...(this.#last.get(owner)?.keys() ?? [])])
-      if (link === owner || place.startsWith(`${placeOf(event)} `)) this.#release(owner, place);
+    const members = this.#last.get(owner) ?? new Map<string, string>();
+    const gone = [...members].filter(([place]) => link === owner || place.startsWith(`${placeOf(event)} `));
+    for (const [place, reason] of gone) {
+      members.delete(place);
+      this.#release(reason);
+    }
+    if (members.size === 0) this.#last.delete(owner);
   }
 
-  #release(owner: string, place: string): void {
-    const members = this.#last.get(owner);
-    const id = members?.get(place);
-    if (members === undefined || id === undefined) return;
-    members.delete(place);
-    if (members.size === 0) this.#last.delete(owner);
+  /** An entry is the reason of a member less. */
+  #release(id: string): void {
     const uses = (this.#uses.get(id) ?? 0) - 1;
     if (uses > 0) this.#uses.set(id, uses);
     else {

@@ -12,7 +12,6 @@ import {
   adoptDocument,
   canRevert,
   combineNamed,
-  namedResources,
   redactSecrets,
   revert,
   routes,
@@ -21,10 +20,16 @@ import {
   type Transition,
 } from '../resources/index.ts';
 import type { Note } from '../core/note.ts';
-import { configurationOf } from '../resources/shared/membership.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { find, type Settled } from '../snapshot/state.ts';
-import { changesState, keyIn, kindOf, memberNamed, membersOf, type Entries } from './journal/entries.ts';
+import {
+  changesState,
+  keyIn,
+  kindOf,
+  memberNamed,
+  membersOf,
+  subjectOf,
+  type Entries,
+} from './journal/entries.ts';
 import { beginPiece } from './piece.ts';
 
 /** The entries of an interface. @internal */
@@ -114,12 +119,10 @@ function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: D
   );
 }
 
-/** The configuration of the resource of an event, or of the service of a listener, as text. */
+/** The configuration of the subject of an event, as text. Another version is no other configuration. */
 function configurationAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
-  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
-  const named = namedResources.find(({ singular }) => singular === kind);
-  const thing = named && find<Settled>(snapshot, named, keyIn(event, kind));
-  return thing && JSON.stringify(configurationOf(named, thing));
+  const subject = subjectOf(event, snapshot);
+  return subject && JSON.stringify({ ...subject, version: 0, started: 0 });
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */

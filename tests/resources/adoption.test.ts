@@ -391,7 +391,7 @@ describe('adoptDocument', () => {
         monitors,
       };
       expect(faultsOf(expectRefused(adopting(linked, ['/monitors/new'])))).toEqual([
-        '/monitors/0 op-not-allowed: is only in the document; its link "/servers/fresh" names a resource that is only in the document',
+        '/monitors/0 op-not-allowed: is only in the document; a link names a resource that is only in the document',
       ]);
     });
 

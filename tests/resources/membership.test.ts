@@ -231,20 +231,16 @@ describe('a creation', () => {
       { user: 'ada', servers: ['/servers/db-1'] },
       'servers, user. Change it with PATCH /services/Sales, or choose another name.',
     ],
-    [
-      'to start',
-      { state: 'started' },
-      'state. Change it with PUT /service/Sales/start, or choose another name.',
-    ],
+    ['to start', { state: 'started' }, 'state. Start or stop it, or choose another name.'],
     [
       'to start, with PATCH too',
       { state: 'started', user: 'ada' },
-      'state, user. Change it with PATCH /services/Sales and PUT /service/Sales/start, or choose another name.',
+      'state, user. Change it with PATCH /services/Sales, start or stop it, or choose another name.',
     ],
     [
       'only to delete',
       { name: 'SALES', user: 'ada' },
-      'name, user. To replace it, delete it first with DELETE /services/Sales, or choose another name.',
+      'name, user. Delete it first with DELETE /services/Sales, or choose another name.',
     ],
   ])('says what to do with another resource: %s', (_what, members, detail) => {
     const sales = { name: 'Sales', router: 'cli', state: 'stopped' as const };

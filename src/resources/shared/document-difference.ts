@@ -110,11 +110,12 @@ function lone(
 
 /** Why a new resource cannot be created; `undefined` if each of its links names what is in use or taken over. */
 function strayLinkIn({ fields }: NamedResources, { settings }: Settled, around: Around): string | undefined {
-  const stray = Object.entries(fields.links)
-    .flatMap(([name, collection]) => listIn(settings, name).map((link) => ({ link, collection })))
-    .find(({ link, collection }) => !isTaken(link, collection, around));
-  return stray && `its link ${quoted(stray.link)} names a resource that is only in the document`;
+  const isStray = ([name, collection]: readonly [string, string]): boolean =>
+    !listIn(settings, name).every((link) => isTaken(link, collection, around));
+  return Object.entries(fields.links).some(isStray) ? strayLink : undefined;
 }
+
+const strayLink = 'a link names a resource that is only in the document';
 
 /** What a link can name: resources in use, and those of the document that are taken over. */
 interface Around {
@@ -222,9 +223,7 @@ function obstacleOf(pair: Pair, field: Field, then: Json | undefined): string | 
     (entries !== undefined && add !== undefined);
   if (!isAdopted) return fixedMember;
   if (links === undefined) return undefined;
-  return (then as readonly string[]).every((link) => isTaken(link, links, pair))
-    ? undefined
-    : 'a link names a resource that is only in the document';
+  return (then as readonly string[]).every((link) => isTaken(link, links, pair)) ? undefined : strayLink;
 }
 
 /** The names of the members in which two maps differ. */

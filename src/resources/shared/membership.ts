@@ -278,8 +278,8 @@ function withoutLinks({ fields }: NamedResources, { settings }: Settled): object
   return { ...settings, ...Object.fromEntries(Object.keys(fields.links).map((name) => [name, []])) };
 }
 
-/** The entry of a resource in a document, without what belongs to a life of the gateway. @internal */
-export function configurationOf({ fields }: Pick<NamedResources, 'fields'>, thing: Settled): JsonObject {
+/** The entry of a resource in a document, without what belongs to a life of the gateway. */
+function configurationOf({ fields }: Pick<NamedResources, 'fields'>, thing: Settled): JsonObject {
   return configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
 }
 
@@ -316,21 +316,12 @@ function exists(named: NamedResources, present: Settled, differing: readonly Fie
 }
 
 /** How to make a resource as a definition says. */
-function remedyFor(
-  { collection, singular, adoption }: NamedResources,
-  present: Settled & { readonly state?: string },
-  differing: readonly Field[],
-): string {
+function remedyFor({ collection }: NamedResources, present: Settled, differing: readonly Field[]): string {
   const link = linkOf(collection, present);
-  const isState = ({ name }: Field): boolean => name === 'state' && adoption?.steps.start !== undefined;
-  if (!differing.every((field) => field.setting !== undefined || isState(field)))
-    return `To replace it, delete it first with DELETE ${link}`;
-  const verb = present.state === 'stopped' ? 'start' : 'stop';
-  const ways = [
-    ...(differing.every(isState) ? [] : [`PATCH ${link}`]),
-    ...(differing.some(isState) ? [`PUT /${singular}${link.slice(`/${collection}`.length)}/${verb}`] : []),
-  ];
-  return `Change it with ${ways.join(' and ')}`;
+  const others = differing.filter(({ name }) => name !== 'state');
+  if (others.some(({ setting }) => setting === undefined)) return `Delete it first with DELETE ${link}`;
+  if (others.length === 0) return 'Start or stop it';
+  return `Change it with PATCH ${link}${others.length < differing.length ? ', start or stop it' : ''}`;
 }
 
 function refusedFor<S extends State>(

@@ -122,10 +122,10 @@ export class Entries {
    * one.
    */
   deletionOf(event: EntryEvent): Entry | undefined {
-    return [linkKey(event.resource), ownerOf(event)]
-      .flatMap((link) => this.find(this.#ends.get(link) ?? '') ?? [])
-      .toSorted((one, other) => one.revision - other.revision)
-      .at(-1);
+    const [own, owner] = [linkKey(event.resource), ownerOf(event)].map((link) =>
+      this.find(this.#ends.get(link) ?? ''),
+    );
+    return own !== undefined && own.revision > (owner?.revision ?? 0) ? own : owner;
   }
 
   /** Takes in what was settled. A long teardown is settled in parts, and has one entry. */
@@ -147,8 +147,8 @@ export class Entries {
       else for (const member of membersOf(event)) this.#note(event, member, id);
     const [oldest] = this.#recent.values();
     if (this.#recent.size > this.#most && oldest !== undefined) {
-      if (this.#uses.has(oldest.id)) this.#put(this.#kept, oldest);
       this.#drop(this.#recent, oldest.id);
+      if (this.#uses.has(oldest.id)) this.#put(this.#kept, oldest);
     }
     this.#shorten();
   }
@@ -168,12 +168,8 @@ export class Entries {
   }
 
   #drop(entries: Map<string, Entry>, id: string): void {
-    const entry = entries.get(id);
-    this.#characters -= lengthOf(entry);
+    this.#characters -= lengthOf(entries.get(id));
     entries.delete(id);
-    if (entry === undefined || this.find(id) !== undefined) return;
-    for (const { resource } of entry.events.filter(isDeletion))
-      if (this.#ends.get(linkKey(resource)) === id) this.#ends.delete(linkKey(resource));
   }
 
   #note(event: EntryEvent, member: string, id: string): void {
@@ -278,9 +274,14 @@ function isStopped(thing: Settled & { readonly state?: string }): boolean {
   return thing.state === 'stopped';
 }
 
-/** The resource of an event in a snapshot; `undefined` if an event names none, or the resource is gone. */
-function subjectOf(event: AdminEvent, snapshot: Snapshot): Settled | undefined {
-  const kind = kindOf(event);
+/**
+ * The resource of an event in a snapshot, or the service of a listener; `undefined` if an event names none, or the resource is
+ * gone.
+ *
+ * @internal
+ */
+export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): Settled | undefined {
+  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
   const named = namedBy.get(kind);
   return named && find<Settled>(snapshot, named, keyIn(event, kind));
 }

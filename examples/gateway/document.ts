@@ -75,13 +75,21 @@ const refusals = [
 /** Reads a document; throws an error that lists every fault. Port 0 of a listener stands for any free port. */
 export function parseDocument(text: string): GatewayDocument {
   const document = parseJson(text) as GatewayDocument;
-  const [values, free] = [new Map(valuesIn(document)), freePorts(document)];
+  const free = freePorts(document);
   const faults = faultsOf(document).filter(({ pointer }) => !free.has(pointer));
-  for (const { at, except, detail } of refusals)
-    for (const [pointer, value] of values)
-      if (at.test(pointer) && value !== except) faults.push({ pointer, code: 'validation-failed', detail });
-  if (faults.length > 0) throw new InvalidDocumentError(faults);
+  const all = [...faults, ...unsupportedIn(document)];
+  if (all.length > 0) throw new InvalidDocumentError(all);
   return document;
+}
+
+/** The faults of a document that this gateway does not support. */
+export function unsupportedIn(document: unknown): readonly Fault[] {
+  const values = [...valuesIn(document)];
+  return refusals.flatMap(({ at, except, detail }) =>
+    values
+      .filter(([pointer, value]) => at.test(pointer) && value !== except)
+      .map(([pointer]): Fault => ({ pointer, code: 'validation-failed', detail })),
+  );
 }
 
 function parseJson(text: string): unknown {

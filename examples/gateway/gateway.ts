@@ -22,7 +22,7 @@ import { createListeners, type Listeners } from './listener.ts';
 import { runMonitor, type RunningMonitor } from './monitor.ts';
 import { chooseServer, describeServers } from './router.ts';
 import { openSession, type OpenSession } from './session.ts';
-import { unsupportedIn } from './setting.ts';
+import { refusalOf } from './setting.ts';
 import { watchThread } from './thread.ts';
 import { turnAway } from './turn-away.ts';
 
@@ -91,7 +91,7 @@ export class Gateway implements GatewayPort {
   }
 
   async apply(effect: Effect): Promise<void> {
-    const reason = unsupportedIn(effect);
+    const reason = refusalOf(effect);
     if (reason !== undefined) throw new EffectRefusedError(reason);
     switch (effect.type) {
       case 'service.create':

@@ -1,7 +1,8 @@
 /** Settings: which settings this gateway has. */
 import { hostProblem, type Effect, type Problem, type Update, type Veto } from 'gateway-admin-core';
-import { parsePointer } from 'gateway-admin-core/json';
+import { formatPointer, parsePointer } from 'gateway-admin-core/json';
 
+import { unsupportedIn } from './document.ts';
 import { serversAt } from './router.ts';
 import { matchParameter } from './statement-log.ts';
 
@@ -24,10 +25,10 @@ const supported: Partial<Record<Effect['type'], readonly string[]>> = {
   'filter.update': ['parameters'],
 };
 
-/** Refuses changes of settings that this gateway does not have, and a weight that no server of the service has. */
+/** Refuses settings and new resources that this gateway does not have, and a weight that no server of the service has. */
 export const veto: Veto = ({ effects, next }) => {
   for (const effect of effects) {
-    const reason = unsupportedIn(effect);
+    const reason = refusalOf(effect);
     if (reason !== undefined) return unsupported(reason);
     if (effect.type !== 'service.update' || !changedNames(effect).includes('weightby')) continue;
     const { weightby = '', servers } = effect.after;
@@ -38,8 +39,9 @@ export const veto: Veto = ({ effects, next }) => {
   return undefined;
 };
 
-/** Why this gateway cannot do an update; `undefined` if it can. Another node of a fleet does not ask this veto. */
-export function unsupportedIn(effect: Effect): string | undefined {
+/** Why this gateway cannot do an effect; `undefined` if it can. Another node of a fleet does not ask this veto. */
+export function refusalOf(effect: Effect): string | undefined {
+  if ('definition' in effect && effect.type.endsWith('.create')) return unsupportedDefinition(effect);
   if (!('operations' in effect)) return undefined;
   const names = supported[effect.type] ?? [];
   const other = changedNames(effect).find((name) => !names.includes(name));
@@ -48,6 +50,16 @@ export function unsupportedIn(effect: Effect): string | undefined {
   if (effect.type !== 'filter.update') return undefined;
   const parameter = Object.keys(effect.after.parameters).find((name) => name !== matchParameter);
   return parameter && `The filter has no parameter "${parameter}". It has ${matchParameter}.`;
+}
+
+/** Why this gateway cannot have a new resource: it supports no more than in a document. */
+function unsupportedDefinition({ type, definition }: Extract<Effect, { readonly definition: object }>) {
+  const [kind = ''] = type.split('.');
+  const document =
+    kind === 'listener' ? { services: [{ listeners: [definition] }] } : { [`${kind}s`]: [definition] };
+  const [fault] = unsupportedIn(document);
+  const place = kind === 'listener' ? 4 : 2;
+  return fault && `${formatPointer(parsePointer(fault.pointer)?.slice(place) ?? [])}: ${fault.detail}.`;
 }
 
 function unsupported(detail: string): Problem {

@@ -84,7 +84,7 @@ function nextStep({ code, command = '' }: Problem, retryAfterMs: number | undefi
 }
 
 const later = 'Try again in a few seconds. If that does not help, look at the log of the gateway.';
-const correctPatch = 'Correct the patch. Try: gateway-admin help patch';
+const correctPatch = 'Correct what is named. Try: gateway-admin help patch';
 const correctOptions = 'Correct the options. Try: gateway-admin help';
 const look = 'Look at the present values: gateway-admin show';
 const otherVersion = 'The interface may be of another version. Try: gateway-admin show interface';
@@ -137,7 +137,7 @@ export const nextSteps = {
   'undo-refused': 'Look at the later changes: gateway-admin history',
   'node-alive': 'End the process of the node, and give --url another node.',
   'effect-refused': 'Look at the state: gateway-admin show',
-  'partly-done': 'Send the command again for the rest. Try: gateway-admin help close',
+  'partly-done': 'Look at what is done: gateway-admin show. Then send the rest.',
   'precondition-failed':
     'Another command has changed the resource. Its values and its entity tag are new: gateway-admin show',
   'content-too-large': 'Send a smaller patch.',

@@ -107,7 +107,7 @@ export function requiredMember(
   return z.refine((value) => value[name] !== undefined || isReplaced(value[member]), {
     path: [name],
     error: `is required unless ${unless}`,
-    when: ({ value }) => typeof value === 'object' && value !== null,
+    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
   });
 }
 

@@ -170,11 +170,27 @@ export class Convergence {
         onFollowed();
         return;
       }
-      if (reason !== undefined) this.#keep(row, reason);
+      if (reason !== undefined) {
+        this.#keep(row, reason);
+        this.follow(this.#differingLists(link));
+      }
       if (!isNew) await clock.sleep(pauses.next().value, row.wake.signal, { keepAlive: false });
       if (isNew || row.wake.signal.aborted) pauses = backoff(tryPauses);
       row.wake = new AbortController();
     }
+  }
+
+  /**
+   * The resources that list a resource here and not in the fleet, or the other way round. A resource in the place of another
+   * leaves all lists at first, and the gateway may have refused what comes after that.
+   */
+  #differingLists(link: string): readonly string[] {
+    const key = linkKey(link);
+    const [own, fleet] = [this.#options.own(), this.#options.fleet()];
+    return this.#all().filter((each) => {
+      const place = linkKey(each);
+      return !this.#rows.has(place) && saidOf(key, place, own) !== saidOf(key, place, fleet);
+    });
   }
 
   /** What could not be followed may have waited for what was followed now: for a resource to link, or for a list. */

@@ -9,16 +9,14 @@ import * as z from 'zod/mini';
 import { IndexedCollection } from '../core/collection.ts';
 import { saveFields, storedSecrets } from '../core/field.ts';
 import { inspectable } from '../core/inspection.ts';
-import { nameKey } from '../core/name.ts';
 import type { FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
 import { isEpoch } from '../core/version.ts';
 import { AdminError } from '../error.ts';
 import { copyDeferring } from '../json/copy.ts';
-import { formatPointer } from '../json/pointer.ts';
 import { deepFreeze, isArray, isObject, type Json } from '../json/value.ts';
 import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
-import { checkEntry, loadEntity } from '../snapshot/entry.ts';
+import { checkEntry, loadEntity, namesIn } from '../snapshot/entry.ts';
 import { reservedFaults } from '../snapshot/reserved-key.ts';
 import {
   assertSecretParameters,
@@ -250,37 +248,13 @@ function entriesIn(document: Json, collection: string): readonly Json[] {
 }
 
 /** A list of a document. */
-interface List extends Pick<NamedResources, 'collection' | 'fields'> {
+interface List extends Pick<NamedResources, 'collection' | 'fields'>, ReturnType<typeof namesIn> {
   readonly entries: readonly Json[];
-  /** The names of the entries by key. */
-  readonly names: ReadonlyMap<string, string>;
-  /** The faults of the names: two names with one key, because no path could distinguish them. */
-  readonly faults: readonly Fault[];
 }
 
 function listOf({ collection, singular, fields }: NamedResources, document: Json): List {
   const entries = entriesIn(document, collection);
-  const names = new Map<string, string>();
-  const faults: Fault[] = [];
-  for (const [position, entry] of entries.entries()) {
-    const name = isObject(entry) ? entry['name'] : undefined;
-    // The shape refuses such a name anyway, and a fault for the same name twice would quote it twice.
-    if (typeof name !== 'string' || name.length > 4096) continue;
-    const key = nameKey(name);
-    const earlier = names.get(key);
-    if (earlier === undefined) {
-      names.set(key, name);
-      continue;
-    }
-    const pair = `${JSON.stringify(name)} and ${JSON.stringify(earlier)}`;
-    const detail = `names the same ${singular} as an earlier entry: ${pair} have the same key; rename one of them`;
-    faults.push({
-      pointer: formatPointer([collection, position, 'name']),
-      code: 'validation-failed',
-      detail,
-    });
-  }
-  return { collection, fields, entries, names, faults };
+  return { collection, fields, entries, ...namesIn(entries, singular, [collection]) };
 }
 
 /** The valid entries of a list, and the faults of the other entries. */

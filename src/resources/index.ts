@@ -18,6 +18,7 @@ import {
 } from '../core/decision.ts';
 import type { Fields } from '../core/field.ts';
 import { secretNames } from '../core/field.ts';
+import { assertMembers } from '../core/member.ts';
 import { foldReports, type Crossing, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -459,8 +460,8 @@ export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[
  *   belongs to the process are not taken over either.
  *
  * Unchanged if nothing differs. Refused with `op-not-allowed`, with a fault for each place, if the document differs where
- * the gateway cannot change while it runs: the name, router, module, protocol or listeners of a resource, or a link to a
- * resource that is not taken over. Refused with `resource-in-use` if a resource that must go has sessions or connections, or is
+ * the gateway cannot change while it runs: the name, router, module or protocol of a resource, or a link to a resource that
+ * is not taken over. Refused with `resource-in-use` if a resource that must go has sessions or connections, or is
  * listed by a resource that stays as it is.
  *
  * @param snapshot - the snapshot to decide on
@@ -539,6 +540,11 @@ function assertAdoptOptions(options: unknown): asserts options is AdoptOptions {
     throw new TypeError(
       "The options of adoptDocument must be an object, such as { only: ['/services/sales'] }",
     );
+  assertMembers(
+    options,
+    ['only', 'prune'] satisfies readonly (keyof AdoptOptions)[],
+    'option of adoptDocument',
+  );
   const { only, prune } = options as Partial<Record<keyof AdoptOptions, unknown>>;
   if (prune !== undefined && typeof prune !== 'boolean') throw new TypeError('prune must be true or false');
   if (only !== undefined && !(isList(only) && only.every((link) => typeof link === 'string')))

@@ -4,6 +4,7 @@
 import type { Context } from '../core/decision.ts';
 import { copyJson } from '../json/copy.ts';
 import { refused } from '../core/decision.ts';
+import { assertMembers } from '../core/member.ts';
 import { membership, namedResources, type Decision } from './index.ts';
 import type { GatewayDocument } from './document.ts';
 import type { NamedResources } from './shared/kind.ts';
@@ -72,7 +73,7 @@ export function createResource<C extends Configured>(
  * @param context - the time and the caller
  * @param options - `detach`: takes the resource out of the lists of all others first, in the same decision
  * @returns the decision, with one `<kind>.deleted` and one `<kind>.delete`
- * @throws TypeError if the collection is none of the four
+ * @throws TypeError if the collection is none of the four, or for an unknown option
  *
  * @example
  * ```ts
@@ -94,11 +95,19 @@ export function deleteResource(
   options: DeletionOptions = {},
 ): Decision {
   assertInputs(snapshot, context);
+  assertDeletionOptions(options);
   const kind = named(collection);
   assertName(kind, name);
   const found = lookUp(snapshot, kind, name);
   if (!found.ok) return refused(snapshot, found.problem, [listOf(kind)]);
   return membership.delete(kind, found.value, options, snapshot, context) as Decision;
+}
+
+/** @throws TypeError for an unknown option, and for anything but true and false: each text would count as true */
+function assertDeletionOptions(options: DeletionOptions): void {
+  assertMembers(options, ['detach'] satisfies readonly (keyof DeletionOptions)[], 'option of deleteResource');
+  const { detach = false }: { readonly detach?: unknown } = options;
+  if (typeof detach !== 'boolean') throw new TypeError('detach must be true or false');
 }
 
 function named(collection: string): NamedResources<Snapshot> {

@@ -21,7 +21,15 @@ import {
 } from '../resources/index.ts';
 import type { Note } from '../core/note.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { changesState, keyIn, kindOf, memberNamed, membersOf, type Entries } from './journal/entries.ts';
+import {
+  changesState,
+  keyIn,
+  kindOf,
+  memberNamed,
+  membersOf,
+  subjectOf,
+  type Entries,
+} from './journal/entries.ts';
 import { beginPiece } from './piece.ts';
 
 /** The entries of an interface. @internal */
@@ -98,7 +106,23 @@ function standingOf(
   if (!events.every(isReversible)) return 'irreversible';
   // Without the reasons of a refusal, which take most of the time.
   const isHeld = events.some((event) => laterThan(entry, event, entries) !== undefined);
-  return isHeld || wayBackFrom(events)(snapshot, { now: 0 }).outcome === 'refused' ? 'refused' : 'possible';
+  if (isHeld) return 'refused';
+  const decision = wayBackFrom(events)(snapshot, { now: 0 });
+  return decision.outcome === 'refused' || isInVain(events, snapshot, decision) ? 'refused' : 'possible';
+}
+
+/** Whether taking events back would ask the gateway for effects that change nothing together. */
+function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: Decision): boolean {
+  return (
+    decision.outcome === 'accepted' &&
+    events.every((event) => configurationAt(event, snapshot) === configurationAt(event, decision.next))
+  );
+}
+
+/** The configuration of the subject of an event, as text. Another version is no other configuration. */
+function configurationAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
+  const subject = subjectOf(event, snapshot);
+  return subject && JSON.stringify({ ...subject, version: 0, started: 0 });
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */
@@ -163,9 +187,12 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   }
   let asked: EntryEvent | undefined;
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
+  if (isInVain(events, snapshot, decision)) return refuse(nothingToUndo);
   if (decision.outcome !== 'refused' || asked === undefined) return decision;
   return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, entries));
 }
+
+const nothingToUndo = 'The command has left everything as it was before.';
 
 /** The later entry after which an event must stay, although every value is as the event has left it. */
 function laterThan(entry: Entry, event: EntryEvent, entries: KeptEntries): Entry | undefined {
@@ -184,7 +211,7 @@ function laterChangeOf(event: EntryEvent, { id }: Entry, entries: KeptEntries): 
 
 function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): string {
   const types = events
-    .filter((event) => event.resource === resource)
+    .filter((event) => `${resource}/`.startsWith(`${event.resource}/`))
     .map(({ type }) => type.split('.')[1] ?? '');
   const happened =
     types.findLast((word) => ['started', 'stopped', 'created', 'deleted'].includes(word)) ?? 'changed';

@@ -6,8 +6,8 @@ import { nameKey } from '../core/name.ts';
 import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
 import { initialVersion, type Version } from '../core/version.ts';
-import { parsePointer } from '../json/pointer.ts';
-import { deepFreeze, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
+import { formatPointer, parsePointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
 import type { Settled } from './state.ts';
 
@@ -29,9 +29,55 @@ interface Checked {
  */
 export function checkEntry(fields: Fields, entry: Json, path: Path, find: FindName): Checked {
   const parsed = parseShape(fields.document, entry, path);
-  const resolved = resolveEntry(fields.links, isObject(entry) ? entry : {}, path, find);
-  if (parsed.ok) return { entry: { ...parsed.value, ...resolved.links }, faults: resolved.faults };
-  return { faults: [...parsed.faults.map((fault) => withAdvice(fields, fault, path)), ...resolved.faults] };
+  const members = isObject(entry) ? entry : {};
+  const resolved = resolveEntry(fields.links, members, path, find);
+  const faults = [...resolved.faults, ...innerNameFaults(fields, members, path)];
+  if (parsed.ok) return { entry: { ...parsed.value, ...resolved.links }, faults };
+  return { faults: [...parsed.faults.map((fault) => withAdvice(fields, fault, path)), ...faults] };
+}
+
+/** The names of a list of entries. @internal */
+interface Names {
+  /** The names by key. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The faults of the names: two names with one key, because no path could distinguish them. */
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Gives the names in a list of entries.
+ *
+ * @param singular - what an entry is, such as `server`
+ * @param path - the place of the list, for the faults
+ * @internal
+ */
+export function namesIn(entries: readonly Json[], singular: string, path: Path): Names {
+  const names = new Map<string, string>();
+  const faults: Fault[] = [];
+  for (const [position, entry] of entries.entries()) {
+    const name = isObject(entry) ? entry['name'] : undefined;
+    // The shape refuses such a name anyway, and a fault for the same name twice would quote it twice.
+    if (typeof name !== 'string' || name.length > 4096) continue;
+    const key = nameKey(name);
+    const earlier = names.get(key);
+    if (earlier === undefined) {
+      names.set(key, name);
+      continue;
+    }
+    const pair = `${JSON.stringify(name)} and ${JSON.stringify(earlier)}`;
+    const detail = `names the same ${singular} as an earlier entry: ${pair} have the same key; rename one of them`;
+    faults.push({ pointer: formatPointer([...path, position, 'name']), code: 'validation-failed', detail });
+  }
+  return { names, faults };
+}
+
+/** The faults of the names in the lists of an entry, such as the listeners of a service. */
+function innerNameFaults({ all }: Fields, entry: JsonObject, path: Path): readonly Fault[] {
+  return all.flatMap(({ documentName, entries }) => {
+    const list = entries === undefined ? undefined : entry[documentName];
+    const singular = documentName.replace(/s$/, '');
+    return list !== undefined && isArray(list) ? namesIn(list, singular, [...path, documentName]).faults : [];
+  });
 }
 
 /** Says of a secret in plain text what a document has instead. Plain text is under the name that clients know. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createSecretSealer, toDocument } from 'gateway-admin-core';
+import { createSecretSealer, EffectRefusedError, toDocument } from 'gateway-admin-core';
 
 import { sampleGateway, runAdmin, type Running } from '../support/running-admin.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
@@ -159,6 +159,17 @@ describe('gateway-admin create', () => {
     expect(running.gateway.calls).toEqual([]);
   });
 
+  it('advises to correct the definition, and to look at what is done in part', async () => {
+    const reserved = await ask(['create', 'server', 'db-9', ...server, '--set', 'parameters/__proto__=1']);
+    expect(reserved.err).toContain('(reserved-key) Correct what is named.');
+    const refusal = new EffectRefusedError('No.');
+    await start({ gateway: sampleGateway().will('done', refusal, refusal) });
+    const partly = await ask(['create', 'service', 'New', '--set', 'router=cli']);
+    expect(partly.err).toContain(
+      '(partly-done) Look at what is done: gateway-admin show. Then send the rest.',
+    );
+  });
+
   it('says what a gateway cannot do', async () => {
     await start({ gateway: Object.assign(sampleGateway(), { supports: [] }) });
     const { code, err } = await ask(['create', 'server', 'db-9', ...server]);
@@ -185,6 +196,16 @@ describe('gateway-admin delete', () => {
     expect([code, out]).toEqual([0, 'Done: delete listener my-service local-listener on eu-1.\n']);
     const { listeners } = running.admin.snapshot.services.find('my service') ?? {};
     expect(listeners?.map(({ name }) => name)).not.toContain('Local Listener');
+  });
+
+  it('takes no --detach for a listener, which no list names', async () => {
+    const args = ['delete', 'listener', 'my-service', 'local-listener', '--detach', '--yes'];
+    const { code, err } = await ask(args);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining('No list names a listener: leave out --detach.'),
+    ]);
+    expect(running.gateway.calls).toEqual([]);
   });
 
   it('shows the whole plan with --dry-run', async () => {

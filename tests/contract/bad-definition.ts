@@ -80,9 +80,13 @@ export const badDefinitions: readonly BadInput[] = [
     '{"servers":"/servers/db-serv-1"}': ['/servers'],
     '{"listeners":{}}': ['/listeners'],
     [listener({ port: 65_536 })]: ['/listeners/0/port'],
+    [JSON.stringify({
+      listeners: ['L 1', 'l-1', 'L 2'].map((name) => ({ name, protocol: 'p', address: '/l' })),
+    })]: ['/listeners/1/name'],
     [listener({ address: 'host:4010' })]: ['/listeners/0/address'],
   }),
   ...definitions(invalid, 'servers', {
+    '[]': [''],
     '{"port":0}': ['/port'],
     '{"address":"a b"}': ['/address'],
     '{"status":["down"]}': ['/status/0'],

@@ -3,12 +3,14 @@
  */
 import {
   createUser,
+  deleteResource,
   deleteUser,
   EffectRefusedError,
   flushLogs,
   sequence,
   startMonitor,
   stopMonitor,
+  stopService,
   type Json,
   type ProblemCode,
 } from 'gateway-admin-core';
@@ -154,6 +156,12 @@ const unanswered: Row = (endpoint) => {
   const before = (): void => store.fail('never answers, and nothing is kept');
   return { store, before, after: longTime };
 };
+
+/** Deletes a service that was not stopped. */
+const stoppedAndDeleted = sequence(
+  (snapshot, context) => stopService(snapshot, 'Report Service', context),
+  (snapshot, context) => deleteResource(snapshot, 'services', 'Report Service', context),
+);
 
 /** Changes the users, and then a monitor. */
 const usersAndMore = sequence(
@@ -318,12 +326,23 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'effect-refused': (endpoint) => ({
     options: { gateway: gatewayOf(endpoint).will(new EffectRefusedError('The gateway is busy.')) },
   }),
-  'partly-done': (endpoint) => ({
-    options: { gateway: sampleGateway().will('done', new EffectRefusedError('The gateway is busy.')) },
-    before: ({ admin }) => {
-      admin.report(openedSessions(1500, endpoint.path.startsWith('/servers') ? 'db-serv-1' : undefined));
-    },
-  }),
+  'partly-done': (endpoint) => {
+    const refusing = { apply: new EffectRefusedError('The gateway is busy.') };
+    if (isOfHistory(endpoint))
+      return {
+        // The way back from the deletion of a service: the service is created, and cannot start.
+        target: endpoint.path.endsWith('undo') ? '/history/sample-3/undo' : '/history/sample-2/restore',
+        options: { gateway: gatewayOf(endpoint).will('done', 'done', 'done').otherwise(refusing) },
+        before: ({ admin }) => admin.execute(stoppedAndDeleted),
+      };
+    const sessions = openedSessions(1500, endpoint.path.startsWith('/servers') ? 'db-serv-1' : undefined);
+    return {
+      options: { gateway: sampleGateway().will('done').otherwise(refusing) },
+      before: ({ admin }) => {
+        admin.report(sessions);
+      },
+    };
+  },
   'outcome-unknown': unanswered,
   'command-in-progress': inProgress,
   'command-not-abandonable': () => ({

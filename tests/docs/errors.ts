@@ -251,7 +251,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     meaning:
       'The gateway refused the change after a part of it was done that cannot be undone. `detail` says how many parts are ' +
       'done.',
-    next: 'Read the resource. Remove the cause in `detail`, and send the command again for the rest.',
+    next: 'Read the resource. Remove the cause in `detail`, and send a command for the rest.',
   },
   'precondition-failed': {
     meaning: 'The resource has changed since you read the entity tag in `If-Match`.',

@@ -300,6 +300,28 @@ describe('a name that is used again while a node reads nothing', () => {
   });
 });
 
+describe('a resource in the place of another', () => {
+  it('comes back into the lists that have it, although the gateway has refused a part', async () => {
+    await settle(one, creating('servers', server('db-9')));
+    await settle(one, listing('My Service', ['/servers/db-9', '/servers/db-serv-1']));
+    await world.clock.advance(5000);
+    const refusal = new EffectRefusedError('No room.');
+    // Neither the new server nor the old one comes into being at first.
+    other.gateway.will('done', 'done', refusal, refusal);
+    await asleep(other, async () => {
+      await settle(one, deleting('servers', 'db-9', true));
+      await settle(one, creating('servers', server('DB-9', 'other')));
+      await settle(one, listing('My Service', ['/servers/DB-9', '/servers/db-serv-1']));
+    });
+    await world.clock.advance(60_000);
+    expect(codesAt(other)).toEqual([]);
+    expect(serversOf(other, 'My Service')).toEqual(['/servers/DB-9', '/servers/db-serv-1']);
+    expect(await statusAt(other, '/services/My-Service')).toEqual(
+      await statusAt(one, '/services/My-Service'),
+    );
+  });
+});
+
 describe('a command in parts', () => {
   it('begins no part after the others have ended it, and says that the earlier ones stay', async () => {
     const memory = world.memory.open();

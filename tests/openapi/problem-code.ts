@@ -68,14 +68,16 @@ const rules: readonly Rule[] = [
 /** The codes that follow from nothing else, by the name of the endpoint. */
 const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'filters.patch': ['parameter-not-configurable'],
+  'services.create': ['partly-done'],
   'services.closeSessions': ['partly-done'],
   'servers.closeConnections': ['partly-done'],
+  'monitors.create': ['partly-done'],
   'interface.patch': ['outcome-unknown'],
   'users.create': ['user-exists', 'password-unacceptable'],
   'users.delete': ['last-user'],
   'commands.abandon': ['command-not-abandonable'],
-  'history.undo': ['undo-refused'],
-  'history.restore': ['undo-refused'],
+  'history.undo': ['undo-refused', 'partly-done'],
+  'history.restore': ['undo-refused', 'partly-done'],
   'fleet.retry': ['node-not-found'],
   'fleet.forget': ['node-not-found', 'node-alive'],
 };

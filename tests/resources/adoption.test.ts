@@ -384,6 +384,15 @@ describe('adoptDocument', () => {
       expect(faultsOf(expectRefused(adopting(linking, ['/monitors/idle-monitor'])))).toEqual([
         expect.stringContaining('/monitors/1/servers op-not-allowed'),
       ]);
+      const monitors = [{ name: 'New', module: 'pgmon', servers: ['/servers/fresh'] }];
+      const linked = {
+        ...sampleDocument,
+        servers: [...(sampleDocument.servers ?? []), ...servers],
+        monitors,
+      };
+      expect(faultsOf(expectRefused(adopting(linked, ['/monitors/new'])))).toEqual([
+        '/monitors/0 op-not-allowed: is only in the document; a link names a resource that is only in the document',
+      ]);
     });
 
     it('refuses links that name no resource that could be taken over, each with its position', () => {
@@ -405,6 +414,15 @@ describe('adoptDocument', () => {
         'must be the link of a server, service, monitor or filter that is in use or in the document',
       );
     });
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['a text as prune', { prune: 'no' }, /prune must be true or false/],
+    ['a misspelt name', { onyl: ['/servers/db-1'] }, /"onyl".* Did you mean only\?/],
+    ['an option that only a fleet has', { replace: true }, /"replace"/],
+  ])('refuses %s as its options', (_what, options, message) => {
+    const [from, given] = [sampleSnapshot(), createSnapshot({})];
+    expect(() => adoptDocument(from, given, someTime, options as never)).toThrow(message);
   });
 
   it('names no secret when it refuses', () => {

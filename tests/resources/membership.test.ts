@@ -211,17 +211,45 @@ describe('a creation', () => {
     const from = createSnapshot({ servers: [{ ...server, status: ['running'] }] });
     expectUnchanged(creating('servers', server), from);
     expectUnchanged(creating('servers', { ...server, parameters: {} }), from);
-    expect(expectRefused(creating('servers', { ...server, port: 2, name: 'DB-9' }), from)).toMatchObject({
+    expect(expectRefused(creating('servers', { ...server, port: 2 }), from)).toMatchObject({
       code: 'resource-exists',
       detail:
-        'There is a server named "db-9" already, and it differs from the given one in name, port. ' +
+        'There is a server named "db-9" already, and it differs from the given one in port. ' +
         'Change it with PATCH /servers/db-9, or choose another name.',
     });
     const secret = { ...server, parametersSealed: { token: 'sealed' } };
     const sealed = createSnapshot({ servers: [secret] });
-    expect(expectRefused(creating('servers', secret), sealed).detail).toContain(
-      'differs from the given one in parameters',
+    const other = { ...secret, parameters: { weight: 2 } };
+    expect(expectRefused(creating('servers', other), sealed).detail).toContain(
+      'differs from the given one in parameters. Change it with PATCH /servers/db-9,',
     );
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'with PATCH',
+      { user: 'ada', servers: ['/servers/db-1'] },
+      'servers, user. Change it with PATCH /services/Sales, or choose another name.',
+    ],
+    ['to start', { state: 'started' }, 'state. Start or stop it, or choose another name.'],
+    [
+      'to start, with PATCH too',
+      { state: 'started', user: 'ada' },
+      'state, user. Change it with PATCH /services/Sales, start or stop it, or choose another name.',
+    ],
+    [
+      'only to delete',
+      { name: 'SALES', user: 'ada' },
+      'name, user. Delete it first with DELETE /services/Sales, or choose another name.',
+    ],
+  ])('says what to do with another resource: %s', (_what, members, detail) => {
+    const sales = { name: 'Sales', router: 'cli', state: 'stopped' as const };
+    const from = createSnapshot({
+      servers: [{ name: 'db-1', address: 'a', port: 1, protocol: 'pg' }],
+      services: [sales],
+    });
+    const refusal = expectRefused(creating('services', { ...sales, ...members }), from);
+    expect(refusal.detail).toContain(`it differs from the given one in ${detail}`);
   });
 
   it('starts a service as a second step, and rests on the list and on what it names', () => {
@@ -276,6 +304,17 @@ describe('a creation', () => {
       TypeError,
     );
     expect(() => deleteResource(sampleSnapshot(), '__proto__' as never, 'x', someTime)).toThrow(TypeError);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['null', null, 'options must be an object'],
+    ['a text that is not true', { detach: 'false' }, 'detach must be true or false'],
+    ['a misspelt name', { detatch: true }, 'Did you mean detach?'],
+  ])('takes no %s as its options', (_what, options, message) => {
+    const remove = (): Decision =>
+      deleteResource(sampleSnapshot(), 'servers', 'db-serv-3', someTime, options as never);
+    expect(remove).toThrow(TypeError);
+    expect(remove).toThrow(message);
   });
 });
 

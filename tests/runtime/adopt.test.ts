@@ -4,6 +4,7 @@ import {
   createResource,
   createSnapshot,
   deleteResource,
+  EffectRefusedError,
   openAdmin,
   patchServer,
   type Admin,
@@ -71,6 +72,21 @@ describe('the document at a start with a store', () => {
       'Only in the document, and not in use: /servers/db-2, /servers/db-3, /services/Reports. To create what the store ' +
         "has never had at each start, give openAdmin the option adopt: 'additions'.",
     );
+    await admin.close();
+  });
+
+  it('gives with additions what the gateway has refused to create, which nobody has deleted', async () => {
+    const store = createMemoryStore();
+    const snapshot = createSnapshot(first);
+    const gateway = createScriptedGateway({ snapshot }).will('done', new EffectRefusedError('No.'));
+    const before = await openAdmin({ snapshot, gateway, store });
+    const refused = await before.execute((state, context) =>
+      createResource(state, 'services', { name: 'Reports', router: 'cli' }, context),
+    );
+    expect(refused.outcome).toBe('refused');
+    await before.close();
+    const { admin } = await open(second, store, 'additions');
+    expect(namesIn(admin)).toContain('Reports');
     await admin.close();
   });
 

@@ -1,10 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
+  createListener,
   createMemoryStore,
+  createResource,
   createRoles,
   createSnapshot,
   createUser,
+  deleteListener,
+  deleteResource,
+  EffectRefusedError,
   flushLogs,
   openAdmin,
   patchServer,
@@ -338,6 +343,55 @@ describe('PUT /history/:id/undo', () => {
     expect(await status(undo(stopped), 'bob')).toBe(204);
     expect(await status(undo(limited), 'ada')).toBe(204);
     expect(await status('GET /history', 'eve')).toBe(200);
+  });
+
+  it('has nothing to undo of a creation that was taken back, or of anything else that is as before', async () => {
+    const refusal = new EffectRefusedError('The port is taken.');
+    const { admin, gateway } = runAdmin({ gateway: sampleGateway().will('done', 'done', refusal) });
+    const real = await settle(admin, limit(7));
+    const creating: Transition = (snapshot, context) =>
+      createResource(snapshot, 'services', { name: 'New', router: 'cli' }, context);
+    expect(await admin.execute(creating)).toMatchObject({ outcome: 'refused' });
+    await settle(admin, sequence(limit(8), limit(7)));
+    expect((await list(admin, '?fields=undo')).map(({ undo }) => undo)).toEqual([
+      ...['refused', 'refused', 'possible'],
+    ]);
+    const { length } = gateway.calls;
+    for (const { id } of (await list(admin)).filter((entry) => entry.id !== real))
+      expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({
+        status: 409,
+        body: {
+          code: 'undo-refused',
+          detail: expect.stringContaining('has left everything as it was before.'),
+        },
+      });
+    expect(gateway.calls).toHaveLength(length);
+  });
+
+  it('does not touch a listener of a later service of the same name', async () => {
+    const { admin } = runAdmin();
+    const listener = { name: 'Second', protocol: 'pg', address: '::', port: 4010 };
+    const service = { name: 'New', router: 'cli', state: 'stopped' as const };
+    const creating =
+      (listeners: readonly (typeof listener)[]): Transition =>
+      (snapshot, context) =>
+        createResource(snapshot, 'services', { ...service, listeners }, context);
+    const deleting: Transition = (snapshot, context) => deleteResource(snapshot, 'services', 'new', context);
+    await settle(admin, creating([]));
+    const created = await settle(admin, (snapshot, context) =>
+      createListener(snapshot, 'new', listener, context),
+    );
+    const deleted = await settle(admin, (snapshot, context) =>
+      deleteListener(snapshot, 'new', 'second', context),
+    );
+    const gone = await settle(admin, deleting);
+    await settle(admin, creating([listener]));
+    for (const id of [created, deleted])
+      expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({
+        status: 409,
+        body: { code: 'undo-refused', command: gone, detail: expect.stringContaining('was deleted since') },
+      });
+    expect(admin.snapshot.services.find('new')?.listeners).toHaveLength(1);
   });
 
   it('does not touch a later resource of the same name', () => {

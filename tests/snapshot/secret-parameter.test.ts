@@ -112,7 +112,10 @@ describe('the names of secret parameters', () => {
   it('are known where a listener has a sealed parameter, and hold in listeners too', () => {
     const place = { name: 'L', protocol: 'pgclient', address: '/run/l.sock' };
     const listening = (parts: object): GatewayDocument => ({
-      services: [service, { ...service, name: 'Stock', listeners: [place, { ...place, ...parts }] }],
+      services: [
+        service,
+        { ...service, name: 'Stock', listeners: [place, { ...place, name: 'M', ...parts }] },
+      ],
     });
     const snapshot = createSnapshot(listening({ parametersSealed: { Token: 'v1.planted' } }));
     expect(snapshot.secretParameters).toEqual(['token']);

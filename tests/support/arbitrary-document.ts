@@ -126,12 +126,13 @@ function sealedIn({ all }: Fields): Own {
   return Object.fromEntries(members);
 }
 
-/** The members with lists of entries that have a table of their own. */
+/** The members with lists of entries that have a table of their own, and names that differ as keys. */
 function entriesIn(form: Form, { all }: Fields): Own {
   const members = all.flatMap(({ documentName, entries }) => {
     if (entries === undefined) return [];
     const some = objectsOf(form.shapes(entries), sealedIn(entries), documentName);
-    return [[documentName, fc.array(some.filter(hasRequired(entries)), { maxLength: 3 })] as const];
+    const options = { maxLength: 3, selector: ({ name }: Entry) => nameKey(String(name)) };
+    return [[documentName, fc.uniqueArray(some.filter(hasRequired(entries)), options)] as const];
   });
   return Object.fromEntries(members);
 }

@@ -352,4 +352,43 @@ describe('a setting that the example gateway does not have', () => {
     }
     expect(await Promise.all(targets.map(gateway.get))).toEqual(before);
   });
+
+  it('is refused in the definition of a new resource, as in a document', async () => {
+    const gateway = await start();
+    const place = { address: '127.0.0.1', port: 5999, protocol: 'postgresql' };
+    const lists = ['/services', '/services/S/listeners', '/servers', '/monitors', '/filters'];
+    const before = await Promise.all(lists.map(gateway.get));
+    for (const [target, definition, detail] of [
+      ['/services', { router: 'teleport' }, '/router: this gateway has one router, "readconnroute".'],
+      [
+        '/services',
+        { router: 'readconnroute', listeners: [{ ...place, name: 'L', ssl: 'required' }] },
+        '/listeners/0/ssl: this gateway has no encryption.',
+      ],
+      [
+        '/services/S/listeners',
+        { ...place, protocol: 'mysql' },
+        '/protocol: this gateway has one protocol, "postgresql".',
+      ],
+      [
+        '/servers',
+        { ...place, protocol: 'mysql' },
+        '/protocol: this gateway has one protocol, "postgresql".',
+      ],
+      [
+        '/monitors',
+        { module: 'tcp', parameters: { user: 'ada' } },
+        '/parameters/user: the monitor of this gateway has no parameters.',
+      ],
+      ['/filters', { module: 'tee' }, '/module: this gateway has one filter module, "statementlog".'],
+    ] as const) {
+      const body = { code: 'host-setting-unsupported', detail };
+      const json = { 'content-type': 'application/json' };
+      for (const query of ['', '?dry_run=true'])
+        expect(await gateway.ask('POST', target + query, { name: 'New', ...definition }, json)).toMatchObject(
+          { status: 422, body },
+        );
+    }
+    expect(await Promise.all(lists.map(gateway.get))).toEqual(before);
+  });
 });

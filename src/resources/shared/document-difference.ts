@@ -12,6 +12,7 @@ import { quoted } from '../../problem.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { collectionOf, find, linkOf, nameFinder, type Settled, type State } from '../../snapshot/state.ts';
 import type { NamedResources } from './kind.ts';
+import { listIn } from './use.ts';
 
 /**
  * A place where a gateway document differs from the configuration in use.
@@ -75,13 +76,19 @@ export function documentDifferences(
       const position = wantedOnes.positionOf(wanted.key) ?? 0;
       const present = find(snapshot, each, wanted.key);
       return present === undefined
-        ? [lone(each, wanted, [collection, position], onlyInDocument)]
+        ? [
+            lone(each, wanted, [collection, position], {
+              detail: onlyInDocument,
+              obstacle: strayLinkIn(each, wanted, { snapshot, given, selection }),
+            }),
+          ]
         : fieldDifferences({ ...each, snapshot, given, selection, present, wanted, position });
     });
     // Users come into being over the interface, so a document need not have them.
     const used = adoption === undefined ? [] : selectedIn(snapshot, each, selection);
     const gone = used.filter(({ key }) => wantedOnes.positionOf(key) === undefined);
-    return [...found, ...gone.map((present) => lone(each, present, [collection], 'is not in the document'))];
+    const detail = 'is not in the document';
+    return [...found, ...gone.map((present) => lone(each, present, [collection], { detail }))];
   });
 }
 
@@ -90,14 +97,40 @@ function lone(
   { collection, adoption }: NamedResources,
   entity: Settled,
   path: Path,
-  detail: string,
+  { detail, obstacle }: { readonly detail: string; readonly obstacle?: string | undefined },
 ): DocumentDifference {
+  const reason = adoption === undefined ? notTaken(collection) : obstacle;
   return Object.freeze({
     resource: linkOf(collection, entity),
     pointer: formatPointer(path),
     detail,
-    ...(adoption === undefined ? { obstacle: notTaken(collection) } : {}),
+    ...(reason === undefined ? {} : { obstacle: reason }),
   });
+}
+
+/** Why a new resource cannot be created; `undefined` if each of its links names what is in use or taken over. */
+function strayLinkIn({ fields }: NamedResources, { settings }: Settled, around: Around): string | undefined {
+  const isStray = ([name, collection]: readonly [string, string]): boolean =>
+    !listIn(settings, name).every((link) => isTaken(link, collection, around));
+  return Object.entries(fields.links).some(isStray) ? strayLink : undefined;
+}
+
+const strayLink = 'a link names a resource that is only in the document';
+
+/** What a link can name: resources in use, and those of the document that are taken over. */
+interface Around {
+  readonly snapshot: State;
+  readonly given: State;
+  readonly selection: Selection;
+}
+
+function isTaken(link: string, collection: string, { snapshot, given, selection }: Around): boolean {
+  const key = keyOf(link, collection);
+  return (
+    nameFinder(snapshot)(collection, key) !== undefined ||
+    (nameFinder(given)(collection, key) !== undefined &&
+      (selection === undefined || selection.get(collection)?.has(key) === true))
+  );
 }
 
 function notTaken(collection: string): string {
@@ -105,10 +138,7 @@ function notTaken(collection: string): string {
 }
 
 /** A resource that is in use and in the document. */
-interface Pair extends NamedResources {
-  readonly snapshot: State;
-  readonly given: State;
-  readonly selection: Selection;
+interface Pair extends NamedResources, Around {
   readonly present: Settled;
   readonly wanted: Settled;
   /** The position of the resource in the document. */
@@ -182,28 +212,18 @@ function placesIn(
 }
 
 /** Why a field cannot be taken over; `undefined` if the field can. */
-function obstacleOf(
-  { collection, adoption, snapshot, given, selection }: Pair,
-  field: Field,
-  then: Json | undefined,
-): string | undefined {
+function obstacleOf(pair: Pair, field: Field, then: Json | undefined): string | undefined {
+  const { collection, adoption } = pair;
   if (adoption === undefined) return notTaken(collection);
   const { links, name, setting, entries } = field;
   const { start, add } = adoption.steps;
-  const isTaken =
+  const isAdopted =
     setting !== undefined ||
     (name === 'state' && start !== undefined) ||
     (entries !== undefined && add !== undefined);
-  if (!isTaken) return fixedMember;
+  if (!isAdopted) return fixedMember;
   if (links === undefined) return undefined;
-  const [inUse, inDocument] = [nameFinder(snapshot), nameFinder(given)];
-  const isThere = (key: string): boolean =>
-    inUse(links, key) !== undefined ||
-    (inDocument(links, key) !== undefined &&
-      (selection === undefined || selection.get(links)?.has(key) === true));
-  return (then as readonly string[]).every((link) => isThere(keyOf(link, links)))
-    ? undefined
-    : 'a link names a resource that is only in the document';
+  return (then as readonly string[]).every((link) => isTaken(link, links, pair)) ? undefined : strayLink;
 }
 
 /** The names of the members in which two maps differ. */

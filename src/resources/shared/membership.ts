@@ -114,7 +114,7 @@ export function membershipOf<S extends State>(
       const present = find<Settled>(snapshot, named, thing.key);
       if (present === undefined)
         return accepted(events, snapshot, resources, oneChange('create', named, thing, context));
-      const differing = differingMembers(named, present, thing);
+      const differing = differingFields(named, present, thing);
       return differing.length === 0
         ? unchanged(snapshot, resources)
         : refused(snapshot, exists(named, present, differing), resources);
@@ -278,24 +278,25 @@ function withoutLinks({ fields }: NamedResources, { settings }: Settled): object
   return { ...settings, ...Object.fromEntries(Object.keys(fields.links).map((name) => [name, []])) };
 }
 
-/** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. @internal */
-export function definitionOf({ fields, adoption }: NamedResources, thing: Settled): JsonObject {
-  const entry = configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
-  // What starts is created first, so that no report can come before.
-  return adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
+/** The entry of a resource in a document, without what belongs to a life of the gateway. */
+function configurationOf({ fields }: Pick<NamedResources, 'fields'>, thing: Settled): JsonObject {
+  return configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
 }
 
-/** The members in which a resource is not as another definition says. A secret counts always: each sealing differs. */
-function differingMembers({ fields }: NamedResources, present: Settled, wanted: Settled): readonly string[] {
-  const [now, then] = [present, wanted].map(
-    (thing) => configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject,
-  );
-  return fields.all.flatMap((field) => {
-    const { documentName, name, sealedEntriesOf = name } = field;
-    const [old, given] = [now?.[documentName], then?.[documentName]];
-    if (hasSecret(field, given)) return [sealedEntriesOf];
-    const isSame = old === given || (old !== undefined && given !== undefined && sameJson(old, given));
-    return isSame ? [] : [sealedEntriesOf];
+/** The definition of a resource, which starts in a second step. @internal */
+export function definitionOf(named: NamedResources, thing: Settled): JsonObject {
+  const entry = configurationOf(named, thing);
+  // What starts is created first, so that no report can come before.
+  return named.adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
+}
+
+/** The fields in which a resource is not as another definition says. A secret counts always: each sealing differs. */
+function differingFields(named: NamedResources, present: Settled, wanted: Settled): readonly Field[] {
+  const [now, then] = [present, wanted].map((thing) => configurationOf(named, thing));
+  return named.fields.all.filter((field) => {
+    const [old, given] = [now?.[field.documentName], then?.[field.documentName]];
+    if (hasSecret(field, given)) return true;
+    return old !== given && (old === undefined || given === undefined || !sameJson(old, given));
   });
 }
 
@@ -306,15 +307,21 @@ function hasSecret({ secret, entries }: Field, value: Json | undefined): boolean
   );
 }
 
-function exists(
-  { singular, collection }: NamedResources,
-  present: Settled,
-  differing: readonly string[],
-): Problem {
+function exists(named: NamedResources, present: Settled, differing: readonly Field[]): Problem {
+  const members = differing.map(({ name, sealedEntriesOf = name }) => sealedEntriesOf);
   const detail =
-    `There is a ${singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
-    `${differing.join(', ')}. Change it with PATCH ${linkOf(collection, present)}, or choose another name.`;
+    `There is a ${named.singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
+    `${[...new Set(members)].join(', ')}. ${remedyFor(named, present, differing)}, or choose another name.`;
   return problem('resource-exists', detail);
+}
+
+/** How to make a resource as a definition says. */
+function remedyFor({ collection }: NamedResources, present: Settled, differing: readonly Field[]): string {
+  const link = linkOf(collection, present);
+  const others = differing.filter(({ name }) => name !== 'state');
+  if (others.some(({ setting }) => setting === undefined)) return `Delete it first with DELETE ${link}`;
+  if (others.length === 0) return 'Start or stop it';
+  return `Change it with PATCH ${link}${others.length < differing.length ? ', start or stop it' : ''}`;
 }
 
 function refusedFor<S extends State>(

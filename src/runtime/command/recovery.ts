@@ -8,7 +8,6 @@
  * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
-import { linkKey } from '../../core/link.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
 
@@ -129,25 +128,30 @@ async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup 
 }
 
 /**
- * Gives the stages whose effects are in place; `undefined` if the host does not say. Deletions are looked at first: nothing can
- * be seen of a resource that is deleted, and its deletion came after all that was done to it.
+ * Gives the stages whose effects are in place; `undefined` if the host does not say. Deletions are looked at first, the last one
+ * first: nothing can be seen of a resource that is deleted, and its deletion came after all that was done to it.
  */
 async function lookBack(
   stages: readonly ActingStage[],
   look: (stage: ActingStage) => Promise<boolean | undefined>,
 ): Promise<ReadonlySet<ActingStage> | undefined> {
   const inPlace = new Set<ActingStage>();
-  const deleted: string[] = [];
-  const deletions = stages.filter(({ effect }) => deletes(effect));
+  const deleted = new Set<string>();
+  const deletions = stages.filter(({ effect }) => deletes(effect)).toReversed();
   for (const stage of new Set([...deletions, ...stages])) {
-    const key = linkKey(stage.effect.resource);
-    const isSeen = deleted.some((each) => `${key}/`.startsWith(`${each}/`)) || (await look(stage));
+    const { resource } = stage.effect;
+    const isSeen = deleted.has(resource) || deleted.has(ownerOf(resource)) || (await look(stage));
     if (isSeen === undefined) return undefined;
     if (!isSeen) continue;
     inPlace.add(stage);
-    if (deletes(stage.effect)) deleted.push(key);
+    if (deletes(stage.effect)) deleted.add(resource);
   }
   return inPlace;
+}
+
+/** The link of the service of a listener; of anything else, its own. */
+function ownerOf(link: string): string {
+  return link.split('/').slice(0, 3).join('/');
 }
 
 function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {

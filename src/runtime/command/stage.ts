@@ -65,11 +65,20 @@ export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => S
  */
 export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[] {
   const groups: Stage[][] = [[]];
+  let isComplete = false;
+  // The aspects of what the group deletes.
+  let freed = new Set<unknown>();
   for (const stage of inOrder(stagesOf(decision))) {
-    const group = groups.at(-1) ?? [];
-    if (isActing(stage) && group.some((each) => isActing(each) && isSettledBefore(each.effect, stage.effect)))
-      groups.push([stage]);
-    else group.push(stage);
+    const effect = isActing(stage) ? stage.effect : undefined;
+    if (effect !== undefined && (isComplete || freed.has(aspectOf(effect)))) {
+      groups.push([]);
+      isComplete = false;
+      freed = new Set();
+    }
+    groups.at(-1)?.push(stage);
+    if (effect === undefined) continue;
+    isComplete ||= isIrreversible(effect) || settlesFirst(effect);
+    if (deletes(effect)) freed.add(aspectOf(effect));
   }
   return groups;
 }
@@ -100,12 +109,6 @@ function settlesFirst(effect: Effect): boolean {
 export function obstacleTo(effect: Effect, snapshot: Snapshot): string | undefined {
   const row = rowOf(effect);
   return row === 'irreversible' ? undefined : row.obstacle?.(snapshot, effect);
-}
-
-/** Whether an effect must have settled before another one is asked for. */
-function isSettledBefore(effect: Effect, next: Effect): boolean {
-  const isNameFreed = deletes(effect) && aspectOf(effect) === aspectOf(next);
-  return isIrreversible(effect) || settlesFirst(effect) || isNameFreed;
 }
 
 /** Whether an effect deletes its resource. @internal */

@@ -67,9 +67,9 @@ export class Entries {
   readonly #kept = new Map<string, Entry>();
   /** The last entries, the oldest one first. */
   readonly #recent = new Map<string, Entry>();
-  /** The entry with the last change of each member, by kind and key, and then by member. */
+  /** The entry with the last change of each member, by owner (a service owns its listeners), and by place and member. */
   readonly #last = new Map<string, Map<string, string>>();
-  /** The entry with the last deletion, by kind and key. */
+  /** The entry with the last deletion, by the key of the link. */
   readonly #ends = new Map<string, string>();
   /** The number of members of which an entry has the last change. */
   readonly #uses = new Map<string, number>();
@@ -113,14 +113,19 @@ export class Entries {
 
   /** The entry with the last change of a member that an event has changed. */
   lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
-    const id = this.#last.get(placeOf(event))?.get(member);
+    const id = this.#last.get(ownerOf(event))?.get(`${placeOf(event)} ${member}`);
     return id === undefined ? undefined : this.find(id);
   }
 
-  /** The entry with the last deletion of the resource of an event: a later resource of the name is another one. */
+  /**
+   * The entry with the last deletion of the resource of an event, or of its owner: a later resource of the name is another
+   * one.
+   */
   deletionOf(event: EntryEvent): Entry | undefined {
-    const id = this.#ends.get(placeOf(event));
-    return id === undefined ? undefined : this.find(id);
+    const [own, owner] = [linkKey(event.resource), ownerOf(event)].map((link) =>
+      this.find(this.#ends.get(link) ?? ''),
+    );
+    return own !== undefined && own.revision > (owner?.revision ?? 0) ? own : owner;
   }
 
   /** Takes in what was settled. A long teardown is settled in parts, and has one entry. */
@@ -138,8 +143,8 @@ export class Entries {
     const { id } = entry;
     this.#put(this.#kept.has(id) ? this.#kept : this.#recent, entry);
     for (const event of changes)
-      if (isDeletion(event)) this.#forget(placeOf(event), id);
-      else for (const member of membersOf(event)) this.#note(placeOf(event), member, id);
+      if (isDeletion(event)) this.#forget(event, id);
+      else for (const member of membersOf(event)) this.#note(event, member, id);
     const [oldest] = this.#recent.values();
     if (this.#recent.size > this.#most && oldest !== undefined) {
       this.#drop(this.#recent, oldest.id);
@@ -167,21 +172,29 @@ export class Entries {
     entries.delete(id);
   }
 
-  #note(place: string, member: string, id: string): void {
-    const members = this.#last.get(place) ?? new Map<string, string>();
-    const before = members.get(member);
-    this.#last.set(place, members.set(member, id));
+  #note(event: EntryEvent, member: string, id: string): void {
+    const [owner, place] = [ownerOf(event), `${placeOf(event)} ${member}`];
+    const members = this.#last.get(owner) ?? new Map<string, string>();
+    const before = members.get(place);
+    this.#last.set(owner, members.set(place, id));
     this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
     if (before !== undefined) this.#release(before);
   }
 
   /** The members of a resource that is gone have no reason any more. */
-  #forget(place: string, id: string): void {
-    this.#ends.set(place, id);
-    for (const last of this.#last.get(place)?.values() ?? []) this.#release(last);
-    this.#last.delete(place);
+  #forget(event: EntryEvent, id: string): void {
+    const [link, owner] = [linkKey(event.resource), ownerOf(event)];
+    this.#ends.set(link, id);
+    const members = this.#last.get(owner) ?? new Map<string, string>();
+    const gone = [...members].filter(([place]) => link === owner || place.startsWith(`${placeOf(event)} `));
+    for (const [place, reason] of gone) {
+      members.delete(place);
+      this.#release(reason);
+    }
+    if (members.size === 0) this.#last.delete(owner);
   }
 
+  /** An entry is the reason of a member less. */
   #release(id: string): void {
     const uses = (this.#uses.get(id) ?? 0) - 1;
     if (uses > 0) this.#uses.set(id, uses);
@@ -261,9 +274,14 @@ function isStopped(thing: Settled & { readonly state?: string }): boolean {
   return thing.state === 'stopped';
 }
 
-/** The resource of an event in a snapshot; `undefined` if an event names none, or the resource is gone. */
-function subjectOf(event: AdminEvent, snapshot: Snapshot): Settled | undefined {
-  const kind = kindOf(event);
+/**
+ * The resource of an event in a snapshot, or the service of a listener; `undefined` if an event names none, or the resource is
+ * gone.
+ *
+ * @internal
+ */
+export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): Settled | undefined {
+  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
   const named = namedBy.get(kind);
   return named && find<Settled>(snapshot, named, keyIn(event, kind));
 }
@@ -298,6 +316,11 @@ export function keyIn(event: object, kind: string): string {
 /** The kind and the key of the link of the resource of an event. */
 function placeOf(event: EntryEvent): string {
   return `${kindOf(event)} ${linkKey(event.resource)}`;
+}
+
+/** The key of the link of the resource to which the resource of an event belongs; of most, its own. */
+function ownerOf({ resource }: EntryEvent): string {
+  return linkKey(resource.split('/').slice(0, 3).join('/'));
 }
 
 function isDeletion({ type }: EntryEvent): boolean {

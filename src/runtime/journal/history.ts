@@ -10,6 +10,7 @@ import { keepFields } from '../../core/field.ts';
 import { deepFreeze, type Json, isObject } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
 import { linkKey } from '../../core/link.ts';
+import type { Entry } from '../../resources/history.ts';
 import { namedResources, type AdminEvent } from '../../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
@@ -87,15 +88,18 @@ export class History {
     if (record.type === 'abandonment') return this.unsettled.abandon(record.command);
     const { next, kept } = foldRecord(this.#snapshot, record.events);
     this.#snapshot = next;
-    for (const event of record.events) this.#noteMembership(event);
+    const earlier = this.entries.find(record.command)?.events ?? [];
+    for (const event of record.events) this.#noteMembership(event, earlier);
     this.entries.take({ ...record, kept, revision: record.revision + 1 });
     this.unsettled.settle(record);
   }
 
-  #noteMembership({ type, resource }: AdminEvent): void {
+  /** @param earlier - what the command has done before: to take its own creation back is no deletion */
+  #noteMembership({ type, resource }: AdminEvent, earlier: Entry['events']): void {
     const key = linkKey(resource);
     if (type.endsWith('.created')) this.deleted.delete(key);
     if (!type.endsWith('.deleted')) return;
+    if (earlier.some((each) => each.type.endsWith('.created') && linkKey(each.resource) === key)) return;
     this.deleted.add(key);
     const [oldest] = this.deleted;
     if (this.deleted.size > mostDeleted && oldest !== undefined) this.deleted.delete(oldest);

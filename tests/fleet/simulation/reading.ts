@@ -145,10 +145,10 @@ function isSame(one: string, other: string): boolean {
 export function isInParts(admin: Pick<Admin, 'commands'>, link: string): boolean {
   return admin
     .commands()
-    .some(({ resources }) => resources.some((one) => isSame(one, link)) && resources.some(isList));
+    .some(({ resources }) => resources.some((one) => isSame(one, link)) && resources.some(isOfMembership));
 }
 
-/** A command that creates or deletes holds a list. */
-function isList(link: string): boolean {
-  return link.lastIndexOf('/') === 0;
+/** A command that creates or deletes holds a list, or a listener. */
+function isOfMembership(link: string): boolean {
+  return link.lastIndexOf('/') === 0 || link.includes('/listeners/');
 }

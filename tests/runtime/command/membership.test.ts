@@ -1,11 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  createListener,
+  createMemoryStore,
   createResource,
   createSnapshot,
+  deleteListener,
   deleteResource,
   EffectRefusedError,
+  patchServer,
   patchService,
   sequence,
+  startService,
   stopService,
   toDocument,
   type GatewayDocument,
@@ -13,7 +18,7 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway, createVirtualClock, hold } from 'gateway-admin-core/testing';
 
-import { runAdmin, type Running } from '../../support/running-admin.ts';
+import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
 
 const db = (name: string) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' });
 const document: GatewayDocument = {
@@ -163,6 +168,21 @@ describe('a deletion', () => {
     expect(gateway.differences(admin.snapshot)).toEqual([]);
   });
 
+  it('is taken back if the gateway refuses what comes into its place', async () => {
+    const { admin, gateway } = running();
+    gateway.will('done', new EffectRefusedError('No room.'));
+    const replaced = sequence(deleteSpare, (from, context) =>
+      createResource(from, 'servers', { ...db('SPARE'), address: '10.0.0.2' }, context),
+    );
+    expect(await admin.execute(replaced)).toMatchObject({
+      outcome: 'refused',
+      problem: { code: 'effect-refused', detail: 'The gateway refused: No room. Nothing was changed.' },
+      events: [{ type: 'server.deleted' }, { type: 'server.created' }],
+    });
+    expect(admin.snapshot.servers.find('spare')?.settings.address).toBe('10.0.0.1');
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
+  });
+
   it('makes late reports no fault for a minute', async () => {
     const { admin, clock, errors } = running();
     const late = { type: 'server.reported', server: 'SPARE', status: ['running'] } as const;
@@ -173,4 +193,78 @@ describe('a deletion', () => {
     admin.report(late);
     expect(errors).toHaveLength(1);
   });
+});
+
+describe('a process that dies in a sequence', () => {
+  const listener = { name: 'first', protocol: 'pg', address: '::', port: 4000 };
+  const given = createSnapshot({
+    ...document,
+    services: [{ name: 'Sales', router: 'cli', listeners: [listener] }],
+  });
+  const stop: Transition = (from, context) => stopService(from, 'Sales', context);
+  const start: Transition = (from, context) => startService(from, 'Sales', context);
+  const deleteSales: Transition = (from, context) => deleteResource(from, 'services', 'Sales', context);
+  const listening =
+    (port: number, name = 'first'): Transition =>
+    (from, context) =>
+      createListener(from, 'Sales', { ...listener, name, port }, context);
+  const move: Transition = (from, context) =>
+    patchServer(from, 'spare', [{ op: 'replace', path: '/port', value: 7 }], context);
+
+  // Promise: recovery-undo
+  it.each<[string, readonly Transition[], number]>([
+    ['that changes a server and deletes it', [move, deleteSpare], 2],
+    ['that stops a service and deletes it', [stop, deleteSales], 2],
+    ['that stops, starts, stops and deletes a service', [stop, start, stop, deleteSales], 4],
+    ['that deletes a service with a new listener', [stop, listening(4001, 'second'), deleteSales], 3],
+    ['that deletes before another change', [move, deleteSpare, stop], 3],
+    [
+      'that puts a server in the place of another',
+      [
+        deleteSpare,
+        (from, context) => createResource(from, 'servers', { ...db('SPARE'), address: '10.0.0.2' }, context),
+      ],
+      2,
+    ],
+    [
+      'that puts a service in the place of another',
+      [
+        stop,
+        deleteSales,
+        (from, context) => createResource(from, 'services', { name: 'SALES', router: 'other' }, context),
+      ],
+      4,
+    ],
+    [
+      'that puts a listener in the place of another',
+      [(from, context) => deleteListener(from, 'Sales', 'first', context), listening(4001)],
+      2,
+    ],
+  ])(
+    '%s leaves the gateway and the snapshot equal, at whatever effect it dies',
+    async (_what, steps, effects) => {
+      for (const [answered, isLastDone] of deaths(effects)) {
+        const [clock, store] = [createVirtualClock(0), createMemoryStore()];
+        const gateway = createScriptedGateway({ snapshot: given, clock });
+        const dying = await openRunning(store, { snapshot: given, gateway, clock });
+        gateway.will(...Array<'done'>(answered).fill('done'), (_effect, _context, perform) => {
+          if (isLastDone) perform();
+          return new Promise(() => undefined);
+        });
+        dying.admin.execute(sequence(...steps)).catch(() => undefined);
+        await clock.settle();
+        expect(gateway.applied).toHaveLength(answered + 1);
+        gateway.dropCalls();
+        const { admin } = await openRunning(store, { snapshot: given, gateway, clock });
+        expect(admin.commands()).toEqual([]);
+        expect(gateway.differences(admin.snapshot)).toEqual([]);
+        await admin.close();
+      }
+    },
+  );
+
+  /** The effects at which a process can die: how many were answered, and whether the gateway has done the next one. */
+  function deaths(effects: number): readonly (readonly [answered: number, isLastDone: boolean])[] {
+    return Array.from({ length: effects }, (_, at) => [[at, false] as const, [at, true] as const]).flat();
+  }
 });

@@ -11,7 +11,7 @@ import type { Admin } from '../runtime/admin.ts';
 import { assertReaderOptions } from '../runtime/host/argument.ts';
 import { start, type RunningCoordinator } from '../runtime/assembly.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
-import type { Coordinator, Settled } from '../runtime/coordinator.ts';
+import type { Coordinator, Succeeded } from '../runtime/coordinator.ts';
 import type { Mode } from '../runtime/handler/self.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
@@ -236,13 +236,13 @@ export class RunningNode implements RunningCoordinator {
     return execution.outcome === 'refused' ? execution : undefined;
   };
 
-  settled(request: AdminRequest, execution: Settled): ReturnType<Coordinator['settled']> {
+  settled(request: AdminRequest, execution: Succeeded): ReturnType<Coordinator['settled']> {
     const position = positionOf(execution) ?? this.#log.position;
     return fleetHeaders(request, position, (where) => this.#settle(execution, where));
   }
 
   /** Waits until the living nodes have come to the end of a command, or the time is over. */
-  #settle(execution: Settled, where: SettleOptions): Promise<readonly FleetOutcome[]> {
+  #settle(execution: Succeeded, where: SettleOptions): Promise<readonly FleetOutcome[]> {
     const change = positionOf(execution) ?? this.#log.position;
     const around = {
       ...this.#parts,

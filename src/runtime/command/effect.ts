@@ -22,9 +22,11 @@ type Ending = EffectOutcome | 'unclear' | undefined;
 /**
  * How far a call of `apply` has come for the caller of the command.
  *
- * `awaited`: an answer still counts. `unknown`: the client got a 504, and an answer settles the command. `done`: the outcome
- * is known; an answer comes after that only if `inspect` was faster. `closed`: the interface closed before the outcome was known. `abandoned`: the
- * command was abandoned before the outcome was known.
+ * - `awaited`: an answer still counts.
+ * - `unknown`: the client got a 504, and an answer settles the command.
+ * - `done`: the outcome is known. An answer comes after that only if `inspect` was faster.
+ * - `closed`: the interface closed before the outcome was known.
+ * - `abandoned`: the command was abandoned before the outcome was known.
  */
 type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
 
@@ -108,8 +110,7 @@ async function endingOf(
   const details = { call: 'apply', effect, commandId: context.commandId } as const;
   const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
   try {
-    const answering: Promise<unknown> = gateway.apply(effect, context);
-    const answer = await answering;
+    const answer = await (gateway.apply(effect, context) as Promise<unknown>);
     if (answer !== undefined) onError(new HostError(wrongAnswer(answer, placeOf(effect, context)), details));
     const late = lateness[call.standing].done;
     if (late !== undefined)
@@ -184,11 +185,11 @@ function refusalOf(error: unknown): Ending {
 }
 
 /** Longest reason of a host for a refusal, in UTF-16 code units. @internal */
-export const longestReason = 1024;
+export const longestRefusal = 1024;
 
 /** Makes a sentence of the reason of a host. Adds a missing full stop, because another sentence follows. */
 function refusalText(message: string): string {
-  const reason = message.slice(0, longestReason).toWellFormed();
+  const reason = message.slice(0, longestRefusal).toWellFormed();
   return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
 }
 
@@ -222,7 +223,7 @@ function isKnown(ending: Ending): ending is EffectOutcome {
   return typeof ending === 'object';
 }
 
-/** Whether others may use the resources of the command by now: then an outcome comes too late. */
+/** Whether the command was abandoned: other commands may use its resources by now, so an outcome comes too late. */
 function wasAbandoned({ reason }: AbortSignal): boolean {
   return reason instanceof SearchEnded && reason.why === 'abandoned';
 }

@@ -13,7 +13,13 @@ import { namedResources, type AdminEvent } from '../resources/index.ts';
 import { Entries, entryShape, foldRecord } from '../runtime/journal/entries.ts';
 import { configured, isEmpty, withoutProcess } from '../runtime/journal/history.ts';
 import { drawLife } from '../runtime/journal/life.ts';
-import { count, intentMembers, isWhole, settlementMembers, type Open } from '../runtime/journal/record.ts';
+import {
+  intentMembers,
+  isWhole,
+  settlementMembers,
+  wholeNumber,
+  type Open,
+} from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from '../runtime/journal/unsettled.ts';
 import { toDocument, type GatewayDocument } from '../resources/document.ts';
@@ -45,7 +51,7 @@ const historyLevel = 2;
 export const membershipLevel = 2;
 
 const head = {
-  level: count,
+  level: wholeNumber,
   /** The node that was asked for the change. */
   node: z.string(),
   /** The life of the process that has written the record. */
@@ -72,14 +78,14 @@ const settlementShape = z.object({
 });
 
 /** From here on, nodes may write records of a level. */
-const levelShape = z.object({ ...head, type: z.literal('level'), to: count });
+const levelShape = z.object({ ...head, type: z.literal('level'), to: wholeNumber });
 
 /** A process of a node begins. From here on, no earlier process of the node writes. */
 const lifeShape = z.object({
   ...head,
   type: z.literal('life'),
   /** The number of the life among all that have begun in the fleet, from 1 on. */
-  number: count,
+  number: wholeNumber,
   /** The names of secret parameters that the process declares. They are secret at every node from here on. */
   secretParameters: z.array(z.string()),
 });
@@ -120,14 +126,14 @@ function isDocument(value: unknown): boolean {
   );
 }
 
-const commandShape = z.object({ intent: intentShape, settled: count });
+const commandShape = z.object({ intent: intentShape, settled: wholeNumber });
 const stateShape = z.object({
   format: z.literal(2),
-  level: count,
+  level: wholeNumber,
   epoch: z.string(),
-  revision: count,
+  revision: wholeNumber,
   /** The revision of the last change of each resource and each collection that has changed, by link. */
-  versions: z.record(z.string(), count),
+  versions: z.record(z.string(), wholeNumber),
   /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
   /** What nodes have made of the listeners of other services; from level 2 on. */
@@ -137,9 +143,9 @@ const stateShape = z.object({
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
   ended: z.array(z.string()),
   /** How many lives have begun. */
-  begun: count,
+  begun: wholeNumber,
   /** The last life of each node. */
-  lives: z.array(z.object({ node: z.string(), life: z.string(), number: count })),
+  lives: z.array(z.object({ node: z.string(), life: z.string(), number: wholeNumber })),
   readOnly: z.boolean(),
   /** The names of secret parameters, as `nameKey` folds them. */
   secretParameters: z.array(z.string()),

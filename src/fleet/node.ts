@@ -159,7 +159,7 @@ export class RunningNode implements RunningCoordinator {
     this.#convergence.follow(unsettled.abandoned.flatMap(({ intent }) => intent.resources));
     const history = {
       entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),
-      settled: () => this.#log.history.snapshot,
+      configuration: () => this.#log.history.snapshot,
     };
     const beginning = { snapshot: this.#ownSnapshot(), journal, unsettled, ...history, coordinator: this };
     const admin = await start(complete, beginning);

@@ -8,7 +8,7 @@ import { adoptAtStart, onlyGiven, type Transition } from '../resources/index.ts'
 import { openServices } from '../resources/service.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions } from './admin.ts';
-import { assemble, letGo, start } from './assembly.ts';
+import { assemble, disposeOfPorts, start } from './assembly.ts';
 import { assertOpenOptions, assertOptions } from './host/argument.ts';
 import { Entries } from './journal/entries.ts';
 import { isEmpty, restore, type History } from './journal/history.ts';
@@ -124,10 +124,10 @@ export async function openAdmin(
     const snapshot = beginLife(openServices(history.snapshot, clock.now()));
     const { unsettled, entries } = history;
     const adopt = isEmpty(stored) ? undefined : adoptionOf(options.adopt, given, history);
-    const settled = (): Snapshot => history.snapshot;
-    return await start(complete, { snapshot, journal, unsettled, entries, settled, adopt });
+    const configuration = (): Snapshot => history.snapshot;
+    return await start(complete, { snapshot, journal, unsettled, entries, configuration, adopt });
   } catch (error) {
-    await letGo(options);
+    await disposeOfPorts(options);
     throw error;
   }
 }

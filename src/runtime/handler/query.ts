@@ -1,6 +1,6 @@
 /**
- * Queries: the parameters `fields`, `range`, `dry_run`, `mark`, `after` and `types` of a request, and the search parameters of its
- * route.
+ * Queries: the parameters `fields`, `range`, `dry_run`, `mark`, `after` and `types` of a request, and the search parameters
+ * of its route.
  */
 import { brokenEscape, decodeSegment } from '../../core/link.ts';
 import { parseInstant } from '../../core/time.ts';

@@ -24,7 +24,7 @@ import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
 import type { FleetLag, FleetNode, RunningFleet } from '../resources/fleet.ts';
 import type { Transition } from '../resources/index.ts';
-import { openServices } from '../resources/service.ts';
+import { withStartTimes } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
@@ -314,7 +314,7 @@ export class RunningNode implements RunningCoordinator {
   #ownSnapshot(): Snapshot {
     const revision = drawRevision();
     const now = this.#parts.complete.clock.now();
-    return openServices(beginningWith(this.#log.snapshot, revision), now);
+    return withStartTimes(beginningWith(this.#log.snapshot, revision), now);
   }
 
   #following(): Convergence {

@@ -5,7 +5,7 @@ import type { ConfigurationStore } from '../ports/port.ts';
 import { linkKey } from '../core/link.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import { adoptAtStart, onlyGiven, type Transition } from '../resources/index.ts';
-import { openServices } from '../resources/service.ts';
+import { withStartTimes } from '../resources/service.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions } from './admin.ts';
 import { assemble, disposeOfPorts, start } from './assembly.ts';
@@ -121,7 +121,7 @@ export async function openAdmin(
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
     // Stores the first revision of this life, so that no later life uses it again.
     await journal.compact();
-    const snapshot = beginLife(openServices(history.snapshot, clock.now()));
+    const snapshot = beginLife(withStartTimes(history.snapshot, clock.now()));
     const { unsettled, entries } = history;
     const adopt = isEmpty(stored) ? undefined : adoptionOf(options.adopt, given, history);
     const configuration = (): Snapshot => history.snapshot;

@@ -105,7 +105,7 @@ export interface Accepted<S, E extends EventBase, F extends EffectBase> {
   readonly resources: readonly string[];
   /** The events, in order. */
   readonly events: readonly E[];
-  /** The effects, in order. Empty if only records of the library change. */
+  /** The effects, in order. Empty if only the state of the library changes, such as an admin user. */
   readonly effects: readonly F[];
 }
 
@@ -209,7 +209,7 @@ interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
   readonly origin: 'command';
   /** `node` if the event is about this gateway alone; left out if all nodes of a fleet share the change. */
   readonly scope?: 'node';
-  /** The effect that causes the event; left out if only records of the library change. */
+  /** The effect that causes the event; left out if only the state of the library changes. */
   readonly effect?: string;
   /** The transition that undoes the event; `irreversible` if the event closes, deletes or flushes. */
   readonly revert: 'irreversible' | ((this: void, snapshot: S, event: E, context: Context) => D);
@@ -487,7 +487,7 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
       if (accepting.length === 0) return unchanged(snapshot, resources);
       assertIrreversibleLast(effects, accepting);
       const whole = accepted(events, snapshot, resources, joined(accepting));
-      // A decision with parts from a host stays a plain object, so that the runtime checks the decision.
+      // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
       return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };
 }

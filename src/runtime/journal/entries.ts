@@ -26,14 +26,14 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import { find, type Settled } from '../../snapshot/state.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { withoutNamed } from '../audit/change.ts';
-import { wholeNumber } from './record.ts';
+import { natural } from './record.ts';
 
 /** The shape of an entry in the state of a store. @internal */
 export const entryShape = z.object({
   id: z.string(),
   at: z.number(),
   actor: z.exactOptional(z.string()),
-  revision: wholeNumber,
+  revision: natural,
   events: z.readonly(z.array(z.looseObject({ type: z.string(), resource: z.string() }))),
 });
 

@@ -16,14 +16,14 @@ import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { Entries, entryShape, foldRecord } from './entries.ts';
 import { firstOfNextLife } from './life.ts';
-import { openShape, recordShapes, wholeNumber, type Intent, type JournalRecord } from './record.ts';
+import { openShape, recordShapes, natural, type Intent, type JournalRecord } from './record.ts';
 import { storedSecretParameters } from './stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from './unsettled.ts';
 
 /** The compacted form of the records: the members of {@link History}, as plain JSON. */
 const stateShape = z.object({
   format: z.literal(1),
-  revision: wholeNumber,
+  revision: natural,
   document: z.custom<GatewayDocument>((value: unknown) => isObject((value ?? null) as Json)),
   open: z.readonly(z.array(openShape)),
   /** The abandoned commands without a last settlement; earlier versions have no such member. */

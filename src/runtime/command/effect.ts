@@ -111,15 +111,16 @@ async function endingOf(
   const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
   try {
     const answer = await (gateway.apply(effect, context) as Promise<unknown>);
-    if (answer !== undefined) onError(new HostError(wrongAnswer(answer, placeOf(effect, context)), details));
+    if (answer !== undefined)
+      onError(new HostError(wrongAnswer(answer, effectText(effect, context)), details));
     const late = lateness[call.standing].done;
     if (late !== undefined)
-      onError(new HostError(`apply was done${when()} at ${placeOf(effect, context)}, ${late}`, details));
+      onError(new HostError(`apply was done${when()} at ${effectText(effect, context)}, ${late}`, details));
     return { done: true };
   } catch (cause) {
     const ending = refusalOf(cause);
     const late = lateness[call.standing].failed;
-    const problem = `${when()} at ${placeOf(effect, context)}${reasonOf(cause)}`;
+    const problem = `${when()} at ${effectText(effect, context)}${reasonOf(cause)}`;
     if (ending === 'unclear')
       onError(new HostError(`apply failed${problem}. ${late ?? asksInspect}`, { ...details, cause }));
     else if (late !== undefined)
@@ -139,7 +140,7 @@ const asksInspect = 'The library asks inspect for the outcome.';
 
 /** The error for a host that has not settled its `apply` when the command is answered with a 504. */
 function unsettled(effect: Effect, { id: commandId, runtime }: Flight): HostError {
-  const place = placeOf(effect, { commandId });
+  const place = effectText(effect, { commandId });
   return new HostError(
     `apply did not settle within ${String(runtime.deadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
       'settle when its signal aborts.',
@@ -169,7 +170,7 @@ const lateness: Readonly<Record<Standing, { readonly done?: string; readonly fai
   },
 };
 
-function placeOf({ type, resource }: Effect, { commandId }: Pick<EffectContext, 'commandId'>): string {
+function effectText({ type, resource }: Effect, { commandId }: Pick<EffectContext, 'commandId'>): string {
   return `${type} of ${resource} (command ${commandId})`;
 }
 
@@ -242,7 +243,7 @@ export async function inspect(
   let seen: 'in-place' | 'not-in-place' | undefined;
   await withDeadline(flight, async (context) => {
     const details = { call: 'inspect', effect, commandId: context.commandId } as const;
-    const place = placeOf(effect, context);
+    const place = effectText(effect, context);
     try {
       const answer: unknown = await gateway.inspect(effect, context);
       if (answer === 'in-place' || answer === 'not-in-place') seen = answer;

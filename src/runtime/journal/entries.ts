@@ -113,13 +113,13 @@ export class Entries {
 
   /** The entry with the last change of a member that an event has changed. */
   lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
-    const id = this.#last.get(`${placeOf(event)} ${member}`);
+    const id = this.#last.get(`${subjectKey(event)} ${member}`);
     return id === undefined ? undefined : this.find(id);
   }
 
   /** The entry with the last deletion of the resource of an event: a later resource of the name is another one. */
   deletionOf(event: EntryEvent): Entry | undefined {
-    const id = this.#ends.get(placeOf(event));
+    const id = this.#ends.get(subjectKey(event));
     return id === undefined ? undefined : this.find(id);
   }
 
@@ -138,8 +138,8 @@ export class Entries {
     const { id } = entry;
     this.#put(this.#kept.has(id) ? this.#kept : this.#recent, entry);
     for (const event of changes)
-      if (isDeletion(event)) this.#forget(placeOf(event), id);
-      else for (const member of membersOf(event)) this.#note(`${placeOf(event)} ${member}`, id);
+      if (isDeletion(event)) this.#forget(subjectKey(event), id);
+      else for (const member of membersOf(event)) this.#note(`${subjectKey(event)} ${member}`, id);
     const [oldest] = this.#recent.values();
     if (this.#recent.size > this.#most && oldest !== undefined) {
       this.#drop(this.#recent, oldest.id);
@@ -174,9 +174,9 @@ export class Entries {
   }
 
   /** The members of a resource that is gone have no reason any more. */
-  #forget(place: string, id: string): void {
-    this.#ends.set(place, id);
-    for (const member of [...this.#last.keys()]) if (member.startsWith(`${place} `)) this.#release(member);
+  #forget(subject: string, id: string): void {
+    this.#ends.set(subject, id);
+    for (const member of [...this.#last.keys()]) if (member.startsWith(`${subject} `)) this.#release(member);
   }
 
   #release(member: string): void {
@@ -277,10 +277,10 @@ function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
   for (const event of events) {
     const { type, resource, count: more = 0 } = event;
     const isSame = (each: EntryEvent): boolean => each.type === type && each.resource === resource;
-    const place = event.count === undefined ? -1 : all.findIndex(isSame);
-    const before = all[place];
+    const at = event.count === undefined ? -1 : all.findIndex(isSame);
+    const before = all[at];
     if (before === undefined) all.push(event);
-    else all[place] = { ...before, count: (before.count ?? 0) + more };
+    else all[at] = { ...before, count: (before.count ?? 0) + more };
   }
   return all;
 }
@@ -295,8 +295,8 @@ export function keyIn(event: object, kind: string): string {
   return (event as Readonly<Record<string, string | undefined>>)[kind] ?? '';
 }
 
-/** The kind and the key of the link of the resource of an event. */
-function placeOf(event: EntryEvent): string {
+/** A text for the resource of an event: its kind, and the key of its link. */
+function subjectKey(event: EntryEvent): string {
   return `${kindOf(event)} ${linkKey(event.resource)}`;
 }
 

@@ -525,11 +525,11 @@ function headsOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 
   const closings = all.filter(({ heads }) => heads !== undefined);
   // To find out takes long only if a plan has covered a few of many.
   const making = closings.length > 1 ? closings.filter(makesAnything) : closings;
+  const wholeOf = ({ heads, make }: Parts<E, F, S>): readonly Changes<E, F>[] =>
+    heads === undefined ? [...make()] : [];
   const heads = (making.length > 0 ? making : closings).flatMap((own) =>
     (own.heads ?? []).map((head) =>
-      joinedChanges(
-        all.flatMap((each) => (each === own ? [head] : each.heads === undefined ? [...each.make()] : [])),
-      ),
+      joinedChanges(all.flatMap((each) => (each === own ? [head] : wholeOf(each)))),
     ),
   );
   return heads.length > 0 ? { heads } : {};

@@ -165,14 +165,9 @@ export function digestOf(shown: Json): string {
   return sha256(canonicalText(shown)).slice(0, 32);
 }
 
-/** The members that differ in each plan, or are told by others. */
+/** The members that differ from plan to plan, or that follow from other members. */
 const unbound: ReadonlySet<string> = new Set(
-  ['at', 'actor', 'command', 'fleet', 'sessions', 'connections'].concat(
-    'before',
-    'after',
-    'operations',
-    'inverse',
-  ),
+  ['at', 'actor', 'command', 'fleet', 'sessions', 'connections'].concat('operations', 'inverse'),
 );
 
 /** What a plan shows of an event or an effect. */
@@ -222,11 +217,9 @@ function between(name: string, before: Json | undefined, after: Json | undefined
 
 /** JSON with sorted keys, in which a sealed secret is `set`. */
 function canonicalText(value: Json): string {
-  return JSON.stringify(value, (_name, member: Json) =>
-    isSealed(member)
-      ? 'set'
-      : isObject(member)
-        ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-        : member,
-  );
+  return JSON.stringify(value, (_name, member: Json) => {
+    if (isSealed(member)) return 'set';
+    if (!isObject(member)) return member;
+    return Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  });
 }

@@ -42,7 +42,7 @@ import {
   type Settled,
   type State,
 } from '../../snapshot/state.ts';
-import type { About, NamedResources } from './kind.ts';
+import type { About, AdoptionSteps, NamedResources } from './kind.ts';
 import { listOf, unresolvedLists } from './look-up.ts';
 import { detachingSteps, listIn, openIn, refusalInUse } from './use.ts';
 
@@ -120,17 +120,6 @@ export function membershipOf<S extends State>(
         : refused(snapshot, exists(named, present, differing), resources);
     };
 
-  const starting =
-    (named: NamedResources<S>, definition: Json) =>
-    (snapshot: S, context: Context): Decision<S> => {
-      const start = named.adoption?.steps.start;
-      const checked = start && checkDefinition(snapshot, named, definition);
-      const present = checked && 'thing' in checked && find<Settled>(snapshot, named, checked.thing.key);
-      return start && present
-        ? (start(snapshot, present, checked.thing, context) as Decision<S>)
-        : unchanged(snapshot, []);
-    };
-
   const deleting =
     (named: NamedResources<S>, key: string) =>
     (snapshot: S, context: Context): Decision<S> => {
@@ -147,12 +136,17 @@ export function membershipOf<S extends State>(
   const membership: Membership<S> = {
     events,
     effects,
-    create: (named, definition, snapshot, context) =>
-      combine(creating(named, definition), starting(named, definition))(snapshot, context),
+    create(named, definition, snapshot, context) {
+      const start = named.adoption?.steps.start;
+      const create = creating(named, definition);
+      const transition = start === undefined ? create : combine(create, starting(named, definition, start));
+      return transition(snapshot, context);
+    },
     delete(named, thing, { detach = false }, snapshot, context) {
       const link = linkOf(named.collection, thing);
       const steps = detach ? detachingSteps(snapshot, kinds, named.collection, link) : [];
-      return combine(...steps, deleting(named, thing.key))(snapshot, context);
+      const drop = deleting(named, thing.key);
+      return (steps.length === 0 ? drop : combine(...steps, drop))(snapshot, context);
     },
   };
   for (const named of kinds) {
@@ -160,6 +154,21 @@ export function membershipOf<S extends State>(
     Object.assign(effects, effectRows(named));
   }
   return membership;
+}
+
+/** Starts what was created, as its definition says. */
+function starting<S extends State>(
+  named: NamedResources<S>,
+  definition: Json,
+  start: NonNullable<AdoptionSteps['start']>,
+) {
+  return (snapshot: S, context: Context): Decision<S> => {
+    const checked = checkDefinition(snapshot, named, definition);
+    const present = 'thing' in checked && find<Settled>(snapshot, named, checked.thing.key);
+    return present
+      ? (start(snapshot, present, checked.thing, context) as Decision<S>)
+      : unchanged(snapshot, []);
+  };
 }
 
 /** The event and the effect of a creation or deletion. */
@@ -243,6 +252,7 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
     [`${kind}.create`]: { ...row('delete'), settlesFirst: true },
     [`${kind}.delete`]: {
       ...row('create'),
+      deletes: true,
       obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
         const thing = find<Settled>(snapshot, named, key);
         const open = thing && openIn(snapshot, named, thing);

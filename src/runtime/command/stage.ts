@@ -58,7 +58,8 @@ export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => S
 /**
  * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore shows its
  * progress, and other commands get turns between the groups; what a creation has made is there before a report can be about
- * it. Events without an effect settle with the effect before them.
+ * it. A name is free before it is used again, so that recovery can tell the one from the other. Events without an effect
+ * settle with the effect before them.
  *
  * @internal
  */
@@ -66,8 +67,8 @@ export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[
   const groups: Stage[][] = [[]];
   for (const stage of inOrder(stagesOf(decision))) {
     const group = groups.at(-1) ?? [];
-    const complete = group.some((each) => isActing(each) && endsGroup(each.effect));
-    if (complete && isActing(stage)) groups.push([stage]);
+    if (isActing(stage) && group.some((each) => isActing(each) && isSettledBefore(each.effect, stage.effect)))
+      groups.push([stage]);
     else group.push(stage);
   }
   return groups;
@@ -85,7 +86,8 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
 
 /** Nothing may have settled that cannot be taken back when a part after a creation is refused. */
 function inOrder(stages: readonly Stage[]): readonly Stage[] {
-  if (!stages.some((stage) => isActing(stage) && settlesFirst(stage.effect))) return stages;
+  if (!stages.some((stage) => isActing(stage) && (settlesFirst(stage.effect) || deletes(stage.effect))))
+    return stages;
   return [...stages.filter(isActing), ...stages.filter((stage) => !isActing(stage))];
 }
 
@@ -100,8 +102,16 @@ export function obstacleTo(effect: Effect, snapshot: Snapshot): string | undefin
   return row === 'irreversible' ? undefined : row.obstacle?.(snapshot, effect);
 }
 
-function endsGroup(effect: Effect): boolean {
-  return isIrreversible(effect) || settlesFirst(effect);
+/** Whether an effect must have settled before another one is asked for. */
+function isSettledBefore(effect: Effect, next: Effect): boolean {
+  const isNameFreed = deletes(effect) && aspectOf(effect) === aspectOf(next);
+  return isIrreversible(effect) || settlesFirst(effect) || isNameFreed;
+}
+
+/** Whether an effect deletes its resource. @internal */
+export function deletes(effect: Effect): boolean {
+  const row = rowOf(effect);
+  return row !== 'irreversible' && row.deletes === true;
 }
 
 /**
@@ -153,6 +163,7 @@ export function aspectOf(effect: Effect): unknown {
 interface Reversible {
   readonly aspect: string;
   readonly settlesFirst?: true;
+  readonly deletes?: true;
   readonly obstacle?: (snapshot: Snapshot, effect: Effect) => string | undefined;
   readonly undo: (effect: Effect) => Effect | undefined;
 }

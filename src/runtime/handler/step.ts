@@ -54,8 +54,7 @@ function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions
 
 /** Ends a request whose client has left. */
 const presence: Step = ({ request, caller: { principal } }) => {
-  // To read the signal of an adapter makes the signal, which takes long. Without a log-in, nothing was awaited since the
-  // arrival, so the client cannot have left.
+  // The signal of an adapter is made when it is read, which takes long. Without a log-in, the request has just arrived.
   if (principal !== undefined || Object.hasOwn(request, 'signal')) request.signal?.throwIfAborted();
   return undefined;
 };

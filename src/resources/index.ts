@@ -16,8 +16,7 @@ import {
   type EventTable,
   unchanged,
 } from '../core/decision.ts';
-import type { Fields } from '../core/field.ts';
-import { secretNames } from '../core/field.ts';
+import { secretNames, type Fields } from '../core/field.ts';
 import { foldReports, type CrossingHooks, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';

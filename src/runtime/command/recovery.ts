@@ -11,7 +11,6 @@
 import { linkKey } from '../../core/link.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
-
 import { findOutAgain, inspect } from './effect.ts';
 import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/record.ts';

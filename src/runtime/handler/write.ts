@@ -118,7 +118,7 @@ export async function command(
 /** What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets. */
 const placeholder = 'planned';
 
-/** Hashes and seals for a command. A reader may plan, and must not take the places of those who hash. */
+/** Hashes and seals for a command. For a plan nothing is hashed: a reader may plan, and places for hashing are few. */
 function secretsOf({ request, caller, query }: Arrival<Route>, options: HandlerOptions): SecretPorts {
   const { secrets, passwords, snapshot } = options;
   const isSecretParameter = isSecretIn(snapshot());
@@ -232,7 +232,7 @@ function done(request: AdminRequest, said: Done, headers: Headers = {}): Reply {
   return json(200, said, { ...others, 'preference-applied': preferences });
 }
 
-/** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */
+/** The problems that end by themselves. A client may try again after a second. */
 const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcome-unknown'];
 
 /** The reply to a command that was refused or is unknown. Says when the command can succeed, if that is known. @internal */

@@ -47,12 +47,17 @@ export type FinishGroup = (
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
+ * @param first - the first part of the decision
  * @throws SearchEnded if the search for an outcome ends before the outcome is known. The group in flight stays open then:
  *   nothing of it is published, and the next life finds out the outcome
  * @internal
  */
-export function perform(decision: Changes<AdminEvent, Effect>, flight: Flight): Promise<Performed> {
-  const { count, make } = groupsIn(decision, flight.runtime.snapshot);
+export function perform(
+  decision: Changes<AdminEvent, Effect>,
+  first: Changes<AdminEvent, Effect>,
+  flight: Flight,
+): Promise<Performed> {
+  const { count, make } = groupsIn(decision, first, flight.runtime.snapshot);
   return settleGroups(make(), { done: 0, of: count, rest: stoppedAfterUnknown }, performGroup, flight);
 }
 

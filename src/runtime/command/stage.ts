@@ -37,20 +37,33 @@ export interface Groups {
  * Gives the groups of a decision, without making the events and effects of a long teardown.
  *
  * @param decision - the decision
+ * @param first - its first part
  * @param present - gives the snapshot at the time of each group: what has closed meanwhile is not closed again
  * @internal
  */
-export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => Snapshot): Groups {
+export function groupsIn(
+  decision: Changes<AdminEvent, Effect>,
+  first: Changes<AdminEvent, Effect>,
+  present: () => Snapshot,
+): Groups {
   const parts = partsOf<AdminEvent, Effect, Snapshot>(decision);
   if (parts.count === 1) {
     const groups = [...parts.make()].flatMap(groupsOf);
     return { count: groups.length, make: () => groups };
   }
-  // Each part has at most one irreversible effect, so each part is one group.
+  // Each part is one group, but for the creations, which are all in the first part.
+  const count = parts.count - 1 + groupsOf(first).length;
   return {
-    count: parts.count,
+    count,
     make: function* () {
-      for (const part of parts.make(present)) yield* groupsOf(part);
+      let made = 0;
+      for (const part of parts.make(present))
+        for (const group of groupsOf(part)) {
+          made += 1;
+          yield group;
+        }
+      // A part that closes nothing has no group of its own after a creation.
+      for (; made < count; made += 1) yield [];
     },
   };
 }

@@ -3,13 +3,14 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { firstPartOf, isTrusted, refused, type Context } from '../../core/decision.ts';
+import { firstPartOf, isTrusted, refused, type Changes, type Context } from '../../core/decision.ts';
 import {
   evolve,
   foldHostReports,
   type AdminEvent,
   type AppliedReports,
   type Decision,
+  type Effect,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Foresee, Veto } from '../../ports/port.ts';
@@ -341,7 +342,8 @@ export class Writer {
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
     this.#commands += 1;
     const { resources } = decision;
-    const { events, effects } = firstPartOf(decision);
+    const first = firstPartOf<AdminEvent, Effect>(decision);
+    const { events, effects } = first;
     const id = `${coordinator?.prefix ?? this.#snapshot.epoch}-${String(this.#commands)}`;
     const command = commandOf(id, { resources, events });
     const span = this.#options.instruments?.command(command);
@@ -360,7 +362,7 @@ export class Writer {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
         watch?.begun(command, decision, events);
-        const execution = await this.#perform(flight, decision);
+        const execution = await this.#perform(flight, decision, first);
         span?.ended(execution);
         if (flight.isUnknown) watch?.settled(execution);
         answer(execution);
@@ -378,9 +380,13 @@ export class Writer {
     });
   }
 
-  async #perform(flight: Flight, decision: Acceptance): Promise<Execution> {
+  async #perform(
+    flight: Flight,
+    decision: Acceptance,
+    first: Changes<AdminEvent, Effect>,
+  ): Promise<Execution> {
     try {
-      return this.#executionOf(await perform(decision, flight), flight.closed);
+      return this.#executionOf(await perform(decision, first, flight), flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
       const crossing = this.#runtime.crossings.take(flight.id);

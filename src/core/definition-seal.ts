@@ -156,7 +156,7 @@ async function sealMap(
 }
 
 /** Names the places in a refusal as clients do: a secret is where they write it. @internal */
-export function asClientsDefine(fields: Fields, reason: Problem): Problem {
+export function inWordsOfClients(fields: Fields, reason: Problem): Problem {
   const { errors } = reason;
   if (errors === undefined) return reason;
   const place = (pointer: string): string => formatPointer(asWritten(fields, parsePointer(pointer) ?? []));

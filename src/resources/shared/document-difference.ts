@@ -10,7 +10,14 @@ import { maskSecrets } from '../../core/secret.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { quoted } from '../../problem.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import { collectionOf, find, linkOf, nameFinder, type Settled, type State } from '../../snapshot/state.ts';
+import {
+  collectionOf,
+  find,
+  linkOf,
+  nameFinder,
+  type ConfiguredEntity,
+  type State,
+} from '../../snapshot/state.ts';
 import type { NamedResources } from './kind.ts';
 
 /**
@@ -45,7 +52,11 @@ export const fixedMember = 'this field cannot change while the gateway runs';
 export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
 /** The resources of a collection that count, in the order of the selection. Looks at no other resource. @internal */
-export function selectedIn(snapshot: State, named: Named<Settled>, selection: Selection): readonly Settled[] {
+export function selectedIn(
+  snapshot: State,
+  named: Named<ConfiguredEntity>,
+  selection: Selection,
+): readonly ConfiguredEntity[] {
   if (selection === undefined) return [...collectionOf(snapshot, named)];
   return [...(selection.get(named.collection) ?? [])].flatMap((key) => find(snapshot, named, key) ?? []);
 }
@@ -88,7 +99,7 @@ export function documentDifferences(
 /** A resource that is only in one of the two. */
 function lone(
   { collection, adoption }: NamedResources,
-  entity: Settled,
+  entity: ConfiguredEntity,
   path: Path,
   detail: string,
 ): DocumentDifference {
@@ -109,8 +120,8 @@ interface Pair extends NamedResources {
   readonly snapshot: State;
   readonly given: State;
   readonly selection: Selection;
-  readonly present: Settled;
-  readonly wanted: Settled;
+  readonly present: ConfiguredEntity;
+  readonly wanted: ConfiguredEntity;
   /** The position of the resource in the document. */
   readonly position: number;
 }
@@ -128,7 +139,7 @@ function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
     });
 }
 
-function valueOf(field: Field, resource: Settled): Json | undefined {
+function valueOf(field: Field, resource: ConfiguredEntity): Json | undefined {
   return keptPart(field, storedValue(field, resource, resource.settings) as Json | undefined);
 }
 

@@ -23,7 +23,7 @@ import {
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { find, type Settled } from '../../snapshot/state.ts';
+import { find, type ConfiguredEntity } from '../../snapshot/state.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { withoutNamed } from '../audit/change.ts';
 import { count } from './record.ts';
@@ -232,7 +232,11 @@ export function foldRecord(
 }
 
 /** What is kept of an event. Of sessions and connections, their number. */
-function keptOf(event: AdminEvent, before: Settled | undefined, after: Settled | undefined): EntryEvent {
+function keptOf(
+  event: AdminEvent,
+  before: ConfiguredEntity | undefined,
+  after: ConfiguredEntity | undefined,
+): EntryEvent {
   const members = Object.entries(event).filter(([name]) => !leftOut.has(name));
   const own = Object.fromEntries(members) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };
@@ -248,8 +252,8 @@ function keptOf(event: AdminEvent, before: Settled | undefined, after: Settled |
  */
 function wayBackOf(
   { type, before, inverse }: Extract<AdminEvent, { readonly inverse: object }>,
-  present: Settled,
-  after: Settled,
+  present: ConfiguredEntity,
+  after: ConfiguredEntity,
 ): readonly Operation[] {
   const { adoption } = namedBy.get(kindOf({ type })) ?? {};
   const known = adoption?.adopted(present, { ...present, settings: before });
@@ -257,15 +261,15 @@ function wayBackOf(
   return isKnown ? inverse : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;
 }
 
-function isStopped(thing: Settled & { readonly state?: string }): boolean {
+function isStopped(thing: ConfiguredEntity & { readonly state?: string }): boolean {
   return thing.state === 'stopped';
 }
 
 /** The resource of an event in a snapshot; `undefined` if an event names none, or the resource is gone. */
-function subjectOf(event: AdminEvent, snapshot: Snapshot): Settled | undefined {
+function subjectOf(event: AdminEvent, snapshot: Snapshot): ConfiguredEntity | undefined {
   const kind = kindOf(event);
   const named = namedBy.get(kind);
-  return named && find<Settled>(snapshot, named, keyIn(event, kind));
+  return named && find(snapshot, named, keyIn(event, kind));
 }
 
 /** The named resources, by the first word of their events. */

@@ -10,7 +10,6 @@
  */
 import type { AdminEvent } from '../../resources/index.ts';
 import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
-
 import { findOutAgain, inspect } from './effect.ts';
 import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/record.ts';
@@ -83,7 +82,8 @@ const traces: Readonly<
  */
 export function recover({ intent, settled }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
-  return settleGroups(inFlight, { done: settled, of: intent.of, rest: ended }, recoverGroup, flight);
+  const work = { groups: inFlight, finish: recoverGroup, rest: ended };
+  return settleGroups(work, { done: settled, of: intent.of }, flight);
 }
 
 /**

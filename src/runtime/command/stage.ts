@@ -22,7 +22,7 @@ export interface Stage {
 /** A stage with an effect. @internal */
 export type ActingStage = Required<Stage>;
 
-/** Stages that settle together, as one revision. @internal */
+/** Stages that settle together, as one revision. Answers and journal records call a group a part of its command. @internal */
 export type Group = readonly Stage[];
 
 /** The groups of a command. @internal */
@@ -70,8 +70,8 @@ export function groupsIn(
 
 /**
  * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore shows its
- * progress, and other commands get turns between the groups; what a creation has made is there before a report can be about
- * it. Events without an effect settle with the effect before them.
+ * progress, and other commands get turns between the groups. A creation settles before the host can report anything about the
+ * created resource. An event without an effect settles with the effect before it.
  *
  * @internal
  */
@@ -96,7 +96,10 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
   });
 }
 
-/** Nothing may have settled that cannot be taken back when a part after a creation is refused. */
+/**
+ * Puts events without effects last if there is a creation. If a group after the creation is refused, everything that has
+ * settled must be taken back.
+ */
 function inOrder(stages: readonly Stage[]): readonly Stage[] {
   if (!stages.some((stage) => isActing(stage) && settlesFirst(stage.effect))) return stages;
   return [...stages.filter(isActing), ...stages.filter((stage) => !isActing(stage))];
@@ -118,7 +121,7 @@ function endsGroup(effect: Effect): boolean {
 }
 
 /**
- * Gives the groups that take settled stages back, the last one first; none if the host has made that impossible.
+ * Gives the groups that take settled stages back, the last one first; none if reports of the host have made that impossible.
  *
  * @internal
  */
@@ -131,6 +134,11 @@ export function wayBack(settled: readonly Stage[], snapshot: Snapshot, context: 
 /** Whether a stage has an effect. @internal */
 export function isActing(stage: Stage): stage is ActingStage {
   return stage.effect !== undefined;
+}
+
+/** Whether a group has an effect that cannot be undone. @internal */
+export function hasIrreversible(group: Group): boolean {
+  return group.some((stage) => isActing(stage) && isIrreversible(stage.effect));
 }
 
 /** Whether an effect cannot be undone, such as closing sessions or flushing the logs. @internal */

@@ -44,6 +44,7 @@ import {
   isExempt,
   Turns,
   type Acceptance,
+  type Begun,
   type CommandRequest,
   type TurnOptions,
   type Waiting,
@@ -70,9 +71,6 @@ export interface WriterOptions
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
 }
-
-/** The result of an abandoned command. */
-type Ending = Extract<Execution, { readonly outcome: 'accepted' | 'refused' }>;
 
 /**
  * Decides and performs commands, and holds the current snapshot.
@@ -112,13 +110,11 @@ export class Writer {
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
-      begin: (decision, waiting) => {
-        this.#begin(decision, waiting);
-      },
+      begin: (decision, waiting) => this.#begin(decision, waiting),
     });
   }
 
-  /** Gives the commands that wait another chance: what was in their way may be gone. */
+  /** Decides the waiting commands again: others may have got out of their way. */
   retry(): void {
     this.#turns.retry();
   }
@@ -139,19 +135,19 @@ export class Writer {
   }
 
   /**
-   * Decides a command on the current snapshot, and shows an accepted decision to the veto of the host. Changes nothing. The
-   * veto is not asked about a command of the coordinator.
+   * Decides a command on the current snapshot. With a mark, refused if the command would not do what that plan showed.
+   * Changes nothing.
    *
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
   decide(request: CommandRequest): Decision {
     const { mark, digits = () => ownCommand } = request.planned ?? {};
-    if (mark === undefined) return this.#judge(request);
+    if (mark === undefined) return this.#decideUnmarked(request);
     const { life } = this.#options;
     const { instant } = mark;
     const snapshot = this.#snapshot;
     const openedUpTo = instant?.life === life ? instant.revision : undefined;
-    const decision = this.#judge(request, openedUpTo === undefined ? {} : { openedUpTo });
+    const decision = this.#decideUnmarked(request, openedUpTo === undefined ? {} : { openedUpTo });
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
     const misfit = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
@@ -170,11 +166,11 @@ export class Writer {
     return this.#planOf(request);
   }
 
-  /** Makes a plan as if there was no mark, and refuses what a command of unknown outcome holds. */
+  /** Makes a plan as if there was no mark. Refused if a command of unknown outcome or others hold a resource. */
   #planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Plan {
     // Read before the decision: a veto may report.
     const snapshot = this.#snapshot;
-    const decision = this.#judge(request);
+    const decision = this.#decideUnmarked(request);
     const { resources } = decision;
     const held =
       this.#turns.refuseUnknown(resources) ??
@@ -184,17 +180,20 @@ export class Writer {
     return toPlan(decision, planned, { snapshot, life, foresee });
   }
 
-  #judge(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {
+  /**
+   * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command of the
+   * coordinator.
+   */
+  #decideUnmarked(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {
     const { transition, actor } = request;
     const snapshot = this.#snapshot;
     const context = { ...this.#options.contextOf(actor), ...bound };
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
-    const { gateway, coordinator, veto } = this.#options;
+    const { coordinator, veto } = isExempt(request) ? {} : this.#options;
     const problem =
-      refuseUnsupported(decision, gateway, isExempt(request) ? undefined : coordinator) ??
-      (isExempt(request) ? undefined : veto?.(decision, context));
+      refuseUnsupported(decision, this.#options.gateway, coordinator) ?? veto?.(decision, context);
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
 
@@ -209,7 +208,10 @@ export class Writer {
   }
 
   /** Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once. */
-  async abandon(id: string, links: readonly string[] = []): Promise<Ending> {
+  async abandon(
+    id: string,
+    links: readonly string[] = [],
+  ): Promise<Extract<Execution, { readonly outcome: 'accepted' | 'refused' }>> {
     const refused = this.refuseClosed() ?? this.#options.refuseAll();
     if (refused !== undefined) return refused;
     const found = findCommand(this.commands(), id);
@@ -277,7 +279,7 @@ export class Writer {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way. No client
       // waits for the answer here: it lets the start go on, also before the outcome is known.
       const flight = this.#flightOf(open, { outcome: 'unknown', answer: () => resolve() });
-      this.#turns.hold(flight, async () => {
+      const work = async (): Promise<void> => {
         try {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
         } catch (error) {
@@ -285,7 +287,8 @@ export class Writer {
           if (!(error instanceof SearchEnded || error instanceof NotJournaled)) this.#options.onError(error);
         }
         resolve();
-      });
+      };
+      this.#turns.hold({ flight, work });
     });
   }
 
@@ -336,7 +339,7 @@ export class Writer {
     await this.#turns.close();
   }
 
-  #begin(decision: Acceptance, waiting: Waiting): void {
+  #begin(decision: Acceptance, waiting: Waiting): Begun {
     const { request, answer, fail } = waiting;
     const { coordinator } = this.#options;
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
@@ -358,7 +361,7 @@ export class Writer {
       outcome: 'pending',
     } as const;
     const flight = new Flight(command, options, this.#runtime);
-    this.#turns.hold(flight, async () => {
+    const work = async (): Promise<void> => {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
         watch?.begun(command, decision, events);
@@ -377,7 +380,8 @@ export class Writer {
           fail(error);
         }
       }
-    });
+    };
+    return { flight, work };
   }
 
   async #perform(
@@ -405,9 +409,9 @@ export class Writer {
     }
   }
 
-  #executionOf({ events, refusal: reason, isPart }: Performed, closed: Closed): Execution {
+  #executionOf({ events, refusal: reason, isPartlyDone }: Performed, closed: Closed): Execution {
     if (reason !== undefined)
-      return refusal(isPart === true ? 'partly-done' : 'effect-refused', reason, events);
+      return refusal(isPartlyDone === true ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events, closed: Object.freeze({ ...closed }) };
   }
 }

@@ -2,7 +2,7 @@
  * The routes of a collection whose resources can be created and deleted.
  */
 import type { Context, DecisionOf } from '../../core/decision.ts';
-import { definitionShape, inWordsOfClients, sealDefinition } from '../../core/definition-seal.ts';
+import { definitionShape, withPointersOfClient, sealDefinition } from '../../core/definition-seal.ts';
 import type { Fields } from '../../core/field.ts';
 import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
 import { isObject, type Json } from '../../json/value.ts';
@@ -57,7 +57,7 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
         decide(snapshot, thing, context) {
           const decision = create(sealed.value, thing, snapshot, context);
           if (decision.outcome !== 'refused') return decision;
-          return { ...decision, problem: inWordsOfClients(fields, decision.problem) };
+          return { ...decision, problem: withPointersOfClient(fields, decision.problem) };
         },
         ...(asked.ok ? { asked: { definition: asked.value } } : {}),
         creates: {

@@ -315,7 +315,7 @@ const creation: CommandRoute<Snapshot, ListenerDecision, Surroundings, Service> 
     'listener',
   ),
   ...endpoint('services.createListener'),
-  summary: 'Creates a listener of a service.',
+  summary: 'Creates a listener of a service from its entry in a gateway document.',
   find: finder(services),
   version: versionOf,
   link: (service) => linkOf('services', service),

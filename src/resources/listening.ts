@@ -1,5 +1,5 @@
 /**
- * Listening: how the listeners of a service come and go. The Gateway Administration REST Interface lists listeners; the
+ * Listening: the creation and the deletion of the listeners of a service. The Gateway Administration REST Interface lists listeners; the
  * other endpoints are additions.
  */
 import {

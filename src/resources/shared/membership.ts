@@ -1,8 +1,8 @@
 /**
- * Membership: resources come into being and go, one way for every kind that a document configures.
+ * Membership: the creation and the deletion of a resource, the same for every kind that a document configures.
  *
  * The event and the effect have the whole definition of the resource, as an entry of a gateway document. Creation and deletion
- * are each the inverse of the other, so undo, recovery and a refusal of the gateway need nothing of their own.
+ * are each the inverse of the other, so undo, recovery and a refusal of the gateway need no code of their own.
  */
 import * as z from 'zod/mini';
 
@@ -47,14 +47,14 @@ import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
 import { detachingSteps, linksOf, openOn, refusalInUse } from './use.ts';
 
-/** The events of resources that come and go. `D` is their entry in a gateway document. @internal */
+/** The events of a creation and of a deletion. `D` is the entry of the resource in a gateway document. @internal */
 export type MembershipEvent<K extends string, D> = About<K> &
   EventHead<`${K}.created` | `${K}.deleted`> & {
     /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */
     readonly definition: D;
   };
 
-/** The effects of resources that come and go: the host must create or delete what `definition` says. @internal */
+/** The effects of a creation and of a deletion: the host must create or delete the resource of `definition`. @internal */
 export type MembershipEffect<K extends string, D> = About<K> &
   EffectHead<`${K}.create` | `${K}.delete`> & {
     /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */
@@ -250,7 +250,7 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
   return rows as unknown as EffectTable<EffectBase>;
 }
 
-/** Tells the kind that the links of a resource have come or gone. */
+/** Lets the kind change the snapshot further if the links of a resource have come or gone. */
 function relinked<S extends State>(
   { onLinks }: NamedResources<S>,
   snapshot: S,
@@ -327,7 +327,7 @@ function checkDefinition(
   return thing && all.length === 0 ? ok(thing) : { ok: false, problem: problemOf(all) };
 }
 
-/** What the gateway counts or sees, and no definition can have. */
+/** The faults of members that the gateway counts or sees: no definition can have them. */
 function seenFaults({ all }: Fields, definition: Json): readonly Fault[] {
   return all.flatMap((field): readonly Fault[] => {
     const given = isObject(definition) ? definition[field.documentName] : undefined;

@@ -186,14 +186,14 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   with(entity: T): IndexedCollection<T> {
     const position = this.positionOf(entity.key);
     const version = latest(this.version, entity.version);
-    // Spread, because `with` of a frozen array is hundreds of times slower on Node 20.
-    const entries = [...this.#entries];
     if (position !== undefined) {
+      // Spread, because `with` of a frozen array is hundreds of times slower on Node 20.
+      const entries = [...this.#entries];
       entries[position] = entity;
       return this.#next({ entries, index: this.#index, ordinals: this.#ordinals }, version);
     }
-    const ordinal = (this.#ordinals?.at(-1) ?? entries.length - 1) + 1;
-    entries.push(entity);
+    const entries = [...this.#entries, entity];
+    const ordinal = (this.#ordinals?.at(-1) ?? this.size - 1) + 1;
     const index = this.#index.with(entity.key, ordinal);
     return this.#next({ entries, index, ordinals: this.#ordinals && [...this.#ordinals, ordinal] }, version);
   }

@@ -237,6 +237,8 @@ interface Reversible<G, F> {
   readonly undo: (this: void, effect: G) => F | undefined;
   /** The event settles before anything after it begins, because reports may be about what the effect creates. */
   readonly settlesFirst?: true;
+  /** Nothing of the resource is left for the host to look at. */
+  readonly deletes?: true;
   /** Says why the host must not be asked now, whatever the decision knew: the rest of a sentence. `undefined` if it may be. */
   readonly obstacle?: (this: void, snapshot: unknown, effect: G) => string | undefined;
   /** Gives the report that the applied effect amounts to; left out if no report gives the aspect. */
@@ -348,6 +350,18 @@ export interface Parts<E, F, S = unknown> {
   readonly make: (this: void, present?: () => S) => Iterable<Changes<E, F>>;
 }
 
+type AnyAccepted = AcceptedDecision<Revisioned, EventBase, EffectBase>;
+
+/** A member that is made when it is read. */
+function lazily(make: (decision: AnyAccepted) => unknown): PropertyDescriptor {
+  return {
+    enumerable: true,
+    get(this: AnyAccepted) {
+      return make(this);
+    },
+  };
+}
+
 /**
  * An accepted decision that folds its events on the first read of `next`. The writer and most callers never read
  * `next`.
@@ -367,6 +381,12 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   #whole: Changes<E, F> | undefined;
   #next: S | undefined;
 
+  /** Shared by all decisions: V8 keeps the getters of one decision, and all that they hold, until a full collection. */
+  static readonly #lazy = {
+    events: lazily((decision) => decision.#joined.events),
+    effects: lazily((decision) => decision.#joined.effects),
+  };
+
   constructor(
     table: EventTable<S, E>,
     before: S,
@@ -378,10 +398,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     this.resources = resources;
     if ('make' in change) {
       this.#parts = change;
-      const whole = (): Changes<E, F> => (this.#whole ??= joinedChanges([...change.make()]));
-      const lazy = { enumerable: true, configurable: false } as const;
-      Object.defineProperty(this, 'events', { ...lazy, get: () => whole().events });
-      Object.defineProperty(this, 'effects', { ...lazy, get: () => whole().effects });
+      Object.defineProperties(this, AcceptedDecision.#lazy);
     } else {
       this.events = deepFreeze(change.events);
       this.effects = deepFreeze(change.effects);
@@ -393,6 +410,10 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   // A class, because a getter in an object literal makes each decision several times as expensive.
   get next(): S {
     return (this.#next ??= fold(this.#table, this.#before, this.events));
+  }
+
+  get #joined(): Changes<E, F> {
+    return (this.#whole ??= joinedChanges([...(this.#parts?.make() ?? [])]));
   }
 
   static isInstance(decision: object): boolean {

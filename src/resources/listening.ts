@@ -113,7 +113,11 @@ const events: EventTable<Snapshot, ListenerEvent> = {
 
 const effects: EffectTable<ListenerEffect> = {
   'listener.create': { aspect: 'membership', undo: (effect) => ({ ...effect, type: 'listener.delete' }) },
-  'listener.delete': { aspect: 'membership', undo: (effect) => ({ ...effect, type: 'listener.create' }) },
+  'listener.delete': {
+    aspect: 'membership',
+    deletes: true,
+    undo: (effect) => ({ ...effect, type: 'listener.create' }),
+  },
 };
 
 /**

@@ -88,7 +88,7 @@ export function sequenceAfter(
   first: ClientCommand,
   number: number,
 ): ClientCommand | undefined {
-  if (/close|flush/.test(first.kind)) return undefined;
+  if (/close|flush|DELETE /.test(first.kind)) return undefined;
   return inSequence([first, random.pick([stateCommand, patchCommand])(random, number)]);
 }
 

@@ -112,6 +112,7 @@ export class Founder {
       () => [this.#creation(number, 'servers'), this.#creation(number + 1, 'services')],
       () => [this.#listing(), this.#listing(), this.#deletion()],
       () => [this.#turn(), this.#deletion()],
+      () => [this.#change(number), this.#deletion(), this.#creation(number)],
     ];
     return this.#asked(random.chance(0.3) ? inSequence(random.pick(whole)()) : random.pick(makers)());
   }
@@ -302,13 +303,13 @@ function fieldsOfEach(some: readonly string[]): readonly string[] {
   return some.flatMap((name) => fields.map((field) => `${nameKey(name)} ${field}`));
 }
 
-/** A change step by step: what starts is created first, and stays if the process ends then. */
+/** A change step by step: what starts is created first, and what goes is stopped first. Either stays if the process ends then. */
 export function inSteps(change: Change): readonly Change[] {
-  const created = fieldsOfEach([...names.services, ...names.monitors]).filter(
-    (field) => field.endsWith(' state') && change[field] === 'started',
+  const between = fieldsOfEach([...names.services, ...names.monitors]).filter(
+    (field) => field.endsWith(' state') && field in change && change[field] !== 'stopped',
   );
-  if (created.length === 0) return [change];
-  return [{ ...change, ...Object.fromEntries(created.map((field) => [field, 'stopped'])) }, change];
+  if (between.length === 0) return [change];
+  return [{ ...change, ...Object.fromEntries(between.map((field) => [field, 'stopped'])) }, change];
 }
 
 /** All that is not there if nothing was created. */

@@ -143,13 +143,18 @@ export function membershipOf<S extends State>(
         return refused(snapshot, checked.problem, [linkOfCollection(named), ...collections]);
       }
       const { value: wanted } = checked;
-      const starting = takeStep<S>('start', named, wanted.key, () => wanted);
-      return combine(creating(named, wanted), starting)(snapshot, context);
+      const create = creating(named, wanted);
+      if (named.adoption?.steps.start === undefined) return create(snapshot, context);
+      return combine(
+        create,
+        takeStep('start', named, wanted.key, () => wanted),
+      )(snapshot, context);
     },
     delete(named, thing, { detach = false }, snapshot, context) {
       const link = linkOf(named.collection, thing);
       const steps = detach ? detachingSteps(snapshot, kinds, named.collection, link) : [];
-      return combine(...steps, deleting(named, thing))(snapshot, context);
+      const drop = deleting(named, thing);
+      return (steps.length === 0 ? drop : combine(...steps, drop))(snapshot, context);
     },
   };
   for (const named of kinds) {
@@ -240,6 +245,7 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
     [`${kind}.create`]: { ...row('delete'), settlesFirst: true },
     [`${kind}.delete`]: {
       ...row('create'),
+      deletes: true,
       obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
         const thing = find(snapshot, named, key);
         const open = thing && openOn(snapshot, named, thing);

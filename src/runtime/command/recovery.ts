@@ -8,6 +8,7 @@
  * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
+import { linkKey } from '../../core/link.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
 import { findOutAgain, inspect } from './effect.ts';
@@ -15,6 +16,7 @@ import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/record.ts';
 import {
   aspectOf,
+  deletes,
   groupsOf,
   inverseOf,
   isActing,
@@ -99,12 +101,11 @@ export async function inspectAbandoned(
 ): Promise<readonly AdminEvent[] | undefined> {
   const [group = []] = settled === intent.part ? groupsOf(intent) : [];
   const acting = group.filter(isActing);
-  const inPlace = new Set<ActingStage>();
-  for (const stage of acting) {
-    const seen = await inspect(stage.effect, flight);
-    if (seen === undefined) return undefined;
-    if (seen === 'in-place') inPlace.add(stage);
-  }
+  const inPlace = await lookBack(acting, async ({ effect }) => {
+    const seen = await inspect(effect, flight);
+    return seen === undefined ? undefined : seen === 'in-place';
+  });
+  if (inPlace === undefined) return undefined;
   const made = byAspect(acting).flatMap((stages) => traces.successive(stages, inPlace));
   if (made.length === acting.length) return eventsOf(group);
   return eventsOf(acting.filter((stage) => made.includes(stage)));
@@ -117,16 +118,36 @@ const interrupted =
 
 async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup | undefined> {
   const acting = group.filter(isActing);
-  const inPlace = new Set<ActingStage>();
-  for (const stage of acting) {
-    if ((await findOutAgain(stage.effect, flight)).done) inPlace.add(stage);
-  }
+  const look = async ({ effect }: ActingStage): Promise<boolean> => (await findOutAgain(effect, flight)).done;
+  const inPlace = (await lookBack(acting, look)) ?? new Set();
   const aspects = byAspect(acting);
   const then = cases[await findingOf(aspects, inPlace, flight)];
   if (then === 'settle') return undefined;
   const left = then === 'undo' ? tracesOf(aspects, inPlace) : [];
   const inOrder = acting.filter((stage) => left.includes(stage));
   return { reason: interrupted, kept: await undo(inOrder, flight) };
+}
+
+/**
+ * Gives the stages whose effects are in place; `undefined` if the host does not say. Deletions are looked at first: nothing can
+ * be seen of a resource that is deleted, and its deletion came after all that was done to it.
+ */
+async function lookBack(
+  stages: readonly ActingStage[],
+  look: (stage: ActingStage) => Promise<boolean | undefined>,
+): Promise<ReadonlySet<ActingStage> | undefined> {
+  const inPlace = new Set<ActingStage>();
+  const deleted: string[] = [];
+  const deletions = stages.filter(({ effect }) => deletes(effect));
+  for (const stage of new Set([...deletions, ...stages])) {
+    const key = linkKey(stage.effect.resource);
+    const isSeen = deleted.some((each) => `${key}/`.startsWith(`${each}/`)) || (await look(stage));
+    if (isSeen === undefined) return undefined;
+    if (!isSeen) continue;
+    inPlace.add(stage);
+    if (deletes(stage.effect)) deleted.push(key);
+  }
+  return inPlace;
 }
 
 function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {
@@ -146,13 +167,13 @@ async function findingOf(
   flight: Flight,
 ): Promise<Finding> {
   if (!aspects.every((stages) => inPlace.has(stages.at(-1) ?? stages[0]))) return 'not done';
+  if (aspects.some((stages) => stages.length === 1)) return 'done';
   for (const stages of aspects) if (await isMoved(stages, flight)) return 'done';
   return 'no trace';
 }
 
-/** Whether an aspect differs from its state before the command. The last effect on the aspect must be in place. */
+/** Whether an aspect with several effects differs from its state before the command. The last effect must be in place. */
 async function isMoved(stages: OnAspect, flight: Flight): Promise<boolean> {
-  if (stages.length === 1) return true;
   const inverse = inverseOf(firstChange(stages).effect);
   return inverse === undefined || !(await findOutAgain(inverse, flight)).done;
 }

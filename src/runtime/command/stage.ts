@@ -51,7 +51,7 @@ export function groupsIn(
     const groups = [...parts.make()].flatMap(groupsOf);
     return { count: groups.length, make: () => groups };
   }
-  // Each part is one group, but for the creations, which are all in the first part.
+  // Each part is one group, but for creations and deletions, which are all in the first part.
   const count = parts.count - 1 + groupsOf(first).length;
   return {
     count,
@@ -71,7 +71,8 @@ export function groupsIn(
 /**
  * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore shows its
  * progress, and other commands get turns between the groups. A creation settles before the host can report anything about the
- * created resource. An event without an effect settles with the effect before it.
+ * created resource. A deletion settles before its name is used again, so that recovery can tell the two resources apart. An
+ * event without an effect settles with the effect before it.
  *
  * @internal
  */
@@ -79,8 +80,8 @@ export function groupsOf(decision: Changes<AdminEvent, Effect>): readonly Group[
   const groups: Stage[][] = [[]];
   for (const stage of inOrder(stagesOf(decision))) {
     const group = groups.at(-1) ?? [];
-    const complete = group.some((each) => isActing(each) && endsGroup(each.effect));
-    if (complete && isActing(stage)) groups.push([stage]);
+    if (isActing(stage) && group.some((each) => isActing(each) && isSettledBefore(each.effect, stage.effect)))
+      groups.push([stage]);
     else group.push(stage);
   }
   return groups;
@@ -97,12 +98,13 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
 }
 
 /**
- * Puts events without effects last if there is a creation. If a group after the creation is refused, everything that has
+ * Puts events without effects last if there is a creation or deletion. If a group after that is refused, everything that has
  * settled must be taken back.
  */
 function inOrder(stages: readonly Stage[]): readonly Stage[] {
-  if (!stages.some((stage) => isActing(stage) && settlesFirst(stage.effect))) return stages;
-  return [...stages.filter(isActing), ...stages.filter((stage) => !isActing(stage))];
+  const acting = stages.filter(isActing);
+  if (!acting.some(({ effect }) => settlesFirst(effect) || deletes(effect))) return stages;
+  return [...acting, ...stages.filter((stage) => !isActing(stage))];
 }
 
 function settlesFirst(effect: Effect): boolean {
@@ -116,8 +118,16 @@ export function obstacleTo(effect: Effect, snapshot: Snapshot): string | undefin
   return row === 'irreversible' ? undefined : row.obstacle?.(snapshot, effect);
 }
 
-function endsGroup(effect: Effect): boolean {
-  return isIrreversible(effect) || settlesFirst(effect);
+/** Whether an effect must have settled before another one is asked for. */
+function isSettledBefore(effect: Effect, next: Effect): boolean {
+  const isNameFreed = deletes(effect) && aspectOf(effect) === aspectOf(next);
+  return isIrreversible(effect) || settlesFirst(effect) || isNameFreed;
+}
+
+/** Whether an effect deletes its resource. @internal */
+export function deletes(effect: Effect): boolean {
+  const row = rowOf(effect);
+  return row !== 'irreversible' && row.deletes === true;
 }
 
 /**
@@ -174,6 +184,7 @@ export function aspectOf(effect: Effect): unknown {
 interface Reversible {
   readonly aspect: string;
   readonly settlesFirst?: true;
+  readonly deletes?: true;
   readonly obstacle?: (snapshot: Snapshot, effect: Effect) => string | undefined;
   readonly undo: (effect: Effect) => Effect | undefined;
 }

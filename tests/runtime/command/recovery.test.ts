@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
+  createResource,
+  deleteResource,
   EffectRefusedError,
   flushLogs,
   HostError,
@@ -22,6 +24,10 @@ import { limit } from '../../support/transition.ts';
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
 const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+const dropWatch: Transition = (snapshot, context) =>
+  deleteResource(snapshot, 'monitors', 'Main Monitor', context);
+const newWatch: Transition = (snapshot, context) =>
+  createResource(snapshot, 'monitors', { name: 'Main Monitor', module: 'other' }, context);
 const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
 
 /** What is inspected and asked for after a restart, in order. */
@@ -66,6 +72,7 @@ async function restart(
 const inspectStop = 'inspect service.stop';
 const inspectStart = 'inspect service.start';
 const inspectWatch = 'inspect monitor.stop';
+const inspectGone = 'inspect monitor.delete';
 
 describe('an open command of an earlier life whose request may still reach the gateway', () => {
   /** The outcome of inspections: the host rejects some of them, and then answers. */
@@ -261,6 +268,33 @@ describe('an open command of an earlier life', () => {
         seen: [true, false, true, true],
         calls: [inspectStart, inspectStop, inspectStart, inspectStart],
         events: ['command.failed'],
+      },
+    ],
+    [
+      'is done when what it has changed is deleted: nothing else of it can be looked at',
+      {
+        command: sequence(stopWatch, dropWatch),
+        seen: [true],
+        calls: [inspectGone],
+        events: ['monitor.stopped', 'monitor.deleted'],
+      },
+    ],
+    [
+      'creates and starts what it has stopped and deleted, when another effect is not in place',
+      {
+        command: sequence(stopWatch, dropWatch, stop),
+        seen: [true, false],
+        calls: [inspectGone, inspectStop, 'apply monitor.create', 'apply monitor.start'],
+        events: ['command.failed'],
+      },
+    ],
+    [
+      'has not used a name again before the name was free',
+      {
+        command: sequence(stopWatch, dropWatch, newWatch),
+        seen: [true],
+        calls: [inspectGone],
+        events: ['monitor.stopped', 'monitor.deleted', 'command.failed'],
       },
     ],
   ])('%s', async (_what, { calls, events, ...row }) => {

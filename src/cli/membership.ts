@@ -37,8 +37,8 @@ export const create: Command = {
   },
   notes: [
     'The definition is the entry of the resource in a gateway document. PATH names a member of the definition such as',
-    'address, a member of a map such as parameters/weight, or an element of a list: servers/- adds an element. A new service',
-    'or monitor is started, unless its state is set to stopped.',
+    'address, a member of a map such as parameters/weight, or an element of a list: servers/- adds an element. A new',
+    'service or monitor is started, unless its state is set to stopped.',
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;
@@ -101,8 +101,8 @@ export const deletion: Command = {
     ...askingOptions,
   },
   notes: [
-    'A resource in use is not deleted, and the refusal names each use. Stop a service or monitor first. Close the sessions of',
-    'a service and the connections to a server first.',
+    'A resource in use is not deleted, and the refusal names each use. Stop a service or monitor first. Close the',
+    'sessions of a service and the connections to a server first.',
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;

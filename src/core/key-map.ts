@@ -1,6 +1,6 @@
 /**
- * A persistent map from texts to numbers, made for few changes of many entries. The next map shares the entries, and keeps its
- * changes beside them. After many changes, the entries are copied.
+ * A persistent map from texts to numbers, made for few changes of many entries. The next map shares the entries, and
+ * keeps its changes beside them. After many changes, the entries are copied.
  */
 
 /** The largest number of changes beside the entries. Each change copies the changes before it. */

@@ -1,7 +1,7 @@
 /**
- * Shared listeners: the listeners that all nodes of a fleet have. A listener in the document that a node was given belongs to
- * that node alone, because another machine has other addresses. A listener that one node creates or deletes is created or
- * deleted at all nodes.
+ * Shared listeners: the listeners that all nodes of a fleet have. A listener in the document that a node was given
+ * belongs to that node alone, because another machine has other addresses. A listener that one node creates or
+ * deletes is created or deleted at all nodes.
  */
 import * as z from 'zod/mini';
 

@@ -1,6 +1,6 @@
 /**
- * Listening: the creation and the deletion of the listeners of a service. The Gateway Administration REST Interface lists listeners; the
- * other endpoints are additions.
+ * Listening: the creation and the deletion of the listeners of a service. The Gateway Administration REST Interface
+ * lists listeners; the other endpoints are additions.
  */
 import {
   accepted,

@@ -108,7 +108,8 @@ export function plainFault({ pointer, storedAs }: Pick<PlainSecret, 'pointer' | 
 }
 
 /**
- * Gives the faults of the parameters of one entry that are in the wrong map: secret in plain text, or sealed and not secret.
+ * Gives the faults of the parameters of one entry that are in the wrong map: secret in plain text, or sealed and not
+ * secret.
  *
  * @param values - the fields of the entry, as stored
  * @internal

@@ -114,8 +114,8 @@ function chosenIn<S extends State>(
 }
 
 /**
- * The steps of an adoption. Stops come before starts, because a start may need a port that a stop frees. A resource that others
- * list is created before them, and deleted after them.
+ * The steps of an adoption. Stops come before starts, because a start may need a port that a stop frees. A resource
+ * that others list is created before them, and deleted after them.
  */
 function stepsOf<S extends State>(
   chosen: readonly Chosen<S>[],

@@ -54,7 +54,11 @@ export type MembershipEvent<K extends string, D> = About<K> &
     readonly definition: D;
   };
 
-/** The effects of a creation and of a deletion: the host must create or delete the resource of `definition`. @internal */
+/**
+ * The effects of a creation and of a deletion: the host must create or delete the resource of `definition`.
+ *
+ * @internal
+ */
 export type MembershipEffect<K extends string, D> = About<K> &
   EffectHead<`${K}.create` | `${K}.delete`> & {
     /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */

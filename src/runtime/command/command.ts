@@ -96,7 +96,7 @@ export async function settleGroups(
   };
   for (const group of groups) {
     const isFinal = hasIrreversible(group);
-    // Each group of a long teardown has a turn of the event loop to itself, the first group too: it follows the decision.
+    // Each group of a long teardown has a turn of the event loop to itself. The first group follows the decision.
     if (of > 1 && (isFinal || group.length === 0)) await flight.runtime.clock.sleep(0);
     const refused = await finish(group, flight, { done, of });
     if (refused !== undefined) return end(refused);

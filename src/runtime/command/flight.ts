@@ -257,7 +257,10 @@ export class Flight {
     return this.runtime.holdAsUnknown(this);
   }
 
-  /** Ends the command in the journal, because the store may still get its intent. Only for a command whose gateway was not asked. */
+  /**
+   * Ends the command in the journal, because the store may still get its intent. Only for a command whose gateway was
+   * not asked.
+   */
   withdraw(): void {
     const { id, resources } = this.command;
     const { revision } = this.runtime.snapshot();

@@ -22,7 +22,11 @@ export interface Stage {
 /** A stage with an effect. @internal */
 export type ActingStage = Required<Stage>;
 
-/** Stages that settle together, as one revision. Answers and journal records call a group a part of its command. @internal */
+/**
+ * Stages that settle together, as one revision. Answers and journal records call a group a part of its command.
+ *
+ * @internal
+ */
 export type Group = readonly Stage[];
 
 /** The groups of a command. @internal */
@@ -69,10 +73,10 @@ export function groupsIn(
 }
 
 /**
- * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore shows its
- * progress, and other commands get turns between the groups. A creation settles before the host can report anything about the
- * created resource. A deletion settles before its name is used again, so that recovery can tell the two resources apart. An
- * event without an effect settles with the effect before it.
+ * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore
+ * shows its progress, and other commands get turns between the groups. A creation settles before the host can report
+ * anything about the created resource. A deletion settles before its name is used again, so that recovery can tell
+ * the two resources apart. An event without an effect settles with the effect before it.
  *
  * @internal
  */
@@ -98,8 +102,8 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
 }
 
 /**
- * Puts events without effects last if there is a creation or deletion. If a group after that is refused, everything that has
- * settled must be taken back.
+ * Puts events without effects last if there is a creation or deletion. If a group after that is refused, everything
+ * that has settled must be taken back.
  */
 function inOrder(stages: readonly Stage[]): readonly Stage[] {
   const acting = stages.filter(isActing);
@@ -131,7 +135,8 @@ export function deletes(effect: Effect): boolean {
 }
 
 /**
- * Gives the groups that take settled stages back, the last one first; none if reports of the host have made that impossible.
+ * Gives the groups that take settled stages back, the last one first; none if reports of the host have made that
+ * impossible.
  *
  * @internal
  */

@@ -21,8 +21,8 @@ function isAboutMembership(link: string): boolean {
 }
 
 /**
- * The refusal of a decision that creates or deletes, if the gateway does not support that or the other nodes cannot follow;
- * `undefined` if all can.
+ * The refusal of a decision that creates or deletes, if the gateway does not support that or the other nodes cannot
+ * follow; `undefined` if all can.
  *
  * @internal
  */

@@ -323,8 +323,8 @@ export class Turns {
   }
 
   /**
-   * Lets the coordinator follow once for a command that changes nothing or is refused: the answer must rest on what others
-   * have changed too. The command keeps its place in the queue, and is decided again after news.
+   * Lets the coordinator follow once for a command that changes nothing or is refused: the answer must rest on what
+   * others have changed too. The command keeps its place in the queue, and is decided again after news.
    *
    * @returns whether the command waits
    */

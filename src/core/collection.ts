@@ -126,7 +126,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
    *
    * @param entries - the resources, in declaration order
    * @param secrets - the names of the members that store secrets
-   * @param version - the version of the last change; needed after an entry was removed
+   * @param version - the version of the last change, if it is later than that of each entry: an entry was removed
    * @returns the collection
    * @throws RangeError if two entries have the same key
    */
@@ -138,7 +138,8 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     const list = [...entries];
     const positions = new Map(list.map((entity, position) => [entity.key, position]));
     if (positions.size !== list.length) throw new RangeError('Two entries of a collection have the same key');
-    return new IndexedCollection({ entries: list, index: KeyMap.of(positions) }, secrets, version);
+    const index = KeyMap.of(positions);
+    return new IndexedCollection({ entries: list, index }, secrets, latestOf(list, version));
   }
 
   /** The position of the entry with a key, in declaration order; `undefined` if there is no such entry. */
@@ -192,7 +193,8 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
       entries[position] = entity;
       return this.#next({ entries, index: this.#index, ordinals: this.#ordinals }, version);
     }
-    const entries = [...this.#entries, entity];
+    // Not spread with the entity, because that makes room for half as many again.
+    const entries = [...this.#entries].toSpliced(this.size, 0, entity);
     const ordinal = (this.#ordinals?.at(-1) ?? this.size - 1) + 1;
     const index = this.#index.with(entity.key, ordinal);
     return this.#next({ entries, index, ordinals: this.#ordinals && [...this.#ordinals, ordinal] }, version);
@@ -221,7 +223,7 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
       const next = versionOf(entity);
       return next === entity.version ? entity : Object.freeze({ ...entity, version: next });
     });
-    const version = ownVersion(this.version);
+    const version = latestOf(entries, ownVersion(this.version));
     const isSame = version === this.version && entries.every((entity, at) => entity === this.#entries[at]);
     return isSame ? this : this.#next({ entries, index: this.#index, ordinals: this.#ordinals }, version);
   }
@@ -254,4 +256,14 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     const names = this.range(0, maxNamesPrinted).map(({ name }) => name);
     return inspectList(kind, this.size, names);
   }
+}
+
+/** The latest of a version and the versions of all entries; the version itself if none is later. */
+function latestOf(entries: readonly Entity[], version: Version): Version {
+  let { command, live } = version;
+  for (const entry of entries) {
+    command = Math.max(command, entry.version.command);
+    live = Math.max(live, entry.version.live);
+  }
+  return command === version.command && live === version.live ? version : Object.freeze({ command, live });
 }

@@ -50,6 +50,12 @@ interface Founding extends ClientCommand {
   readonly request: AdminRequest;
 }
 
+/** What a creation must have. */
+interface Wanted {
+  readonly name?: string;
+  readonly listed?: string;
+}
+
 export class Founder {
   readonly faults: string[] = [];
   /** How often each answer was given. */
@@ -72,11 +78,15 @@ export class Founder {
     const random = this.#random;
     if (random.chance(0.7)) return [this.#one(number)];
     const server = random.pick(names.servers);
+    const service = random.pick(names.services);
     const rivals = [
       () => [this.#listing(server, true), this.#deletion('servers', server)],
-      () => [this.#creation(number, 'servers'), this.#creation(number + 1, 'servers')],
-      () => [this.#creation(number, 'services', server), this.#deletion('servers', server)],
-      () => [this.#turn(), this.#deletion('services')],
+      () => [
+        this.#creation(number, 'servers', { name: server }),
+        this.#creation(number + 1, 'servers', { name: server.toUpperCase() }),
+      ],
+      () => [this.#creation(number, 'services', { listed: server }), this.#deletion('servers', server)],
+      () => [this.#turn(service), this.#deletion('services', service)],
     ];
     const pair = random
       .pick(rivals)()
@@ -90,7 +100,7 @@ export class Founder {
     return this.#asked(
       inSequence([
         this.#deletion('servers', server),
-        this.#creation(number, 'servers'),
+        this.#creation(number, 'servers', { name: server }),
         this.#listing(server, true),
       ]),
     );
@@ -107,12 +117,18 @@ export class Founder {
       () => this.#change(number),
       () => this.#turn(),
     ];
+    const collection = random.pick(['services', 'monitors'] as const);
+    const name = random.pick(names[collection]);
     const whole = [
       () => [this.#creation(number, 'servers'), this.#listing()],
       () => [this.#creation(number, 'servers'), this.#creation(number + 1, 'services')],
       () => [this.#listing(), this.#listing(), this.#deletion()],
-      () => [this.#turn(), this.#deletion()],
-      () => [this.#change(number), this.#deletion(), this.#creation(number)],
+      () => [this.#turn(name, 'stop'), this.#deletion(collection, name)],
+      () => [
+        this.#turn(name, 'stop'),
+        this.#deletion(collection, name),
+        this.#creation(number, collection, { name }),
+      ],
     ];
     return this.#asked(random.chance(0.3) ? inSequence(random.pick(whole)()) : random.pick(makers)());
   }
@@ -166,10 +182,9 @@ export class Founder {
   #creation(
     number: number,
     collection: Founded = this.#random.pick(everyCollection),
-    listed?: string,
+    { name = this.#spelt(this.#random.pick(names[collection])), listed }: Wanted = {},
   ): Founding {
     const random = this.#random;
-    const name = this.#spelt(random.pick(names[collection]));
     const key = nameKey(name);
     const servers = ['db-1', ...names.servers].filter((each) => each === listed || random.chance(0.4));
     const state = random.pick(['started', 'stopped'] as const);
@@ -272,11 +287,11 @@ export class Founder {
     };
   }
 
-  #turn(): Founding {
-    const random = this.#random;
-    const name = random.pick([...names.services, ...names.monitors]);
+  #turn(
+    name: string = this.#random.pick([...names.services, ...names.monitors]),
+    how: 'start' | 'stop' = this.#random.pick(['start', 'stop']),
+  ): Founding {
     const isMonitor = names.monitors.some((each) => each === name);
-    const how = random.pick(['start', 'stop'] as const);
     const turn = turns[isMonitor ? 'monitors' : 'services'][how];
     return {
       kind: turn.name,

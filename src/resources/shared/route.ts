@@ -6,7 +6,7 @@ import type * as z from 'zod/mini';
 import type { Entity, Named } from '../../core/collection.ts';
 import type { Context, DecisionOf } from '../../core/decision.ts';
 import { fieldNames, type ObjectShape } from '../../core/shape.ts';
-import type { Version } from '../../core/version.ts';
+import { latest, type Version } from '../../core/version.ts';
 import { endpoint, type EndpointId } from '../../http/endpoint.ts';
 import {
   commandQuery,
@@ -209,13 +209,8 @@ export function collectionRoute<T extends Entity>(
 
 /** The version of the list of a collection: the last change of anything that the list shows. @internal */
 export function collectionVersion(snapshot: State, named: Named<Entity>): Version {
-  const entities = collectionOf(snapshot, named);
-  let { command, live } = entities.version;
+  const { version } = collectionOf(snapshot, named);
+  if (named.collection !== 'services') return version;
   // The counters of all services together: to ask each service takes longer than to write its representation.
-  if (named.collection === 'services') live = Math.max(live, sessionsOf(snapshot).index.live);
-  for (const { version } of entities.range(0, Infinity)) {
-    command = Math.max(command, version.command);
-    live = Math.max(live, version.live);
-  }
-  return { command, live };
+  return latest(version, { command: 0, live: sessionsOf(snapshot).index.live });
 }

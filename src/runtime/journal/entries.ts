@@ -67,8 +67,8 @@ export class Entries {
   readonly #kept = new Map<string, Entry>();
   /** The last entries, the oldest one first. */
   readonly #recent = new Map<string, Entry>();
-  /** The entry with the last change of each member, by kind, key and member. */
-  readonly #last = new Map<string, string>();
+  /** The entry with the last change of each member, by kind and key, and then by member. */
+  readonly #last = new Map<string, Map<string, string>>();
   /** The entry with the last deletion, by kind and key. */
   readonly #ends = new Map<string, string>();
   /** The number of members of which an entry has the last change. */
@@ -113,7 +113,7 @@ export class Entries {
 
   /** The entry with the last change of a member that an event has changed. */
   lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
-    const id = this.#last.get(`${placeOf(event)} ${member}`);
+    const id = this.#last.get(placeOf(event))?.get(member);
     return id === undefined ? undefined : this.find(id);
   }
 
@@ -139,7 +139,7 @@ export class Entries {
     this.#put(this.#kept.has(id) ? this.#kept : this.#recent, entry);
     for (const event of changes)
       if (isDeletion(event)) this.#forget(placeOf(event), id);
-      else for (const member of membersOf(event)) this.#note(`${placeOf(event)} ${member}`, id);
+      else for (const member of membersOf(event)) this.#note(placeOf(event), member, id);
     const [oldest] = this.#recent.values();
     if (this.#recent.size > this.#most && oldest !== undefined) {
       this.#drop(this.#recent, oldest.id);
@@ -167,22 +167,22 @@ export class Entries {
     entries.delete(id);
   }
 
-  #note(member: string, id: string): void {
-    this.#release(member);
-    this.#last.set(member, id);
+  #note(place: string, member: string, id: string): void {
+    const members = this.#last.get(place) ?? new Map<string, string>();
+    const before = members.get(member);
+    this.#last.set(place, members.set(member, id));
     this.#uses.set(id, (this.#uses.get(id) ?? 0) + 1);
+    if (before !== undefined) this.#release(before);
   }
 
   /** The members of a resource that is gone have no reason any more. */
   #forget(place: string, id: string): void {
     this.#ends.set(place, id);
-    for (const member of [...this.#last.keys()]) if (member.startsWith(`${place} `)) this.#release(member);
+    for (const last of this.#last.get(place)?.values() ?? []) this.#release(last);
+    this.#last.delete(place);
   }
 
-  #release(member: string): void {
-    const id = this.#last.get(member);
-    if (id === undefined) return;
-    this.#last.delete(member);
+  #release(id: string): void {
     const uses = (this.#uses.get(id) ?? 0) - 1;
     if (uses > 0) this.#uses.set(id, uses);
     else {

@@ -1,4 +1,4 @@
-/** The document, read again while the gateway runs: shows what differs, and makes the changes if the gateway may. */
+/** Reads the document again while the gateway runs: prints the changes that the document needs, and can make them. */
 import { readFile } from 'node:fs/promises';
 
 import { adoptDocument, createSnapshot, type Admin, type Transition } from 'gateway-admin-core';
@@ -6,10 +6,10 @@ import { adoptDocument, createSnapshot, type Admin, type Transition } from 'gate
 import { paint } from './console.ts';
 import { parseDocument, startingDocument, withPortsOf } from './document.ts';
 
-/** What comes of a document that is read again. */
+/** Whether the changes are only printed, or made too. */
 export type Reloading = 'show' | 'adopt';
 
-/** Reads the document again. What the document leaves out stays as it is. */
+/** Reads the document again. A resource that the document leaves out stays as it is. */
 export async function reload(admin: Admin, path: string, reloading: Reloading): Promise<void> {
   const given = withPortsOf(parseDocument(await readFile(path, 'utf8')), admin.snapshot);
   const wanted = createSnapshot(await startingDocument(given));
@@ -29,7 +29,7 @@ export async function reload(admin: Admin, path: string, reloading: Reloading): 
     console.log('Nothing was done. To make these changes: gateway-admin apply');
     return;
   }
-  // Does what was shown, or nothing.
+  // With the mark, the command makes the printed changes, or none.
   const execution = await admin.execute(transition, { mark });
   if ('problem' in execution) throw new Error(execution.problem.detail);
   console.log('Done.');

@@ -39,7 +39,7 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const wanted = await readDocument(file, call);
   const client = await connect(call);
   wanted.leftOut.forEach((pointer) => output.note(leftOut(pointer)));
-  const live = await readParts(client, wantedIn(wanted));
+  const live = await readParts(client, isComparedIn(wanted));
   const found = await find(call, client, wanted, live);
   if (!wanted.prune) leftBehind(wanted, live).forEach((line) => output.note(line));
   if (!output.isJson) printChanges(call, found?.plan);
@@ -85,7 +85,7 @@ async function find(
     linesOf: ({ events }) =>
       events.map(changeOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
     // The operations were found for the lists of before.
-    anew: async () => find(call, client, wanted, await readParts(client, wantedIn(wanted))),
+    anew: async () => find(call, client, wanted, await readParts(client, isComparedIn(wanted))),
   };
   return { change, plan };
 }
@@ -145,7 +145,7 @@ const mostLeftBehind = 10;
 
 /** What the gateway has and the document lacks, of the kinds that the document has. */
 function leftBehind(wanted: Wanted, { parts }: Live): readonly string[] {
-  const isWanted = namedIn(wanted.parts);
+  const isWanted = isNamedIn(wanted.parts);
   const lines = wanted.listed.flatMap((collection) =>
     parts[collection]
       .filter(({ name }) => !isWanted(collection, name))
@@ -166,13 +166,13 @@ function isNamed(document: unknown): boolean {
   );
 }
 
-/** Tells the resources that are compared from the others. */
-function wantedIn({ parts, collections, prune }: Wanted): ReturnType<typeof namedIn> {
-  return prune ? (collection) => collections.includes(collection) : namedIn(parts);
+/** Gives the test whether a resource is compared. */
+function isComparedIn({ parts, collections, prune }: Wanted): ReturnType<typeof isNamedIn> {
+  return prune ? (collection) => collections.includes(collection) : isNamedIn(parts);
 }
 
-/** Tells the resources of a document from the others. */
-function namedIn(wanted: Parts): (collection: Configured, name: string) => boolean {
+/** Gives the test whether a document has a resource. */
+function isNamedIn(wanted: Parts): (collection: Configured, name: string) => boolean {
   const links = new Set(
     configured.flatMap((collection) =>
       wanted[collection].map(({ name }) => linkTo(collection, nameKey(name))),
@@ -184,7 +184,7 @@ function namedIn(wanted: Parts): (collection: Configured, name: string) => boole
 /** Gives the commands that make the gateway as the document says. */
 function commandsTo(wanted: Wanted, { parts, tags }: Live): readonly SequenceCommand[] {
   const { collections, prune } = wanted;
-  const isCompared = wantedIn(wanted);
+  const isCompared = isComparedIn(wanted);
   const goal = snapshotOf(completed(wanted.parts, parts, prune ? collections : []));
   const only = configured.flatMap((collection) =>
     [

@@ -16,10 +16,10 @@ export const apply: Command = {
   arguments: [{ name: 'file' }],
   options: { ...extent, ...askingOptions },
   notes: [
-    'The document is a gateway document (JSON); - is the standard input. Services, servers, monitors and filters are created',
-    'and changed, and services and monitors started or stopped: all in one step, or nothing. A resource that the document',
-    'leaves out stays as it is, unless --prune is given. A setting that a resource of the document leaves out is removed.',
-    'Users and secrets are never changed.',
+    'The document is a gateway document (JSON); - is the standard input. Services, servers, monitors and filters are',
+    'created and changed, and services and monitors are started or stopped: all changes are made, or none. A resource that',
+    'the document leaves out stays as it is; with --prune, the resource is deleted. A setting that a resource of the',
+    'document leaves out is removed. Users and secrets are never changed.',
   ],
   async run(call) {
     const { applyDocument } = await import('./apply.ts');

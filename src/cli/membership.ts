@@ -1,5 +1,5 @@
 /**
- * `create` and `delete`: resources that come and go while the gateway runs.
+ * `create` and `delete`: create and delete resources of a running gateway.
  */
 import type { EndpointId } from '../client/index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
@@ -10,7 +10,7 @@ import { isObject, longestDocument, readText } from './input.ts';
 import { configured } from './kind.ts';
 import { operationOf, setOptions } from './patching.ts';
 
-/** The kinds, each with the kind of the first name: a listener has the name of its service first. */
+/** The kinds, each with the kind whose name comes first: a listener has the name of its service first. */
 const kinds = {
   ...Object.fromEntries(configured.map((word) => [word.slice(0, -1), word.slice(0, -1)])),
   listener: 'service',
@@ -32,13 +32,13 @@ export const create: Command = {
   arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name' }, listenerName],
   options: {
     ...setOptions,
-    file: { value: 'FILE', does: 'begin with the definition in the file (JSON); - is the standard input' },
+    file: { value: 'FILE', does: 'read the definition from a file (JSON); - is the standard input' },
     ...changeOptions,
   },
   notes: [
-    'PATH is a member of the definition such as address, a member of a map such as parameters/weight, or an element of a',
-    'list: servers/- adds one. The definition is the entry of the resource in a gateway document. A new service or monitor',
-    'is started, unless its state is set to stopped.',
+    'The definition is the entry of the resource in a gateway document. PATH names a member of the definition such as',
+    'address, a member of a map such as parameters/weight, or an element of a list: servers/- adds an element. A new',
+    'service or monitor is started, unless its state is set to stopped.',
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;
@@ -73,7 +73,7 @@ async function readDefinition(file: string, { surroundings }: Call): Promise<Rea
   return parsed.value;
 }
 
-/** A value with another one at a place. The maps and lists on the way come into being. */
+/** A copy of a value with another value at a place. Creates the maps and lists on the way. */
 function placed(whole: Json | undefined, [token, ...inner]: readonly string[], value: Json): Json {
   if (token === undefined) return value;
   const isPlace = token === '-' || /^(?:0|[1-9]\d*)$/.test(token);
@@ -101,7 +101,8 @@ export const deletion: Command = {
     ...askingOptions,
   },
   notes: [
-    'A resource in use is not deleted. Stop a service or monitor first, and close what is open: the answer names each use.',
+    'A resource in use is not deleted, and the refusal names each use. Stop a service or monitor first. Close the',
+    'sessions of a service and the connections to a server first.',
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;

@@ -144,7 +144,7 @@ export interface Refused<S> {
  *
  * @public
  */
-export type DecisionOf<S, E extends EventBase, F extends EffectBase> =
+export type DecisionOf<S, E extends EventBase = EventBase, F extends EffectBase = EffectBase> =
   Accepted<S, E, F> | Unchanged<S> | Refused<S>;
 
 /**
@@ -153,7 +153,7 @@ export type DecisionOf<S, E extends EventBase, F extends EffectBase> =
  *
  * @public
  */
-export type TransitionOf<S, E extends EventBase, F extends EffectBase> = (
+export type TransitionOf<S, E extends EventBase = EventBase, F extends EffectBase = EffectBase> = (
   snapshot: S,
   context: Context,
 ) => DecisionOf<S, E, F>;
@@ -217,11 +217,7 @@ interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
 
 /** A row for each type of event. @internal */
 export type EventTable<S, E extends EventBase> = {
-  readonly [T in E['type']]: EventRow<
-    S,
-    Extract<E, { readonly type: T }>,
-    DecisionOf<S, EventBase, EffectBase>
-  >;
+  readonly [T in E['type']]: EventRow<S, Extract<E, { readonly type: T }>, DecisionOf<S>>;
 };
 
 /**

@@ -71,48 +71,46 @@ export async function sealDefinition(
   return faults.length === 0 ? ok(entry) : { ok: false, problem: problemOf(faults) };
 }
 
-type Place = readonly string[];
+type Path = readonly string[];
 
 interface Sealing extends Pick<SecretPorts, 'isSecretParameter'> {
   /** Gives the sealed form of a text, or refuses the value. */
-  seal(this: void, text: Json, place: Place): Promise<Json>;
-  refuse(this: void, place: Place, code: ProblemCode, detail: string): void;
+  seal(this: void, text: Json, place: Path): Promise<Json>;
+  refuse(this: void, place: Path, code: ProblemCode, detail: string): void;
 }
 
 async function sealEntry(
   fields: Fields,
   entry: JsonObject,
-  path: Place,
+  path: Path,
   sealing: Sealing,
 ): Promise<JsonObject> {
   const members = new Map(Object.entries(entry));
   for (const field of fields.all) {
-    const { name, documentName, entries, secret, sealedEntriesOf = name } = field;
-    if (secret !== undefined && members.has(documentName))
-      sealing.refuse(
-        [...path, documentName],
-        'field-unknown',
-        `is not known here: write the secret in plain text into ${sealedEntriesOf}`,
-      );
-    const given = asMap(fields, sealedEntriesOf, members.get(sealedEntriesOf));
-    const place = [...path, sealedEntriesOf];
+    // A secret is stored under `documentName`. Clients write it under `written`.
+    const { name, documentName, entries, secret, sealedEntriesOf: written = name } = field;
+    const place = [...path, written];
+    if (secret !== undefined && members.has(documentName)) {
+      const detail = `is not known here: write the secret in plain text into ${written}`;
+      sealing.refuse([...path, documentName], 'field-unknown', detail);
+    }
+    const given = asStored(fields, written, members.get(written));
     if (given === undefined) continue;
     if (entries !== undefined && isArray(given))
       members.set(name, await sealList(entries, given, place, sealing));
-    if (secret === undefined) continue;
-    if (sealedEntriesOf !== name) {
-      const { open, sealed } = await sealMap(field, given, place, sealing);
-      members.set(sealedEntriesOf, open).set(documentName, sealed);
-    } else {
+    else if (secret !== undefined && written === name) {
       members.delete(name);
       members.set(documentName, await sealing.seal(given, place));
+    } else if (secret !== undefined) {
+      const { open, sealed } = await sealMap(field, given, place, sealing);
+      members.set(written, open).set(documentName, sealed);
     }
   }
   return Object.fromEntries(members);
 }
 
-/** A value as its field stores it: a map of parameters can be written as a single entry. */
-function asMap({ all }: Fields, name: string, value: Json | undefined): Json | undefined {
+/** A value as its field stores it: a client can write a map of parameters as a single entry. */
+function asStored({ all }: Fields, name: string, value: Json | undefined): Json | undefined {
   const accepts = all.find((field) => field.name === name)?.accepts;
   const parsed = accepts && z.safeParse(accepts, value);
   return parsed?.success === true ? (parsed.data as Json) : value;
@@ -121,7 +119,7 @@ function asMap({ all }: Fields, name: string, value: Json | undefined): Json | u
 async function sealList(
   fields: Fields,
   list: readonly Json[],
-  path: Place,
+  path: Path,
   sealing: Sealing,
 ): Promise<readonly Json[]> {
   const sealed: Json[] = [];
@@ -130,11 +128,11 @@ async function sealList(
   return sealed;
 }
 
-/** Takes the secret entries out of a map. The secrets of a map that is too large are not worth the work. */
+/** Takes the secret entries out of a map. A map that is too large is refused before anything is sealed. */
 async function sealMap(
   { secretMember }: Field,
   map: Json,
-  path: Place,
+  path: Path,
   { seal, refuse, isSecretParameter }: Sealing,
 ): Promise<{ readonly open: Json; readonly sealed: JsonObject }> {
   if (!isObject(map)) return { open: map, sealed: {} };
@@ -155,15 +153,16 @@ async function sealMap(
   return { open: Object.fromEntries(open), sealed: Object.fromEntries(sealed) };
 }
 
-/** Names the places in a refusal as clients do: a secret is where they write it. @internal */
-export function asClientsDefine(fields: Fields, reason: Problem): Problem {
+/** Gives a refusal with the pointers of a definition from a client, where a secret is in plain text. @internal */
+export function withPointersOfClient(fields: Fields, reason: Problem): Problem {
   const { errors } = reason;
   if (errors === undefined) return reason;
   const place = (pointer: string): string => formatPointer(asWritten(fields, parsePointer(pointer) ?? []));
   return problemOf(errors.map((fault) => ({ ...fault, pointer: place(fault.pointer) })));
 }
 
-function asWritten({ all }: Fields, [token, ...inner]: Place): Place {
+/** The place in the definition of a client for a place in the entry of a document. */
+function asWritten({ all }: Fields, [token, ...inner]: Path): Path {
   const field = all.find(({ documentName }) => documentName === token);
   if (field === undefined) return token === undefined ? [] : [token, ...inner];
   const { name, sealedEntriesOf = name, entries } = field;

@@ -1,9 +1,9 @@
 /**
- * A persistent map with texts as keys, made for few changes of many entries: the entries are shared, and the changes since are
- * kept beside them until there are many.
+ * A persistent map from texts to numbers, made for few changes of many entries. The next map shares the entries, and
+ * keeps its changes beside them. After many changes, the entries are copied.
  */
 
-/** The number of changes beside the entries. To copy so few takes less than to copy the entries once in so many changes. */
+/** The largest number of changes beside the entries. Each change copies the changes before it. */
 const mostChanges = 128;
 
 /**
@@ -13,7 +13,7 @@ const mostChanges = 128;
  */
 export class KeyMap implements Iterable<readonly [key: string, value: number]> {
   readonly #entries: ReadonlyMap<string, number>;
-  /** The entries that are new, or gone. */
+  /** The values of the changed entries; `undefined` for an entry that is gone. */
   readonly #changes: ReadonlyMap<string, number | undefined>;
 
   private constructor(
@@ -38,11 +38,11 @@ export class KeyMap implements Iterable<readonly [key: string, value: number]> {
   }
 
   with(key: string, value: number): KeyMap {
-    return this.#changed(key, value);
+    return this.#withChange(key, value);
   }
 
   without(key: string): KeyMap {
-    return this.has(key) ? this.#changed(key, undefined) : this;
+    return this.has(key) ? this.#withChange(key, undefined) : this;
   }
 
   *[Symbol.iterator](): Generator<readonly [key: string, value: number], void, undefined> {
@@ -50,9 +50,9 @@ export class KeyMap implements Iterable<readonly [key: string, value: number]> {
     for (const [key, value] of this.#changes) if (value !== undefined) yield [key, value];
   }
 
-  #changed(key: string, value: number | undefined): KeyMap {
+  #withChange(key: string, value: number | undefined): KeyMap {
     const changes = new Map(this.#changes);
-    // What comes again stands last.
+    // An entry that comes again is the last one.
     changes.delete(key);
     changes.set(key, value);
     return changes.size > mostChanges ? this.#joined(changes) : new KeyMap(this.#entries, changes);

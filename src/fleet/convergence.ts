@@ -18,8 +18,8 @@ import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
 import { evolving, type Fold } from '../runtime/journal/log.ts';
 import type { CommandRequest } from '../runtime/command/turn.ts';
-import { listIn } from '../resources/shared/use.ts';
-import { collectionOf, find, linkOf, type Settled } from '../snapshot/state.ts';
+import { linksOf } from '../resources/shared/use.ts';
+import { collectionOf, find, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
 import { foldAt, withFleetVersions } from './version.ts';
@@ -261,7 +261,7 @@ export class Convergence {
  */
 function saidOf(key: string, place: string, snapshot: Snapshot): string | undefined {
   const named = namedResources.find(({ collection }) => place.startsWith(`/${collection}/`));
-  const thing = named && find<Settled>(snapshot, named, place.slice(named.collection.length + 2));
+  const thing = named && find(snapshot, named, place.slice(named.collection.length + 2));
   if (named === undefined || thing === undefined) return undefined;
   if (key === `/${named.collection}`) {
     const { listeners = [] } = thing as Partial<Service>;
@@ -270,8 +270,7 @@ function saidOf(key: string, place: string, snapshot: Snapshot): string | undefi
       .toSorted()
       .join('/');
   }
-  const lists = Object.keys(named.fields.links).flatMap((field) => listIn(thing.settings, field));
-  return lists.some((link) => linkKey(link) === key) ? 'listed' : undefined;
+  return linksOf(named, thing).some((link) => linkKey(link) === key) ? 'listed' : undefined;
 }
 
 function isFollowed(link: string): boolean {

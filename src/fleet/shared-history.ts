@@ -352,7 +352,7 @@ export class SharedHistory {
   }
 
   #document(): GatewayDocument {
-    return this.#listeners.shared(withoutProcess(toDocument(this.#snapshot)));
+    return this.#listeners.withoutOwn(withoutProcess(toDocument(this.#snapshot)));
   }
 
   /** Gives the compacted form of all records so far. */
@@ -401,7 +401,7 @@ export function restoreShared(
   const { document, listeners: changes, versions, secretParameters, ...rest } = deepFreeze(read.data);
   const { epoch, revision, level: at } = rest;
   const listeners = SharedListeners.of(document, changes);
-  const plain = configured(given, listeners.at(document, given), revision);
+  const plain = configured(given, listeners.withOwn(document, given), revision);
   const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
     ...(rest as Beginning),
     listeners,

@@ -1,6 +1,7 @@
 /**
- * Shared listeners: which listeners of services all nodes have. A listener of the document that a node was given belongs to
- * that node alone, because another machine has other addresses. What nodes create and delete is the same at all of them.
+ * Shared listeners: the listeners that all nodes of a fleet have. A listener in the document that a node was given
+ * belongs to that node alone, because another machine has other addresses. A listener that one node creates or
+ * deletes is created or deleted at all nodes.
  */
 import * as z from 'zod/mini';
 
@@ -19,25 +20,25 @@ export const listenerChangeShape = z.object({
   definition: z.exactOptional(z.custom<Listener>((value: unknown) => isObject((value ?? null) as Json))),
 });
 
-/** What has become of a listener of a service that the given documents have. */
+/** The change of a listener of a service that is in the given documents. */
 interface ListenerChange {
   /** Key of the service. */
   readonly service: string;
   /** Key of the listener. */
   readonly listener: string;
-  /** Whether nodes lose the listener of their documents. */
+  /** Whether the nodes have deleted the listener of their documents. */
   readonly isGone: boolean;
-  /** The listener that nodes have got; left out if there is none. */
+  /** The listener that a node has created; left out if it was deleted since. */
   readonly definition?: Listener;
 }
 
 type ServiceEntry = NonNullable<GatewayDocument['services']>[number];
 
-/** Keeps which listeners all nodes have. @internal */
+/** Keeps the listeners that all nodes have. @internal */
 export class SharedListeners {
-  /** The keys of the services that nodes have created, which have the same listeners everywhere. */
+  /** The keys of the services that nodes have created. Such a service has the same listeners at all nodes. */
   readonly #created: Set<string>;
-  /** The changes of all other services, in their order, by the keys of service and listener. */
+  /** The changes of the listeners of all other services, in their order, by the keys of service and listener. */
   readonly #changes: Map<string, ListenerChange>;
 
   constructor(created: Iterable<string> = [], changes: Iterable<ListenerChange> = []) {
@@ -45,7 +46,7 @@ export class SharedListeners {
     this.#changes = new Map(Array.from(changes, (change) => [keyOf(change), change]));
   }
 
-  /** Reads the part of a state. */
+  /** Reads the members of a stored state. */
   static of({ services = [] }: GatewayDocument, changes: Iterable<ListenerChange> = []): SharedListeners {
     const created = services.filter(hasListeners).map(({ name }) => nameKey(name));
     return new SharedListeners(created, changes);
@@ -55,7 +56,7 @@ export class SharedListeners {
     return [...this.#changes.values()];
   }
 
-  /** Takes in what was settled. */
+  /** Takes in a settled event. */
   take(event: AdminEvent): void {
     if (event.type === 'service.created') this.#created.add(event.service);
     if (event.type === 'service.deleted') this.#forget(event.service);
@@ -64,7 +65,7 @@ export class SharedListeners {
     if (this.#created.has(service)) return;
     const key = keyOf(event);
     const isGone = this.#changes.get(key)?.isGone === true || event.type === 'listener.deleted';
-    // A listener that comes again is the last one of its service.
+    // A listener that is created again is the last one of its service.
     this.#changes.delete(key);
     const change = { service, listener, isGone };
     this.#changes.set(key, event.type === 'listener.created' ? { ...change, definition } : change);
@@ -75,8 +76,8 @@ export class SharedListeners {
     for (const [key, change] of this.#changes) if (change.service === service) this.#changes.delete(key);
   }
 
-  /** The document without the listeners of the documents that the nodes were given. */
-  shared(document: GatewayDocument): GatewayDocument {
+  /** The document of a node without the listeners that belong to that node alone. */
+  withoutOwn(document: GatewayDocument): GatewayDocument {
     const services = (document.services ?? []).map((service): ServiceEntry => {
       const { listeners: _own, ...rest } = service;
       return this.#created.has(nameKey(service.name)) ? service : rest;
@@ -84,8 +85,8 @@ export class SharedListeners {
     return { ...document, services };
   }
 
-  /** A shared document with the listeners of the document that a node was given. */
-  at(document: GatewayDocument, given: Snapshot): GatewayDocument {
+  /** A shared document with the listeners of a node. `given` is the document that the node was given. */
+  withOwn(document: GatewayDocument, given: Snapshot): GatewayDocument {
     const services = (document.services ?? []).map((service) =>
       hasListeners(service) ? service : { ...service, listeners: this.#listenersOf(service, given) },
     );
@@ -103,7 +104,7 @@ export class SharedListeners {
   }
 }
 
-/** Whether a state has the listeners of a service, because a node has created the service. */
+/** Whether a shared document has the listeners of a service: only if a node has created the service. */
 function hasListeners({ listeners }: ServiceEntry): boolean {
   return listeners !== undefined;
 }

@@ -9,10 +9,10 @@ import type { Version } from '../core/version.ts';
 import type { FleetPlace } from '../core/decision.ts';
 import { differencesOf, eventTable, evolve, namedResources, type AdminEvent } from '../resources/index.ts';
 import { servicesUsing } from '../resources/filter.ts';
-import { listIn } from '../resources/shared/use.ts';
+import { linksOf } from '../resources/shared/use.ts';
 import { revisionsOfLife } from '../runtime/journal/life.ts';
 import type { Fold } from '../runtime/journal/log.ts';
-import { collectionOf, find, inOrderOf, replaceVersions, type Settled } from '../snapshot/state.ts';
+import { collectionOf, find, inOrderOf, replaceVersions } from '../snapshot/state.ts';
 import { filters, type Snapshot } from '../resources/snapshot.ts';
 
 /**
@@ -138,8 +138,6 @@ function hasContentOf(own: Snapshot, fleet: Snapshot, collection: string, key: s
 /** The links of a resource, as its representation shows them. */
 function linksIn(snapshot: Snapshot, collection: string, key: string): string {
   const named = namedResources.find((each) => each.collection === collection);
-  const { settings = {} } = find<Settled>(snapshot, { collection }, key) ?? {};
-  return Object.keys(named?.fields.links ?? {})
-    .flatMap((field) => listIn(settings, field))
-    .join();
+  const thing = named && find(snapshot, named, key);
+  return named && thing ? linksOf(named, thing).join() : '';
 }

@@ -35,7 +35,14 @@ import { linkOf, linkOfKey, sessionsOf, withSessions, type State } from '../snap
 import { assertInputs, servers, type Snapshot } from './snapshot.ts';
 import type { Server } from './server.ts';
 import type { Kind } from './shared/kind.ts';
-import { findSession, finder, listOf, lookUp, reported, reportedSession } from './shared/look-up.ts';
+import {
+  findSession,
+  finder,
+  linkOfCollection,
+  lookUp,
+  reported,
+  reportedSession,
+} from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, listing, listingOf, listRoute } from './shared/route.ts';
 import { inBatches } from './shared/teardown.ts';
@@ -344,7 +351,7 @@ export function closeServerConnections(
 ): ConnectionDecision {
   assertInputs(snapshot, context);
   const found = lookUp(snapshot, servers, server);
-  if (!found.ok) return refused(snapshot, found.problem, [listOf(servers)]);
+  if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(servers)]);
   return decideServerConnections(snapshot, found.value, context);
 }
 

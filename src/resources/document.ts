@@ -32,7 +32,7 @@ import {
   withTotals,
   type SessionDocument,
 } from '../snapshot/session/document.ts';
-import { collectionOf, type Settled } from '../snapshot/state.ts';
+import { collectionOf, type ConfiguredEntity } from '../snapshot/state.ts';
 import type { FilterDocument } from './filter.ts';
 import type { InstanceRepresentation, Module } from './gateway.ts';
 import { fieldTables, namedResources, sessionDocument, wholes } from './index.ts';
@@ -260,12 +260,12 @@ function listOf({ collection, singular, fields }: NamedResources, document: Json
 /** The valid entries of a list, and the faults of the other entries. */
 interface Loaded extends Pick<NamedResources, 'collection' | 'fields'> {
   /** The entries by their positions in the list. */
-  readonly entities: ReadonlyMap<number, Settled>;
+  readonly entities: ReadonlyMap<number, ConfiguredEntity>;
   readonly faults: readonly Fault[];
 }
 
 function loadList({ collection, fields, entries }: List, find: FindName): Loaded {
-  const entities = new Map<number, Settled>();
+  const entities = new Map<number, ConfiguredEntity>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
     const checked = checkEntry(fields, entry, [collection, position], find);
@@ -294,7 +294,7 @@ function loadList({ collection, fields, entries }: List, find: FindName): Loaded
 export function toDocument(snapshot: Snapshot): GatewayDocument {
   assertSnapshot(snapshot);
   const lists = namedResources.map((named) => {
-    const save = (thing: Settled): object => ({
+    const save = (thing: ConfiguredEntity): object => ({
       ...saveFields(named.fields, thing, thing.settings),
       ...named.saveMore?.(snapshot, thing),
     });

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 
-import type { Context, DecisionOf, EffectBase, EventBase } from '../core/decision.ts';
+import type { Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -86,7 +86,7 @@ export interface RunningHistory {
   /** The commands that an undo stands for. */
   usesOf(this: void, id: string): readonly Use[];
   /** Decides an undo. Refused with `entry-not-found` or `undo-refused`. */
-  undo(this: void, id: string, snapshot: State, context: Context): SomeDecision;
+  undo(this: void, id: string, snapshot: State, context: Context): DecisionOf<State>;
   /** Gives the decision that brings back the configuration right after an entry. Refused as an undo. */
   restore(this: void, id: string): Promise<Restoring>;
 }
@@ -94,12 +94,10 @@ export interface RunningHistory {
 /** The configuration that is brought back. */
 interface Restoring {
   /** Decides in the turn of the command. */
-  decide(this: void, snapshot: State, context: Context): SomeDecision;
+  decide(this: void, snapshot: State, context: Context): DecisionOf<State>;
   /** What is not brought back. */
   readonly notes: readonly Note[];
 }
-
-type SomeDecision = DecisionOf<State, EventBase, EffectBase>;
 
 const fields = defineFields<{
   representation: HistoryEntryRepresentation;

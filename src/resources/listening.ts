@@ -1,6 +1,6 @@
 /**
- * Listening: the listeners of a service come and go. The Gateway Administration REST Interface shows listeners, and has no
- * endpoint that changes them: the endpoints are additions.
+ * Listening: the creation and the deletion of the listeners of a service. The Gateway Administration REST Interface
+ * lists listeners; the other endpoints are additions.
  */
 import {
   accepted,
@@ -15,14 +15,13 @@ import {
   type EventHead,
   type EventTable,
 } from '../core/decision.ts';
-import { asClientsDefine, definitionShape, sealDefinition } from '../core/definition-seal.ts';
 import { encodeSegment } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
-import type { Version } from '../core/version.ts';
+import { latest, type Version } from '../core/version.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { commandQuery, type CommandRoute, type PathParameters } from '../http/route.ts';
+import type { CommandRoute, PathParameters } from '../http/route.ts';
 import { copyJson } from '../json/copy.ts';
-import { deepFreeze, isObject, sameJson, type Json } from '../json/value.ts';
+import { deepFreeze, sameJson, type Json } from '../json/value.ts';
 import { fail, ok, problem, problemOf, quoted, type Problem, type Result } from '../problem.ts';
 import { checkEntry } from '../snapshot/entry.ts';
 import { reservedFaults } from '../snapshot/reserved-key.ts';
@@ -30,8 +29,8 @@ import { isSecretIn, misplacedSecrets } from '../snapshot/secret-parameter.ts';
 import { linkOf, nameFinder, replace } from '../snapshot/state.ts';
 import { listenerFields, representListener, type Listener } from './listener.ts';
 import type { About, Kind } from './shared/kind.ts';
-import { assertName, finder, listOf, lookUp } from './shared/look-up.ts';
-import { insideOf } from './shared/membership.ts';
+import { assertName, finder, linkOfCollection, lookUp } from './shared/look-up.ts';
+import { creating } from './shared/membership-route.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listingOf, listRoute } from './shared/route.ts';
 import { valueLimits } from './shared/settings.ts';
@@ -64,6 +63,10 @@ function listenerOf({ listeners }: Service, name: string): Listener | undefined 
   return listeners.find((each) => nameKey(each.name) === nameKey(name));
 }
 
+function areEqual(one: Listener, other: Listener): boolean {
+  return sameJson(one as unknown as Json, other as unknown as Json);
+}
+
 function lookUpListener(snapshot: Snapshot, service: string, name: string): Result<Placed> {
   const found = lookUp(snapshot, services, service);
   if (!found.ok) return found;
@@ -82,11 +85,10 @@ const events: EventTable<Snapshot, ListenerEvent> = {
       const found = lookUpListener(snapshot, service, name);
       if (!found.ok) return unchanged(snapshot, []);
       const { listener } = found.value;
-      if (sameJson(listener as unknown as Json, definition as unknown as Json))
-        return decideDeletion(snapshot, found.value, context);
+      if (areEqual(listener, definition)) return decide('delete', snapshot, found.value, context);
       const link = linkOfListener(found.value.service, listener);
       const detail = `The listener ${quoted(listener.name)} is not as it was created. To remove it all the same: DELETE ${link}.`;
-      return refused(snapshot, problem('patch-test-failed', detail), restsOn(found.value));
+      return refused(snapshot, problem('patch-test-failed', detail), resourcesOf(found.value));
     },
     evolve: (snapshot, { service, listener, definition }, change) =>
       replace(snapshot, services, service, change, (before) =>
@@ -101,14 +103,11 @@ const events: EventTable<Snapshot, ListenerEvent> = {
     revert: (snapshot, { service, definition }, context) =>
       createListener(snapshot, service, definition, context),
     evolve: (snapshot, { service, listener }, change) =>
-      replace(snapshot, services, service, change, (before) =>
-        listenerOf(before, listener) === undefined
-          ? before
-          : {
-              ...before,
-              listeners: deepFreeze(before.listeners.filter(({ name }) => nameKey(name) !== listener)),
-            },
-      ),
+      replace(snapshot, services, service, change, (before) => {
+        const listeners = before.listeners.filter(({ name }) => nameKey(name) !== listener);
+        const isGone = listeners.length === before.listeners.length;
+        return isGone ? before : { ...before, listeners: Object.freeze(listeners) };
+      }),
   },
 };
 
@@ -157,7 +156,7 @@ export function createListener(
   const json = copyJson(definition, valueLimits);
   if (!json.ok) return refused(snapshot, json.problem);
   const found = lookUp(snapshot, services, service);
-  if (!found.ok) return refused(snapshot, found.problem, [listOf(services)]);
+  if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(services)]);
   return decideCreation(snapshot, found.value, json.value, context);
 }
 
@@ -195,14 +194,14 @@ export function deleteListener(
   assertName(services, service);
   if (typeof name !== 'string') throw new TypeError('The name of a listener must be a string');
   const found = lookUpListener(snapshot, service, name);
-  if (found.ok) return decideDeletion(snapshot, found.value, context);
+  if (found.ok) return decide('delete', snapshot, found.value, context);
   const present = lookUp(snapshot, services, service);
   const resources = present.ok ? [linkOf('services', present.value)] : [];
-  return refused(snapshot, found.problem, [listOf(services), ...resources]);
+  return refused(snapshot, found.problem, [linkOfCollection(services), ...resources]);
 }
 
-/** A listener rests on its service: no patch, start or deletion of the service comes in between. */
-function restsOn({ service, listener }: Placed): readonly string[] {
+/** A decision about a listener rests on the service too: the service is not patched, started or deleted meanwhile. */
+function resourcesOf({ service, listener }: Placed): readonly string[] {
   return [linkOf('services', service), linkOfListener(service, listener)];
 }
 
@@ -216,21 +215,18 @@ function decideCreation(
   const all = [
     ...reservedFaults(definition),
     ...faults,
-    ...(entry === undefined ? [] : secretFaults(snapshot, service, entry as Listener)),
+    // A secret parameter comes in sealed, and only a declared name is secret.
+    ...(entry === undefined ? [] : misplacedSecrets(listenerFields, entry, isSecretIn(snapshot))),
   ];
   if (entry === undefined || all.length > 0)
     return refused(snapshot, problemOf(all), [linkOf('services', service)]);
   const listener = deepFreeze(entry as Listener);
   const present = listenerOf(service, listener.name);
-  const rests = restsOn({ service, listener });
+  const resources = resourcesOf({ service, listener });
   if (present === undefined) return decide('create', snapshot, { service, listener }, context);
-  return sameJson(present as unknown as Json, listener as unknown as Json)
-    ? unchanged(snapshot, rests)
-    : refused(snapshot, exists(service, present), rests);
-}
-
-function decideDeletion(snapshot: Snapshot, placed: Placed, context: Context): ListenerDecision {
-  return decide('delete', snapshot, placed, context);
+  return areEqual(present, listener)
+    ? unchanged(snapshot, resources)
+    : refused(snapshot, exists(service, present), resources);
 }
 
 function decide(
@@ -242,7 +238,7 @@ function decide(
   const { service, listener } = placed;
   const resource = linkOfListener(service, listener);
   const about = { service: service.key, listener: nameKey(listener.name), definition: listener };
-  return accepted(events, snapshot, restsOn(placed), {
+  return accepted(events, snapshot, resourcesOf(placed), {
     events: [{ type: `listener.${verb}d`, ...eventHead(resource, context), ...about }],
     effects: [{ type: `listener.${verb}`, resource, ...about }],
   });
@@ -254,26 +250,6 @@ function exists(service: Service, present: Listener): Problem {
     `one. Choose another name, or delete the listener first: DELETE ${linkOfListener(service, present)}.`;
   return problem('resource-exists', detail);
 }
-
-/** A secret parameter comes in sealed, and only a declared name is secret. */
-function secretFaults(
-  snapshot: Snapshot,
-  service: Service,
-  listener: Listener,
-): ReturnType<typeof misplacedSecrets> {
-  const { resources: kind } = listenerPlace;
-  const alone = { ...service, listeners: [listener] };
-  const resources = [{ ...kind, entities: [[0, alone] as const] }];
-  return misplacedSecrets(resources, isSecretIn(snapshot)).map(insideOf(4));
-}
-
-/** Where {@link misplacedSecrets} finds the listeners of a service: the only maps of this table. */
-const listenerPlace = {
-  resources: {
-    collection: 'services',
-    fields: { all: [{ storedName: 'listeners', entries: listenerFields }] } as never,
-  },
-};
 
 const combine = sequenceFor(events, effects, (reason) => reason);
 
@@ -311,13 +287,12 @@ function addListeners(
 export const listenerSteps = { remove: removeListeners, add: addListeners };
 
 function isAmong(listeners: readonly Listener[], listener: Listener): boolean {
-  return listeners.some((each) => sameJson(each as unknown as Json, listener as unknown as Json));
+  return listeners.some((each) => areEqual(each, listener));
 }
 
 /** A list of listeners changes with its service; another node of a fleet has other listeners. */
 function versionOf({ gateway }: Snapshot, { version }: Service): Version {
-  const { command, live } = gateway.version;
-  return { command: Math.max(command, version.command), live: Math.max(live, version.live) };
+  return latest(gateway.version, version);
 }
 
 const findPlaced = (snapshot: Snapshot, { name = '', listener = '' }: PathParameters): Result<Placed> =>
@@ -336,42 +311,18 @@ const item = itemRoute<Placed>({
 });
 
 const creation: CommandRoute<Snapshot, ListenerDecision, Surroundings, Service> = {
+  ...creating(
+    listenerFields,
+    (definition, service: Service, snapshot: Snapshot, context) =>
+      decideCreation(snapshot, service, definition, context),
+    item,
+    'listener',
+  ),
   ...endpoint('services.createListener'),
-  role: 'administrator',
-  isAddition: true,
-  aliases: [],
-  query: commandQuery,
-  search: [],
-  fields: [],
-  mediaTypes: ['application/json'],
-  summary: 'Creates a listener of a service.',
-  bodyShape: definitionShape(listenerFields),
-  answerShape: listenerFields.representation,
+  summary: 'Creates a listener of a service from its entry in a gateway document.',
   find: finder(services),
   version: versionOf,
   link: (service) => linkOf('services', service),
-  async command({ name = '' }, body, secrets) {
-    const sealed = await sealDefinition(listenerFields, body, secrets);
-    if (!sealed.ok) return sealed;
-    // Each sealing gives another text.
-    const asked = await sealDefinition(listenerFields, body, {
-      ...secrets,
-      seal: () => Promise.resolve('set'),
-    });
-    const { name: listener } = isObject(body) ? body : {};
-    return ok({
-      decide(snapshot, service, context) {
-        const decision = decideCreation(snapshot, service, sealed.value, context);
-        if (decision.outcome !== 'refused') return decision;
-        return { ...decision, problem: asClientsDefine(listenerFields, decision.problem) };
-      },
-      ...(asked.ok ? { asked: { definition: asked.value } } : {}),
-      creates: {
-        route: item,
-        parameters: { name, listener: typeof listener === 'string' ? listener : '' },
-      },
-    });
-  },
 };
 
 /** The kind "listener". @internal */
@@ -407,7 +358,7 @@ export const listenerKind: Kind<Snapshot, ListenerEvent, ListenerEffect, never> 
         return found.ok ? versionOf(snapshot, found.value) : undefined;
       },
       link: ({ service, listener }) => linkOfListener(service, listener),
-      decide: (snapshot: Snapshot, placed, context) => decideDeletion(snapshot, placed, context),
+      decide: (snapshot: Snapshot, placed, context) => decide('delete', snapshot, placed, context),
     }),
   ],
 };

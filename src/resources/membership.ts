@@ -8,7 +8,7 @@ import { assertMembers } from '../core/member.ts';
 import { membership, namedResources, type Decision } from './index.ts';
 import type { GatewayDocument } from './document.ts';
 import type { NamedResources } from './shared/kind.ts';
-import { assertName, listOf, lookUp } from './shared/look-up.ts';
+import { assertName, linkOfCollection, lookUp } from './shared/look-up.ts';
 import type { DeletionOptions } from './shared/membership.ts';
 import { valueLimits } from './shared/settings.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
@@ -99,7 +99,7 @@ export function deleteResource(
   const kind = named(collection);
   assertName(kind, name);
   const found = lookUp(snapshot, kind, name);
-  if (!found.ok) return refused(snapshot, found.problem, [listOf(kind)]);
+  if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(kind)]);
   return membership.delete(kind, found.value, options, snapshot, context) as Decision;
 }
 

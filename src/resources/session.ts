@@ -35,7 +35,7 @@ import type { Kind } from './shared/kind.ts';
 import {
   findSession,
   finder,
-  listOf,
+  linkOfCollection,
   lookUp,
   lookUpSession,
   reported,
@@ -360,7 +360,7 @@ function decideSession(snapshot: Snapshot, session: Session, context: Context): 
 export function closeServiceSessions(snapshot: Snapshot, service: string, context: Context): SessionDecision {
   assertInputs(snapshot, context);
   const found = lookUp(snapshot, services, service);
-  if (!found.ok) return refused(snapshot, found.problem, [listOf(services)]);
+  if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(services)]);
   return decideServiceSessions(snapshot, found.value, context);
 }
 

@@ -9,7 +9,7 @@ import { initialVersion, type Version } from '../core/version.ts';
 import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
-import type { Settled } from './state.ts';
+import type { ConfiguredEntity } from './state.ts';
 
 type Path = readonly (string | number)[];
 
@@ -109,9 +109,13 @@ function resolveEntry(
 }
 
 /** Creates the resource of a valid entry with canonical links. @internal */
-export function loadEntity(fields: Fields, entry: object, version: Version = initialVersion): Settled {
+export function loadEntity(
+  fields: Fields,
+  entry: object,
+  version: Version = initialVersion,
+): ConfiguredEntity {
   const { rest, settings } = loadFields(fields, entry);
   // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
   const own = { key: nameKey(String(rest['name'])), version, settings };
-  return deepFreeze(Object.assign(rest, own)) as unknown as Settled;
+  return deepFreeze(Object.assign(rest, own)) as unknown as ConfiguredEntity;
 }

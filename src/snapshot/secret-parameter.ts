@@ -17,13 +17,13 @@ import { nameKey } from '../core/name.ts';
 import { undeclaredSecret } from '../core/patch-view.ts';
 import { formatPointer } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
-import { collectionOf, linkOf, type Settled, type State } from './state.ts';
+import { collectionOf, linkOf, type ConfiguredEntity, type State } from './state.ts';
 
 /** The resources of a collection, with their positions in the document and their fields. @internal */
 export interface Positioned {
   readonly collection: string;
   readonly fields: Fields;
-  readonly entities: Iterable<readonly [position: number, resource: Settled]>;
+  readonly entities: Iterable<readonly [position: number, resource: ConfiguredEntity]>;
 }
 
 /** A parameter with a secret name that is not sealed. @internal */
@@ -56,7 +56,7 @@ export function assertSecretParameters(names: unknown): asserts names is readonl
 /** Gives the resources of a snapshot with their positions. @internal */
 export function positioned(
   snapshot: State,
-  collections: readonly (Named<Settled> & Pick<Positioned, 'fields'>)[],
+  collections: readonly (Named<ConfiguredEntity> & Pick<Positioned, 'fields'>)[],
 ): readonly Positioned[] {
   return collections.map((named) => ({
     ...named,
@@ -102,20 +102,27 @@ export function plainSecrets(
 }
 
 /** Gives the fault of a document with such a parameter. The fault names the place, and not the value. @internal */
-export function plainFault({ pointer, storedAs }: PlainSecret): Fault {
+export function plainFault({ pointer, storedAs }: Pick<PlainSecret, 'pointer' | 'storedAs'>): Fault {
   const detail = `is secret, and must not be plain text: put the output of gateway-admin seal into ${storedAs}`;
   return { pointer, code: 'validation-failed', detail };
 }
 
-/** Gives the faults of the parameters that are in the wrong map: secret in plain text, or sealed and not secret. @internal */
+/**
+ * Gives the faults of the parameters of one entry that are in the wrong map: secret in plain text, or sealed and not
+ * secret.
+ *
+ * @param values - the fields of the entry, as stored
+ * @internal
+ */
 export function misplacedSecrets(
-  resources: readonly Positioned[],
+  fields: Fields,
+  values: object,
   isSecret: (name: string) => boolean,
 ): readonly Fault[] {
-  return mapsIn(resources).flatMap(({ resource, path, map, storedAs, open, sealed }) => [
+  return mapsOf(fields, values, []).flatMap(({ path, storedAs, open, sealed }) => [
     ...Object.keys(open)
       .filter(isSecret)
-      .map((name) => plainFault({ resource, pointer: formatPointer([...path, name]), map, storedAs, name })),
+      .map((name) => plainFault({ pointer: formatPointer([...path, name]), storedAs })),
     ...Object.keys(sealed)
       .filter((name) => !isSecret(name))
       .map((name) => ({
@@ -161,14 +168,10 @@ function hasMaps({ all }: Fields): boolean {
 }
 
 /** The maps of a resource, and of the entries in its lists. */
-function mapsOf(
-  { all }: Fields,
-  values: Readonly<Record<string, unknown>>,
-  path: Path,
-): readonly Omit<MapPair, 'resource'>[] {
+function mapsOf({ all }: Fields, values: object, path: Path): readonly Omit<MapPair, 'resource'>[] {
   return all.flatMap(({ storedName: storedAs, sealedEntriesOf: map, entries }) => {
     if (entries !== undefined) {
-      const list = values[storedAs] as readonly Readonly<Record<string, unknown>>[];
+      const { [storedAs]: list = [] } = values as Readonly<Record<string, readonly object[]>>;
       return list.flatMap((entry, at) => mapsOf(entries, entry, [...path, storedAs, at]));
     }
     if (map === undefined) return [];

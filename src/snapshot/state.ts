@@ -24,7 +24,7 @@ export interface State {
 }
 
 /** A resource with settings, which a patch can change. @internal */
-export interface Settled extends Entity {
+export interface ConfiguredEntity extends Entity {
   /** The settings. */
   readonly settings: object;
 }
@@ -136,7 +136,7 @@ export function replace<S extends State, T extends Entity>(
  *
  * @internal
  */
-export function replaceSettings<S extends State, T extends Settled>(
+export function replaceSettings<S extends State, T extends ConfiguredEntity>(
   state: S,
   named: Named<T>,
   key: string,

@@ -7,12 +7,11 @@ import {
   unchanged,
   type Context,
   type DecisionOf,
-  type EffectBase,
-  type EventBase,
+  type TransitionOf,
 } from '../../core/decision.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
-import { find, linkOf, type Settled, type State } from '../../snapshot/state.ts';
+import { find, linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import {
   documentDifferences,
   fixedMember,
@@ -21,8 +20,9 @@ import {
   type DocumentDifference,
   type Selection,
 } from './document-difference.ts';
-import type { AdoptionSteps, NamedResources } from './kind.ts';
-import { definitionOf, type Membership } from './membership.ts';
+import { takeStep, type NamedResources } from './kind.ts';
+import { linkOfCollection } from './look-up.ts';
+import { definitionOf, type DeletionOptions, type Membership } from './membership.ts';
 import { relistingSteps } from './use.ts';
 
 /**
@@ -43,9 +43,6 @@ interface AdoptionOptions extends AdoptOptions {
   readonly replace?: boolean;
 }
 
-type Decision<S> = DecisionOf<S, EventBase, EffectBase>;
-type Transition<S> = (snapshot: S, context: Context) => Decision<S>;
-
 /**
  * Creates the transition that takes a document over: one decision about all resources.
  *
@@ -56,32 +53,30 @@ type Transition<S> = (snapshot: S, context: Context) => Decision<S>;
 export function adoptionFor<S extends State>(
   membership: Membership<S>,
   compared: readonly NamedResources<S>[],
-): (snapshot: S, given: S, context: Context, options: AdoptionOptions) => Decision<S> {
+): (snapshot: S, given: S, context: Context, options: AdoptionOptions) => DecisionOf<S> {
   const adopting = compared.filter(({ adoption }) => adoption !== undefined);
   const combine = sequenceFor(membership.events, membership.effects, (reason) => reason);
   return (snapshot, given, context, { only, prune = false, replace = false }) => {
     const selection = selectionOf(only, adopting, [snapshot, given]);
     if (!selection.ok) return refused(snapshot, selection.problem);
     const differences = documentDifferences(adopting, snapshot, given, selection.value);
-    const isFixed = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
-    const others = new Set(differences.filter(isFixed).map(({ resource }) => resource));
-    const chosen = adopting
-      .flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune))
-      .map((one) => ({ ...one, isOther: others.has(linkOf(one.named.collection, one.thing)) }));
+    const isReplaced = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
+    const replaced = new Set(differences.filter(isReplaced).map(({ resource }) => resource));
+    const chosen = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune));
     const resources = [
-      ...chosen.map(({ named, thing }) => linkOf(named.collection, thing)),
-      // That nothing else is there rests on the lists.
-      ...(prune && only === undefined ? adopting.map(({ collection }) => `/${collection}`) : []),
+      ...chosen.map(linkOfChosen),
+      // That nothing else is there rests on the collections.
+      ...(prune && only === undefined ? adopting.map(linkOfCollection) : []),
     ];
-    const obstacles = differences.filter((each) => !isFixed(each)).flatMap(faultOf);
+    const obstacles = differences.filter((each) => !isReplaced(each)).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
-    const restsOn: Transition<S> = () => unchanged(snapshot, resources);
+    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources);
     const replacements = chosen
-      .filter(({ isOther }) => isOther)
+      .filter((one) => replaced.has(linkOfChosen(one)))
       .map(
-        (one): Transition<S> =>
-          (now, then) =>
-            combine(...replacing(one, adopting, now, membership))(now, then),
+        (one): TransitionOf<S> =>
+          (now, context) =>
+            combine(...replacing(one, adopting, now, membership))(now, context),
       );
     return combine(restsOn, ...replacements, ...stepsOf(chosen, membership))(snapshot, context);
   };
@@ -91,10 +86,14 @@ export function adoptionFor<S extends State>(
 interface Chosen<S extends State> {
   readonly named: NamedResources<S>;
   /** The resource in use; the one of the document if there is none in use. */
-  readonly thing: Settled;
+  readonly thing: ConfiguredEntity;
   /** The resource in the document; left out if the resource must go. */
-  readonly wanted?: Settled;
+  readonly wanted?: ConfiguredEntity;
   readonly isNew: boolean;
+}
+
+function linkOfChosen<S extends State>({ named, thing }: Chosen<S>): string {
+  return linkOf(named.collection, thing);
 }
 
 function chosenIn<S extends State>(
@@ -104,7 +103,7 @@ function chosenIn<S extends State>(
   prune: boolean,
 ): readonly Chosen<S>[] {
   const present = selectedIn(snapshot, named, selection).flatMap((thing): readonly Chosen<S>[] => {
-    const wanted = find<Settled>(given, named, thing.key);
+    const wanted = find(given, named, thing.key);
     if (wanted !== undefined) return [{ named, thing, wanted, isNew: false }];
     return prune ? [{ named, thing, isNew: false }] : [];
   });
@@ -115,26 +114,23 @@ function chosenIn<S extends State>(
 }
 
 /**
- * The steps of an adoption. What stops comes before what starts, which may need its place, such as a port. What others list is
- * created before them, and deleted after them.
+ * The steps of an adoption. Stops come before starts, because a start may need a port that a stop frees. A resource
+ * that others list is created before them, and deleted after them.
  */
 function stepsOf<S extends State>(
   chosen: readonly Chosen<S>[],
   membership: Membership<S>,
-): readonly Transition<S>[] {
+): readonly TransitionOf<S>[] {
   const listed = chosen.filter(({ named }) => Object.keys(named.fields.links).length === 0);
-  const listing = chosen.filter((each) => !listed.includes(each));
-  const each = (step: keyof AdoptionSteps) => chosen.map((one) => stepOf(step, one));
+  const listing = chosen.filter((one) => !listed.includes(one));
+  const created = [...listed, ...listing].filter(({ isNew }) => isNew);
+  const deleted = [...listing, ...listed].filter(({ wanted }) => wanted === undefined);
+  const kept = chosen.filter(({ wanted }) => wanted !== undefined);
   return [
-    ...[...listed, ...listing].flatMap((one) => (one.isNew ? [creation(one, membership)] : [])),
-    ...each('stop'),
-    ...each('remove'),
-    ...each('update'),
-    ...each('add'),
-    ...each('start'),
-    ...[...listing, ...listed].flatMap((one) =>
-      one.wanted === undefined ? [deletion(one, membership)] : [],
-    ),
+    ...created.map((one) => creation(one, membership)),
+    ...chosen.map((one) => step('stop', one)),
+    ...(['remove', 'update', 'add', 'start'] as const).flatMap((name) => kept.map((one) => step(name, one))),
+    ...deleted.map((one) => deletion(one, membership)),
   ];
 }
 
@@ -144,49 +140,39 @@ function replacing<S extends State>(
   kinds: readonly NamedResources<S>[],
   snapshot: S,
   membership: Membership<S>,
-): readonly Transition<S>[] {
-  const link = linkOf(named.collection, thing);
+): readonly TransitionOf<S>[] {
   const gone = { named, thing, isNew: false };
   return [
-    stepOf('stop', gone),
-    (now, context) =>
-      membership.delete(named, find<Settled>(now, named, thing.key) ?? thing, { detach: true }, now, context),
+    step('stop', gone),
+    deletion(gone, membership, { detach: true }),
     creation({ named, thing: wanted, isNew: true }, membership),
-    ...relistingSteps(snapshot, kinds, named.collection, link),
+    ...relistingSteps(snapshot, kinds, named.collection, linkOfChosen(gone)),
   ];
 }
 
-function creation<S extends State>({ named, thing }: Chosen<S>, { create }: Membership<S>): Transition<S> {
+function creation<S extends State>({ named, thing }: Chosen<S>, { create }: Membership<S>): TransitionOf<S> {
   return (snapshot, context) => create(named, definitionOf(named, thing), snapshot, context);
 }
 
 function deletion<S extends State>(
   { named, thing: { key } }: Chosen<S>,
   membership: Membership<S>,
-): Transition<S> {
+  options: DeletionOptions = {},
+): TransitionOf<S> {
   return (snapshot, context) => {
-    const present = find<Settled>(snapshot, named, key);
+    const present = find(snapshot, named, key);
     return present === undefined
       ? unchanged(snapshot, [])
-      : membership.delete(named, present, {}, snapshot, context);
+      : membership.delete(named, present, options, snapshot, context);
   };
 }
 
-function stepOf<S extends State>(
-  step: keyof AdoptionSteps,
+/** A step for a resource. A resource that must go is only stopped. */
+function step<S extends State>(
+  name: Parameters<typeof takeStep>[0],
   { named, thing, wanted }: Chosen<S>,
-): Transition<S> {
-  return (snapshot, context) => {
-    const present = find<Settled>(snapshot, named, thing.key);
-    const decide = named.adoption?.steps[step];
-    if (present === undefined || decide === undefined) return unchanged(snapshot, []);
-    if (wanted !== undefined) return decide(snapshot, present, wanted, context) as Decision<S>;
-    // What runs must stop before it goes.
-    const stopped = { ...present, state: 'stopped' };
-    return step === 'stop'
-      ? (decide(snapshot, present, stopped, context) as Decision<S>)
-      : unchanged(snapshot, []);
-  };
+): TransitionOf<S> {
+  return takeStep(name, named, thing.key, (present) => wanted ?? { ...present, state: 'stopped' });
 }
 
 function faultOf({ pointer, detail, obstacle }: DocumentDifference): readonly Fault[] {

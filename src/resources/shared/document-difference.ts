@@ -10,9 +10,16 @@ import { maskSecrets } from '../../core/secret.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { quoted } from '../../problem.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import { collectionOf, find, linkOf, nameFinder, type Settled, type State } from '../../snapshot/state.ts';
+import {
+  collectionOf,
+  find,
+  linkOf,
+  nameFinder,
+  type ConfiguredEntity,
+  type State,
+} from '../../snapshot/state.ts';
 import type { NamedResources } from './kind.ts';
-import { listIn } from './use.ts';
+import { linksIn } from './use.ts';
 
 /**
  * A place where a gateway document differs from the configuration in use.
@@ -46,7 +53,11 @@ export const fixedMember = 'this field cannot change while the gateway runs';
 export type Selection = ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
 /** The resources of a collection that count, in the order of the selection. Looks at no other resource. @internal */
-export function selectedIn(snapshot: State, named: Named<Settled>, selection: Selection): readonly Settled[] {
+export function selectedIn(
+  snapshot: State,
+  named: Named<ConfiguredEntity>,
+  selection: Selection,
+): readonly ConfiguredEntity[] {
   if (selection === undefined) return [...collectionOf(snapshot, named)];
   return [...(selection.get(named.collection) ?? [])].flatMap((key) => find(snapshot, named, key) ?? []);
 }
@@ -95,7 +106,7 @@ export function documentDifferences(
 /** A resource that is only in one of the two. */
 function lone(
   { collection, adoption }: NamedResources,
-  entity: Settled,
+  entity: ConfiguredEntity,
   path: Path,
   { detail, obstacle }: { readonly detail: string; readonly obstacle?: string | undefined },
 ): DocumentDifference {
@@ -109,9 +120,13 @@ function lone(
 }
 
 /** Why a new resource cannot be created; `undefined` if each of its links names what is in use or taken over. */
-function strayLinkIn({ fields }: NamedResources, { settings }: Settled, around: Around): string | undefined {
+function strayLinkIn(
+  { fields }: NamedResources,
+  { settings }: ConfiguredEntity,
+  around: Around,
+): string | undefined {
   const isStray = ([name, collection]: readonly [string, string]): boolean =>
-    !listIn(settings, name).every((link) => isTaken(link, collection, around));
+    !linksIn(settings, name).every((link) => isTaken(link, collection, around));
   return Object.entries(fields.links).some(isStray) ? strayLink : undefined;
 }
 
@@ -139,8 +154,8 @@ function notTaken(collection: string): string {
 
 /** A resource that is in use and in the document. */
 interface Pair extends NamedResources, Around {
-  readonly present: Settled;
-  readonly wanted: Settled;
+  readonly present: ConfiguredEntity;
+  readonly wanted: ConfiguredEntity;
   /** The position of the resource in the document. */
   readonly position: number;
 }
@@ -158,7 +173,7 @@ function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
     });
 }
 
-function valueOf(field: Field, resource: Settled): Json | undefined {
+function valueOf(field: Field, resource: ConfiguredEntity): Json | undefined {
   return keptPart(field, storedValue(field, resource, resource.settings) as Json | undefined);
 }
 

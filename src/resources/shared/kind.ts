@@ -5,18 +5,20 @@
 import type * as z from 'zod/mini';
 
 import type { Named } from '../../core/collection.ts';
-import type {
-  Change,
-  Context,
-  DecisionOf,
-  EffectBase,
-  EffectTable,
-  EventBase,
-  EventTable,
+import {
+  unchanged,
+  type Change,
+  type Context,
+  type DecisionOf,
+  type EffectBase,
+  type EffectTable,
+  type EventBase,
+  type EventTable,
+  type TransitionOf,
 } from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
 import type { ReportBase, ReportTable } from '../../core/report.ts';
-import type { Settled, State } from '../../snapshot/state.ts';
+import { find, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import type { KindRoute } from './route.ts';
 
 /** A kind of resource. `S` is the snapshot. @internal */
@@ -38,7 +40,7 @@ export interface Kind<S extends State, E extends EventBase, F extends EffectBase
 }
 
 /** How a snapshot, a gateway document and a running interface have the named resources of a kind. @internal */
-export interface NamedResources<S extends State = State> extends Named<Settled> {
+export interface NamedResources<S extends State = State> extends Named<ConfiguredEntity> {
   readonly fields: Fields;
   /** The part that a running interface takes over from a gateway document; left out if there is none. */
   readonly adoption?: Adoption;
@@ -50,13 +52,13 @@ export interface NamedResources<S extends State = State> extends Named<Settled> 
     change: Change,
   ): State;
   /** Saves the members of a document entry that are not in the resource; left out if there are none. */
-  saveMore?(this: void, snapshot: S, thing: Settled): object;
+  saveMore?(this: void, snapshot: S, thing: ConfiguredEntity): object;
 }
 
 /** The part of a kind that a running interface can take over. @internal */
 export interface Adoption {
   /** The settings of the document, with everything that the host reports as at present. */
-  adopted(this: void, present: Settled, wanted: Settled): object;
+  adopted(this: void, present: ConfiguredEntity, wanted: ConfiguredEntity): object;
   readonly steps: AdoptionSteps;
 }
 
@@ -65,11 +67,36 @@ export type AdoptionSteps = Partial<Record<'stop' | 'remove' | 'update' | 'add' 
 
 /** Decides one step for one resource; unchanged if the resource is already as the document wants it. */
 interface Step {
-  decide(this: void, snapshot: State, present: Settled, wanted: Settled, context: Context): StepDecision;
+  decide(
+    this: void,
+    snapshot: State,
+    present: ConfiguredEntity,
+    wanted: ConfiguredEntity,
+    context: Context,
+  ): DecisionOf<State>;
 }
 
-/** The decision of a step. */
-type StepDecision = DecisionOf<State, EventBase, EffectBase>;
+/**
+ * Takes a step for one resource. Changes nothing if the resource is gone, or if its kind has no such step.
+ *
+ * @param key - key of the resource
+ * @param wantedOf - gives the resource as it must become
+ * @internal
+ */
+export function takeStep<S extends State>(
+  step: keyof AdoptionSteps,
+  named: NamedResources,
+  key: string,
+  wantedOf: (present: ConfiguredEntity) => ConfiguredEntity,
+): TransitionOf<S> {
+  return (snapshot, context) => {
+    const present = find(snapshot, named, key);
+    const decide = named.adoption?.steps[step];
+    return present === undefined || decide === undefined
+      ? unchanged(snapshot, [])
+      : (decide(snapshot, present, wantedOf(present), context) as DecisionOf<S>);
+  };
+}
 
 /** Members of a snapshot and of a gateway document about the whole gateway. @internal */
 export interface Whole<S extends State> {

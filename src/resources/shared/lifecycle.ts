@@ -25,9 +25,9 @@ import type { ReportTable } from '../../core/report.ts';
 import { linkTo } from '../../core/link.ts';
 import * as shape from '../../core/shape.ts';
 import { quoted } from '../../problem.ts';
-import { linkOf, replace, shownVersion, type Settled, type State } from '../../snapshot/state.ts';
+import { linkOf, replace, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import type { About, AdoptionSteps } from './kind.ts';
-import { finder, listOf, lookUp, reported } from './look-up.ts';
+import { finder, linkOfCollection, lookUp, reported } from './look-up.ts';
 import { commandRoute, endpointOf, type KindRoute } from './route.ts';
 
 /** Longest reason of a failure, in bytes of UTF-8. @internal */
@@ -122,7 +122,7 @@ export interface Lived {
 }
 
 /** A resource that starts and stops. @internal */
-type Thing = Settled & Lived;
+type Thing = ConfiguredEntity & Lived;
 
 /** The lifecycle of one kind. `S` is the snapshot. @internal */
 export interface KindLifecycle<S extends State, K extends Singular> {
@@ -298,7 +298,7 @@ export function decideLifecycle<S extends State, K extends Singular>(
   context: Context,
 ): LifecycleDecision<S, K> {
   const found = lookUp(snapshot, machine.named, name);
-  if (!found.ok) return refused(snapshot, found.problem, [listOf(machine.named)]);
+  if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(machine.named)]);
   return decideFound(machine, command, snapshot, found.value, context);
 }
 

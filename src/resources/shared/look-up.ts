@@ -24,14 +24,16 @@ export function lookUp<T extends Entity>(snapshot: State, named: Named<T>, name:
 }
 
 /** The link of a list: that nothing has a name rests on the list. @internal */
-export function listOf({ collection }: Pick<Named<Entity>, 'collection'>): string {
+export function linkOfCollection({ collection }: Pick<Named<Entity>, 'collection'>): string {
   return `/${collection}`;
 }
 
 /** The lists on which a refusal rests because a link names nothing. @internal */
-export function unresolvedLists({ links }: Fields, { code, errors = [] }: Problem): readonly string[] {
+export function unresolvedCollections({ links }: Fields, { code, errors = [] }: Problem): readonly string[] {
   const isUnresolved = [code, ...errors.map((each) => each.code)].includes('link-unresolved');
-  return isUnresolved ? [...new Set(Object.values(links).map((collection) => listOf({ collection })))] : [];
+  return isUnresolved
+    ? [...new Set(Object.values(links).map((collection) => linkOfCollection({ collection })))]
+    : [];
 }
 
 /** @throws TypeError if a name from a program is no string @internal */

@@ -1,19 +1,18 @@
 /**
  * The routes of a collection whose resources can be created and deleted.
  */
-import type { DecisionOf, EffectBase, EventBase } from '../../core/decision.ts';
-import { asClientsDefine, definitionShape, sealDefinition } from '../../core/definition-seal.ts';
+import type { Context, DecisionOf } from '../../core/decision.ts';
+import { definitionShape, withPointersOfClient, sealDefinition } from '../../core/definition-seal.ts';
+import type { Fields } from '../../core/field.ts';
 import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
 import { isObject, type Json } from '../../json/value.ts';
 import { ok } from '../../problem.ts';
-import { linkOf, shownVersion, type Settled, type State } from '../../snapshot/state.ts';
+import { linkOf, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import type { NamedResources } from './kind.ts';
-import { finder } from './look-up.ts';
+import { finder, linkOfCollection } from './look-up.ts';
 import type { Membership } from './membership.ts';
 import type { Surroundings } from './rendering.ts';
 import { collectionVersion, endpointOf } from './route.ts';
-
-type Decision<S> = DecisionOf<S, EventBase, EffectBase>;
 
 const shared = {
   kind: 'command',
@@ -23,6 +22,52 @@ const shared = {
   query: commandQuery,
   fields: [],
 } as const;
+
+/** Decides the creation of what a definition says, in the list or resource that a path names. */
+type Create<S extends State, D, T> = (definition: Json, thing: T, snapshot: S, context: Context) => D;
+
+/**
+ * Completes a route that creates something from a definition in the body.
+ *
+ * @param fields - the fields of the definition
+ * @param create - decides the creation, given the sealed definition
+ * @param item - the route that shows what was created
+ * @param parameter - the parameter of that route for the name in the definition
+ * @internal
+ */
+export function creating<S extends State, D extends DecisionOf<S>, T>(
+  fields: Fields,
+  create: Create<S, D, T>,
+  item: ItemRoute<S, Surroundings>,
+  parameter: string,
+) {
+  return {
+    ...shared,
+    search: [],
+    mediaTypes: ['application/json'],
+    bodyShape: definitionShape(fields),
+    answerShape: fields.representation,
+    async command(parameters, body, secrets) {
+      const sealed = await sealDefinition(fields, body, secrets);
+      if (!sealed.ok) return sealed;
+      // Each sealing gives another text.
+      const asked = await sealDefinition(fields, body, { ...secrets, seal: () => Promise.resolve('set') });
+      const { name } = isObject(body) ? body : {};
+      return ok({
+        decide(snapshot, thing, context) {
+          const decision = create(sealed.value, thing, snapshot, context);
+          if (decision.outcome !== 'refused') return decision;
+          return { ...decision, problem: withPointersOfClient(fields, decision.problem) };
+        },
+        ...(asked.ok ? { asked: { definition: asked.value } } : {}),
+        creates: {
+          route: item,
+          parameters: { ...parameters, [parameter]: typeof name === 'string' ? name : '' },
+        },
+      });
+    },
+  } as const satisfies Partial<CommandRoute<S, DecisionOf<S>, Surroundings, T>>;
+}
 
 /**
  * Creates the route `POST /<collection>`.
@@ -34,34 +79,19 @@ export function creationRoute<S extends State>(
   named: NamedResources<S>,
   membership: Membership<S>,
   item: ItemRoute<S, Surroundings>,
-): CommandRoute<S, Decision<S>, Surroundings> {
-  const { collection, singular, fields } = named;
+): CommandRoute<S, DecisionOf<S>, Surroundings> {
   return {
-    ...shared,
+    ...creating<S, DecisionOf<S>, unknown>(
+      named.fields,
+      (definition, _named, snapshot, context) => membership.create(named, definition, snapshot, context),
+      item,
+      'name',
+    ),
     ...endpointOf(named, 'create'),
-    search: [],
-    mediaTypes: ['application/json'],
-    summary: `Creates a ${singular}.`,
-    bodyShape: definitionShape(fields),
-    answerShape: fields.representation,
+    summary: `Creates a ${named.singular} from its entry in a gateway document.`,
     find: () => ok(named),
     version: (snapshot) => collectionVersion(snapshot, named),
-    link: () => `/${collection}`,
-    async command(_parameters, body, secrets) {
-      const sealed = await sealDefinition(fields, body, secrets);
-      if (!sealed.ok) return sealed;
-      // Each sealing gives another text.
-      const asked = await sealDefinition(fields, body, { ...secrets, seal: () => Promise.resolve('set') });
-      return ok({
-        decide(snapshot: S, _named, context) {
-          const decision = membership.create(named, sealed.value, snapshot, context);
-          if (decision.outcome !== 'refused') return decision;
-          return { ...decision, problem: asClientsDefine(fields, decision.problem) };
-        },
-        ...(asked.ok ? { asked: { definition: asked.value } } : {}),
-        creates: { route: item, parameters: { name: nameIn(body) } },
-      });
-    },
+    link: () => linkOfCollection(named),
   };
 }
 
@@ -69,14 +99,14 @@ export function creationRoute<S extends State>(
 export function deletionRoute<S extends State>(
   named: NamedResources<S>,
   membership: Membership<S>,
-): CommandRoute<S, Decision<S>, Surroundings, Settled> {
+): CommandRoute<S, DecisionOf<S>, Surroundings, ConfiguredEntity> {
   const { collection, singular } = named;
   return {
     ...shared,
     ...endpointOf(named, 'delete'),
     search: ['detach'],
     mediaTypes: [],
-    summary: `Deletes a ${singular}.`,
+    summary: `Deletes a ${singular}. With detach=true, the lists of other resources lose it first.`,
     find: finder(named),
     version: (snapshot, thing) => shownVersion(snapshot, collection, thing),
     versionWhenGone: (snapshot) => collectionVersion(snapshot, named),
@@ -84,15 +114,10 @@ export function deletionRoute<S extends State>(
     command: (_parameters, _body, _secrets, _rendering, { detach: asked = 'false' }) => {
       const detach = asked === 'true';
       return ok({
-        decide: (snapshot: S, thing: Settled, context) =>
+        decide: (snapshot: S, thing: ConfiguredEntity, context) =>
           membership.delete(named, thing, { detach }, snapshot, context),
         asked: { detach },
       });
     },
   };
-}
-
-function nameIn(definition: Json): string {
-  const { name } = isObject(definition) ? definition : {};
-  return typeof name === 'string' ? name : '';
 }

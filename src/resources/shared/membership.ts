@@ -1,8 +1,8 @@
 /**
- * Membership: resources come into being and go, one way for every kind that a document configures.
+ * Membership: the creation and the deletion of a resource, the same for every kind that a document configures.
  *
  * The event and the effect have the whole definition of the resource, as an entry of a gateway document. Creation and deletion
- * are each the inverse of the other, so undo, recovery and a refusal of the gateway need nothing of their own.
+ * are each the inverse of the other, so undo, recovery and a refusal of the gateway need no code of their own.
  */
 import * as z from 'zod/mini';
 
@@ -22,12 +22,13 @@ import {
   type EventBase,
   type EventHead,
   type EventTable,
+  type TransitionOf,
 } from '../../core/decision.ts';
 import { configuredFields, configuredPart, saveFields, type Field, type Fields } from '../../core/field.ts';
 import { initialVersion, nextVersion } from '../../core/version.ts';
-import { formatPointer, parsePointer } from '../../json/pointer.ts';
+import { formatPointer } from '../../json/pointer.ts';
 import { isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
-import { problem, problemOf, quoted, type Fault, type Problem } from '../../problem.ts';
+import { ok, problem, problemOf, quoted, type Fault, type Problem, type Result } from '../../problem.ts';
 import { checkEntry, loadEntity } from '../../snapshot/entry.ts';
 import { reservedFaults } from '../../snapshot/reserved-key.ts';
 import { isSecretIn, misplacedSecrets } from '../../snapshot/secret-parameter.ts';
@@ -39,21 +40,25 @@ import {
   remove,
   sessionsOf,
   withSessions,
-  type Settled,
+  type ConfiguredEntity,
   type State,
 } from '../../snapshot/state.ts';
-import type { About, AdoptionSteps, NamedResources } from './kind.ts';
-import { listOf, unresolvedLists } from './look-up.ts';
-import { detachingSteps, listIn, openIn, refusalInUse } from './use.ts';
+import { takeStep, type About, type NamedResources } from './kind.ts';
+import { linkOfCollection, unresolvedCollections } from './look-up.ts';
+import { detachingSteps, linksOf, openOn, refusalInUse } from './use.ts';
 
-/** The events of resources that come and go. `D` is their entry in a gateway document. @internal */
+/** The events of a creation and of a deletion. `D` is the entry of the resource in a gateway document. @internal */
 export type MembershipEvent<K extends string, D> = About<K> &
   EventHead<`${K}.created` | `${K}.deleted`> & {
     /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */
     readonly definition: D;
   };
 
-/** The effects of resources that come and go: the host must create or delete what `definition` says. @internal */
+/**
+ * The effects of a creation and of a deletion: the host must create or delete the resource of `definition`.
+ *
+ * @internal
+ */
 export type MembershipEffect<K extends string, D> = About<K> &
   EffectHead<`${K}.create` | `${K}.delete`> & {
     /** The whole entry of the resource in a gateway document; a service or monitor in it is stopped. */
@@ -70,23 +75,27 @@ export interface DeletionOptions {
   readonly detach?: boolean;
 }
 
-type Decision<S> = DecisionOf<S, EventBase, EffectBase>;
-
 /** The creations and deletions of all kinds. @internal */
 export interface Membership<S extends State> {
   readonly events: EventTable<S, EventBase>;
   readonly effects: EffectTable<EffectBase>;
   /** Decides the creation of a resource. A service or monitor is created stopped, and then started. */
-  create(this: void, named: NamedResources<S>, definition: Json, snapshot: S, context: Context): Decision<S>;
+  create(
+    this: void,
+    named: NamedResources<S>,
+    definition: Json,
+    snapshot: S,
+    context: Context,
+  ): DecisionOf<S>;
   /** Decides the deletion of a resource. */
   delete(
     this: void,
     named: NamedResources<S>,
-    thing: Settled,
+    thing: ConfiguredEntity,
     options: DeletionOptions,
     snapshot: S,
     context: Context,
-  ): Decision<S>;
+  ): DecisionOf<S>;
 }
 
 /**
@@ -105,31 +114,26 @@ export function membershipOf<S extends State>(
   const combine = sequenceFor(events, effects, (problem) => problem);
 
   const creating =
-    (named: NamedResources<S>, definition: Json) =>
-    (snapshot: S, context: Context): Decision<S> => {
-      const checked = checkDefinition(snapshot, named, definition);
-      if ('faults' in checked) return refusedFor(checked.faults, snapshot, named);
-      const { thing } = checked;
-      const resources = [listOf(named), linkOf(named.collection, thing), ...linksIn(named, thing)];
-      const present = find<Settled>(snapshot, named, thing.key);
+    (named: NamedResources<S>, wanted: ConfiguredEntity): TransitionOf<S> =>
+    (snapshot, context) => {
+      const link = linkOf(named.collection, wanted);
+      const resources = [linkOfCollection(named), link, ...linksOf(named, wanted)];
+      const present = find(snapshot, named, wanted.key);
       if (present === undefined)
-        return accepted(events, snapshot, resources, oneChange('create', named, thing, context));
-      const differing = differingFields(named, present, thing);
+        return accepted(events, snapshot, resources, changesOf('create', named, wanted, context));
+      const differing = differingFields(named, present, wanted);
       return differing.length === 0
         ? unchanged(snapshot, resources)
         : refused(snapshot, exists(named, present, differing), resources);
     };
 
   const deleting =
-    (named: NamedResources<S>, key: string) =>
-    (snapshot: S, context: Context): Decision<S> => {
-      const thing = find<Settled>(snapshot, named, key);
-      if (thing === undefined) return unchanged(snapshot, [listOf(named)]);
-      const link = linkOf(named.collection, thing);
-      const resources = [listOf(named), link];
+    (named: NamedResources<S>, thing: ConfiguredEntity): TransitionOf<S> =>
+    (snapshot, context) => {
+      const resources = [linkOfCollection(named), linkOf(named.collection, thing)];
       const problem = refusalInUse(snapshot, kinds, named, thing);
       return problem === undefined
-        ? accepted(events, snapshot, resources, oneChange('delete', named, thing, context))
+        ? accepted(events, snapshot, resources, changesOf('delete', named, thing, context))
         : refused(snapshot, problem, resources);
     };
 
@@ -137,15 +141,23 @@ export function membershipOf<S extends State>(
     events,
     effects,
     create(named, definition, snapshot, context) {
-      const start = named.adoption?.steps.start;
-      const create = creating(named, definition);
-      const transition = start === undefined ? create : combine(create, starting(named, definition, start));
-      return transition(snapshot, context);
+      const checked = checkDefinition(snapshot, named, definition);
+      if (!checked.ok) {
+        const collections = unresolvedCollections(named.fields, checked.problem);
+        return refused(snapshot, checked.problem, [linkOfCollection(named), ...collections]);
+      }
+      const { value: wanted } = checked;
+      const create = creating(named, wanted);
+      if (named.adoption?.steps.start === undefined) return create(snapshot, context);
+      return combine(
+        create,
+        takeStep('start', named, wanted.key, () => wanted),
+      )(snapshot, context);
     },
     delete(named, thing, { detach = false }, snapshot, context) {
       const link = linkOf(named.collection, thing);
       const steps = detach ? detachingSteps(snapshot, kinds, named.collection, link) : [];
-      const drop = deleting(named, thing.key);
+      const drop = deleting(named, thing);
       return (steps.length === 0 ? drop : combine(...steps, drop))(snapshot, context);
     },
   };
@@ -156,26 +168,11 @@ export function membershipOf<S extends State>(
   return membership;
 }
 
-/** Starts what was created, as its definition says. */
-function starting<S extends State>(
-  named: NamedResources<S>,
-  definition: Json,
-  start: NonNullable<AdoptionSteps['start']>,
-) {
-  return (snapshot: S, context: Context): Decision<S> => {
-    const checked = checkDefinition(snapshot, named, definition);
-    const present = 'thing' in checked && find<Settled>(snapshot, named, checked.thing.key);
-    return present
-      ? (start(snapshot, present, checked.thing, context) as Decision<S>)
-      : unchanged(snapshot, []);
-  };
-}
-
 /** The event and the effect of a creation or deletion. */
-function oneChange(
+function changesOf(
   verb: 'create' | 'delete',
   named: NamedResources,
-  thing: Settled,
+  thing: ConfiguredEntity,
   context: Context,
 ): Changes<EventBase, EffectBase> {
   const { collection, singular: kind } = named;
@@ -186,7 +183,7 @@ function oneChange(
   return { events: [event], effects: [effect] };
 }
 
-/** An event of this file. The computed member with the key of the resource is lost on the types. */
+/** An event of this file. The compiler loses the computed member with the key of the resource. */
 type Defined = EventBase & Readonly<Record<string, string>> & { readonly definition?: JsonObject };
 
 function eventRows<S extends State>(
@@ -197,9 +194,9 @@ function eventRows<S extends State>(
   const created = {
     origin: 'command',
     effect: `${kind}.create`,
-    revert(snapshot: S, { [kind]: key = '', definition = {} }: Defined, context: Context): Decision<S> {
-      const thing = find<Settled>(snapshot, named, key);
-      if (thing === undefined) return unchanged(snapshot, [listOf(named)]);
+    revert(snapshot: S, { [kind]: key = '', definition = {} }: Defined, context: Context): DecisionOf<S> {
+      const thing = find(snapshot, named, key);
+      if (thing === undefined) return unchanged(snapshot, [linkOfCollection(named)]);
       if (sameJson(definitionOf(named, thing), definition))
         return membership.delete(named, thing, {}, snapshot, context);
       const detail =
@@ -218,12 +215,12 @@ function eventRows<S extends State>(
   const deleted = {
     origin: 'command',
     effect: `${kind}.delete`,
-    revert: (snapshot: S, { definition }: Defined, context: Context): Decision<S> =>
+    revert: (snapshot: S, { definition }: Defined, context: Context): DecisionOf<S> =>
       definition === undefined
-        ? refused(snapshot, withoutDefinition, [listOf(named)])
+        ? refused(snapshot, withoutDefinition, [linkOfCollection(named)])
         : membership.create(named, definition, snapshot, context),
     evolve(snapshot: S, { [kind]: key = '' }: Defined, change: Change): S {
-      const thing = find<Settled>(snapshot, named, key);
+      const thing = find(snapshot, named, key);
       if (thing === undefined) return snapshot;
       const table = sessionsOf(snapshot).withoutKey(collection, key, change);
       const next = withSessions(remove(snapshot, named, key, change), table, change);
@@ -254,8 +251,8 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
       ...row('create'),
       deletes: true,
       obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
-        const thing = find<Settled>(snapshot, named, key);
-        const open = thing && openIn(snapshot, named, thing);
+        const thing = find(snapshot, named, key);
+        const open = thing && openOn(snapshot, named, thing);
         return open && `The ${kind} ${quoted(thing.name)} ${open.detail}.`;
       },
     },
@@ -263,7 +260,7 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
   return rows as unknown as EffectTable<EffectBase>;
 }
 
-/** Tells the kind that the links of a resource have come or gone. */
+/** Lets the kind change the snapshot further if the links of a resource have come or gone. */
 function relinked<S extends State>(
   { onLinks }: NamedResources<S>,
   snapshot: S,
@@ -274,40 +271,43 @@ function relinked<S extends State>(
   return onLinks === undefined ? snapshot : (onLinks(snapshot, { before, after }, change) as S);
 }
 
-function withoutLinks({ fields }: NamedResources, { settings }: Settled): object {
+function withoutLinks({ fields }: NamedResources, { settings }: ConfiguredEntity): object {
   return { ...settings, ...Object.fromEntries(Object.keys(fields.links).map((name) => [name, []])) };
 }
 
-/** The entry of a resource in a document, without what belongs to a life of the gateway. */
-function configurationOf({ fields }: Pick<NamedResources, 'fields'>, thing: Settled): JsonObject {
-  return configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
-}
-
-/** The definition of a resource, which starts in a second step. @internal */
-export function definitionOf(named: NamedResources, thing: Settled): JsonObject {
+/** The definition of a resource: its entry in a document, without what belongs to a life of the gateway. @internal */
+export function definitionOf(named: NamedResources, thing: ConfiguredEntity): JsonObject {
   const entry = configurationOf(named, thing);
   // What starts is created first, so that no report can come before.
   return named.adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
 }
 
+function configurationOf({ fields }: NamedResources, thing: ConfiguredEntity): JsonObject {
+  return configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
+}
+
 /** The fields in which a resource is not as another definition says. A secret counts always: each sealing differs. */
-function differingFields(named: NamedResources, present: Settled, wanted: Settled): readonly Field[] {
-  const [now, then] = [present, wanted].map((thing) => configurationOf(named, thing));
+function differingFields(
+  named: NamedResources,
+  present: ConfiguredEntity,
+  wanted: ConfiguredEntity,
+): readonly Field[] {
+  const [now, then] = [configurationOf(named, present), configurationOf(named, wanted)];
   return named.fields.all.filter((field) => {
-    const [old, given] = [now?.[field.documentName], then?.[field.documentName]];
-    if (hasSecret(field, given)) return true;
-    return old !== given && (old === undefined || given === undefined || !sameJson(old, given));
+    const { [field.documentName]: old = null } = now;
+    const { [field.documentName]: given = null } = then;
+    return hasSecret(field, given) || !sameJson(old, given);
   });
 }
 
-function hasSecret({ secret, entries }: Field, value: Json | undefined): boolean {
-  if (value === undefined || entries === undefined) return value !== undefined && secret !== undefined;
+function hasSecret({ secret, entries }: Field, value: Json): boolean {
+  if (value === null || entries === undefined) return value !== null && secret !== undefined;
   return (value as readonly JsonObject[]).some((each) =>
-    entries.all.some((field) => hasSecret(field, each[field.documentName])),
+    entries.all.some((field) => hasSecret(field, each[field.documentName] ?? null)),
   );
 }
 
-function exists(named: NamedResources, present: Settled, differing: readonly Field[]): Problem {
+function exists(named: NamedResources, present: ConfiguredEntity, differing: readonly Field[]): Problem {
   const members = differing.map(({ name, sealedEntriesOf = name }) => sealedEntriesOf);
   const detail =
     `There is a ${named.singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
@@ -316,7 +316,11 @@ function exists(named: NamedResources, present: Settled, differing: readonly Fie
 }
 
 /** How to make a resource as a definition says. */
-function remedyFor({ collection }: NamedResources, present: Settled, differing: readonly Field[]): string {
+function remedyFor(
+  { collection }: NamedResources,
+  present: ConfiguredEntity,
+  differing: readonly Field[],
+): string {
   const link = linkOf(collection, present);
   const others = differing.filter(({ name }) => name !== 'state');
   if (others.some(({ setting }) => setting === undefined)) return `Delete it first with DELETE ${link}`;
@@ -324,29 +328,25 @@ function remedyFor({ collection }: NamedResources, present: Settled, differing: 
   return `Change it with PATCH ${link}${others.length < differing.length ? ', start or stop it' : ''}`;
 }
 
-function refusedFor<S extends State>(
-  faults: readonly Fault[],
-  snapshot: S,
-  named: NamedResources,
-): Decision<S> {
-  const problem = problemOf(faults);
-  return refused(snapshot, problem, [listOf(named), ...unresolvedLists(named.fields, problem)]);
-}
-
-/** The resource of a definition, or its faults. */
-type CheckedDefinition = { readonly thing: Settled } | { readonly faults: readonly Fault[] };
-
-function checkDefinition(snapshot: State, named: NamedResources, definition: Json): CheckedDefinition {
-  const { fields } = named;
+/** Gives the resource of a definition; refused with every fault of the definition. */
+function checkDefinition(
+  snapshot: State,
+  { fields }: NamedResources,
+  definition: Json,
+): Result<ConfiguredEntity> {
   const { entry, faults } = checkEntry(fields, definition, [], nameFinder(snapshot));
-  const own = [...reservedFaults(definition), ...seenFaults(fields, definition), ...faults];
-  if (entry === undefined) return { faults: own };
-  const thing = loadEntity(fields, entry);
-  const all = [...own, ...secretFaults(snapshot, named, thing)];
-  return all.length === 0 ? { thing } : { faults: all };
+  const thing = entry && loadEntity(fields, entry);
+  const all = [
+    ...reservedFaults(definition),
+    ...seenFaults(fields, definition),
+    ...faults,
+    // A secret parameter comes in sealed, and only a declared name is secret.
+    ...(thing ? misplacedSecrets(fields, { ...thing, ...thing.settings }, isSecretIn(snapshot)) : []),
+  ];
+  return thing && all.length === 0 ? ok(thing) : { ok: false, problem: problemOf(all) };
 }
 
-/** What the gateway counts or sees, and no definition can have. */
+/** The faults of members that the gateway counts or sees: no definition can have them. */
 function seenFaults({ all }: Fields, definition: Json): readonly Fault[] {
   return all.flatMap((field): readonly Fault[] => {
     const given = isObject(definition) ? definition[field.documentName] : undefined;
@@ -363,27 +363,4 @@ function isSeen(field: Field, given: Json): boolean {
   if (typeof part !== 'function') return part === false;
   // A value of the wrong shape has a fault already.
   return z.safeParse(shape, given).success && !sameJson(part(given as never) as Json, given);
-}
-
-/** A secret parameter comes in sealed, and only a declared name is secret: the snapshot has the names. */
-function secretFaults(
-  snapshot: State,
-  { collection, fields }: NamedResources,
-  thing: Settled,
-): readonly Fault[] {
-  const resources = [{ collection, fields, entities: [[0, thing] as const] }];
-  return misplacedSecrets(resources, isSecretIn(snapshot)).map(insideOf(2));
-}
-
-/** Names the place of a fault within an entry that stands so many tokens deep. @internal */
-export function insideOf(depth: number): (fault: Fault) => Fault {
-  return (fault) => ({
-    ...fault,
-    pointer: formatPointer((parsePointer(fault.pointer) ?? []).slice(depth)),
-  });
-}
-
-/** The links of a resource. */
-function linksIn({ fields }: NamedResources, { settings }: Settled): readonly string[] {
-  return Object.keys(fields.links).flatMap((name) => listIn(settings, name));
 }

@@ -4,7 +4,7 @@
 import type * as z from 'zod/mini';
 
 import type { Entity, Named } from '../../core/collection.ts';
-import type { Context, DecisionOf, EffectBase, EventBase } from '../../core/decision.ts';
+import type { Context, DecisionOf } from '../../core/decision.ts';
 import { fieldNames, type ObjectShape } from '../../core/shape.ts';
 import { latest, type Version } from '../../core/version.ts';
 import { endpoint, type EndpointId } from '../../http/endpoint.ts';
@@ -29,9 +29,7 @@ import type { Rendering, Surroundings } from './rendering.ts';
 
 /** A route of a kind with the functions that serve the route. @internal */
 export type KindRoute =
-  ResourceRoute<State, SomeDecision, Surroundings> | BoundAction | SequenceRoute | StreamRoute;
-
-type SomeDecision = DecisionOf<State, EventBase, EffectBase>;
+  ResourceRoute<State, DecisionOf<State>, Surroundings> | BoundAction | SequenceRoute | StreamRoute;
 
 /** A route that changes the running interface. @internal */
 export type BoundAction = ActionRoute<Surroundings>;
@@ -113,13 +111,13 @@ export function commandRoute<T>({
   ...route
 }: Described &
   Pick<
-    CommandRoute<State, SomeDecision, Surroundings, T>,
+    CommandRoute<State, DecisionOf<State>, Surroundings, T>,
     'kind' | 'method' | 'find' | 'version' | 'versionWhenGone' | 'link'
   > &
   Partial<Pick<Route, 'aliases'>> & {
     /** Decides the command about the resource that the path names. */
-    decide(this: void, snapshot: State, thing: T, context: Context): SomeDecision;
-  }): CommandRoute<State, SomeDecision, Surroundings, T> {
+    decide(this: void, snapshot: State, thing: T, context: Context): DecisionOf<State>;
+  }): CommandRoute<State, DecisionOf<State>, Surroundings, T> {
   const change = ok({ decide });
   return {
     aliases: [],

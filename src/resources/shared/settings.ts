@@ -40,11 +40,11 @@ import {
   nameFinder,
   replaceSettings,
   shownVersion,
-  type Settled,
+  type ConfiguredEntity,
   type State,
 } from '../../snapshot/state.ts';
 import type { About, Adoption, AdoptionSteps } from './kind.ts';
-import { finder, listOf, lookUp, unresolvedLists } from './look-up.ts';
+import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
 import { endpointOf, type KindRoute } from './route.ts';
 
@@ -55,7 +55,7 @@ export type UpdateEvent<K extends string, T> = About<K> & EventHead<`${K}.update
 export type UpdateEffect<K extends string, T> = About<K> & EffectHead<`${K}.update`> & Update<T>;
 
 /** The parts of the settings of a kind that do not follow from its fields. */
-interface Rules<S extends State, T extends Settled> extends PatchHooks<T['settings']> {
+interface Rules<S extends State, T extends ConfiguredEntity> extends PatchHooks<T['settings']> {
   /** Shape of the answer to a patch, if that is not the representation. */
   readonly answerShape?: ObjectShape;
   /** Gives the representation, which is the answer to a patch. A `test` may read its fields. */
@@ -69,7 +69,10 @@ interface Rules<S extends State, T extends Settled> extends PatchHooks<T['settin
 }
 
 /** The settings of a kind. `S` is the snapshot, and `T` a resource. @internal */
-export interface KindSettings<S extends State, T extends Settled, K extends Singular> extends Rules<S, T> {
+export interface KindSettings<S extends State, T extends ConfiguredEntity, K extends Singular> extends Rules<
+  S,
+  T
+> {
   readonly named: Named<T, K>;
   readonly fields: Fields;
   readonly view: PatchView<T['settings']>;
@@ -78,7 +81,7 @@ export interface KindSettings<S extends State, T extends Settled, K extends Sing
 }
 
 /** Creates the settings of a kind: the patch view, the event and the effect of an update. @internal */
-export function settingsOf<S extends State, T extends Settled, K extends Singular>(
+export function settingsOf<S extends State, T extends ConfiguredEntity, K extends Singular>(
   named: Named<T, K>,
   fields: Fields,
   rules: Rules<S, T>,
@@ -110,14 +113,14 @@ export function settingsOf<S extends State, T extends Settled, K extends Singula
 }
 
 /** The decision about a change of settings. */
-type UpdateDecision<S, T extends Settled, K extends Singular> = DecisionOf<
+type UpdateDecision<S, T extends ConfiguredEntity, K extends Singular> = DecisionOf<
   S,
   UpdateEvent<K, T['settings']>,
   UpdateEffect<K, T['settings']>
 >;
 
 /** The patch view in which the secret parameters of a snapshot are secret. */
-function viewIn<S extends State, T extends Settled, K extends Singular>(
+function viewIn<S extends State, T extends ConfiguredEntity, K extends Singular>(
   { view }: KindSettings<S, T, K>,
   snapshot: S,
 ): PatchView<T['settings']> {
@@ -130,7 +133,7 @@ const utc = createTimeFormat('UTC');
 export const valueLimits = { depth: 30 };
 
 /** Decides a patch from a program: one event and one effect, unchanged, or refused with every fault. @internal */
-export function decidePatch<S extends State, T extends Settled, K extends Singular>(
+export function decidePatch<S extends State, T extends ConfiguredEntity, K extends Singular>(
   settings: KindSettings<S, T, K>,
   snapshot: S,
   name: string,
@@ -140,11 +143,11 @@ export function decidePatch<S extends State, T extends Settled, K extends Singul
   const parsed = copyOperations(operations, valueLimits);
   if (!parsed.ok) return refused(snapshot, parsed.problem);
   const found = lookUp(snapshot, settings.named, name);
-  if (!found.ok) return refused(snapshot, found.problem, [listOf(settings.named)]);
+  if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(settings.named)]);
   return decideFound(settings, snapshot, found.value, parsed.value, context);
 }
 
-function decideFound<S extends State, T extends Settled, K extends Singular>(
+function decideFound<S extends State, T extends ConfiguredEntity, K extends Singular>(
   settings: KindSettings<S, T, K>,
   snapshot: S,
   thing: T,
@@ -170,7 +173,7 @@ const inverseRules = { maxOperations: Infinity, maxPointerLength: Infinity };
  * Decides the undo of an update: applies its inverse, with one event and one effect, as for a patch. Refused if a value
  * that the update changed has changed since.
  */
-function revertUpdate<S extends State, T extends Settled, K extends Singular>(
+function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Singular>(
   settings: KindSettings<S, T, K>,
   snapshot: S,
   event: UpdateEvent<K, T['settings']>,
@@ -187,14 +190,14 @@ function revertUpdate<S extends State, T extends Settled, K extends Singular>(
   }
   const { named } = settings;
   const found = lookUp(snapshot, named, event[named.singular]);
-  if (!found.ok) return refused(snapshot, found.problem, [listOf(named)]);
+  if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(named)]);
   const present = found.value.settings;
   const reverted = revertSettings(viewIn(settings, snapshot), present, parsed.value, nameFinder(snapshot));
   return decideUpdate(settings, snapshot, found.value, reverted, context);
 }
 
 /** Creates the adoption of a kind: its settings, and the other steps. @internal */
-export function adoptionOf<S extends State, T extends Settled, K extends Singular>(
+export function adoptionOf<S extends State, T extends ConfiguredEntity, K extends Singular>(
   settings: KindSettings<S, T, K>,
   others: Omit<AdoptionSteps, 'update'> = {},
 ): Adoption {
@@ -211,7 +214,7 @@ export function adoptionOf<S extends State, T extends Settled, K extends Singula
   return { adopted, steps: { update, ...others } };
 }
 
-function decideUpdate<S extends State, T extends Settled, K extends Singular>(
+function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Singular>(
   { named: { collection, singular: kind }, fields, events }: KindSettings<S, T, K>,
   snapshot: S,
   thing: T,
@@ -220,7 +223,7 @@ function decideUpdate<S extends State, T extends Settled, K extends Singular>(
 ): UpdateDecision<S, T, K> {
   const resource = linkOf(collection, thing);
   if (!patched.ok)
-    return refused(snapshot, patched.problem, [resource, ...unresolvedLists(fields, patched.problem)]);
+    return refused(snapshot, patched.problem, [resource, ...unresolvedCollections(fields, patched.problem)]);
   const before = thing.settings;
   const { after, operations, inverse } = patched.value;
   if (after === before) return unchanged(snapshot, [resource]);
@@ -244,7 +247,7 @@ function addedLinks({ links }: Fields, before: object, after: object): readonly 
 }
 
 /** Creates the route `PATCH` of a resource. @internal */
-export function patchRoute<S extends State, T extends Settled, K extends Singular>(
+export function patchRoute<S extends State, T extends ConfiguredEntity, K extends Singular>(
   settings: KindSettings<S, T, K>,
   aliases: Route['aliases'] = [],
 ): KindRoute {

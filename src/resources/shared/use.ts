@@ -1,24 +1,21 @@
 /**
- * Uses: what uses a resource, so that it cannot be deleted.
+ * Uses of a resource: what keeps it from being deleted, and the steps that take its link out of lists and put it back.
  */
-import {
-  unchanged,
-  type Context,
-  type DecisionOf,
-  type EffectBase,
-  type EventBase,
-} from '../../core/decision.ts';
+import type { TransitionOf } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { problem, quoted, type Fault, type Problem } from '../../problem.ts';
-import { collectionOf, find, linkOf, sessionsOf, type Settled, type State } from '../../snapshot/state.ts';
-import type { NamedResources } from './kind.ts';
+import { collectionOf, linkOf, sessionsOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { takeStep, type NamedResources } from './kind.ts';
 
-type Decision<S> = DecisionOf<S, EventBase, EffectBase>;
+/** The links in a field of a resource; none if the kind has no such field. @internal */
+export function linksIn(settings: object, field: string): readonly string[] {
+  return (settings as Readonly<Record<string, readonly string[] | undefined>>)[field] ?? [];
+}
 
-/** A list of links of a resource; empty if the kind has no such list. @internal */
-export function listIn(settings: object, name: string): readonly string[] {
-  return (settings as Readonly<Record<string, readonly string[] | undefined>>)[name] ?? [];
+/** All links of a resource. @internal */
+export function linksOf({ fields }: NamedResources, { settings }: ConfiguredEntity): readonly string[] {
+  return Object.keys(fields.links).flatMap((field) => linksIn(settings, field));
 }
 
 /**
@@ -31,7 +28,7 @@ export function refusalInUse(
   snapshot: State,
   kinds: readonly NamedResources[],
   named: NamedResources,
-  thing: Settled,
+  thing: ConfiguredEntity,
 ): Problem | undefined {
   const referrers = referrersIn(snapshot, kinds, named.collection, linkOf(named.collection, thing));
   const faults = [...usesOf(snapshot, named, thing), ...referrers.map(listedIn)];
@@ -44,8 +41,13 @@ export function detachingSteps<S extends State>(
   kinds: readonly NamedResources[],
   collection: string,
   link: string,
-): readonly ((snapshot: S, context: Context) => Decision<S>)[] {
-  return referrersIn(snapshot, kinds, collection, link).map((each) => detaching<S>(each, link));
+): readonly TransitionOf<S>[] {
+  return referrersIn(snapshot, kinds, collection, link).map(({ named, thing: { key }, field }) =>
+    takeStep('update', named, key, (present) => {
+      const rest = Object.freeze(linksIn(present.settings, field).filter((each) => !isSame(each, link)));
+      return { ...present, settings: { ...present.settings, [field]: rest } };
+    }),
+  );
 }
 
 /** Gives the steps that put a link back into every list of a snapshot that has it. @internal */
@@ -54,25 +56,21 @@ export function relistingSteps<S extends State>(
   kinds: readonly NamedResources[],
   collection: string,
   link: string,
-): readonly ((snapshot: S, context: Context) => Decision<S>)[] {
-  return referrersIn(before, kinds, collection, link).map(({ named, thing }) => (snapshot, context) => {
-    const present = find<Settled>(snapshot, named, thing.key);
-    const update = named.adoption?.steps.update;
-    return present === undefined || update === undefined
-      ? unchanged(snapshot, [])
-      : (update(snapshot, present, thing, context) as Decision<S>);
-  });
+): readonly TransitionOf<S>[] {
+  return referrersIn(before, kinds, collection, link).map(({ named, thing }) =>
+    takeStep('update', named, thing.key, () => thing),
+  );
 }
 
 /** A resource that lists another one. */
 interface Referrer {
   readonly named: NamedResources;
-  readonly thing: Settled;
+  readonly thing: ConfiguredEntity;
   readonly field: string;
   readonly position: number;
 }
 
-/** The resources that list a link. */
+/** The resources that list a link, with each field that lists it. */
 function referrersIn(
   snapshot: State,
   kinds: readonly NamedResources[],
@@ -86,7 +84,7 @@ function referrersIn(
     if (listing.length === 0) return [];
     return [...collectionOf(snapshot, named)].flatMap((thing) =>
       listing.flatMap((field) => {
-        const position = listIn(thing.settings, field).findIndex((each) => isSame(each, link));
+        const position = linksIn(thing.settings, field).findIndex((each) => isSame(each, link));
         return position === -1 ? [] : [{ named, thing, field, position }];
       }),
     );
@@ -106,50 +104,39 @@ function isSame(one: string, other: string): boolean {
   return one === other || linkKey(one) === linkKey(other);
 }
 
-/** Takes a link out of the list of a resource. */
-function detaching<S extends State>({ named, thing: { key }, field }: Referrer, link: string) {
-  return (snapshot: S, context: Context): Decision<S> => {
-    const present = find<Settled>(snapshot, named, key);
-    const update = named.adoption?.steps.update;
-    if (present === undefined || update === undefined) return unchanged(snapshot, []);
-    const rest = Object.freeze(listIn(present.settings, field).filter((each) => !isSame(each, link)));
-    const wanted = { ...present, settings: { ...present.settings, [field]: rest } };
-    return update(snapshot, present, wanted, context) as Decision<S>;
-  };
-}
-
 /** What keeps a resource from being deleted, besides the lists of others. */
-function usesOf(snapshot: State, named: NamedResources, thing: Settled): readonly Fault[] {
-  const { singular, adoption } = named;
-  const { state } = thing as { readonly state?: string };
-  const open = openIn(snapshot, named, thing);
-  const runs = adoption?.steps.stop !== undefined && state !== 'stopped';
+function usesOf(snapshot: State, named: NamedResources, thing: ConfiguredEntity): readonly Fault[] {
+  const { state = 'stopped' } = thing as { readonly state?: string };
+  const open = openOn(snapshot, named, thing);
+  const detail = `is not stopped: stop the ${named.singular} first`;
   return [
-    ...(runs ? [faultAt(named, thing, 'state', `is not stopped: stop the ${singular} first`)] : []),
+    ...(state === 'stopped' ? [] : [faultAt(named, thing, 'state', detail)]),
     ...(open === undefined ? [] : [open]),
   ];
 }
 
-/** What is open on a resource; `undefined` if nothing is. @internal */
-export function openIn(snapshot: State, named: NamedResources, thing: Settled): Fault | undefined {
+/** The fault of a resource on which something is open; `undefined` if nothing is. @internal */
+export function openOn(snapshot: State, named: NamedResources, thing: ConfiguredEntity): Fault | undefined {
   const table = sessionsOf(snapshot);
-  const { collection } = named;
-  const what = collection === 'services' ? 'sessions' : 'connections';
-  const count =
-    collection === 'services'
-      ? table.countOfService(thing.key)
-      : collection === 'servers'
-        ? table.countOfServer(thing.key)
-        : 0;
-  const detail = `has open ${what} (${String(count)}): close them first`;
-  return count === 0 ? undefined : faultAt(named, thing, what, detail);
+  const fault = (what: string, count: number): Fault | undefined =>
+    count === 0
+      ? undefined
+      : faultAt(named, thing, what, `has open ${what} (${String(count)}): close them first`);
+  if (named.collection === 'services') return fault('sessions', table.countOfService(thing.key));
+  if (named.collection === 'servers') return fault('connections', table.countOfServer(thing.key));
+  return undefined;
 }
 
-function faultAt({ collection }: NamedResources, { name }: Settled, member: string, detail: string): Fault {
+function faultAt(
+  { collection }: NamedResources,
+  { name }: ConfiguredEntity,
+  member: string,
+  detail: string,
+): Fault {
   return { pointer: formatPointer([collection, name, member]), code: 'resource-in-use', detail };
 }
 
-function inUse({ singular }: NamedResources, thing: Settled, faults: readonly Fault[]): Problem {
+function inUse({ singular }: NamedResources, thing: ConfiguredEntity, faults: readonly Fault[]): Problem {
   const [first] = faults;
   const more = faults.length > 1 ? ` (and ${String(faults.length - 1)} more; see errors)` : '';
   const detail = `The ${singular} ${quoted(thing.name)} cannot be deleted: it ${first?.detail ?? 'is in use'}${more}.`;

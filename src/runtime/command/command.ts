@@ -5,11 +5,12 @@
 import type { Changes } from '../../core/decision.ts';
 import type { AdminEvent, Effect } from '../../resources/index.ts';
 import { carryOut } from './effect.ts';
-import type { Flight, Place } from './flight.ts';
+import type { Flight, Position, Progress } from './flight.ts';
 import {
-  groupsIn,
-  inverseOf,
   aspectOf,
+  groupsIn,
+  hasIrreversible,
+  inverseOf,
   isActing,
   isIrreversible,
   obstacleTo,
@@ -25,8 +26,8 @@ export interface Performed {
   readonly events: readonly AdminEvent[];
   /** Why the host refused, and which events stand anyway; left out if every effect was applied. */
   readonly refusal?: string;
-  /** Whether a part was done before the host refused, and stays done. */
-  readonly isPart?: true;
+  /** Whether a change that was made before the refusal stays. */
+  readonly isPartlyDone?: true;
 }
 
 /** A group with an effect that was not applied. @internal */
@@ -37,33 +38,31 @@ export interface RefusedGroup {
   readonly kept: readonly AdminEvent[];
 }
 
-/** Performs one group; gives `undefined` if every effect of the group was applied. @internal */
-export type FinishGroup = (
-  group: Group,
-  flight: Flight,
-  progress: Pick<Progress, 'done' | 'of'>,
-) => Promise<RefusedGroup | undefined>;
+/** The groups of a command that are not settled yet. @internal */
+export interface Work {
+  readonly groups: Iterable<Group>;
+  /** Performs a group, or finds out its outcome; gives `undefined` if every effect of the group was applied. */
+  readonly finish: (group: Group, flight: Flight, progress: Progress) => Promise<RefusedGroup | undefined>;
+  /** Why the groups that are not begun are left out, in a sentence for the client. */
+  readonly rest: string;
+}
 
 /**
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
+ * @param first - the first part of the decision
  * @throws SearchEnded if the search for an outcome ends before the outcome is known. The group in flight stays open then:
  *   nothing of it is published, and the next life finds out the outcome
  * @internal
  */
-export function perform(decision: Changes<AdminEvent, Effect>, flight: Flight): Promise<Performed> {
-  const { count, make } = groupsIn(decision, flight.runtime.snapshot);
-  return settleGroups(make(), { done: 0, of: count, rest: stoppedAfterUnknown }, performGroup, flight);
-}
-
-/** Where a command stands. @internal */
-export interface Progress {
-  /** The number of groups that have settled. */
-  readonly done: number;
-  /** The number of all groups. */
-  readonly of: number;
-  /** Why the groups that are not begun are left out, in a sentence for the client. */
-  readonly rest: string;
+export function perform(
+  decision: Changes<AdminEvent, Effect>,
+  first: Changes<AdminEvent, Effect>,
+  flight: Flight,
+): Promise<Performed> {
+  const { count, make } = groupsIn(decision, first, flight.runtime.snapshot);
+  const work = { groups: make(), finish: performGroup, rest: stoppedAfterUnknown };
+  return settleGroups(work, { done: 0, of: count }, flight);
 }
 
 const stoppedAfterUnknown =
@@ -75,50 +74,41 @@ const stoppedAfterUnknown =
  * A command whose outcome was announced as unknown begins no further group: the caller may have sent another command
  * meanwhile.
  *
- * @param groups - the groups to finish
  * @param progress - where the command stands before these groups
- * @param finish - performs a group, or finds out its outcome
- * @param flight - the command
  * @internal
  */
 export async function settleGroups(
-  groups: Iterable<Group>,
-  progress: Progress,
-  finish: FinishGroup,
+  { groups, finish, rest }: Work,
+  { done: before, of }: Progress,
   flight: Flight,
 ): Promise<Performed> {
-  const { of, rest } = progress;
-  let { done } = progress;
+  let done = before;
   const events: AdminEvent[] = [];
-  // What can be taken back; `undefined` once something cannot.
+  // The stages that can be taken back; `undefined` after one that cannot.
   let settled: readonly Stage[] | undefined = [];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
     const back = await takeBack(settled, of, flight);
-    if (back.isWhole) done = 0;
+    const left = back.isWhole ? 0 : done;
     const kept = [...refused.kept, ...back.kept];
-    const refusal = refusalText({ reason: refused.reason, kept }, { done, of, back });
+    const refusal = refusalText({ reason: refused.reason, kept }, { done: left, of, back });
     events.push(...back.events, ...(await flight.settle(kept, { at: 'end', refusal })));
-    const isPart = done > 0 || kept.length > 0;
-    return { events, refusal, ...(isPart ? { isPart } : {}) };
+    const isPartlyDone = left > 0 || kept.length > 0;
+    return { events, refusal, ...(isPartlyDone ? { isPartlyDone } : {}) };
   };
   for (const group of groups) {
-    // Each part of a long teardown has a turn of the event loop to itself, the first part too: it follows the decision.
-    const isTeardown = group.length === 0 || group.some(isFinal);
-    if (of > 1 && isTeardown) await flight.runtime.clock.sleep(0);
+    const isFinal = hasIrreversible(group);
+    // Each group of a long teardown has a turn of the event loop to itself. The first group follows the decision.
+    if (of > 1 && (isFinal || group.length === 0)) await flight.runtime.clock.sleep(0);
     const refused = await finish(group, flight, { done, of });
     if (refused !== undefined) return end(refused);
     done += 1;
-    settled = group.some(isFinal) ? undefined : settled?.concat(group);
-    const place: Place = done === of ? { at: 'end' } : { at: 'part', done, of };
-    // A part that closes nothing needs no record, unless it ends the command.
-    if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), place)));
+    settled = isFinal ? undefined : settled?.concat(group);
+    const position: Position = done === of ? { at: 'end' } : { at: 'part', done, of };
+    // A group that closes nothing needs no record, unless it ends the command.
+    if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), position)));
     if (done < of && flight.isUnknown) return end({ reason: rest, kept: [] });
   }
   return done < of ? end({ reason: rest, kept: [] }) : { events };
-}
-
-function isFinal(stage: Stage): boolean {
-  return isActing(stage) && isIrreversible(stage.effect);
 }
 
 /** What was taken back of a command. */
@@ -132,8 +122,7 @@ interface TakenBack {
 }
 
 /**
- * Takes back what has settled before a later part was refused: what a creation has made for the parts after it, and what a
- * deletion has taken away.
+ * Takes back the settled groups of a command whose later group was refused, such as a creation.
  *
  * @param of - the number of the parts of the command: the parts of the way back come after them
  */
@@ -143,7 +132,7 @@ async function takeBack(
   flight: Flight,
 ): Promise<TakenBack> {
   const events: AdminEvent[] = [];
-  // The caller of an unknown command may have counted on what is there.
+  // After a 504, the caller may already use what has settled.
   if (settled === undefined || settled.length === 0 || flight.isUnknown)
     return { events, kept: [], isWhole: false };
   const { actor } = flight.command;
@@ -165,9 +154,9 @@ async function takeBack(
 async function performGroup(
   group: Group,
   flight: Flight,
-  { done: part, of }: Pick<Progress, 'done' | 'of'>,
+  progress: Progress,
 ): Promise<RefusedGroup | undefined> {
-  await flight.intend(group, part, of);
+  await flight.intend(group, progress);
   const done: ActingStage[] = [];
   for (const stage of group.filter(isActing)) {
     if (flight.isUnknown && isIrreversible(stage.effect))
@@ -222,7 +211,7 @@ export function eventsOf(stages: Group): readonly AdminEvent[] {
 
 function refusalText(
   { reason, kept }: RefusedGroup,
-  { done, of, back }: Pick<Progress, 'done' | 'of'> & { readonly back: TakenBack },
+  { done, of, back }: Progress & { readonly back: TakenBack },
 ): string {
   if (kept.length > 0) {
     const changes = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');

@@ -18,7 +18,7 @@ export class Departed {
     this.#now = now;
   }
 
-  /** Takes in what has happened. */
+  /** Takes in the events of a change. */
   take(events: readonly AdminEvent[]): void {
     for (const { type, resource } of events)
       if (type.endsWith('.deleted')) this.#until.set(linkKey(resource), this.#now() + lateMs);

@@ -39,10 +39,18 @@ export function commandOf(
   return actor === undefined ? command : { ...command, actor };
 }
 
+/** How far a command has come. @internal */
+export interface Progress {
+  /** The number of groups that have settled. */
+  readonly done: number;
+  /** The number of all groups. */
+  readonly of: number;
+}
+
 /** The position of a settlement in its command. @internal */
-export type Place =
+export type Position =
   /** One of several settlements; more follow. */
-  | { readonly at: 'part'; readonly done: number; readonly of: number }
+  | ({ readonly at: 'part' } & Progress)
   /** The last settlement; has a `refusal` if the host refused. */
   | { readonly at: 'end'; readonly refusal?: string };
 
@@ -176,11 +184,9 @@ export class Flight {
   /**
    * Stores the intent of a group before the host is asked for its effects.
    *
-   * @param part - the number of groups that have settled
-   * @param of - the number of all groups
    * @throws NotJournaled if the store does not get the intent
    */
-  async intend(group: Group, part: number, of: number): Promise<void> {
+  async intend(group: Group, { done: part, of }: Progress): Promise<void> {
     const effects = group.filter(isActing).map(({ effect }) => effect);
     if (effects.length === 0) return;
     const { id: command, resources } = this.command;
@@ -207,21 +213,21 @@ export class Flight {
    * @returns the events as recorded
    * @throws NotJournaled if the journal does not keep the events in this life
    */
-  async settle(given: readonly AdminEvent[], place: Place): Promise<readonly AdminEvent[]> {
-    const events = this.#recorded(given, place);
+  async settle(given: readonly AdminEvent[], position: Position): Promise<readonly AdminEvent[]> {
+    const events = this.#recorded(given, position);
     const { journal, asksHost, basis } = this.#options;
     const { id, resources } = this.command;
     const { revision } = this.runtime.snapshot();
-    const use = this.#useOf(events, place);
+    const use = this.#useOf(events, position);
     try {
       return await journal.keep({
-        record: { type: 'settlement', command: id, revision, events, last: place.at === 'end' },
+        record: { type: 'settlement', command: id, revision, events, last: position.at === 'end' },
         resources,
         ...(use === 'change' ? { basis } : {}),
         use,
         then: (fold) => this.#apply(events, fold),
         onLate: () =>
-          void this.answerUnknown(asksHost ? resultPending(id, doneText(place)) : changePending(id)),
+          void this.answerUnknown(asksHost ? resultPending(id, doneText(position)) : changePending(id)),
       });
     } catch (error) {
       const { foldUnkept } = this.runtime;
@@ -235,7 +241,7 @@ export class Flight {
       if (use === 'refusal') return this.#apply(events, foldUnkept);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
       if (asksHost) this.#apply(events, foldUnkept);
-      throw new NotJournaled(this.#unsettled(place, error));
+      throw new NotJournaled(this.#unsettled(position, error));
     }
   }
 
@@ -260,16 +266,16 @@ export class Flight {
       .catch(() => undefined);
   }
 
-  /** What a settlement is about. Without effects, the record itself is the change. */
-  #useOf(events: readonly AdminEvent[], place: Place): 'change' | 'refusal' | 'result' {
+  /** What the record of a settlement is for. */
+  #useOf(events: readonly AdminEvent[], position: Position): 'change' | 'refusal' | 'result' {
     if (!this.#options.asksHost) return 'change';
-    const isRefused = place.at === 'end' && place.refusal !== undefined && events.length === 0;
+    const isRefused = position.at === 'end' && position.refusal !== undefined && events.length === 0;
     return isRefused ? 'refusal' : 'result';
   }
 
   /** The answer to a command whose settlement will not be journaled in this life. */
-  #unsettled(place: Place, { isPossible, outage }: NotKept): Execution {
-    if (this.#options.asksHost) return resultLost(this.id, doneText(place));
+  #unsettled(position: Position, { isPossible, outage }: NotKept): Execution {
+    if (this.#options.asksHost) return resultLost(this.id, doneText(position));
     return isPossible ? changeLost(this.id) : unavailableIn(outage);
   }
 
@@ -277,11 +283,11 @@ export class Flight {
    * Gives events the time of the settlement and the id of the command. Adds `command.failed` if the host refused after
    * the client got the answer that the outcome is unknown.
    */
-  #recorded(settled: readonly AdminEvent[], place: Place): readonly AdminEvent[] {
+  #recorded(settled: readonly AdminEvent[], position: Position): readonly AdminEvent[] {
     const stamp = { at: this.runtime.now(), command: this.id };
     const events: AdminEvent[] = settled.map((event) => Object.freeze({ ...event, ...stamp }));
-    if (this.isUnknown && place.at === 'end' && place.refusal !== undefined)
-      events.push(failure(this.command, place.refusal, stamp));
+    if (this.isUnknown && position.at === 'end' && position.refusal !== undefined)
+      events.push(failure(this.command, position.refusal, stamp));
     return Object.freeze(events);
   }
 
@@ -324,13 +330,10 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
   };
 }
 
-/** A sentence about what the host has done of a command, for a command whose settlement is not journaled. */
-function doneText(place: Place): string {
-  if (place.at === 'part') {
-    const { done, of } = place;
-    return `Only ${String(done)} of ${String(of)} parts are done.`;
-  }
-  return place.refusal ?? 'The gateway made the change.';
+/** Says in a sentence how much of a command the host did, for a command whose settlement is not journaled. */
+function doneText(position: Position): string {
+  if (position.at === 'end') return position.refusal ?? 'The gateway made the change.';
+  return `Only ${String(position.done)} of ${String(position.of)} parts are done.`;
 }
 
 /** The event for a command whose outcome was unknown and that turned out to have failed. */

@@ -83,7 +83,8 @@ const traces: Readonly<
  */
 export function recover({ intent, settled }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
-  return settleGroups(inFlight, { done: settled, of: intent.of, rest: ended }, recoverGroup, flight);
+  const work = { groups: inFlight, finish: recoverGroup, rest: ended };
+  return settleGroups(work, { done: settled, of: intent.of }, flight);
 }
 
 /**

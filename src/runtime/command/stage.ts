@@ -22,7 +22,11 @@ export interface Stage {
 /** A stage with an effect. @internal */
 export type ActingStage = Required<Stage>;
 
-/** Stages that settle together, as one revision. @internal */
+/**
+ * Stages that settle together, as one revision. Answers and journal records call a group a part of its command.
+ *
+ * @internal
+ */
 export type Group = readonly Stage[];
 
 /** The groups of a command. @internal */
@@ -37,29 +41,42 @@ export interface Groups {
  * Gives the groups of a decision, without making the events and effects of a long teardown.
  *
  * @param decision - the decision
+ * @param first - its first part
  * @param present - gives the snapshot at the time of each group: what has closed meanwhile is not closed again
  * @internal
  */
-export function groupsIn(decision: Changes<AdminEvent, Effect>, present: () => Snapshot): Groups {
+export function groupsIn(
+  decision: Changes<AdminEvent, Effect>,
+  first: Changes<AdminEvent, Effect>,
+  present: () => Snapshot,
+): Groups {
   const parts = partsOf<AdminEvent, Effect, Snapshot>(decision);
   if (parts.count === 1) {
     const groups = [...parts.make()].flatMap(groupsOf);
     return { count: groups.length, make: () => groups };
   }
-  // Each part has at most one irreversible effect, so each part is one group.
+  // Each part is one group, but for creations and deletions, which are all in the first part.
+  const count = parts.count - 1 + groupsOf(first).length;
   return {
-    count: parts.count,
+    count,
     make: function* () {
-      for (const part of parts.make(present)) yield* groupsOf(part);
+      let made = 0;
+      for (const part of parts.make(present))
+        for (const group of groupsOf(part)) {
+          made += 1;
+          yield group;
+        }
+      // A part that closes nothing has no group of its own after a creation.
+      for (; made < count; made += 1) yield [];
     },
   };
 }
 
 /**
- * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore shows its
- * progress, and other commands get turns between the groups; what a creation has made is there before a report can be about
- * it. A name is free before it is used again, so that recovery can tell the one from the other. Events without an effect
- * settle with the effect before them.
+ * Cuts a decision into groups, after each irreversible effect and after each creation. A long teardown therefore
+ * shows its progress, and other commands get turns between the groups. A creation settles before the host can report
+ * anything about the created resource. A deletion settles before its name is used again, so that recovery can tell
+ * the two resources apart. An event without an effect settles with the effect before it.
  *
  * @internal
  */
@@ -93,11 +110,14 @@ function stagesOf({ events, effects }: Parameters<typeof groupsOf>[0]): readonly
   });
 }
 
-/** Nothing may have settled that cannot be taken back when a part after a creation is refused. */
+/**
+ * Puts events without effects last if there is a creation or deletion. If a group after that is refused, everything
+ * that has settled must be taken back.
+ */
 function inOrder(stages: readonly Stage[]): readonly Stage[] {
-  if (!stages.some((stage) => isActing(stage) && (settlesFirst(stage.effect) || deletes(stage.effect))))
-    return stages;
-  return [...stages.filter(isActing), ...stages.filter((stage) => !isActing(stage))];
+  const acting = stages.filter(isActing);
+  if (!acting.some(({ effect }) => settlesFirst(effect) || deletes(effect))) return stages;
+  return [...acting, ...stages.filter((stage) => !isActing(stage))];
 }
 
 function settlesFirst(effect: Effect): boolean {
@@ -118,7 +138,8 @@ export function deletes(effect: Effect): boolean {
 }
 
 /**
- * Gives the groups that take settled stages back, the last one first; none if the host has made that impossible.
+ * Gives the groups that take settled stages back, the last one first; none if reports of the host have made that
+ * impossible.
  *
  * @internal
  */
@@ -131,6 +152,11 @@ export function wayBack(settled: readonly Stage[], snapshot: Snapshot, context: 
 /** Whether a stage has an effect. @internal */
 export function isActing(stage: Stage): stage is ActingStage {
   return stage.effect !== undefined;
+}
+
+/** Whether a group has an effect that cannot be undone. @internal */
+export function hasIrreversible(group: Group): boolean {
+  return group.some((stage) => isActing(stage) && isIrreversible(stage.effect));
 }
 
 /** Whether an effect cannot be undone, such as closing sessions or flushing the logs. @internal */

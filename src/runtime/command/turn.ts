@@ -60,9 +60,9 @@ export interface Waiting {
   readonly fail: (error: unknown) => void;
   /** The keys of the resources of the last decision; empty before the first decision. */
   resources: readonly string[];
-  /** Whether the coordinator follows for the answer; `undefined` if that has not begun. */
-  isReading?: boolean;
-  /** Made when the command meets an obstacle. */
+  /** Whether the coordinator follows for the command now; `undefined` if it has not followed for the command. */
+  isFollowing?: boolean;
+  /** Made when the coordinator first says that others are in the way. */
   patience?: Patience;
 }
 
@@ -77,21 +77,29 @@ export interface TurnOptions {
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
   readonly coordinator?: Pick<Coordinator, 'before' | 'follow'> | undefined;
-  /** How long a command waits for an obstacle to go, in milliseconds. */
+  /** How long a command waits for others to get out of its way, in milliseconds. */
   readonly obstacleDeadlineMs: number;
   /** Sleeps, and keeps the process alive meanwhile. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly instruments: Pick<Instruments, 'commands'> | undefined;
-  /** Starts a command whose turn has come. Must call {@link Turns.hold}. */
-  readonly begin: (decision: Acceptance, waiting: Waiting) => void;
+  /** Makes the flight of a command whose turn has come, and the work that performs the command. */
+  readonly begin: (decision: Acceptance, waiting: Waiting) => Begun;
 }
 
-/** How long a command still waits for an obstacle to go. */
+/** A flight, with the work that performs its command. @internal */
+export interface Begun {
+  readonly flight: Flight;
+  readonly work: () => Promise<void>;
+}
+
+/** How long a command still waits for others to get out of its way. */
 interface Patience {
   isOver: boolean;
   /** Aborts when the command is answered. */
   readonly answered: AbortController;
 }
+
+const none: ReadonlySet<string> = new Set();
 
 const sendAgain = 'Nothing was changed. Send the command again when the interface is running again.';
 
@@ -131,7 +139,7 @@ export class Turns {
     const waiting: Waiting = { request, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
       if (this.#queue.delete(waiting)) reject(signal?.reason);
-      this.#tellCounts();
+      this.#countCommands();
     };
     const stopListening = signal && onAbort(signal, leave);
     this.#queue.add(waiting);
@@ -143,14 +151,14 @@ export class Turns {
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
       );
     }
-    this.#tellCounts();
+    this.#countCommands();
     return promise.finally(() => {
       stopListening?.();
       waiting.patience?.answered.abort();
     });
   }
 
-  /** Gives the commands that wait another chance, because something outside has changed. */
+  /** Decides the waiting commands again, because something outside has changed. */
   retry(): void {
     this.#pump();
   }
@@ -163,7 +171,7 @@ export class Turns {
     if (signal?.aborted === true) return waiting.fail(signal.reason);
     // The same object: the signal of the caller removes it from the queue.
     waiting.resources = [];
-    delete waiting.isReading;
+    delete waiting.isFollowing;
     this.#queue = new Set([waiting, ...this.#queue]);
   }
 
@@ -173,11 +181,11 @@ export class Turns {
     return refusal('closed', `The administration interface is closed. ${sendAgain}`);
   }
 
-  /** Puts a command into the table of commands in flight until `work` ends. */
-  hold(flight: Flight, work: () => Promise<void>): void {
+  /** Puts a command into the table of commands in flight until its work ends. */
+  hold({ flight, work }: Begun): void {
     this.#inFlight.set(flight.id, flight);
     for (const key of keysOf(flight.command.resources)) this.#holders.set(key, flight);
-    if (flight.isUnknown) this.#tellCounts();
+    if (flight.isUnknown) this.#countCommands();
     else this.#pendingCount += 1;
     flight.left = work().finally(() => {
       this.#release(flight);
@@ -228,7 +236,7 @@ export class Turns {
       answer(
         refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
       );
-    this.#tellCounts();
+    this.#countCommands();
     const flights = [...this.#inFlight.values()];
     for (const flight of flights) flight.endSearch('closed');
     await Promise.all(flights.map(({ left }) => left));
@@ -242,8 +250,8 @@ export class Turns {
     this.#pump();
   }
 
-  /** Tells how many commands there are, unless a change is under way. */
-  #tellCounts(): void {
+  /** Gives the instruments the numbers of commands, unless these still change. */
+  #countCommands(): void {
     if (this.#pumping) return;
     const [waiting, inFlight] = [this.#queue.size, this.#inFlight.size];
     this.#options.instruments?.commands({ waiting, inFlight, unknown: inFlight - this.#pendingCount });
@@ -257,32 +265,30 @@ export class Turns {
     const claimed = new Set<string>();
     try {
       for (const waiting of this.#queue) {
-        if (
-          this.#isHeldBack(waiting) ||
-          this.#mustWait(waiting, claimed) ||
-          !this.#takeTurn(waiting, claimed)
-        ) {
+        const mustWait = this.#isHeldBack(waiting) || this.#mustWait(waiting, claimed);
+        if (mustWait || !this.#takeTurn(waiting, claimed))
           for (const key of waiting.resources) claimed.add(key);
-        }
       }
     } finally {
       this.#pumping = false;
     }
-    this.#tellCounts();
+    this.#countCommands();
   }
 
-  /** Whether a command waits on any resource. */
-  #isHeldBack({ request, isReading }: Waiting): boolean {
-    return isReading === true || (this.#pendingCount >= this.#options.maxInFlight && !isExempt(request));
+  /** Whether a command must wait, whatever its resources are. */
+  #isHeldBack({ request, isFollowing }: Waiting): boolean {
+    return isFollowing === true || (this.#pendingCount >= this.#options.maxInFlight && !isExempt(request));
   }
 
-  /** @param claimed - the resources of earlier commands that still wait */
+  /**
+   * Whether a command must wait for another one that uses one of its resources. A command of the coordinator passes the
+   * commands in the queue, which may wait for the coordinator.
+   *
+   * @param claimed - the resources of earlier commands that still wait
+   */
   #mustWait({ request, resources }: Waiting, claimed: ReadonlySet<string>): boolean {
-    // Goes first: commands that wait here may wait for that.
-    const isFirst = isExempt(request);
-    return resources.some(
-      (key) => (!isFirst && claimed.has(key)) || this.#holders.get(key)?.outcome === 'pending',
-    );
+    const passed = isExempt(request) ? none : claimed;
+    return resources.some((key) => passed.has(key) || this.#holders.get(key)?.outcome === 'pending');
   }
 
   /**
@@ -310,35 +316,35 @@ export class Turns {
     if (refused !== undefined) waiting.answer(refused);
     else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.answer(obstacle);
     else if (obstacle !== undefined || this.#mustWait(waiting, claimed)) return false;
-    else if (decision.outcome === 'accepted') this.#options.begin(decision, waiting);
-    else if (this.#readsOn(waiting, decision)) return false;
+    else if (decision.outcome === 'accepted') this.hold(this.#options.begin(decision, waiting));
+    else if (this.#mustFollow(waiting, decision)) return false;
     else waiting.answer(ended(decision));
     return this.#queue.delete(waiting);
   }
 
   /**
-   * Lets the coordinator follow, if that was not done for a command yet: an answer that rests on the state alone must
-   * rest on what others have changed too. The command keeps its place, and is decided again after news.
+   * Lets the coordinator follow once for a command that changes nothing or is refused: the answer must rest on what
+   * others have changed too. The command keeps its place in the queue, and is decided again after news.
    *
    * @returns whether the command waits
    */
-  #readsOn(waiting: Waiting, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
+  #mustFollow(waiting: Waiting, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
     const { coordinator } = this.#options;
-    if (coordinator === undefined || waiting.isReading !== undefined || isExempt(waiting.request))
+    if (coordinator === undefined || waiting.isFollowing !== undefined || isExempt(waiting.request))
       return false;
-    waiting.isReading = true;
-    // To follow once will do for all commands that wait by now.
-    const others = [...this.#queue].filter((each) => each.isReading === undefined);
+    waiting.isFollowing = true;
+    // The coordinator follows for all commands that wait by now.
+    const others = [...this.#queue].filter((each) => each.isFollowing === undefined);
     void coordinator.follow().then((found) => {
-      const isRead = found === 'news' || found === undefined;
-      for (const each of isRead ? [waiting, ...others] : [waiting]) each.isReading = false;
+      const hasFollowed = found === 'news' || found === undefined;
+      for (const each of hasFollowed ? [waiting, ...others] : [waiting]) each.isFollowing = false;
       if (found !== 'news' && this.#queue.delete(waiting)) waiting.answer(found ?? ended(decision));
       this.#pump();
     });
     return true;
   }
 
-  /** Whether a command with an obstacle has waited for as long as it may. */
+  /** Whether others were in the way of a command for as long as it may wait. */
   #hasWaited(waiting: Waiting): boolean {
     waiting.patience ??= this.#patience();
     return waiting.patience.isOver;
@@ -356,7 +362,7 @@ export class Turns {
   }
 }
 
-/** Links by their keys: no resource says how the name of a new one is spelt. */
+/** Links by their keys: two commands can spell the name of a new resource in different ways. */
 function keysOf(resources: readonly unknown[]): readonly string[] {
   // A decision that the host has built can contain anything.
   return resources.map((link) => linkKey(String(link)));

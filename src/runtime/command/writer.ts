@@ -3,13 +3,14 @@
  *
  * Every change of the snapshot goes through `record`: the settlements of commands, and the reports of the host.
  */
-import { firstPartOf, isTrusted, refused, type Context } from '../../core/decision.ts';
+import { firstPartOf, isTrusted, refused, type Changes, type Context } from '../../core/decision.ts';
 import {
   evolve,
   foldHostReports,
   type AdminEvent,
   type AppliedReports,
   type Decision,
+  type Effect,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Foresee, Veto } from '../../ports/port.ts';
@@ -43,6 +44,7 @@ import {
   isExempt,
   Turns,
   type Acceptance,
+  type Begun,
   type CommandRequest,
   type TurnOptions,
   type Waiting,
@@ -69,9 +71,6 @@ export interface WriterOptions
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
 }
-
-/** The result of an abandoned command. */
-type Ending = Extract<Execution, { readonly outcome: 'accepted' | 'refused' }>;
 
 /**
  * Decides and performs commands, and holds the current snapshot.
@@ -111,13 +110,11 @@ export class Writer {
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
-      begin: (decision, waiting) => {
-        this.#begin(decision, waiting);
-      },
+      begin: (decision, waiting) => this.#begin(decision, waiting),
     });
   }
 
-  /** Gives the commands that wait another chance: what was in their way may be gone. */
+  /** Decides the waiting commands again: others may have got out of their way. */
   retry(): void {
     this.#turns.retry();
   }
@@ -138,19 +135,19 @@ export class Writer {
   }
 
   /**
-   * Decides a command on the current snapshot, and shows an accepted decision to the veto of the host. Changes nothing. The
-   * veto is not asked about a command of the coordinator.
+   * Decides a command on the current snapshot. With a mark, refused if the command would not do what that plan showed.
+   * Changes nothing.
    *
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
   decide(request: CommandRequest): Decision {
     const { mark, digits = () => ownCommand } = request.planned ?? {};
-    if (mark === undefined) return this.#judge(request);
+    if (mark === undefined) return this.#decideUnmarked(request);
     const { life } = this.#options;
     const { instant } = mark;
     const snapshot = this.#snapshot;
     const openedUpTo = instant?.life === life ? instant.revision : undefined;
-    const decision = this.#judge(request, openedUpTo === undefined ? {} : { openedUpTo });
+    const decision = this.#decideUnmarked(request, openedUpTo === undefined ? {} : { openedUpTo });
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
     const misfit = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
@@ -169,11 +166,11 @@ export class Writer {
     return this.#planOf(request);
   }
 
-  /** Makes a plan as if there was no mark, and refuses what a command of unknown outcome holds. */
+  /** Makes a plan as if there was no mark. Refused if a command of unknown outcome or others hold a resource. */
   #planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Plan {
     // Read before the decision: a veto may report.
     const snapshot = this.#snapshot;
-    const decision = this.#judge(request);
+    const decision = this.#decideUnmarked(request);
     const { resources } = decision;
     const held =
       this.#turns.refuseUnknown(resources) ??
@@ -183,17 +180,20 @@ export class Writer {
     return toPlan(decision, planned, { snapshot, life, foresee });
   }
 
-  #judge(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {
+  /**
+   * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command of the
+   * coordinator.
+   */
+  #decideUnmarked(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {
     const { transition, actor } = request;
     const snapshot = this.#snapshot;
     const context = { ...this.#options.contextOf(actor), ...bound };
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
-    const { gateway, coordinator, veto } = this.#options;
+    const { coordinator, veto } = isExempt(request) ? {} : this.#options;
     const problem =
-      refuseUnsupported(decision, gateway, isExempt(request) ? undefined : coordinator) ??
-      (isExempt(request) ? undefined : veto?.(decision, context));
+      refuseUnsupported(decision, this.#options.gateway, coordinator) ?? veto?.(decision, context);
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
   }
 
@@ -208,7 +208,10 @@ export class Writer {
   }
 
   /** Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once. */
-  async abandon(id: string, links: readonly string[] = []): Promise<Ending> {
+  async abandon(
+    id: string,
+    links: readonly string[] = [],
+  ): Promise<Extract<Execution, { readonly outcome: 'accepted' | 'refused' }>> {
     const refused = this.refuseClosed() ?? this.#options.refuseAll();
     if (refused !== undefined) return refused;
     const found = findCommand(this.commands(), id);
@@ -276,7 +279,7 @@ export class Writer {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way. No client
       // waits for the answer here: it lets the start go on, also before the outcome is known.
       const flight = this.#flightOf(open, { outcome: 'unknown', answer: () => resolve() });
-      this.#turns.hold(flight, async () => {
+      const work = async (): Promise<void> => {
         try {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
         } catch (error) {
@@ -284,7 +287,8 @@ export class Writer {
           if (!(error instanceof SearchEnded || error instanceof NotJournaled)) this.#options.onError(error);
         }
         resolve();
-      });
+      };
+      this.#turns.hold({ flight, work });
     });
   }
 
@@ -335,13 +339,14 @@ export class Writer {
     await this.#turns.close();
   }
 
-  #begin(decision: Acceptance, waiting: Waiting): void {
+  #begin(decision: Acceptance, waiting: Waiting): Begun {
     const { request, answer, fail } = waiting;
     const { coordinator } = this.#options;
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
     this.#commands += 1;
     const { resources } = decision;
-    const { events, effects } = firstPartOf(decision);
+    const first = firstPartOf<AdminEvent, Effect>(decision);
+    const { events, effects } = first;
     const id = `${coordinator?.prefix ?? this.#snapshot.epoch}-${String(this.#commands)}`;
     const command = commandOf(id, { resources, events });
     const span = this.#options.instruments?.command(command);
@@ -356,11 +361,11 @@ export class Writer {
       outcome: 'pending',
     } as const;
     const flight = new Flight(command, options, this.#runtime);
-    this.#turns.hold(flight, async () => {
+    const work = async (): Promise<void> => {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
         watch?.begun(command, decision, events);
-        const execution = await this.#perform(flight, decision);
+        const execution = await this.#perform(flight, decision, first);
         span?.ended(execution);
         if (flight.isUnknown) watch?.settled(execution);
         answer(execution);
@@ -375,12 +380,17 @@ export class Writer {
           fail(error);
         }
       }
-    });
+    };
+    return { flight, work };
   }
 
-  async #perform(flight: Flight, decision: Acceptance): Promise<Execution> {
+  async #perform(
+    flight: Flight,
+    decision: Acceptance,
+    first: Changes<AdminEvent, Effect>,
+  ): Promise<Execution> {
     try {
-      return this.#executionOf(await perform(decision, flight), flight.closed);
+      return this.#executionOf(await perform(decision, first, flight), flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
       const crossing = this.#runtime.crossings.take(flight.id);
@@ -399,9 +409,9 @@ export class Writer {
     }
   }
 
-  #executionOf({ events, refusal: reason, isPart }: Performed, closed: Closed): Execution {
+  #executionOf({ events, refusal: reason, isPartlyDone }: Performed, closed: Closed): Execution {
     if (reason !== undefined)
-      return refusal(isPart === true ? 'partly-done' : 'effect-refused', reason, events);
+      return refusal(isPartlyDone === true ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events, closed: Object.freeze({ ...closed }) };
   }
 }

@@ -23,7 +23,7 @@ import {
 import type { Entry, EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { find, type Settled } from '../../snapshot/state.ts';
+import { find, type ConfiguredEntity } from '../../snapshot/state.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { withoutNamed } from '../audit/change.ts';
 import { natural } from './record.ts';
@@ -186,7 +186,9 @@ export class Entries {
     const [link, owner] = [linkKey(event.resource), ownerOf(event)];
     this.#ends.set(link, id);
     const members = this.#last.get(owner) ?? new Map<string, string>();
-    const gone = [...members].filter(([place]) => link === owner || place.startsWith(`${subjectKey(event)} `));
+    const gone = [...members].filter(
+      ([place]) => link === owner || place.startsWith(`${subjectKey(event)} `),
+    );
     for (const [place, reason] of gone) {
       members.delete(place);
       this.#release(reason);
@@ -245,7 +247,11 @@ export function foldRecord(
 }
 
 /** What is kept of an event. Of sessions and connections, their number. */
-function keptOf(event: AdminEvent, before: Settled | undefined, after: Settled | undefined): EntryEvent {
+function keptOf(
+  event: AdminEvent,
+  before: ConfiguredEntity | undefined,
+  after: ConfiguredEntity | undefined,
+): EntryEvent {
   const members = Object.entries(event).filter(([name]) => !leftOut.has(name));
   const own = Object.fromEntries(members) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };
@@ -261,8 +267,8 @@ function keptOf(event: AdminEvent, before: Settled | undefined, after: Settled |
  */
 function wayBackOf(
   { type, before, inverse }: Extract<AdminEvent, { readonly inverse: object }>,
-  present: Settled,
-  after: Settled,
+  present: ConfiguredEntity,
+  after: ConfiguredEntity,
 ): readonly Operation[] {
   const { adoption } = namedBy.get(kindOf({ type })) ?? {};
   const known = adoption?.adopted(present, { ...present, settings: before });
@@ -270,7 +276,7 @@ function wayBackOf(
   return isKnown ? inverse : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;
 }
 
-function isStopped(thing: Settled & { readonly state?: string }): boolean {
+function isStopped(thing: ConfiguredEntity & { readonly state?: string }): boolean {
   return thing.state === 'stopped';
 }
 
@@ -280,10 +286,10 @@ function isStopped(thing: Settled & { readonly state?: string }): boolean {
  *
  * @internal
  */
-export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): Settled | undefined {
+export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): ConfiguredEntity | undefined {
   const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
   const named = namedBy.get(kind);
-  return named && find<Settled>(snapshot, named, keyIn(event, kind));
+  return named && find(snapshot, named, keyIn(event, kind));
 }
 
 /** The named resources, by the first word of their events. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  closeServiceSessions,
   createListener,
   createMemoryStore,
   createResource,
@@ -18,6 +19,7 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway, createVirtualClock, hold } from 'gateway-admin-core/testing';
 
+import { openedSession, openedSessions } from '../../support/opened-session.ts';
 import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
 
 const db = (name: string) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' });
@@ -107,6 +109,34 @@ describe('a creation', () => {
     expect((await admin.execute(createServer)).outcome).toBe('accepted');
     expect([admin.snapshot.servers.find('db-9')?.settings.state, errors]).toEqual([['running'], []]);
   });
+
+  it.each([
+    ['closes many sessions', false, 2500],
+    ['closes nothing that its plan covers', true, 0],
+  ])(
+    'settles before a long teardown that %s, and a restart can read the journal',
+    async (_how, marked, closed) => {
+      const store = createMemoryStore();
+      const { admin, gateway, clock } = await openRunning(store);
+      const [covered = openedSession(0), ...others] = openedSessions(2501);
+      const closeAll: Transition = (from, context) => closeServiceSessions(from, 'My Service', context);
+      const whole = sequence(createServer, closeAll);
+      admin.report(covered);
+      const plan = admin.plan(whole);
+      const mark = 'mark' in plan && marked ? { mark: plan.mark } : {};
+      admin.report([{ type: 'session.closed', id: covered.id, connected: covered.connected }, ...others]);
+      const execution = await clock.waitFor(admin.execute(whole, mark));
+      expect(execution).toMatchObject({ outcome: 'accepted', closed: { sessions: closed } });
+      const closings = Array.from({ length: Math.ceil(closed / 1000) }, () => 'sessions.close');
+      expect(gateway.applied.map(({ type }) => type)).toEqual(['server.create', ...closings]);
+      const { records } = await store.load();
+      expect(records.filter((each) => (each as { last?: boolean }).last === true)).toEqual([records.at(-1)]);
+      await admin.close();
+      const next = await openRunning(store, { gateway });
+      expect(next.admin.snapshot.servers.find('db-9')).toBeDefined();
+      expect(next.admin.commands()).toEqual([]);
+    },
+  );
 
   it('waits for another one of the same name in another case', async () => {
     const { admin, gateway } = running();

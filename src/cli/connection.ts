@@ -11,7 +11,7 @@ import { CommandError, exitCodes, type Call, type placeOptions } from './command
 import { contextOf } from './context-file.ts';
 import { readPassword, readText, warnOfReaders } from './input.ts';
 import { safeText } from './output.ts';
-import { isReading, silent, TransportError, transportTo, type Place } from './transport.ts';
+import { isReading, silent, TransportError, transportTo, type Remote } from './transport.ts';
 
 const defaultUrl = 'http://127.0.0.1:8989';
 
@@ -26,8 +26,8 @@ export async function connect(call: Call): Promise<Client> {
     user === undefined
       ? {}
       : { authorization: await authorizationOf(call, url, user, settings('password-file')) };
-  const place = { url, tls, timeoutMs, headers };
-  return createClient(explaining(transportTo(place), place));
+  const remote = { url, tls, timeoutMs, headers };
+  return createClient(explaining(transportTo(remote), remote));
 }
 
 /** The address of the interface, as people know it. */
@@ -102,7 +102,7 @@ function timeoutFrom(text: string): number {
 const longestFile = 16 * 1024 * 1024;
 
 /** Reads the certificates. A file of --cert can have the key, too. */
-async function tlsOf(settings: Settings, { surroundings, output }: Call): Promise<Place['tls']> {
+async function tlsOf(settings: Settings, { surroundings, output }: Call): Promise<Remote['tls']> {
   const read = async (option: keyof typeof placeOptions): Promise<string | undefined> => {
     const file = settings(option);
     return file === undefined ? undefined : readText(file, surroundings, longestFile);
@@ -157,15 +157,15 @@ export function methodOf(client: Client, id: EndpointId): Method {
 }
 
 /** Explains what goes wrong between here and the interface. */
-function explaining(send: Send, place: Place): Send {
+function explaining(send: Send, remote: Remote): Send {
   return async (request) => {
     const isHarmless = isReading(request);
     try {
       const response = await send(request);
-      assertInterface(request, response, place.url);
-      return { ...response, body: explainedBody(response, place, isHarmless) };
+      assertInterface(request, response, remote.url);
+      return { ...response, body: explainedBody(response, remote, isHarmless) };
     } catch (error) {
-      throw explained(error, place, isHarmless);
+      throw explained(error, remote, isHarmless);
     }
   };
 }
@@ -197,7 +197,7 @@ const longestAnswer = 256 * 1024 * 1024;
 
 function explainedBody(
   { headers, body }: AdminResponse,
-  place: Place,
+  remote: Remote,
   isHarmless: boolean,
 ): NonNullable<AdminResponse['body']> {
   if (body === undefined || typeof body === 'string') return body ?? '';
@@ -212,19 +212,19 @@ function explainedBody(
         yield chunk;
       }
     } catch (error) {
-      throw explained(error, place, isHarmless, 'The answer is not complete from');
+      throw explained(error, remote, isHarmless, 'The answer is not complete from');
     }
   })();
 }
 
-function explained(error: unknown, place: Place, isHarmless: boolean, what = 'Nobody answers at'): unknown {
+function explained(error: unknown, remote: Remote, isHarmless: boolean, what = 'Nobody answers at'): unknown {
   if (error instanceof CommandError) return error;
   const { cause, wasSent } =
     error instanceof TransportError ? error : { cause: error as Error, wasSent: true };
-  const why = whyOf(cause, place) ?? `${what} ${place.url.href}: ${causeText(cause)}. ${otherAddress}`;
+  const why = whyOf(cause, remote) ?? `${what} ${remote.url.href}: ${causeText(cause)}. ${otherAddress}`;
   if (isHarmless || !wasSent) return new CommandError(why, exitCodes.unreachable);
   return new CommandError(
-    `The connection to ${place.url.href} broke: ${causeText(cause)}. ` +
+    `The connection to ${remote.url.href} broke: ${causeText(cause)}. ` +
       'The outcome of the command is unknown: look at the state.',
     exitCodes.unknown,
   );
@@ -268,7 +268,7 @@ const knownFailures: readonly (readonly [error: RegExp, why: (url: URL) => strin
 ];
 
 /** Says what is at the address, if the error shows it. */
-function whyOf(cause: NodeJS.ErrnoException, { url, timeoutMs }: Place): string | undefined {
+function whyOf(cause: NodeJS.ErrnoException, { url, timeoutMs }: Remote): string | undefined {
   const code = codeOf(cause);
   if (code === silent)
     return `Nothing came from ${url.href} for ${String(timeoutMs / 1000)} s. Wait longer with --timeout SECONDS, or give another address.`;

@@ -1,6 +1,6 @@
 /**
- * The commands about gateway documents: `plan`, `apply`, `check`, `export`, `seal` and `hash-password`. What they do needs the whole library,
- * which is loaded only for them: loading takes longer than everything else that the program does.
+ * The commands about gateway documents: `plan`, `apply`, `check`, `export`, `seal` and `hash-password`. They need the whole
+ * library, which is loaded only for them: loading takes longer than everything else that the program does.
  */
 import { askingOptions, connectionOptions, exitCodes, printOptions, type Command } from './command.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Output: tables for people, JSON for programs. Colours only on a terminal that has them, and never a control character of
- * somebody else.
+ * Output: tables for people, JSON for programs. Only a terminal with colours gets colours, and no text of a gateway brings a
+ * control character.
  */
 import { createInterface, type Interface } from 'node:readline';
 import { PassThrough } from 'node:stream';

@@ -1,5 +1,5 @@
 /**
- * The parts of a gateway that a document describes and the interface shows. With `check` and `export`.
+ * The parts of a gateway that a document describes and the interface shows, and the commands `check` and `export`.
  */
 import type { Client, Elements } from '../client/index.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * `seal` and `hash-password`: the stored form of a secret or a password, for a gateway document. An interface of no gateway
- * makes it, so that the rules are those of every other secret and password.
+ * `seal` and `hash-password`: the stored form of a secret or a password, for a gateway document. An interface without a
+ * real gateway makes the stored form, so the rules are the same as for a request.
  */
 import {
   createAdmin,

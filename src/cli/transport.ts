@@ -11,7 +11,7 @@ import type { Send } from '../client/index.ts';
 import type { AdminRequest } from '../index.ts';
 
 /** Where the interface is, and how to reach it. */
-export interface Place {
+export interface Remote {
   readonly url: URL;
   /** Certificates, for https. */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
@@ -46,8 +46,8 @@ export function isReading({ method, target }: AdminRequest): boolean {
   return method === 'GET' || target.includes('dry_run=');
 }
 
-/** Carries requests to a place. Follows no redirect: the log-in, and a password in a body, are for this address alone. */
-export function transportTo({ url, tls, timeoutMs, headers }: Place): Send {
+/** Carries requests to a remote. Follows no redirect: the log-in, and a password in a body, are for this address alone. */
+export function transportTo({ url, tls, timeoutMs, headers }: Remote): Send {
   const begin = url.protocol === 'https:' ? requestHttps : requestHttp;
   const root = url.pathname.replace(/\/$/, '');
   return (asked) =>

@@ -92,7 +92,7 @@ interface Entries<T> {
 const noSecrets: ReadonlySet<string> = new Set();
 
 /** The name of the class in printed output. */
-const kind = 'Collection';
+const printedName = 'Collection';
 
 /**
  * The implementation of {@link Collection}, with the functions that make the next collection.
@@ -249,12 +249,12 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
 
   // A tag for Vitest, which prints a similar copy of every object without a tag.
   get [Symbol.toStringTag](): string {
-    return kind;
+    return printedName;
   }
 
   [inspectMethod](): string {
     const names = this.range(0, maxNamesPrinted).map(({ name }) => name);
-    return inspectList(kind, this.size, names);
+    return inspectList(printedName, this.size, names);
   }
 }
 

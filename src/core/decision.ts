@@ -105,7 +105,7 @@ export interface Accepted<S, E extends EventBase, F extends EffectBase> {
   readonly resources: readonly string[];
   /** The events, in order. */
   readonly events: readonly E[];
-  /** The effects, in order. Empty if only records of the library change. */
+  /** The effects, in order. Empty if only the state of the library changes, such as an admin user. */
   readonly effects: readonly F[];
 }
 
@@ -209,7 +209,7 @@ interface CommandRow<S, E, D> extends EvolvingRow<S, E> {
   readonly origin: 'command';
   /** `node` if the event is about this gateway alone; left out if all nodes of a fleet share the change. */
   readonly scope?: 'node';
-  /** The effect that causes the event; left out if only records of the library change. */
+  /** The effect that causes the event; left out if only the state of the library changes. */
   readonly effect?: string;
   /** The transition that undoes the event; `irreversible` if the event closes, deletes or flushes. */
   readonly revert: 'irreversible' | ((this: void, snapshot: S, event: E, context: Context) => D);
@@ -508,7 +508,7 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
       if (accepting.length === 0) return unchanged(snapshot, resources);
       assertIrreversibleLast(effects, accepting);
       const whole = accepted(events, snapshot, resources, joined(accepting));
-      // A decision with parts from a host stays a plain object, so that the runtime checks the decision.
+      // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
       return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };
 }
@@ -546,11 +546,11 @@ function headsOf<E, F, S>(all: readonly Parts<E, F, S>[]): Pick<Parts<E, F, S>, 
   const closings = all.filter(({ heads }) => heads !== undefined);
   // To find out takes long only if a plan has covered a few of many.
   const making = closings.length > 1 ? closings.filter(makesAnything) : closings;
+  const wholeOf = ({ heads, make }: Parts<E, F, S>): readonly Changes<E, F>[] =>
+    heads === undefined ? [...make()] : [];
   const heads = (making.length > 0 ? making : closings).flatMap((own) =>
     (own.heads ?? []).map((head) =>
-      joinedChanges(
-        all.flatMap((each) => (each === own ? [head] : each.heads === undefined ? [...each.make()] : [])),
-      ),
+      joinedChanges(all.flatMap((each) => (each === own ? [head] : wholeOf(each)))),
     ),
   );
   return heads.length > 0 ? { heads } : {};

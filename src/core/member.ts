@@ -1,5 +1,5 @@
 /**
- * Members: refuses a member of an options object that nothing reads, because a misspelt option is without effect.
+ * Members: rejects unknown names of options. A typo such as `authentcate` would switch the log-in off.
  */
 import { assertObject } from '../json/value.ts';
 import { quoted } from '../problem.ts';

@@ -304,7 +304,7 @@ function apply<T extends object>(
 }
 
 /** The settings before and after the operations of a patch. The result is not validated yet. */
-interface Change<T> {
+interface Candidate<T> {
   /** The present settings. */
   readonly before: T;
   /** The present settings with the names that clients know. */
@@ -322,13 +322,13 @@ const unchanged: Difference = { operations: [], inverse: [] };
 /** Validates the result of a patch, and computes the difference. */
 function conclude<T extends object>(
   view: PatchView<T>,
-  change: Change<T>,
+  candidate: Candidate<T>,
   find: FindName,
   check: PatchView<T>['check'],
 ): Result<Patched<T>> {
-  const { before, old, result, writesSecret } = change;
+  const { before, old, result, writesSecret } = candidate;
   if (result === old && !writesSecret) return ok({ after: before, ...unchanged });
-  const valid = validate(view, change, find, check);
+  const valid = validate(view, candidate, find, check);
   if (!valid.ok) return valid;
   const after = toStored(view, valid.value);
   const { operations, inverse } = difference(before as JsonObject, after as JsonObject);
@@ -338,7 +338,7 @@ function conclude<T extends object>(
 
 function validate<T extends object>(
   view: PatchView<T>,
-  { before, old, result, operations }: Change<T>,
+  { before, old, result, operations }: Candidate<T>,
   find: FindName,
   check: PatchView<T>['check'],
 ): Result<T> {

@@ -84,8 +84,8 @@ export interface CrossingReport {
   readonly report: unknown;
 }
 
-/** What a runtime knows of reports that cross commands. @internal */
-export interface Crossing {
+/** What a runtime says about reports that cross commands. @internal */
+export interface CrossingHooks {
   /**
    * Gets each report of the whole of an aspect. If the function gives true, a contradiction of the report is no fault yet,
    * because the report is folded again later.
@@ -102,7 +102,7 @@ export interface Crossing {
  * @param snapshot - the present snapshot
  * @param given - the reports, not yet checked
  * @param at - the time of the reports, in milliseconds since 1970-01-01T00:00:00Z
- * @param crossing - what the runtime knows of reports that cross commands
+ * @param crossing - what the runtime says about reports that cross commands
  * @internal
  */
 export function foldReports<S extends Revisioned, O extends ReportBase, E extends EventBase>(
@@ -110,7 +110,7 @@ export function foldReports<S extends Revisioned, O extends ReportBase, E extend
   snapshot: S,
   given: readonly unknown[],
   at: number,
-  crossing: Crossing = {},
+  crossing: CrossingHooks = {},
 ): FoldedReports<S, E> {
   const folding = beginFold(tables.events, snapshot);
   const events: E[] = [];
@@ -126,7 +126,7 @@ export function foldReports<S extends Revisioned, O extends ReportBase, E extend
 interface Interpreting {
   readonly position: number;
   readonly at: number;
-  readonly crossing: Crossing;
+  readonly crossing: CrossingHooks;
 }
 
 function interpret<S, O extends ReportBase, E extends EventBase>(
@@ -153,15 +153,15 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   if (!parsed.ok) return { faults: parsed.faults };
   const link = row.whole?.resource(parsed.value);
   const aspect = row.whole?.aspect ?? '';
-  const again = link !== undefined && note?.({ link, aspect, report: deepFreeze(report) }) === true;
-  const given = row.event(snapshot, parsed.value, at);
-  if (given === undefined) return { events: [] };
-  if ('contradiction' in given) {
-    const { contradiction, path, missing } = given;
+  const comesAgain = link !== undefined && note?.({ link, aspect, report: deepFreeze(report) }) === true;
+  const follows = row.event(snapshot, parsed.value, at);
+  if (follows === undefined) return { events: [] };
+  if ('contradiction' in follows) {
+    const { contradiction, path, missing } = follows;
     const isLate = missing !== undefined && isGone?.(missing) === true;
-    return again || isLate ? { events: [] } : faulty(position, contradiction, path);
+    return comesAgain || isLate ? { events: [] } : faulty(position, contradiction, path);
   }
-  return { events: deepFreeze(isList(given) ? given : [given]) };
+  return { events: deepFreeze(isList(follows) ? follows : [follows]) };
 }
 
 function isList<E>(events: E | readonly E[]): events is readonly E[] {

@@ -16,7 +16,7 @@ export interface Digest {
 }
 
 /** A position of the log, and the history up to the position. */
-interface Place {
+interface HistoryAt {
   readonly position: string;
   readonly history: Pick<SharedHistory, 'configuration'>;
 }
@@ -30,7 +30,7 @@ export class Agreement {
   readonly #differing = new Set<string>();
 
   /** The configuration of this node, for the others. */
-  digestOf({ position, history }: Place): Digest {
+  digestOf({ position, history }: HistoryAt): Digest {
     const known = this.#own.get(position);
     if (known !== undefined) return { position, text: known };
     const configuration = history.configuration();

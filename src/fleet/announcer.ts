@@ -1,6 +1,6 @@
 /**
- * Announcer: says what a node says of itself, once a second and when others may wait for news. Tells the operator if the
- * others cannot hear the node.
+ * The announcer: announces a node in the shared store, once a second and when other nodes may wait for news. The operator
+ * gets an error if the announcements fail.
  */
 import type { Clock } from '../ports/port.ts';
 import type { Refusal } from '../runtime/command/execution.ts';
@@ -24,7 +24,7 @@ export interface AnnouncerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** After so many beats in a row that failed alone, the operator is told. */
+/** After so many beats in a row that failed alone, the operator gets an error. */
 const mostUnheard = 3;
 
 /** Announces one node. @internal */

@@ -1,8 +1,8 @@
 /**
  * Convergence: this gateway follows what the other nodes have changed.
  *
- * By level: what the fleet has is compared with what this node has, and the difference is carried out. A change that was
- * taken back before this gateway could follow leaves no trace.
+ * Compares the configuration of the fleet with that of this node, and applies the difference. A change that was taken back
+ * before this gateway could follow leaves no trace.
  */
 import type { FleetPlace } from '../core/decision.ts';
 import { linkKey, parseLink } from '../core/link.ts';

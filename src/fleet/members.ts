@@ -1,9 +1,9 @@
 /**
  * Members: what the nodes of a fleet say of themselves, and which of them are silent.
  *
- * A node announces itself once a second, with a beat that moves. Another node takes it for dead when its beat has stood
- * still for the lease. Only seconds count in which the observer itself has reached the store: after an outage of the store
- * nobody is dead. No clock of another machine is compared.
+ * Each node increments a heartbeat once a second. A node whose heartbeat has not changed for `leaseMs` counts as dead. Only
+ * seconds count in which the observer itself has reached the store, so an outage of the store makes no node dead. Clocks of
+ * two machines are never compared.
  */
 import * as z from 'zod/mini';
 

@@ -11,7 +11,7 @@ import type { Admin } from '../runtime/admin.ts';
 import { assertReaderOptions } from '../runtime/host/argument.ts';
 import { start, type RunningCoordinator } from '../runtime/assembly.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
-import type { Coordinator, Settled } from '../runtime/coordinator.ts';
+import type { Coordinator, Succeeded } from '../runtime/coordinator.ts';
 import type { Mode } from '../runtime/handler/self.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
@@ -24,7 +24,7 @@ import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
 import type { FleetLag, FleetNode, RunningFleet } from '../resources/fleet.ts';
 import type { Transition } from '../resources/index.ts';
-import { openServices } from '../resources/service.ts';
+import { withStartTimes } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
@@ -159,7 +159,7 @@ export class RunningNode implements RunningCoordinator {
     this.#convergence.follow(unsettled.abandoned.flatMap(({ intent }) => intent.resources));
     const history = {
       entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),
-      settled: () => this.#log.history.snapshot,
+      configuration: () => this.#log.history.snapshot,
     };
     const beginning = { snapshot: this.#ownSnapshot(), journal, unsettled, ...history, coordinator: this };
     const admin = await start(complete, beginning);
@@ -236,13 +236,13 @@ export class RunningNode implements RunningCoordinator {
     return execution.outcome === 'refused' ? execution : undefined;
   };
 
-  settled(request: AdminRequest, execution: Settled): ReturnType<Coordinator['settled']> {
+  settled(request: AdminRequest, execution: Succeeded): ReturnType<Coordinator['settled']> {
     const position = positionOf(execution) ?? this.#log.position;
     return fleetHeaders(request, position, (where) => this.#settle(execution, where));
   }
 
   /** Waits until the living nodes have come to the end of a command, or the time is over. */
-  #settle(execution: Settled, where: SettleOptions): Promise<readonly FleetOutcome[]> {
+  #settle(execution: Succeeded, where: SettleOptions): Promise<readonly FleetOutcome[]> {
     const change = positionOf(execution) ?? this.#log.position;
     const around = {
       ...this.#parts,
@@ -314,7 +314,7 @@ export class RunningNode implements RunningCoordinator {
   #ownSnapshot(): Snapshot {
     const revision = drawRevision();
     const now = this.#parts.complete.clock.now();
-    return openServices(beginningWith(this.#log.snapshot, revision), now);
+    return withStartTimes(beginningWith(this.#log.snapshot, revision), now);
   }
 
   #following(): Convergence {

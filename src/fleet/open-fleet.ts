@@ -4,7 +4,7 @@
  */
 import { assertObject } from '../json/value.ts';
 import { assertOpenOptions } from '../runtime/host/argument.ts';
-import { letGo } from '../runtime/assembly.ts';
+import { disposeOfPorts } from '../runtime/assembly.ts';
 import { completeOptions } from '../runtime/options.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
 import { fingerprintOf, runningDifference } from './fingerprint.ts';
@@ -65,7 +65,7 @@ export async function openNode(
     const parts = { store, complete, members, node, leaseMs, levels, common };
     return await new RunningNode(parts, await fingerprintOf(common)).open();
   } catch (error) {
-    await letGo(options);
+    await disposeOfPorts(options);
     throw error;
   }
 }

@@ -58,10 +58,10 @@ export function nodeBehind(link: string, reason?: string): Refusal {
 
 /** Other nodes of the fleet took this one for dead, and have ended its command. @internal */
 export function fenced(commandId: string, events: readonly AdminEvent[]): Execution {
-  const held = events.length === 0 ? '' : ' Earlier parts of the command had ended before, and stay.';
+  const done = events.length === 0 ? '' : ' Earlier parts of the command had ended before, and stay.';
   const detail =
     'The other nodes of the fleet took this one for dead and have ended the command. What this node did is being taken back.' +
-    `${held} Look at the state, and send the command again.`;
+    `${done} Look at the state, and send the command again.`;
   return { outcome: 'refused', problem: problemOn('fenced', commandId, detail), events };
 }
 
@@ -81,18 +81,18 @@ export const notYetShared = problem(
 
 const nothingChanged = 'Nothing was changed.';
 
-function nodeOutdated(held = nothingChanged): Refusal {
+function nodeOutdated(done = nothingChanged): Refusal {
   return refusal(
     'node-outdated',
-    `The fleet uses a later version of the administration interface than this node. ${held} Reading still works, and the ` +
+    `The fleet uses a later version of the administration interface than this node. ${done} Reading still works, and the ` +
       'gateway goes on with what it last had. Send the command to another node, and update this one.',
   );
 }
 
-function superseded(held = nothingChanged): Refusal {
+function superseded(done = nothingChanged): Refusal {
   return refusal(
     'closed',
-    `Another process runs under the name of this node of the fleet, so this one takes no more commands. ${held} End one of ` +
+    `Another process runs under the name of this node of the fleet, so this one takes no more commands. ${done} End one of ` +
       'the two, and send the command again.',
   );
 }

@@ -5,7 +5,7 @@ import { linkKey } from '../core/link.ts';
 import { assertObject } from '../json/value.ts';
 import type { Clock } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
-import type { Settled } from '../runtime/coordinator.ts';
+import type { Succeeded } from '../runtime/coordinator.ts';
 import type { FleetExecuteOptions, FleetOutcome } from './fleet.ts';
 import { announcementMs, type Member, type Members } from './members.ts';
 
@@ -32,14 +32,14 @@ export interface SettleOptions {
 }
 
 /** The place in the log of what a command has done; `undefined` if the command has done nothing there. @internal */
-export function positionOf(execution: Settled): string | undefined {
+export function positionOf(execution: Succeeded): string | undefined {
   const events = execution.outcome === 'accepted' ? execution.events : [];
   return events.findLast(({ fleet }) => fleet !== undefined)?.fleet?.position;
 }
 
 /** Waits until each living node has followed a change, or has said why it cannot, or the time is over. @internal */
 export async function settle(
-  execution: Settled,
+  execution: Succeeded,
   { waitMs, signal }: SettleOptions,
   { clock, closed, announce, ...around }: SettlingNode,
 ): Promise<readonly FleetOutcome[]> {

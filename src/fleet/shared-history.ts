@@ -13,7 +13,7 @@ import { namedResources, type AdminEvent } from '../resources/index.ts';
 import { Entries, entryShape, foldRecord } from '../runtime/journal/entries.ts';
 import { configured, isEmpty, withoutProcess } from '../runtime/journal/history.ts';
 import { drawLife } from '../runtime/journal/life.ts';
-import { count, intentMembers, isWhole, settlementMembers, type Open } from '../runtime/journal/record.ts';
+import { intentMembers, isWhole, natural, settlementMembers, type Open } from '../runtime/journal/record.ts';
 import { storedSecretParameters } from '../runtime/journal/stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from '../runtime/journal/unsettled.ts';
 import { toDocument, type GatewayDocument } from '../resources/document.ts';
@@ -45,7 +45,7 @@ const historyLevel = 2;
 export const membershipLevel = 2;
 
 const head = {
-  level: count,
+  level: natural,
   /** The node that was asked for the change. */
   node: z.string(),
   /** The life of the process that has written the record. */
@@ -72,14 +72,14 @@ const settlementShape = z.object({
 });
 
 /** From here on, nodes may write records of a level. */
-const levelShape = z.object({ ...head, type: z.literal('level'), to: count });
+const levelShape = z.object({ ...head, type: z.literal('level'), to: natural });
 
 /** A process of a node begins. From here on, no earlier process of the node writes. */
 const lifeShape = z.object({
   ...head,
   type: z.literal('life'),
   /** The number of the life among all that have begun in the fleet, from 1 on. */
-  number: count,
+  number: natural,
   /** The names of secret parameters that the process declares. They are secret at every node from here on. */
   secretParameters: z.array(z.string()),
 });
@@ -120,14 +120,14 @@ function isDocument(value: unknown): boolean {
   );
 }
 
-const commandShape = z.object({ intent: intentShape, settled: count });
+const commandShape = z.object({ intent: intentShape, settled: natural });
 const stateShape = z.object({
   format: z.literal(2),
-  level: count,
+  level: natural,
   epoch: z.string(),
-  revision: count,
+  revision: natural,
   /** The revision of the last change of each resource and each collection that has changed, by link. */
-  versions: z.record(z.string(), count),
+  versions: z.record(z.string(), natural),
   /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
   /** What nodes have made of the listeners of other services; from level 2 on. */
@@ -137,9 +137,9 @@ const stateShape = z.object({
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
   ended: z.array(z.string()),
   /** How many lives have begun. */
-  begun: count,
+  begun: natural,
   /** The last life of each node. */
-  lives: z.array(z.object({ node: z.string(), life: z.string(), number: count })),
+  lives: z.array(z.object({ node: z.string(), life: z.string(), number: natural })),
   readOnly: z.boolean(),
   /** The names of secret parameters, as `nameKey` folds them. */
   secretParameters: z.array(z.string()),

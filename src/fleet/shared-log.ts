@@ -11,7 +11,7 @@ import { namedResources, eventTable, type AdminEvent, type Effect } from '../res
 import { modeLink, Overruled, type Basis } from '../runtime/journal/basis.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
-import { send, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
+import { markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
@@ -268,7 +268,7 @@ export class SharedLog implements Log<Work> {
     if ('call' in first.record) return first.record.call(ask);
     const entries = left.filter((each): each is Queued<Entry> => !('call' in each.record));
     try {
-      const records = send(entries).map(({ json }) => json);
+      const records = markSent(entries).map(({ json }) => json);
       await this.#append(records, ask);
     } catch (error) {
       return this.#followAfter(error, ask);

@@ -14,24 +14,19 @@ export interface Routable {
 }
 
 /**
- * The result of a look-up. `place` is a known path without a route for the method; `broken-escape` is a variable
+ * The result of a look-up. `path` is a known path without a route for the method; `broken-escape` is a variable
  * segment that is not valid percent-encoding.
  *
  * @internal
  */
 export type Match<T> =
-  | {
-      readonly found: 'route';
-      readonly route: T;
-      readonly parameters: PathParameters;
-      readonly place: Place<T>;
-    }
-  | { readonly found: 'place'; readonly place: Place<T> }
+  | { readonly found: 'route'; readonly route: T; readonly parameters: PathParameters }
+  | { readonly found: 'path'; readonly path: KnownPath<T> }
   | { readonly found: 'broken-escape'; readonly route: T; readonly segment: string }
   | { readonly found: 'nothing' };
 
 /** A known path with its routes by method. @internal */
-export interface Place<T> {
+export interface KnownPath<T> {
   readonly segments: readonly string[];
   /** The variable segments, without their colon. */
   readonly variables: readonly { readonly name: string; readonly position: number }[];
@@ -53,36 +48,35 @@ export interface Router<T> {
  * @internal
  */
 export function createRouter<T extends Routable>(routes: Iterable<T>): Router<T> {
-  const places = placesOf(routes);
-  const byLength = byLengthOf(places);
+  const byLength = byLengthOf(pathsOf(routes));
   return {
     match(method, path) {
       const segments = segmentsOf(path);
-      const place = byLength.get(segments.length)?.find((each) => fits(each.segments, segments));
-      if (place === undefined) return { found: 'nothing' };
-      const route = place.routes.get(method === 'HEAD' ? 'GET' : method);
-      if (route === undefined) return { found: 'place', place };
-      return bind(route, place, segments);
+      const known = byLength.get(segments.length)?.find((each) => fits(each.segments, segments));
+      if (known === undefined) return { found: 'nothing' };
+      const route = known.routes.get(method === 'HEAD' ? 'GET' : method);
+      if (route === undefined) return { found: 'path', path: known };
+      return bind(route, known, segments);
     },
   };
 }
 
-function bind<T>(route: T, place: Place<T>, segments: readonly string[]): Match<T> {
+function bind<T>(route: T, { variables }: KnownPath<T>, segments: readonly string[]): Match<T> {
   const parameters: Record<string, string> = {};
-  for (const { name, position } of place.variables) {
+  for (const { name, position } of variables) {
     const segment = segments[position] ?? '';
     const value = decodeSegment(segment);
     if (value === undefined) return { found: 'broken-escape', route, segment };
     parameters[name] = value;
   }
-  return { found: 'route', route, parameters, place };
+  return { found: 'route', route, parameters };
 }
 
-function byLengthOf<T>(places: readonly Place<T>[]): ReadonlyMap<number, readonly Place<T>[]> {
-  const byLength = new Map<number, Place<T>[]>();
-  for (const place of places) {
-    const length = place.segments.length;
-    byLength.set(length, [...(byLength.get(length) ?? []), place]);
+function byLengthOf<T>(paths: readonly KnownPath<T>[]): ReadonlyMap<number, readonly KnownPath<T>[]> {
+  const byLength = new Map<number, KnownPath<T>[]>();
+  for (const path of paths) {
+    const { length } = path.segments;
+    byLength.set(length, [...(byLength.get(length) ?? []), path]);
   }
   return byLength;
 }
@@ -99,7 +93,7 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
   );
 }
 
-function placesOf<T extends Routable>(routes: Iterable<T>): readonly Place<T>[] {
+function pathsOf<T extends Routable>(routes: Iterable<T>): readonly KnownPath<T>[] {
   const byPattern = new Map<string, Map<string, T>>();
   for (const route of routes) {
     for (const path of [route.path, ...route.aliases]) {
@@ -117,7 +111,7 @@ function placesOf<T extends Routable>(routes: Iterable<T>): readonly Place<T>[] 
   });
 }
 
-function variablesOf(segments: readonly string[]): Place<unknown>['variables'] {
+function variablesOf(segments: readonly string[]): KnownPath<unknown>['variables'] {
   return segments.flatMap((part, position) =>
     part.startsWith(':') ? [{ name: part.slice(1), position }] : [],
   );

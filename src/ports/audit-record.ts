@@ -71,11 +71,15 @@ export interface WriteRecord extends AuditRecordBase {
     readonly connections: number;
   };
   /**
-   * What was to be changed; left out if the attempt ended before that was known. For a decided command, an item for each
-   * event, with its type, its resource and its JSON Patch operations, and the number of its sessions or connections as
-   * `count`; with a mark, that number is known only at the end, as `closed`. For a changed read-only mode, its operations. Otherwise one item with what the request asked for: the
-   * operations without their values, or the scalar members of the body without passwords. A change of more than
-   * 64 KiB is shown by the types and resources of its first 100 items.
+   * What was to be changed; left out if the attempt ended before that was known.
+   *
+   * - For a decided command, an item for each event, with its type, its resource and its JSON Patch operations, and the
+   *   number of its sessions or connections as `count`. With a mark, that number is known only at the end, as `closed`.
+   * - For a changed read-only mode, its operations.
+   * - Otherwise what the request asked for: the operations without their values, the commands of a sequence, or the name of
+   *   what was to be created.
+   *
+   * A change of more than 64 KiB is shown by the types and resources of its first 100 items.
    */
   readonly change?: readonly Json[];
   /**

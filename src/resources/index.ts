@@ -16,10 +16,9 @@ import {
   type EventTable,
   unchanged,
 } from '../core/decision.ts';
-import type { Fields } from '../core/field.ts';
-import { secretNames } from '../core/field.ts';
+import { secretNames, type Fields } from '../core/field.ts';
 import { assertMembers } from '../core/member.ts';
-import { foldReports, type Crossing, type ReportTable } from '../core/report.ts';
+import { foldReports, type CrossingHooks, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { ResourceRoute, Route, SequenceRoute, StreamRoute } from '../http/route.ts';
@@ -683,7 +682,7 @@ export function foldHostReports(
   snapshot: Snapshot,
   report: unknown,
   now: number,
-  crossing?: Crossing,
+  crossing?: CrossingHooks,
 ): AppliedReports {
   const tables = { reports: reportTable, events: eventTable };
   return foldReports(tables, snapshot, isList(report) ? report : [report], now, crossing);

@@ -6,10 +6,10 @@
  */
 import * as z from 'zod/mini';
 
+import { Batch } from '../core/batch.ts';
 import type { Entity } from '../core/collection.ts';
 import type { Change, Context, DecisionOf } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
-import { Batch } from '../core/batch.ts';
 import * as shape from '../core/shape.ts';
 import type { Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
@@ -347,17 +347,17 @@ export function patchService(
  * @param now - the time of the opening, in milliseconds since 1970-01-01T00:00:00Z
  * @internal
  */
-export function openServices(snapshot: Snapshot, now: number): Snapshot {
+export function withStartTimes(snapshot: Snapshot, now: number): Snapshot {
   const change = { revision: snapshot.revision, origin: 'report', batch: new Batch() } as const;
-  const opened = [...snapshot.services].reduce(
-    (next, { key, state }) =>
-      revise(next, services, key, change, (draft) => {
+  const next = [...snapshot.services].reduce(
+    (before, { key, state }) =>
+      revise(before, services, key, change, (draft) => {
         if (state === 'stopped') delete draft.started;
         else Object.assign(draft, { started: now, startAssumed: true });
       }),
     snapshot,
   );
-  return Object.freeze(opened);
+  return Object.freeze(next);
 }
 
 /** The kind "service". @internal */

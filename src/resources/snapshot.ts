@@ -26,7 +26,8 @@ export interface Snapshot {
   readonly revision: number;
   /**
    * The names of secret parameters, as {@link nameKey} folds them, in alphabetical order; left out if there are none. A
-   * router option of a service, or a parameter of a server or filter, with such a name is stored sealed and never shown.
+   * router option of a service, or a parameter of a server, listener, monitor or filter, with such a name is stored sealed
+   * and never shown.
    */
   readonly secretParameters?: readonly string[];
   /** The instance of the gateway. */

@@ -76,7 +76,7 @@ export interface Beginning {
   readonly journal: Journal;
   readonly entries: KeptEntries;
   /** Gives the configuration that the entries have led to. By default, that is what the interface shows. */
-  readonly settled?: () => Snapshot;
+  readonly configuration?: () => Snapshot;
   readonly coordinator?: RunningCoordinator;
 }
 
@@ -134,7 +134,7 @@ async function adoptGiven(
 /** Connects the parts of an interface. @internal */
 export function assemble(
   options: CompleteOptions,
-  { snapshot, journal, entries, settled, coordinator }: Beginning,
+  { snapshot, journal, entries, configuration, coordinator }: Beginning,
 ): { readonly admin: Admin; readonly writer: Writer } {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const life = drawLife();
@@ -143,7 +143,7 @@ export function assemble(
   const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? coordinator?.refuseAll();
   const shared = { life, journal, coordinator, refuseAll, log, audit };
   const writer: Writer = writerOf(options, snapshot, shared);
-  // Aborts when the interface begins to close: no body is waited for any more.
+  // Aborts when the interface begins to close, and ends the reading of bodies.
   const closing = new AbortController();
   coordinator?.connect(writer, closing.signal);
   const mode = coordinator?.mode ?? createMode();
@@ -151,8 +151,9 @@ export function assemble(
   const streams = new EventStreams({ ...options, log });
   const { timeZone, place } = options;
   const parts = {
-    ...{ ...shared, entries, writer, mode, passwords, streams, timeZone, place },
-    settled: settled ?? (() => writer.snapshot),
+    ...shared,
+    ...{ entries, writer, mode, passwords, streams, timeZone, place },
+    configuration: configuration ?? (() => writer.snapshot),
     closing: closing.signal,
   };
   const pending = new PendingAnswers();
@@ -184,7 +185,7 @@ export function assemble(
  *
  * @internal
  */
-export async function letGo(
+export async function disposeOfPorts(
   options: Partial<AdminOptions & { readonly store: ConfigurationStore }> | null | undefined,
 ): Promise<void> {
   const { store, observe, clock: given, limits } = options ?? {};
@@ -216,7 +217,7 @@ interface Parts extends Shared, Omit<SelfOptions, 'refuseAll'> {
   readonly passwords: Passwords;
   readonly streams: EventStreams;
   readonly entries: KeptEntries;
-  readonly settled: () => Snapshot;
+  readonly configuration: () => Snapshot;
   readonly closing: AbortSignal;
 }
 
@@ -359,14 +360,14 @@ function surroundingsOf(
   { clock, times, gateway: { telemetry }, onError }: CompleteOptions,
   parts: Parts,
 ): Surroundings {
-  const { writer, coordinator, entries, settled } = parts;
+  const { writer, coordinator, entries, configuration } = parts;
   const commands = {
     list: () => writer.commands(),
     abandon: (id: string) => writer.abandon(id, callerLinks),
   };
   const self = createSelf(parts);
   const follow = coordinator?.follow.bind(coordinator);
-  const history = createHistory({ entries, settled, snapshot: () => writer.snapshot, clock, follow });
+  const history = createHistory({ entries, configuration, snapshot: () => writer.snapshot, clock, follow });
   return Object.freeze({
     times,
     commands,
@@ -403,13 +404,13 @@ function requestOf(
 ): CommandRequest & { readonly planned: Planned } {
   const parsed = mark === undefined ? undefined : parseMark(mark);
   return {
-    transition: ifMatch === undefined ? transition : guard(transition, ifMatch),
+    transition: ifMatch === undefined ? transition : conditional(transition, ifMatch),
     planned: { digits: () => ownCommand, versionIn: versionOf(ifMatch), ...(parsed && { mark: parsed }) },
     ...(actor === undefined ? {} : { actor }),
   };
 }
 
-function guard(transition: Transition, { link, etag }: Condition): Transition {
+function conditional(transition: Transition, { link, etag }: Condition): Transition {
   return transitionAt(placeAt(link), { ifMatch: parseEntityTags(etag) }, (snapshot, _thing, context) =>
     transition(snapshot, context),
   );

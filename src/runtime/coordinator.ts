@@ -10,8 +10,8 @@ import type { Headers } from './handler/respond.ts';
 import type { Basis } from './journal/basis.ts';
 import type { Fold } from './journal/log.ts';
 
-/** A command that has done what it was asked for. @internal */
-export type Settled = Extract<Execution, { readonly outcome: 'accepted' | 'unchanged' }>;
+/** The result of a command after which the state is as the caller has asked. @internal */
+export type Succeeded = Extract<Execution, { readonly outcome: 'accepted' | 'unchanged' }>;
 
 /** What an interface leaves to the coordinator. @internal */
 export interface Coordinator {
@@ -52,5 +52,5 @@ export interface Coordinator {
   /** Folds events that the log does not have. */
   readonly fold: Fold;
   /** The headers of the answer to a command. The request can ask to wait for others. */
-  settled(request: AdminRequest, execution: Settled): Promise<Headers>;
+  settled(request: AdminRequest, execution: Succeeded): Promise<Headers>;
 }

@@ -5,10 +5,10 @@ import type { ConfigurationStore } from '../ports/port.ts';
 import { linkKey } from '../core/link.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import { adoptAtStart, onlyGiven, type Transition } from '../resources/index.ts';
-import { openServices } from '../resources/service.ts';
+import { withStartTimes } from '../resources/service.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions } from './admin.ts';
-import { assemble, letGo, start } from './assembly.ts';
+import { assemble, disposeOfPorts, start } from './assembly.ts';
 import { assertOpenOptions, assertOptions } from './host/argument.ts';
 import { Entries } from './journal/entries.ts';
 import { isEmpty, restore, type History } from './journal/history.ts';
@@ -121,13 +121,13 @@ export async function openAdmin(
     const journal = new OwnJournal({ log, clock, deadlineMs: limits.storeDeadlineMs, instruments, onError });
     // Stores the first revision of this life, so that no later life uses it again.
     await journal.compact();
-    const snapshot = beginLife(openServices(history.snapshot, clock.now()));
+    const snapshot = beginLife(withStartTimes(history.snapshot, clock.now()));
     const { unsettled, entries } = history;
     const adopt = isEmpty(stored) ? undefined : adoptionOf(options.adopt, given, history);
-    const settled = (): Snapshot => history.snapshot;
-    return await start(complete, { snapshot, journal, unsettled, entries, settled, adopt });
+    const configuration = (): Snapshot => history.snapshot;
+    return await start(complete, { snapshot, journal, unsettled, entries, configuration, adopt });
   } catch (error) {
-    await letGo(options);
+    await disposeOfPorts(options);
     throw error;
   }
 }

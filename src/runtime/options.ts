@@ -8,14 +8,13 @@ import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
 import type { Authenticate, Clock, ConfigurationStore, Hasher, Foresee, Veto } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import type { DocumentDifference } from '../resources/shared/document-difference.ts';
+import { onlyInDocument, type DocumentDifference } from '../resources/shared/document-difference.ts';
 import { quoted } from '../problem.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import type { HostDeadline } from './host/deadline.ts';
-import { onlyInDocument } from '../resources/shared/document-difference.ts';
 import { DifferingDocumentError } from './host/differing-document-error.ts';
 import {
   createErrorSink,

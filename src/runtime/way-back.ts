@@ -46,7 +46,7 @@ interface Restoring {
 interface Around {
   readonly entries: KeptEntries;
   /** The configuration that the entries have led to. */
-  readonly settled: () => Snapshot;
+  readonly configuration: () => Snapshot;
   /** What the interface shows. */
   readonly snapshot: () => Snapshot;
   readonly clock: Pick<Clock, 'sleep'>;
@@ -245,14 +245,14 @@ const notFound = problem(
  * Goes back on paper, from the present configuration to that of a moment. The configuration of a moment does not change, so
  * the decision in the turn takes it over like a document.
  */
-async function restore({ entries, clock, settled, follow }: Around, id: string): Promise<Restoring> {
+async function restore({ entries, clock, configuration, follow }: Around, id: string): Promise<Restoring> {
   if (entries.find(id) === undefined) await follow?.();
   const { all } = entries;
   const at = all.findIndex((entry) => entry.id === id);
   if (at < 0) return refusing(notFound);
   if (!entries.isRecent(id)) return notRestored(tooOld);
   const later = all.slice(at + 1).toReversed();
-  let then = settled();
+  let then = configuration();
   let isOver = beginPiece();
   for (const entry of later)
     for (const event of entry.events.filter(isReversible).toReversed()) {

@@ -43,16 +43,16 @@ function memberOf(state: State, name: string): IndexedCollection<Entity> | undef
 }
 
 /** The part of {@link Named} that finds a collection. */
-type Place<T extends Entity> = Pick<Named<T>, 'collection' | 'resource'>;
+type Where<T extends Entity> = Pick<Named<T>, 'collection' | 'resource'>;
 
 /** A collection of a snapshot, as its implementation. @internal */
-export function collectionOf<T extends Entity>(state: State, { collection }: Place<T>): IndexedCollection<T> {
+export function collectionOf<T extends Entity>(state: State, { collection }: Where<T>): IndexedCollection<T> {
   // The compiler takes the type of the resources from `Named`.
   return (memberOf(state, collection) ?? refuse()) as unknown as IndexedCollection<T>;
 }
 
 /** Finds a resource by its key. @internal */
-export function find<T extends Entity>(state: State, named: Place<T>, key: string): T | undefined {
+export function find<T extends Entity>(state: State, named: Where<T>, key: string): T | undefined {
   return collectionOf(state, named).findByKey(key);
 }
 

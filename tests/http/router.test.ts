@@ -21,7 +21,7 @@ function found(method: string, path: string): string {
     return [result.route.id, ...Object.values(result.parameters).map((value) => JSON.stringify(value))].join(
       ' ',
     );
-  return result.found === 'place' ? result.place.allow : result.found;
+  return result.found === 'path' ? result.path.allow : result.found;
 }
 
 describe('a router', () => {
@@ -44,7 +44,7 @@ describe('a router', () => {
       fc.property(
         fc.string({ unit: fc.constantFrom('/', 'things', ':name', '%', '%2F', 'a', '..') }),
         (path) => {
-          expect(match('GET', path).found).toMatch(/^(?:route|place|broken-escape|nothing)$/);
+          expect(match('GET', path).found).toMatch(/^(?:route|path|broken-escape|nothing)$/);
         },
       ),
     );

@@ -103,11 +103,11 @@ describe('a route with two variables', () => {
 
   it('lists its methods, and those of the routes beside it stay as they are', () => {
     expect(match('PUT', '/services/a/doors/b')).toMatchObject({
-      found: 'place',
-      place: { allow: 'GET, HEAD, DELETE, OPTIONS' },
+      found: 'path',
+      path: { allow: 'GET, HEAD, DELETE, OPTIONS' },
     });
     expect(match('DELETE', '/services/a/listeners')).toMatchObject({
-      place: { allow: 'GET, HEAD, POST, OPTIONS' },
+      path: { allow: 'GET, HEAD, POST, OPTIONS' },
     });
     expect(match('GET', '/services/a/listeners')).toMatchObject({ route: { id: 'services.listeners' } });
   });

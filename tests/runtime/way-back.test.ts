@@ -405,7 +405,7 @@ describe('PUT /history/:id/undo', () => {
       history.entries.take({ command: event.type, events: [event as never], kept: [event], revision: 2 });
     const { undo } = createHistory({
       entries: history.entries,
-      settled: () => history.snapshot,
+      configuration: () => history.snapshot,
       snapshot: () => history.snapshot,
       clock: { sleep: () => Promise.resolve() },
       follow: undefined,

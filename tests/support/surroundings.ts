@@ -39,7 +39,7 @@ function surroundingsWith(
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
     history: createHistory({
       entries: history.entries,
-      settled: () => history.snapshot,
+      configuration: () => history.snapshot,
       snapshot: sampleSnapshot,
       clock: createVirtualClock(0),
       follow: undefined,

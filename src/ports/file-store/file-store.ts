@@ -64,9 +64,9 @@ export interface FileStoreOptions {
  * confirmed the data. After a failed write, only the same call can follow: the store then writes everything again that
  * the disk has not confirmed. The lock ends with the process at the latest, and does not keep the process alive.
  *
- * Before and after each write, the store looks whether directory, journal, snapshot and lock are still its own. If another
- * program has removed, replaced or cut one of them, or opened one to other users, the call rejects with `StoreLostError`, and so
- * does every later call.
+ * Before and after each write, the store checks that directory, journal, snapshot and lock are still its own. If another
+ * program has removed, replaced or cut one of them, or opened one to other users, the call rejects with `StoreLostError`,
+ * and so does every later call.
  *
  * `load` removes an unfinished frame at the end of the journal, as a crash leaves it, and reports that in `repaired`.
  * For any other damage `load` rejects with `DamagedStoreError`, and for files of a newer version with an Error; in both
@@ -143,7 +143,7 @@ class FileStore implements ConfigurationStore {
     return this.#directory.inTurn(async () => {
       if (this.#journal !== undefined)
         throw new Error('The store is loaded already. Dispose of the store and open it again.');
-      const { journal, snapshot, history } = await recover(this.#directory, this.#create);
+      const { journal, snapshot, history } = await loadContent(this.#directory, this.#create);
       this.#journal = journal;
       this.#snapshots = [snapshot];
       return history;
@@ -156,17 +156,17 @@ class FileStore implements ConfigurationStore {
   ): Promise<string> {
     const text = JSON.stringify(records);
     return this.#directory.inTurn(async () => {
-      const journal = this.#present();
+      const journal = this.#loaded();
       if (positionOf(journal) !== expectedPosition)
-        return this.#repeated(journal, expectedPosition, await isEndOf(journal, text, expectedPosition));
+        return this.#confirm(journal, expectedPosition, await isEndOf(journal, text, expectedPosition));
       const frame = encodeFrame(text, journal.generation, journal.end);
       if (journal.end + frame.length > longestFile) {
         throw new Error(`The journal in ${this.#directory.path} is full. Call compact() first.`);
       }
       return this.#write(frame, journal, async () => {
         await writeSynced(journal.file, frame, journal.end);
-        // Only now: a store that another process opened after this look has loaded the frame.
-        this.#look(journal, journal.end + frame.length);
+        // Only now: a store that another process opened after this check has loaded the frame.
+        this.#assertUntouched(journal, journal.end + frame.length);
         journal.end += frame.length;
         return journal;
       });
@@ -176,20 +176,21 @@ class FileStore implements ConfigurationStore {
   async compact(state: Json, { expectedPosition }: { readonly expectedPosition: string }): Promise<string> {
     const text = JSON.stringify(state);
     return this.#directory.inTurn(async () => {
-      const journal = this.#present();
+      const journal = this.#loaded();
       if (positionOf(journal) !== expectedPosition) {
         const isRepeated = await isStateOf(this.#directory, journal, text, expectedPosition);
-        return this.#repeated(journal, expectedPosition, isRepeated);
+        return this.#confirm(journal, expectedPosition, isRepeated);
       }
       const snapshot = encodeSnapshot(text, journal.generation + 1);
       return this.#write(snapshot, journal, async () => {
-        const next = await replace(this.#directory, journal, snapshot, (renamed) => {
+        const next = await startGeneration(this.#directory, journal, snapshot, (renamed) => {
           this.#snapshots = [...this.#snapshots, renamed];
         });
         this.#journal = next;
         this.#snapshots = this.#snapshots.slice(-1);
+        // The state is stored: if the check below fails, the repeated call writes nothing.
         this.#failed = undefined;
-        this.#look(next, next.end);
+        this.#assertUntouched(next, next.end);
         return next;
       });
     });
@@ -199,21 +200,21 @@ class FileStore implements ConfigurationStore {
     return this.#directory.close(() => this.#journal);
   }
 
-  /** The journal; throws if the store is not loaded. */
-  #present(): Journal {
+  /** @throws Error if the store is not loaded */
+  #loaded(): Journal {
     if (this.#journal === undefined) throw new Error('The store is not loaded. Call load() first.');
     return this.#journal;
   }
 
-  /** Confirms a call that was kept already; any other call for this position comes from another writer. */
-  #repeated(journal: Journal, expectedPosition: string, isRepeated: boolean): string {
+  /** Confirms a repeated call whose content is kept. Any other call for this position comes from another writer. */
+  #confirm(journal: Journal, expectedPosition: string, isRepeated: boolean): string {
     if (!isRepeated) throw new StoreConflictError(expectedPosition, positionOf(journal));
-    this.#look(journal, journal.end);
+    this.#assertUntouched(journal, journal.end);
     return positionOf(journal);
   }
 
-  /** Looks whether everything is as this process has left it. @throws StoreLostError if another program has changed something */
-  #look(journal: Journal, end: number): void {
+  /** @throws StoreLostError unless directory, journal, snapshot and lock are as this process has left them */
+  #assertUntouched(journal: Journal, end: number): void {
     this.#directory.assertLength(journal, end);
     this.#directory.assertAtRest(join(this.#directory.path, snapshotName), this.#snapshots);
   }
@@ -232,7 +233,7 @@ class FileStore implements ConfigurationStore {
       );
     try {
       if (this.#failed !== undefined) await this.#cutFailed(journal);
-      this.#look(journal, journal.end);
+      this.#assertUntouched(journal, journal.end);
       this.#failed = bytes;
       const next = await work();
       this.#failed = undefined;
@@ -275,7 +276,7 @@ async function isStateOf(
   const isNext = expectedPosition.startsWith(`${String(generation - 1)}.`);
   if (!isNext || generation === 1 || end !== encodeHeader(generation, generation).length) return false;
   const path = join(directory.path, snapshotName);
-  const kept = await using(directory, path, 'r', (file) => readAll(file, path));
+  const kept = await withFile(directory, path, 'r', (file) => readAll(file, path));
   return kept.equals(encodeSnapshot(text, generation));
 }
 
@@ -284,7 +285,7 @@ function positionOf({ generation, end }: Pick<Journal, 'generation' | 'end'>): s
 }
 
 /** Loads the content, and repairs the traces of a crash. */
-async function recover(
+async function loadContent(
   directory: OwnDirectory,
   create: boolean,
 ): Promise<{
@@ -293,7 +294,7 @@ async function recover(
   readonly history: StoredHistory;
 }> {
   const names = await namesIn(directory, create);
-  const snapshot = names.includes(snapshotName) ? await loadSnapshot(directory) : undefined;
+  const snapshot = names.includes(snapshotName) ? await snapshotIn(directory) : undefined;
   const generation = snapshot?.generation ?? 1;
   if (!names.includes(journalName(generation))) {
     throw new DamagedStoreError(join(directory.path, journalName(generation)), 0, 'the file is missing');
@@ -348,9 +349,7 @@ async function straysAmong(
     const generation = generationOf(name) ?? current;
     if (generation > current) await assertEmptyJournal(directory, generation, current);
   }
-  return names.filter((name) => {
-    return isUnfinished(name) || (generationOf(name) ?? current) !== current;
-  });
+  return names.filter((name) => isUnfinished(name) || (generationOf(name) ?? current) !== current);
 }
 
 /** Checks a later journal: an interrupted compaction leaves the next journal with nothing but its header. */
@@ -360,17 +359,17 @@ async function assertEmptyJournal(
   current: number,
 ): Promise<void> {
   const path = join(directory.path, journalName(generation));
-  const { length } = await using(directory, path, 'r', (file) => readAll(file, path));
+  const { length } = await withFile(directory, path, 'r', (file) => readAll(file, path));
   if (generation !== current + 1 || length > encodeHeader(generation, generation).length) {
     throw new DamagedStoreError(path, 0, 'the snapshot that this journal continues from is missing');
   }
 }
 
-async function loadSnapshot(
+async function snapshotIn(
   directory: OwnDirectory,
 ): Promise<{ readonly state: Json; readonly generation: number; readonly file: FileAtRest }> {
   const path = join(directory.path, snapshotName);
-  return using(directory, path, 'r', async (file) => {
+  return withFile(directory, path, 'r', async (file) => {
     const identity = await file.stat({ bigint: true });
     const bytes = await readAll(file, path);
     return { ...readSnapshot(path, bytes), file: { identity, length: bytes.length } };
@@ -395,8 +394,7 @@ async function openJournal(directory: OwnDirectory, generation: number): Promise
     if (typeof rest === 'object') throw new DamagedStoreError(path, end, rest.damage);
     const records = recordsIn(path, frames);
     if (rest === 'torn') await file.truncate(end);
-    // A whole frame may not be on the disk if its writer was killed before the sync, and later writes rely on the
-    // frame.
+    // If the last writer was killed before its sync, a whole frame may not be on the disk, and later writes rely on it.
     await file.datasync();
     const repaired = rest === 'torn' ? { repaired: repairOf(path, bytes.length - end, end) } : {};
     return { journal: { path, file, identity, generation, end }, records, repaired };
@@ -425,11 +423,11 @@ function recordsIn(path: string, [, ...frames]: readonly Frame[]): readonly Json
 }
 
 /**
- * Creates the next journal, and makes a new snapshot refer to it.
+ * Starts the next generation: creates its journal, and makes a new snapshot refer to the journal.
  *
- * @param onRename - called before the new snapshot gets its name: also a rename that fails can have been made
+ * @param onRename - called before the new snapshot gets its name: a rename that fails can have been made all the same
  */
-async function replace(
+async function startGeneration(
   directory: OwnDirectory,
   old: Journal,
   snapshot: Buffer,
@@ -440,7 +438,7 @@ async function replace(
   const journal = await createJournal(directory, generation);
   try {
     const path = join(directory.path, `${snapshotName}${unfinished}`);
-    const identity = await using(directory, path, 'w', async (file) => {
+    const identity = await withFile(directory, path, 'w', async (file) => {
       await writeSynced(file, snapshot, 0);
       return file.stat({ bigint: true });
     });
@@ -482,7 +480,7 @@ async function rename(directory: OwnDirectory, from: string, to: string): Promis
   await directory.sync();
 }
 
-async function using<T>(
+async function withFile<T>(
   directory: OwnDirectory,
   path: string,
   flags: 'r' | 'w',

@@ -1,5 +1,5 @@
 /**
- * Bytes of a file: read and written wholly, or not at all as far as the caller is told.
+ * Bytes of a file: read and written as a whole. A read or a write that cannot be completed throws.
  */
 import type { FileHandle } from 'node:fs/promises';
 

@@ -2,8 +2,8 @@
  * The lock of a directory: at most one holder has the directory open, in any process or container.
  *
  * Process ids mean nothing across containers, and a lock file outlives its process. A listening Unix socket does not:
- * the kernel refuses connections as soon as the process is gone, however the process ended. To take the lock, a
- * process first listens on a socket of its own in the directory, and then tries to connect to all other sockets. If two do that at
+ * the kernel refuses connections as soon as the process is gone, however the process ended. To take the lock, a process
+ * first listens on a socket of its own in the directory, and then tries to connect to all other sockets. If two do that at
  * the same time, the second one to connect finds the other one listening, so at most one of them succeeds. If neither
  * succeeds, both try again after a random pause.
  */

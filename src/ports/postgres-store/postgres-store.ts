@@ -29,8 +29,8 @@ export type { PostgresStoreOptions } from './options.ts';
  *
  * @param options - the servers and the log-in
  * @returns the store. Rejects if no server can be reached that takes changes, if a crash of the server loses commits (`fsync`
- *   is off), if `create` is `false` and the fleet has not begun, if the database has another encoding than UTF8, or if the tables belong to a later version
- *   of the library
+ *   is off), if `create` is `false` and the fleet has not begun, if the database has another encoding than UTF8, or if the
+ *   tables belong to a later version of the library
  * @throws TypeError for an unknown option, and for an option of a wrong type or range
  *
  * @example

@@ -31,7 +31,7 @@ import { finder, listOf, lookUp, reported } from './look-up.ts';
 import { commandRoute, endpointOf, type KindRoute } from './route.ts';
 
 /** Longest reason of a failure, in bytes of UTF-8. @internal */
-export const longestReason = 1024;
+export const longestFailure = 1024;
 
 /**
  * The state of a service or monitor. Only a report of the host leads to `failed`; the host then retries on its own.
@@ -73,7 +73,7 @@ function wantedState(state: LifecycleState): 'started' | 'stopped' {
 /** The fields of a lifecycle. @internal */
 export const lifecycleFields = {
   state: { shape: z.enum(['started', 'stopped', 'failed']), default: 'started', kept: wantedState },
-  state_reason: { shape: shape.text(longestReason), optional: true, kept: false },
+  state_reason: { shape: shape.text(longestFailure), optional: true, kept: false },
   state_since: { shape: shape.instant, time: 'iso8601', optional: true, kept: false },
 } as const;
 
@@ -284,7 +284,7 @@ function isNews(
 
 /** The reason of the host as one line of text. A failure must not get lost because of its reason. */
 function readable(reason: string): string {
-  return cutToBytes(reason, longestReason)
+  return cutToBytes(reason, longestFailure)
     .toWellFormed()
     .replace(/\p{Cc}+/gu, ' ');
 }

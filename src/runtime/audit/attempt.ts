@@ -137,6 +137,13 @@ export class Attempt implements CommandWatch {
     this.#code = code;
   }
 
+  /** Takes a command of an earlier life, whose outcome is known now. */
+  recover({ id, actor, resources }: Command, execution: Execution): void {
+    this.identify(actor === undefined ? undefined : { name: actor });
+    this.decided(resources);
+    this.conclude(id, execution);
+  }
+
   decided(resources: readonly string[]): void {
     // A decision that the host has built can contain anything.
     this.#know({ resources: resources.filter(isText).slice(0, mostResources) });
@@ -145,13 +152,6 @@ export class Attempt implements CommandWatch {
   begun({ id }: Command, decision: Acceptance, first: readonly AdminEvent[]): void {
     this.#know({ command: id, change: decidedChange(decision, first) });
     this.#body = null;
-  }
-
-  /** Takes a command of an earlier life, whose outcome is known now. */
-  recover({ id, actor, resources }: Command, execution: Execution): void {
-    this.identify(actor === undefined ? undefined : { name: actor });
-    this.decided(resources);
-    this.conclude(id, execution);
   }
 
   settled(execution: Execution): void {

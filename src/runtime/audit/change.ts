@@ -30,7 +30,8 @@ export function decidedChange(
 ): readonly Json[] {
   const { count, items, heads } = partsOf<AdminEvent, Effect>(decision);
   const events = isTrusted(decision) ? first : plain(first);
-  const total = heads !== undefined ? 'unknown' : count === 1 ? undefined : items;
+  const known = count === 1 ? undefined : items;
+  const total = heads === undefined ? known : 'unknown';
   return bounded(events.map((event) => described(event as JsonObject, total)));
 }
 

@@ -93,11 +93,12 @@ export async function settleGroups(
   // What can be taken back; `undefined` once something cannot.
   let settled: readonly Stage[] | undefined = [];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
-    const taken = await takeBack(settled, { done, of }, flight);
-    if (taken !== undefined) done = 0;
-    const refusal = refusalText(refused, { done, of });
-    events.push(...(taken ?? []), ...(await flight.settle(refused.kept, { at: 'end', refusal })));
-    const isPart = done > 0 || refused.kept.length > 0;
+    const back = await takeBack(settled, of, flight);
+    if (back.isWhole) done = 0;
+    const kept = [...refused.kept, ...back.kept];
+    const refusal = refusalText({ reason: refused.reason, kept }, { done, of, back });
+    events.push(...back.events, ...(await flight.settle(kept, { at: 'end', refusal })));
+    const isPart = done > 0 || kept.length > 0;
     return { events, refusal, ...(isPart ? { isPart } : {}) };
   };
   for (const group of groups) {
@@ -120,28 +121,41 @@ function isFinal(stage: Stage): boolean {
   return isActing(stage) && isIrreversible(stage.effect);
 }
 
+/** What was taken back of a command. */
+interface TakenBack {
+  /** The events that take it back. */
+  readonly events: readonly AdminEvent[];
+  /** Events on the way back that stand because the host refused to undo their effects. */
+  readonly kept: readonly AdminEvent[];
+  /** Whether everything was taken back. */
+  readonly isWhole: boolean;
+}
+
 /**
- * Takes back what has settled before a later part was refused: what a creation has made for the parts after it.
+ * Takes back what has settled before a later part was refused: what a creation has made for the parts after it, and what a
+ * deletion has taken away.
  *
- * @returns the events that take everything back; `undefined` if something stays
+ * @param of - the number of the parts of the command: the parts of the way back come after them
  */
 async function takeBack(
   settled: readonly Stage[] | undefined,
-  { done, of }: Pick<Progress, 'done' | 'of'>,
+  of: number,
   flight: Flight,
-): Promise<readonly AdminEvent[] | undefined> {
+): Promise<TakenBack> {
+  const events: AdminEvent[] = [];
   // The caller of an unknown command may have counted on what is there.
-  if (settled === undefined || settled.length === 0 || flight.isUnknown) return undefined;
+  if (settled === undefined || settled.length === 0 || flight.isUnknown)
+    return { events, kept: [], isWhole: false };
   const { actor } = flight.command;
   const context = { now: flight.runtime.now(), ...(actor === undefined ? {} : { actor }) };
   const groups = wayBack(settled, flight.runtime.snapshot(), context);
-  if (groups.length === 0) return undefined;
-  const events: AdminEvent[] = [];
-  for (const group of groups) {
-    if ((await performGroup(group, flight, { done, of })) !== undefined) return undefined;
-    events.push(...(await flight.settle(eventsOf(group), { at: 'part', done, of })));
+  const all = of + groups.length + 1;
+  for (const [index, group] of groups.entries()) {
+    const refused = await performGroup(group, flight, { done: of + index, of: all });
+    if (refused !== undefined) return { events, kept: refused.kept, isWhole: false };
+    events.push(...(await flight.settle(eventsOf(group), { at: 'part', done: of + index + 1, of: all })));
   }
-  return events;
+  return { events, kept: [], isWhole: groups.length > 0 };
 }
 
 /**
@@ -208,12 +222,14 @@ export function eventsOf(stages: Group): readonly AdminEvent[] {
 
 function refusalText(
   { reason, kept }: RefusedGroup,
-  { done, of }: { readonly done: number; readonly of: number },
+  { done, of, back }: Pick<Progress, 'done' | 'of'> & { readonly back: TakenBack },
 ): string {
   if (kept.length > 0) {
     const changes = kept.map(({ type, resource }) => `${type} of ${resource}`).join(', ');
     return `${reason} Some earlier changes stand, because the gateway refused to undo them: ${changes}.`;
   }
+  if (done > 0 && back.events.length > 0)
+    return `${reason} Only some of what was done before that could be taken back: the events say what.`;
   if (done > 0)
     return `${reason} ${String(done)} of ${String(of)} parts were done before that, and stay done.`;
   return `${reason} Nothing was changed.`;

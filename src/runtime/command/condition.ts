@@ -8,8 +8,7 @@ import type { Version } from '../../core/version.ts';
 import { formatEtag, satisfiesIfMatch, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import type { PathParameters } from '../../http/route.ts';
 import { problem, type Problem, type Result } from '../../problem.ts';
-import type { Decision, Transition } from '../../resources/index.ts';
-import type { BoundResourceRoute } from '../../resources/index.ts';
+import type { BoundResourceRoute, Decision, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 
 /** A route with the path parameters of a request. @internal */

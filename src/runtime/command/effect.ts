@@ -22,9 +22,11 @@ type Ending = EffectOutcome | 'unclear' | undefined;
 /**
  * How far a call of `apply` has come for the caller of the command.
  *
- * `awaited`: an answer still counts. `unknown`: the client got a 504, and an answer settles the command. `done`: the outcome
- * is known; an answer comes after that only if `inspect` was faster. `closed`: the interface closed before the outcome was known. `abandoned`: the
- * command was abandoned before the outcome was known.
+ * - `awaited`: an answer still counts.
+ * - `unknown`: the client got a 504, and an answer settles the command.
+ * - `done`: the outcome is known. An answer comes after that only if `inspect` was faster.
+ * - `closed`: the interface closed before the outcome was known.
+ * - `abandoned`: the command was abandoned before the outcome was known.
  */
 type Standing = 'awaited' | 'unknown' | 'done' | 'closed' | 'abandoned';
 
@@ -108,17 +110,17 @@ async function endingOf(
   const details = { call: 'apply', effect, commandId: context.commandId } as const;
   const when = (): string => (context.signal.aborted ? ' after the deadline' : '');
   try {
-    const answering: Promise<unknown> = gateway.apply(effect, context);
-    const answer = await answering;
-    if (answer !== undefined) onError(new HostError(wrongAnswer(answer, placeOf(effect, context)), details));
+    const answer = await (gateway.apply(effect, context) as Promise<unknown>);
+    if (answer !== undefined)
+      onError(new HostError(wrongAnswer(answer, effectText(effect, context)), details));
     const late = lateness[call.standing].done;
     if (late !== undefined)
-      onError(new HostError(`apply was done${when()} at ${placeOf(effect, context)}, ${late}`, details));
+      onError(new HostError(`apply was done${when()} at ${effectText(effect, context)}, ${late}`, details));
     return { done: true };
   } catch (cause) {
     const ending = refusalOf(cause);
     const late = lateness[call.standing].failed;
-    const problem = `${when()} at ${placeOf(effect, context)}${reasonOf(cause)}`;
+    const problem = `${when()} at ${effectText(effect, context)}${reasonOf(cause)}`;
     if (ending === 'unclear')
       onError(new HostError(`apply failed${problem}. ${late ?? asksInspect}`, { ...details, cause }));
     else if (late !== undefined)
@@ -138,7 +140,7 @@ const asksInspect = 'The library asks inspect for the outcome.';
 
 /** The error for a host that has not settled its `apply` when the command is answered with a 504. */
 function unsettled(effect: Effect, { id: commandId, runtime }: Flight): HostError {
-  const place = placeOf(effect, { commandId });
+  const place = effectText(effect, { commandId });
   return new HostError(
     `apply did not settle within ${String(runtime.deadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
       'settle when its signal aborts.',
@@ -168,7 +170,7 @@ const lateness: Readonly<Record<Standing, { readonly done?: string; readonly fai
   },
 };
 
-function placeOf({ type, resource }: Effect, { commandId }: Pick<EffectContext, 'commandId'>): string {
+function effectText({ type, resource }: Effect, { commandId }: Pick<EffectContext, 'commandId'>): string {
   return `${type} of ${resource} (command ${commandId})`;
 }
 
@@ -184,11 +186,11 @@ function refusalOf(error: unknown): Ending {
 }
 
 /** Longest reason of a host for a refusal, in UTF-16 code units. @internal */
-export const longestReason = 1024;
+export const longestRefusal = 1024;
 
 /** Makes a sentence of the reason of a host. Adds a missing full stop, because another sentence follows. */
 function refusalText(message: string): string {
-  const reason = message.slice(0, longestReason).toWellFormed();
+  const reason = message.slice(0, longestRefusal).toWellFormed();
   return `The gateway refused: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
 }
 
@@ -222,7 +224,7 @@ function isKnown(ending: Ending): ending is EffectOutcome {
   return typeof ending === 'object';
 }
 
-/** Whether others may use the resources of the command by now: then an outcome comes too late. */
+/** Whether the command was abandoned: other commands may use its resources by now, so an outcome comes too late. */
 function wasAbandoned({ reason }: AbortSignal): boolean {
   return reason instanceof SearchEnded && reason.why === 'abandoned';
 }
@@ -241,7 +243,7 @@ export async function inspect(
   let seen: 'in-place' | 'not-in-place' | undefined;
   await withDeadline(flight, async (context) => {
     const details = { call: 'inspect', effect, commandId: context.commandId } as const;
-    const place = placeOf(effect, context);
+    const place = effectText(effect, context);
     try {
       const answer: unknown = await gateway.inspect(effect, context);
       if (answer === 'in-place' || answer === 'not-in-place') seen = answer;

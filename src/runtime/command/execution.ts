@@ -104,11 +104,11 @@ export function outcomeUnknown(commandId: string): Execution {
  * The store does not answer, and the host was not asked for anything.
  *
  * @param retryAfterMs - the time until the store is tried again; `undefined` if the store is lost
- * @param held - what earlier parts of the command have done, in a sentence
+ * @param done - what earlier parts of the command have done, in a sentence
  * @internal
  */
-export function storeUnavailable(retryAfterMs: number | undefined, held = 'Nothing was changed.'): Refusal {
-  const begin = `The configuration store does not answer. ${held} Reading still works.`;
+export function storeUnavailable(retryAfterMs: number | undefined, done = 'Nothing was changed.'): Refusal {
+  const begin = `The configuration store does not answer. ${done} Reading still works.`;
   if (retryAfterMs === undefined)
     return refusal(
       'store-unavailable',
@@ -141,13 +141,13 @@ const afterRestart = 'The store is not tried again. Restart the gateway, and rea
 /**
  * The host has applied the effects of a command, and the store has not stored the result in time.
  *
- * @param held - a sentence that says how much of the change the host made
+ * @param done - a sentence that says how much of the change the host made
  * @internal
  */
-export function resultPending(commandId: string, held: string): Execution {
+export function resultPending(commandId: string, done: string): Execution {
   return unknown(
     commandId,
-    `${held} But the configuration store does not answer, ${notStored(commandId)}. ${untilStored}`,
+    `${done} But the configuration store does not answer, ${notStored(commandId)}. ${untilStored}`,
   );
 }
 
@@ -165,10 +165,10 @@ export function changePending(commandId: string): Execution {
  *
  * @internal
  */
-export function resultLost(commandId: string, held: string): Execution {
+export function resultLost(commandId: string, done: string): Execution {
   return unknown(
     commandId,
-    `${held} But the configuration store does not answer, ${notStored(commandId)}. ${afterRestart}`,
+    `${done} But the configuration store does not answer, ${notStored(commandId)}. ${afterRestart}`,
   );
 }
 

@@ -34,7 +34,7 @@ export function commandOf(
   const [first] = events;
   if (first === undefined) throw new TypeError('A command must have at least one event');
   const { type, resource, actor, at: since } = first;
-  // A copy, because the resources are free again only under the same links.
+  // A copy: the resources are freed by the same links, and the host may change its list meanwhile.
   const command = { id, type, resource, resources: Object.freeze([...resources]), since };
   return actor === undefined ? command : { ...command, actor };
 }
@@ -141,16 +141,6 @@ export class Flight {
     return this.command.id;
   }
 
-  /**
-   * Counts what an effect closes, before the host is asked: the table no longer has what ends meanwhile. Only the answer
-   * to a command whose effects are all done says the number.
-   */
-  countClosing(effect: Effect): void {
-    const { sessions, connections } = closingOf(effect, this.runtime.snapshot());
-    this.closed.sessions += sessions;
-    this.closed.connections += connections;
-  }
-
   /** Whether a caller got the answer that the outcome is unknown. */
   get isUnknown(): boolean {
     return this.outcome === 'unknown';
@@ -174,6 +164,16 @@ export class Flight {
   }
 
   /**
+   * Counts what an effect closes, before the host is asked: the table no longer has what ends meanwhile. Only the answer
+   * to a command whose effects are all done says the number.
+   */
+  countClosing(effect: Effect): void {
+    const { sessions, connections } = closingOf(effect, this.runtime.snapshot());
+    this.closed.sessions += sessions;
+    this.closed.connections += connections;
+  }
+
+  /**
    * Stores the intent of a group before the host is asked for its effects.
    *
    * @param part - the number of groups that have settled
@@ -194,10 +194,10 @@ export class Flight {
       if (error instanceof Overruled && error.answerTo !== undefined)
         throw new NotJournaled(error.answerTo(command, this.#settled));
       if (!(error instanceof NotKept)) throw error;
-      if (error.isPossible || part > 0) this.withdraw();
-      const held = part === 0 ? undefined : heldBy({ at: 'part', done: part, of });
-      const refused = unavailableIn(error.outage, held);
-      throw new NotJournaled(part === 0 ? refused : { ...refused, events: this.#settled });
+      if (error.isPossible || part > 0) this.#withdraw();
+      if (part === 0) throw new NotJournaled(unavailableIn(error.outage));
+      const refused = unavailableIn(error.outage, doneText({ at: 'part', done: part, of }));
+      throw new NotJournaled({ ...refused, events: this.#settled });
     }
   }
 
@@ -212,25 +212,23 @@ export class Flight {
     const { journal, asksHost, basis } = this.#options;
     const { id, resources } = this.command;
     const { revision } = this.runtime.snapshot();
-    const last = place.at === 'end';
-    const isRefused = last && place.refusal !== undefined && events.length === 0;
-    const use = !asksHost ? 'change' : isRefused ? 'refusal' : 'result';
+    const use = this.#useOf(events, place);
     try {
       return await journal.keep({
-        record: { type: 'settlement', command: id, revision, events, last },
+        record: { type: 'settlement', command: id, revision, events, last: place.at === 'end' },
         resources,
         ...(use === 'change' ? { basis } : {}),
         use,
         then: (fold) => this.#apply(events, fold),
         onLate: () =>
-          void this.answerUnknown(asksHost ? resultPending(id, heldBy(place)) : changePending(id)),
+          void this.answerUnknown(asksHost ? resultPending(id, doneText(place)) : changePending(id)),
       });
     } catch (error) {
       const { foldUnkept } = this.runtime;
       if (error instanceof Overruled && error.answerTo !== undefined) {
         const settled = [...this.#settled];
         this.#apply(events, foldUnkept);
-        this.withdraw();
+        this.#withdraw();
         throw new NotJournaled(error.answerTo(id, settled));
       }
       if (!(error instanceof NotKept)) throw error;
@@ -252,8 +250,8 @@ export class Flight {
     return this.runtime.holdAsUnknown(this);
   }
 
-  /** Stores the end of a command whose gateway was not asked, because the store may still get the intent. Only for those. */
-  withdraw(): void {
+  /** Ends the command in the store without events: the store may have an intent of it, or may still get one. */
+  #withdraw(): void {
     const { id, resources } = this.command;
     const { revision } = this.runtime.snapshot();
     const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
@@ -262,15 +260,22 @@ export class Flight {
       .catch(() => undefined);
   }
 
+  /** What a settlement is about. Without effects, the record itself is the change. */
+  #useOf(events: readonly AdminEvent[], place: Place): 'change' | 'refusal' | 'result' {
+    if (!this.#options.asksHost) return 'change';
+    const isRefused = place.at === 'end' && place.refusal !== undefined && events.length === 0;
+    return isRefused ? 'refusal' : 'result';
+  }
+
   /** The answer to a command whose settlement will not be journaled in this life. */
   #unsettled(place: Place, { isPossible, outage }: NotKept): Execution {
-    if (this.#options.asksHost) return resultLost(this.id, heldBy(place));
+    if (this.#options.asksHost) return resultLost(this.id, doneText(place));
     return isPossible ? changeLost(this.id) : unavailableIn(outage);
   }
 
   /**
    * Gives events the time of the settlement and the id of the command. Adds `command.failed` if the host refused after
-   * the client was told that the outcome is unknown.
+   * the client got the answer that the outcome is unknown.
    */
   #recorded(settled: readonly AdminEvent[], place: Place): readonly AdminEvent[] {
     const stamp = { at: this.runtime.now(), command: this.id };
@@ -319,8 +324,8 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
   };
 }
 
-/** A sentence about the part of a command that the host did, for a command whose settlement is not journaled. */
-function heldBy(place: Place): string {
+/** A sentence about what the host has done of a command, for a command whose settlement is not journaled. */
+function doneText(place: Place): string {
   if (place.at === 'part') {
     const { done, of } = place;
     return `Only ${String(done)} of ${String(of)} parts are done.`;

@@ -10,7 +10,6 @@
  */
 import type { AdminEvent } from '../../resources/index.ts';
 import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
-
 import { findOutAgain, inspect } from './effect.ts';
 import type { Flight } from './flight.ts';
 import type { OpenCommand } from '../journal/record.ts';

@@ -103,7 +103,7 @@ export function admit(options: AccessOptions, asked: Asked): Result<Caller> | Pr
     : admitTwice(options, asked, coordinator);
 }
 
-/** Turns no caller away for what others have changed by now: the users, or the read-only mode. */
+/** Decides again if other nodes have changed the users, or the read-only mode, on which a refusal rests. */
 async function admitTwice(
   options: AccessOptions,
   asked: Asked,
@@ -114,7 +114,7 @@ async function admitTwice(
   const before = options.snapshot();
   const admitted = await admitOn(before, options, asked);
   if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
-  // Reading is as old as the last look at the log, and a caller without a name is nobody everywhere.
+  // A read may be as old as the last look at the log, and a caller without credentials is unknown at every node.
   const isNamed = admitted.problem === readOnly || (headers['authorization'] ?? principal) !== undefined;
   if (route.kind !== 'command' || !isNamed) return admitted;
   const unread = await catchUp(['/users']);
@@ -138,7 +138,7 @@ function admitOn(
     attempt?.identify(principal.value);
     return decideOn(options, asked, { principal: principal.value, before });
   };
-  // Not awaited where nobody logs in: a promise takes as long as a look-up.
+  // Without a promise where nobody logs in: a promise takes as long as to find a resource.
   if (isOpen(options, request, before)) return decide(ok(undefined));
   return identify(options, request, before).then(decide);
 }
@@ -155,17 +155,19 @@ function decideOn(
         ? isOpen(options, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    const isForbidden = forbiddenTo(principal, options, asked);
-    if (isForbidden !== undefined) return isForbidden;
-    return isWriting(asked) && options.isReadOnly() ? readOnly : undefined;
+    return forbiddenTo(principal, options, asked) ?? readOnlyRefusal(options, asked);
   };
   const refusal = refusalIn(options.snapshot());
   return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
 }
 
-/** Whether a request would change something that the read-only mode protects. */
-function isWriting({ route, query }: Asked): boolean {
-  return route.kind === 'command' && route.worksReadOnly !== true && !query.dryRun;
+/** The refusal of a request by the read-only mode; `undefined` if the mode is off, or has nothing against the request. */
+function readOnlyRefusal(
+  { isReadOnly }: AccessOptions,
+  { route, query }: Asked,
+): typeof readOnly | undefined {
+  const isAllowed = route.kind !== 'command' || route.worksReadOnly === true || query.dryRun;
+  return !isAllowed && isReadOnly() ? readOnly : undefined;
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
@@ -238,16 +240,16 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
 /** What decides on the rights of a caller. */
 type Authorizing = Pick<AccessOptions, 'authorize' | 'onError'>;
 
-/** What a caller asks for. */
-type Use = Pick<Asked, 'route' | 'parameters' | 'query'>;
+/** How a caller wants to use a route. */
+type Usage = Pick<Asked, 'route' | 'parameters' | 'query'>;
 
 /** Why a caller may not use a route; `undefined` if the caller may. @internal */
 export function forbiddenTo(
   principal: Principal | undefined,
   options: Authorizing,
-  use: Use,
+  usage: Usage,
 ): Problem<ProblemCode> | undefined {
-  return isAllowed(options, principal, use) ? undefined : forbidden(options, principal, use);
+  return isAllowed(options, principal, usage) ? undefined : forbidden(options, principal, usage);
 }
 
 /** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
@@ -272,7 +274,7 @@ export function shownCaller(
 function isAllowed(
   { authorize, onError }: Authorizing,
   principal: Principal | undefined,
-  { route, parameters, query: { dryRun } }: Use,
+  { route, parameters, query: { dryRun } }: Usage,
 ): boolean {
   if (authorize === undefined) return true;
   const ask = (): unknown => authorize(principal, route, canonical(parameters), { dryRun });
@@ -301,7 +303,7 @@ const unauthenticated = problem(
 function forbidden(
   options: Authorizing,
   principal: Principal | undefined,
-  { route: { role }, query }: Use,
+  { route: { role }, query }: Usage,
 ): Problem<ProblemCode> {
   const who =
     principal === undefined ? 'Callers without a log-in are' : `The user ${quoted(principal.name)} is`;

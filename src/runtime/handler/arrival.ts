@@ -78,21 +78,17 @@ export function arrive<R extends Route>(
   { request, route, parameters, fault, query = noQuery, isDryRun = false }: Arriving<R>,
   { audit }: HandlerOptions,
 ): Arrival<R> {
-  const isWriting = route.kind === 'command' && !isDryRun;
+  const known = query.ok ? query.value : { ...noQuery.value, dryRun: isDryRun };
+  const target = { route, ...(parameters && { parameters }) };
+  const isAttempt = route.kind === 'command' && !isDryRun;
   return {
     request,
     route,
     parameters: parameters ?? {},
     fault,
-    query: query.ok ? query.value : { ...noQuery.value, dryRun: isDryRun },
+    query: known,
     queryFault: query.ok ? undefined : query.problem,
-    attempt: isWriting
-      ? audit.attempt(
-          request,
-          { route, ...(parameters && { parameters }) },
-          query.ok ? query.value.mark : undefined,
-        )
-      : undefined,
+    attempt: isAttempt ? audit.attempt(request, target, known.mark) : undefined,
     caller: nobody,
     conditions: {},
     body: null,

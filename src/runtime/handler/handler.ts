@@ -6,7 +6,7 @@
 import { brokenEscape } from '../../core/link.ts';
 import type { AdminRequest, AdminResponse } from '../../http/message.ts';
 import type { Route } from '../../http/route.ts';
-import { createRouter, type Match, type Place } from '../../http/router.ts';
+import { createRouter, type KnownPath, type Match } from '../../http/router.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { boundRoutes, type BoundRoute } from '../../resources/index.ts';
 import { LateAnswer } from '../host/deadline.ts';
@@ -61,10 +61,11 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
       span?.received(request);
       const match = router.match(request.method, partsOf(request).path);
       if (match.found === 'nothing') return undefined;
-      if (match.found !== 'place') span?.routed(match.route.id);
       const fault = targetFault(request, options.limits) ?? checked.problem;
-      if (match.found !== 'place') return arrivalOf(request, match, fault, options);
-      return fault === undefined ? withoutRoute(request, match.place) : refusal(fault);
+      if (match.found === 'path')
+        return fault === undefined ? withoutRoute(request, match.path) : refusal(fault);
+      span?.routed(match.route.id);
+      return arrivalOf(request, match, fault, options);
     });
     if (response === undefined) return { matched: false };
     span?.ended(response.status, problem);
@@ -148,7 +149,7 @@ function arrivalOf(
   const { route } = match;
   const isBroken = match.found === 'broken-escape';
   const fault = isBroken ? problem('path-encoding-invalid', brokenEscape('path')) : undefined;
-  // Not of a target that is too long.
+  // A request with such a fault is refused, so its query does not matter, and can be too long to parse.
   const raw = formFault === undefined ? partsOf(request).query : '';
   const query = parseQuery(route, raw);
   const isDryRun = query.ok
@@ -197,7 +198,7 @@ function withoutBody({ method }: AdminRequest, reply: Reply): Reply {
 }
 
 /** The response at a known path to a method without a route: to `OPTIONS`, or to a method that is not allowed. */
-function withoutRoute({ method }: AdminRequest, { allow, routes: here }: Place<BoundRoute>): Reply {
+function withoutRoute({ method }: AdminRequest, { allow, routes: here }: KnownPath<BoundRoute>): Reply {
   const [patchType] = here.get('PATCH')?.mediaTypes ?? [];
   const accept = patchType === undefined ? {} : { 'accept-patch': patchType };
   if (method === 'OPTIONS') return empty(204, { allow, ...accept });

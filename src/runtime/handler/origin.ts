@@ -48,8 +48,8 @@ function isPattern(text: string): boolean {
 
 /** What a request asks for, as far as its origin matters. */
 interface Asking {
-  /** Whether the request sends a command. */
-  readonly isWriting: boolean;
+  /** Whether the request sends a command, or a dry run of one. */
+  readonly isCommand: boolean;
   /** Whether the request needs no log-in. */
   readonly isOpen: boolean;
 }
@@ -63,12 +63,12 @@ interface Asking {
  */
 export function originProblem(
   { headers }: AdminRequest,
-  { isWriting, isOpen }: Asking,
+  { isCommand, isOpen }: Asking,
   options: Origins,
 ): Problem | undefined {
   const { host } = headers;
   if (isOpen && host !== undefined && !isKnownHost(host, options)) return unknownHost(host);
-  if (isWriting && !isOwnOrigin(headers, options)) return foreignOrigin(headers['origin']);
+  if (isCommand && !isOwnOrigin(headers, options)) return foreignOrigin(headers['origin']);
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Queries: the parameters `fields`, `range`, `dry_run`, `mark`, `after` and `types` of a request, and the search parameters of its
- * route.
+ * Queries: the parameters `fields`, `range`, `dry_run`, `mark`, `after` and `types` of a request, and the search parameters
+ * of its route.
  */
 import { brokenEscape, decodeSegment } from '../../core/link.ts';
 import { parseInstant } from '../../core/time.ts';
@@ -59,7 +59,7 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
   if (range?.ok === false) return range;
   const search = parseSearch(query, route.search);
   if (!search.ok) return search;
-  const after = query.has('after') ? parseAfter(query.getAll('after')) : undefined;
+  const after = parseOnce(query, 'after', parseEventId, 'the id of an event of GET /events');
   if (after?.ok === false) return after;
   const types = query.has('types') ? parseTypes(query.getAll('types')) : undefined;
   if (types?.ok === false) return types;
@@ -67,7 +67,7 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
   if (dryRun.length > 1 || dryRun.some((value) => value !== 'true' && value !== 'false')) {
     return fail('query-invalid', 'The parameter "dry_run" must be given once, as "true" or "false".');
   }
-  const mark = query.has('mark') ? parseMarks(query.getAll('mark')) : undefined;
+  const mark = parseOnce(query, 'mark', parseMark, 'the mark of a plan (dry_run=true)');
   if (mark?.ok === false) return mark;
   return ok({
     ...(fields === undefined ? {} : { fields: fields.value }),
@@ -104,22 +104,18 @@ function parseSearch(query: URLSearchParams, names: readonly string[]): Result<S
   return ok(Object.fromEntries(given.map((name) => [name, query.get(name) ?? ''])));
 }
 
-function parseAfter([value = '', ...more]: readonly string[]): Result<EventId> {
-  const id = more.length === 0 ? parseEventId(value) : undefined;
-  if (id !== undefined) return ok(id);
-  return fail(
-    'query-invalid',
-    'The parameter "after" must be given once, as the id of an event of GET /events.',
-  );
-}
-
-function parseMarks([value = '', ...more]: readonly string[]): Result<Mark> {
-  const mark = more.length === 0 ? parseMark(value) : undefined;
-  if (mark !== undefined) return ok(mark);
-  return fail(
-    'query-invalid',
-    'The parameter "mark" must be given once, as the mark of a plan (dry_run=true).',
-  );
+/** Parses a parameter that can be given once; `undefined` if it is not given. */
+function parseOnce<T>(
+  query: URLSearchParams,
+  name: string,
+  parse: (text: string) => T | undefined,
+  what: string,
+): Result<T> | undefined {
+  const [value, ...more] = query.getAll(name);
+  if (value === undefined) return undefined;
+  const parsed = more.length === 0 ? parse(value) : undefined;
+  if (parsed !== undefined) return ok(parsed);
+  return fail('query-invalid', `The parameter "${name}" must be given once, as ${what}.`);
 }
 
 /** The wanted types. A type that does not exist is no error, because another version of the library may have it. */

@@ -61,6 +61,9 @@ export function refusal(problem: Problem, headers: Headers = {}): Reply {
   };
 }
 
+/** Gives an element of a list with the selected fields alone. */
+type Select = (element: unknown) => unknown;
+
 /**
  * Makes a response with a list. A long list is streamed, so the whole text is never in memory, and the event loop is not
  * blocked.
@@ -71,7 +74,7 @@ export function refusal(problem: Problem, headers: Headers = {}): Reply {
 export function list(
   listing: Listing,
   { offset, length }: { readonly offset: number; readonly length: number },
-  select: ((element: unknown) => unknown) | undefined,
+  select: Select | undefined,
   headers: Headers,
   textOf: (represent: () => unknown) => string,
 ): AdminResponse {
@@ -92,7 +95,7 @@ async function* pieces(
   listing: Listing,
   offset: number,
   end: number,
-  select: ((element: unknown) => unknown) | undefined,
+  select: Select | undefined,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for (let start = offset; start < end;) {
@@ -111,7 +114,7 @@ function pieceOf(
   listing: Listing,
   start: number,
   end: number,
-  select: ((element: unknown) => unknown) | undefined,
+  select: Select | undefined,
 ): readonly unknown[] {
   if (listing.isSlow !== true) return part(listing, start, Math.min(pieceLength, end - start), select);
   const isOver = beginPiece();
@@ -121,12 +124,12 @@ function pieceOf(
   return elements;
 }
 
-/** Some elements of a list, each with the selected fields alone if `select` is given. */
+/** Some elements of a list. */
 function part(
   listing: Listing,
   offset: number,
   length: number,
-  select: ((element: unknown) => unknown) | undefined,
+  select: Select | undefined,
 ): readonly unknown[] {
   const elements = listing.slice(offset, length);
   return select === undefined ? elements : elements.map(select);

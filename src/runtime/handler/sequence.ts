@@ -34,9 +34,7 @@ import { transitionAt, type Conditions } from '../command/condition.ts';
 import { isIrreversible } from '../command/stage.ts';
 import { canonical, forbiddenTo } from './access.ts';
 import type { Arrival, HandlerOptions } from './arrival.ts';
-import type { CommandRoute } from './write.ts';
-
-type Change = Extract<Awaited<ReturnType<CommandRoute['command']>>, { readonly ok: true }>['value'];
+import type { Change, CommandRoute } from './write.ts';
 
 /** A command of a sequence. */
 interface Part {

@@ -1,5 +1,5 @@
 /**
- * Steps: what a request to a route goes through, in the order in which it goes through them.
+ * Steps: the steps of a request to a route, in order.
  */
 import type { AdminRequest } from '../../http/message.ts';
 import type { Route } from '../../http/route.ts';
@@ -14,13 +14,13 @@ import { originProblem } from './origin.ts';
 import { entityTags, follow, read } from './read.ts';
 import { refusal, type Headers } from './respond.ts';
 import { sequenceRoute } from './sequence.ts';
-import { act, command, retryAfter } from './write.ts';
+import { act, command, refusalOf } from './write.ts';
 
 const form: Step<Route> = ({ fault }) => fault && refusal(fault);
 
 const origin: Step<Route> = ({ request, route }, options) => {
-  const isWriting = route.kind === 'command';
-  const asking = { isWriting, isOpen: isOpen(options, request, options.snapshot()) };
+  const isCommand = route.kind === 'command';
+  const asking = { isCommand, isOpen: isOpen(options, request, options.snapshot()) };
   const foreign = originProblem(request, asking, options.origins);
   return foreign && refusal(foreign);
 };
@@ -43,7 +43,7 @@ function caller<R extends Route>(
 /** Gives the fields that everybody may read, or refuses. */
 function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions): Replying {
   const { request, route, parameters, query, queryFault } = arrival;
-  // Wrong credentials are an error, and no reader without credentials.
+  // A reader with wrong credentials gets the error, and not the public fields.
   const isStranger = reason.code === 'unauthenticated' && request.headers['authorization'] === undefined;
   const open = route.kind === 'item' ? route.publicFields : undefined;
   if (!isStranger || route.kind !== 'item' || open === undefined) return refusal(reason);
@@ -52,9 +52,9 @@ function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions
   return read(route, { request, parameters, query: { ...query, fields }, caller: arrival.caller }, options);
 }
 
-/** Ends a request whose client has left: nobody would read the answer. */
+/** Ends a request whose client has left. */
 const presence: Step = ({ request, caller: { principal } }) => {
-  // An adapter can make a signal when it is read. Before anything was waited for, that one cannot have aborted.
+  // The signal of an adapter is made when it is read, which takes long. Without a log-in, the request has just arrived.
   if (principal !== undefined || Object.hasOwn(request, 'signal')) request.signal?.throwIfAborted();
   return undefined;
 };
@@ -117,7 +117,7 @@ export const steps: readonly Step[] = [
 /** Refuses a command while no command is possible. */
 const possible: Step<Route> = ({ route }, { refuseClosed, refuseAll }) => {
   const refused = route.kind === 'command' ? (refuseClosed() ?? refuseAll()) : undefined;
-  return refused && refusal(refused.problem, retryAfter(refused));
+  return refused && refusalOf(refused);
 };
 
 /** The steps of a request to an endpoint of the host. Without a reply, the host may go on. @internal */

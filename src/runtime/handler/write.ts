@@ -12,7 +12,7 @@ import type { BoundAction } from '../../resources/shared/route.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { failureOf, transitionAt, versionAt } from '../command/condition.ts';
 import { nothingClosed, type Closed, type Execution, type Refusal } from '../command/execution.ts';
-import type { Settled } from '../coordinator.ts';
+import type { Succeeded } from '../coordinator.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { callerLinks, Overruled } from '../journal/basis.ts';
 import { shareOfCaller } from '../password/share.ts';
@@ -24,8 +24,11 @@ import { etagOf, surroundingsFor } from './read.ts';
 import { wantsRepresentation } from './prefer.ts';
 import { empty, json, refusal, type Headers, type Reply } from './respond.ts';
 
-/** @internal */
+/** A route that makes a command. @internal */
 export type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
+
+/** What a request asks a route to change. @internal */
+export type Change = Extract<Awaited<ReturnType<CommandRoute['command']>>, { readonly ok: true }>['value'];
 
 /** Does an action, or says with `dry_run` whether the action would be done. @internal */
 export async function act(
@@ -35,7 +38,7 @@ export async function act(
 ): Promise<Reply> {
   for (;;) {
     const unread = await catchUp(options);
-    if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
+    if (unread !== undefined) return refusalOf(unread);
     try {
       return await actNow(route, arrival, options);
     } catch (error) {
@@ -60,7 +63,7 @@ async function actNow(
   const failed = failureOf(conditions, snapshot().epoch, () => undefined);
   if (failed !== undefined) return refusal(failed);
   const decided = route.decide(surroundings, found.value);
-  if (decided.outcome === 'refused') return refusal(decided.problem, retryAfter(decided));
+  if (decided.outcome === 'refused') return refusalOf(decided);
   if (query.dryRun || query.mark !== undefined) {
     const digits = digitsOf(route, parameters, body);
     const plan = actionPlan(decided, digits);
@@ -69,7 +72,7 @@ async function actNow(
     if (query.dryRun) return json(200, plan, {});
   }
   const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
-  if (acted.outcome === 'refused') return refusal(acted.problem, retryAfter(acted));
+  if (acted.outcome === 'refused') return refusalOf(acted);
   attempt?.act(decided);
   if (route.answer !== undefined) return json(200, route.answer(surroundingsFor(caller, options)), {});
   return done(request, { outcome: decided.outcome, closed: nothingClosed });
@@ -105,8 +108,7 @@ export async function command(
   if (attempt === undefined) return plan(toDo, options);
   attempt.ask(body);
   const execution = await attempt.execute(toDo, options.execute);
-  if (execution.outcome === 'refused' || execution.outcome === 'unknown')
-    return refusal(execution.problem, retryAfter(execution));
+  if (execution.outcome === 'refused' || execution.outcome === 'unknown') return refusalOf(execution);
   const needsLogIn = (options.authenticate ?? caller.principal) !== undefined;
   const error = needsLogIn ? undefined : change.value.errorIfOpen?.(execution.snapshot);
   if (error !== undefined) options.onError(error);
@@ -116,7 +118,7 @@ export async function command(
 /** What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets. */
 const placeholder = 'planned';
 
-/** Hashes and seals for a command. A reader may plan, and must not take the places of those who hash. */
+/** Hashes and seals for a command. For a plan nothing is hashed: a reader may plan, and places for hashing are few. */
 function secretsOf({ request, caller, query }: Arrival<Route>, options: HandlerOptions): SecretPorts {
   const { secrets, passwords, snapshot } = options;
   const isSecretParameter = isSecretIn(snapshot());
@@ -144,10 +146,9 @@ async function plan(
   options: HandlerOptions,
 ): Promise<Reply> {
   const unread = await catchUp(options);
-  if (unread !== undefined) return refusal(unread.problem, retryAfter(unread));
+  if (unread !== undefined) return refusalOf(unread);
   const planned = options.plan(toDo);
-  if (planned.outcome !== 'refused') return json(200, planned, {});
-  return refusal(planned.problem, retryAfter({ outcome: 'refused', problem: planned.problem }));
+  return planned.outcome === 'refused' ? refusalOf(planned) : json(200, planned, {});
 }
 
 /** Takes in what a decision outside the turns rests on. Gives the refusal if that is not possible. */
@@ -155,7 +156,7 @@ async function catchUp(options: HandlerOptions): Promise<Refusal | undefined> {
   return options.refuseClosed() ?? options.coordinator?.catchUp(callerLinks);
 }
 
-/** Makes a transition that first checks whether the caller still may send the command, and all that it stands for. */
+/** Makes a transition that first checks whether the caller may still use the route, and each endpoint of `uses`. */
 function checked(
   { caller: { principal, refusalIn }, query }: Arrival<Route>,
   options: HandlerOptions,
@@ -178,7 +179,7 @@ async function conclude(
     arrival: { request, parameters },
     creates,
   }: { readonly arrival: Arrival<Route>; readonly creates: Creation | undefined },
-  execution: Settled,
+  execution: Succeeded,
   { coordinator, surroundings }: HandlerOptions,
 ): Promise<Reply> {
   const { snapshot } = execution;
@@ -195,15 +196,13 @@ async function conclude(
   return json(200, route.answer?.(snapshot, found.value, surroundings), headers);
 }
 
-type Creation = NonNullable<
-  Extract<Awaited<ReturnType<CommandRoute['command']>>, { readonly ok: true }>['value']['creates']
->;
+type Creation = NonNullable<Change['creates']>;
 
 /** Shows what is there after a creation: 201 with its address, or 200 if it was there before. */
 function created(
   { read, link }: Creation['route'],
   thing: unknown,
-  { execution, headers }: { readonly execution: Settled; readonly headers: Headers },
+  { execution, headers }: { readonly execution: Succeeded; readonly headers: Headers },
   surroundings: HandlerOptions['surroundings'],
 ): Reply {
   const shown = read(execution.snapshot, thing, surroundings);
@@ -219,7 +218,7 @@ interface Done {
 }
 
 /** What a command has done. */
-function doneBy(execution: Settled): Done {
+function doneBy(execution: Succeeded): Done {
   if (execution.outcome === 'unchanged') return { outcome: 'unchanged', closed: nothingClosed };
   const [command] = execution.events.flatMap((event) => event.command ?? []);
   return { outcome: 'accepted', ...(command === undefined ? {} : { command }), closed: execution.closed };
@@ -233,14 +232,14 @@ function done(request: AdminRequest, said: Done, headers: Headers = {}): Reply {
   return json(200, said, { ...others, 'preference-applied': preferences });
 }
 
-/** The problems that pass by themselves. A client need not know the load of the gateway: a second is long enough. */
+/** The problems that end by themselves. A client may try again after a second. */
 const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcome-unknown'];
 
-/** The header that says when a request can succeed; none if that is not known. @internal */
-export function retryAfter(
-  execution: Extract<Execution | Acted, { readonly problem: Problem }>,
-): Readonly<Record<string, string>> {
+/** The reply to a command that was refused or is unknown. Says when the command can succeed, if that is known. @internal */
+export function refusalOf(execution: Extract<Execution | Acted, { readonly problem: Problem }>): Reply {
+  const { problem } = execution;
   const given = execution.outcome === 'refused' ? execution.retryAfterMs : undefined;
-  const retryAfterMs = given ?? (passing.includes(execution.problem.code) ? 1000 : undefined);
-  return retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
+  const retryAfterMs = given ?? (passing.includes(problem.code) ? 1000 : undefined);
+  if (retryAfterMs === undefined) return refusal(problem);
+  return refusal(problem, { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) });
 }

@@ -1,5 +1,5 @@
 /**
- * Checks: says what a value is that a host without types has given.
+ * Checks: the type of a value from a host without types.
  */
 
 /** The members of an object of unknown kind. @internal */

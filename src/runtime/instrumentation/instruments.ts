@@ -165,7 +165,8 @@ export class Instruments {
 
   /** A password was checked for a log-in. */
   logIn(result: Principal | 'throttled' | 'overloaded' | undefined, { peer }: AdminRequest): void {
-    const outcome = typeof result === 'string' ? result : result === undefined ? 'refused' : 'accepted';
+    const checked = result === undefined ? 'refused' : 'accepted';
+    const outcome = typeof result === 'string' ? result : checked;
     this.#measure('gateway_admin_logins_total', 1, { outcome });
     if (outcome !== 'throttled') return;
     this.#throttled += 1;

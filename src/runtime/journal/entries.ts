@@ -26,14 +26,14 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import { find, type Settled } from '../../snapshot/state.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { withoutNamed } from '../audit/change.ts';
-import { count } from './record.ts';
+import { natural } from './record.ts';
 
 /** The shape of an entry in the state of a store. @internal */
 export const entryShape = z.object({
   id: z.string(),
   at: z.number(),
   actor: z.exactOptional(z.string()),
-  revision: count,
+  revision: natural,
   events: z.readonly(z.array(z.looseObject({ type: z.string(), resource: z.string() }))),
 });
 
@@ -113,7 +113,7 @@ export class Entries {
 
   /** The entry with the last change of a member that an event has changed. */
   lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
-    const id = this.#last.get(ownerOf(event))?.get(`${placeOf(event)} ${member}`);
+    const id = this.#last.get(ownerOf(event))?.get(`${subjectKey(event)} ${member}`);
     return id === undefined ? undefined : this.find(id);
   }
 
@@ -173,7 +173,7 @@ export class Entries {
   }
 
   #note(event: EntryEvent, member: string, id: string): void {
-    const [owner, place] = [ownerOf(event), `${placeOf(event)} ${member}`];
+    const [owner, place] = [ownerOf(event), `${subjectKey(event)} ${member}`];
     const members = this.#last.get(owner) ?? new Map<string, string>();
     const before = members.get(place);
     this.#last.set(owner, members.set(place, id));
@@ -186,7 +186,7 @@ export class Entries {
     const [link, owner] = [linkKey(event.resource), ownerOf(event)];
     this.#ends.set(link, id);
     const members = this.#last.get(owner) ?? new Map<string, string>();
-    const gone = [...members].filter(([place]) => link === owner || place.startsWith(`${placeOf(event)} `));
+    const gone = [...members].filter(([place]) => link === owner || place.startsWith(`${subjectKey(event)} `));
     for (const [place, reason] of gone) {
       members.delete(place);
       this.#release(reason);
@@ -295,10 +295,10 @@ function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
   for (const event of events) {
     const { type, resource, count: more = 0 } = event;
     const isSame = (each: EntryEvent): boolean => each.type === type && each.resource === resource;
-    const place = event.count === undefined ? -1 : all.findIndex(isSame);
-    const before = all[place];
+    const at = event.count === undefined ? -1 : all.findIndex(isSame);
+    const before = all[at];
     if (before === undefined) all.push(event);
-    else all[place] = { ...before, count: (before.count ?? 0) + more };
+    else all[at] = { ...before, count: (before.count ?? 0) + more };
   }
   return all;
 }
@@ -313,8 +313,8 @@ export function keyIn(event: object, kind: string): string {
   return (event as Readonly<Record<string, string | undefined>>)[kind] ?? '';
 }
 
-/** The kind and the key of the link of the resource of an event. */
-function placeOf(event: EntryEvent): string {
+/** A text for the resource of an event: its kind, and the key of its link. */
+function subjectKey(event: EntryEvent): string {
   return `${kindOf(event)} ${linkKey(event.resource)}`;
 }
 

@@ -1,13 +1,13 @@
 /**
- * History: the records of the journal, and the state that they lead to.
+ * The history: the state that the records of a journal lead to.
  *
- * The history contains the configuration and the admin users. It does not contain what the host reports: sessions end
- * with the process, and the host reports everything else again.
+ * The state contains the configuration, the admin users, the settled commands and the commands without an end. It does not
+ * contain what the host reports: sessions end with the process, and the host reports everything else again.
  */
 import * as z from 'zod/mini';
 
 import { keepFields } from '../../core/field.ts';
-import { deepFreeze, type Json, isObject } from '../../json/value.ts';
+import { deepFreeze, isObject, type Json } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
 import { linkKey } from '../../core/link.ts';
 import type { Entry } from '../../resources/history.ts';
@@ -17,14 +17,14 @@ import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { Entries, entryShape, foldRecord } from './entries.ts';
 import { firstOfNextLife } from './life.ts';
-import { count, openShape, recordShapes, type Intent, type JournalRecord } from './record.ts';
+import { openShape, recordShapes, natural, type Intent, type JournalRecord } from './record.ts';
 import { storedSecretParameters } from './stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from './unsettled.ts';
 
 /** The compacted form of the records: the members of {@link History}, as plain JSON. */
 const stateShape = z.object({
   format: z.literal(1),
-  revision: count,
+  revision: natural,
   document: z.custom<GatewayDocument>((value: unknown) => isObject((value ?? null) as Json)),
   open: z.readonly(z.array(openShape)),
   /** The abandoned commands without a last settlement; earlier versions have no such member. */
@@ -39,11 +39,14 @@ type State = z.infer<typeof stateShape>;
 /** The largest number of deleted resources that are remembered. */
 const mostDeleted = 10_000;
 
-/**
- * The state that the records lead to.
- *
- * @internal
- */
+/** What a {@link History} begins with, besides the configuration. */
+interface Beginning {
+  readonly unsettled?: UnsettledCommands<Intent>;
+  readonly entries?: Entries;
+  readonly deleted?: Iterable<string>;
+}
+
+/** The state that the records lead to. @internal */
 export class History {
   /** The commands without a last settlement. */
   readonly unsettled: Unsettled<Intent>;
@@ -54,20 +57,12 @@ export class History {
   #snapshot: Snapshot;
   #revision: number;
 
-  constructor(
-    snapshot: Snapshot,
-    revision = 0,
-    unsettled?: UnsettledCommands<Intent>,
-    {
-      entries = new Entries(),
-      deleted = [],
-    }: { readonly entries?: Entries; readonly deleted?: Iterable<string> } = {},
-  ) {
+  constructor(snapshot: Snapshot, { unsettled, entries = new Entries(), deleted = [] }: Beginning = {}) {
+    this.unsettled = new Unsettled(unsettled);
     this.entries = entries;
     this.deleted = new Set(deleted);
     this.#snapshot = snapshot;
-    this.#revision = revision;
-    this.unsettled = new Unsettled(unsettled);
+    this.#revision = snapshot.revision;
   }
 
   /** The configuration, with the settled events folded over it. */
@@ -119,7 +114,7 @@ export class History {
 /**
  * Reads the content of a store.
  *
- * @param stored - the content of the store
+ * @param stored - the state and the records of the store
  * @param given - the snapshot of the host. An empty store starts with the configuration of this snapshot. Values that
  *   belong to the process, such as the version of the gateway, are always taken from this snapshot
  * @returns the history, with a revision that no earlier life has used
@@ -130,26 +125,29 @@ export function restore(
   { state, records }: Pick<StoredHistory, 'state' | 'records'>,
   given: Snapshot,
 ): History {
-  if (isEmpty({ state, records })) return begin(given, toDocument(withoutSessions(given)), given.revision);
+  if (isEmpty({ state, records }))
+    return new History(configured(given, toDocument(withoutSessions(given)), given.revision));
   const { document, revision, open, abandoned = [], entries, deleted = [] } = parseState(state);
-  const unsettledThen = deepFreeze({ open, abandoned });
-  const history = begin(given, document, revision, unsettledThen, { entries: new Entries(entries), deleted });
+  const history = new History(configured(given, document, revision), {
+    unsettled: deepFreeze({ open, abandoned }),
+    entries: new Entries(entries),
+    deleted,
+  });
   for (const record of records) takeRecord(history, parseRecord(record));
-  const next = firstOfNextLife(history.revision);
   const { unsettled, snapshot } = history;
   const secretParameters = storedSecretParameters(snapshot, unsettled.events);
-  return new History(
-    Object.freeze({
-      ...snapshot,
-      // The events of an earlier life, such as a flush of the logs, say nothing about this process.
-      ...processOf(given),
-      ...(secretParameters.length === 0 ? {} : { secretParameters }),
-      revision: next,
-    }),
-    next,
-    deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
-    { entries: history.entries.without(secretParameters), deleted: history.deleted },
-  );
+  const restored = Object.freeze({
+    ...snapshot,
+    // The events of an earlier life, such as a flush of the logs, say nothing about this process.
+    ...processOf(given),
+    ...(secretParameters.length === 0 ? {} : { secretParameters }),
+    revision: firstOfNextLife(history.revision),
+  });
+  return new History(restored, {
+    unsettled: deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
+    entries: history.entries.without(secretParameters),
+    deleted: history.deleted,
+  });
 }
 
 /** Whether a store has no content, so that the configuration begins with the document. @internal */
@@ -166,16 +164,6 @@ export function isEmpty({
 /** Sessions are not kept. Without this step, a million sessions would be written and then left out. */
 function withoutSessions(snapshot: Snapshot): Snapshot {
   return Object.freeze({ ...snapshot, sessions: IndexedSessionTable.create(new Map(), new Map()) });
-}
-
-function begin(
-  given: Snapshot,
-  document: GatewayDocument,
-  revision: number,
-  unsettled?: UnsettledCommands<Intent>,
-  kept?: ConstructorParameters<typeof History>[3],
-): History {
-  return new History(configured(given, document, revision), revision, unsettled, kept);
 }
 
 /** The snapshot of a stored document, with everything that belongs to the process from the given one. @internal */

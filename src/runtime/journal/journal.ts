@@ -24,11 +24,11 @@ export interface Keeping<T> extends Following<T> {
 /**
  * The refusal of a command in an outage of the store.
  *
- * @param held - what earlier parts of the command have done, in a sentence
+ * @param done - what earlier parts of the command have done, in a sentence
  * @internal
  */
-export function unavailableIn({ error, retryAfterMs }: Outage, held?: string): Refusal {
-  return error instanceof LogEnded ? error.refusal(held) : storeUnavailable(retryAfterMs, held);
+export function unavailableIn({ error, retryAfterMs }: Outage, done?: string): Refusal {
+  return error instanceof LogEnded ? error.refusal(done) : storeUnavailable(retryAfterMs, done);
 }
 
 /** The journal of a writer. @internal */

@@ -38,11 +38,11 @@ export function firstOfNextLife(revision: number): number {
  */
 export function beginLife(snapshot: Snapshot): Snapshot {
   const { epoch, revision } = snapshot;
-  const life = Math.floor(revision / revisionsOfLife);
+  const number = Math.floor(revision / revisionsOfLife);
   if (epoch === '') return Object.freeze({ ...snapshot, epoch: drawLife() });
-  return life === 0
+  return number === 0
     ? snapshot
-    : Object.freeze({ ...snapshot, epoch: `${epoch.slice(0, 48)}-${String(life)}` });
+    : Object.freeze({ ...snapshot, epoch: `${epoch.slice(0, 48)}-${String(number)}` });
 }
 
 /** Draws a random text that no other life has. @internal */

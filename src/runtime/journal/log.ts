@@ -24,8 +24,8 @@ export const evolving: Fold = (before, events) => ({ next: evolve(before, events
 
 /** This process can use the log no more, for a reason that is no failure of the store. @internal */
 export class LogEnded extends Error {
-  /** Gives the refusal of a command; `held` says what earlier parts of the command have done. */
-  readonly refusal: (held?: string) => Refusal;
+  /** Gives the refusal of a command; `done` says what earlier parts of the command have done. */
+  readonly refusal: (done?: string) => Refusal;
 
   constructor(reason: string, refusal: LogEnded['refusal']) {
     super(reason);
@@ -44,8 +44,8 @@ export interface Queued<R> {
   readonly refused: (error: Error) => void;
 }
 
-/** Gives records for a call of the store. @internal */
-export function send<R>(queued: readonly Queued<R>[]): readonly R[] {
+/** Marks records as sent, and gives them for a call of the store. @internal */
+export function markSent<R>(queued: readonly Queued<R>[]): readonly R[] {
   return queued.map((each) => {
     each.isSent = true;
     return each.record;
@@ -85,7 +85,7 @@ export class OwnLog implements Log<JournalRecord> {
   }
 
   async append(queued: readonly Queued<JournalRecord>[], ask: Ask): Promise<void> {
-    const records = send(queued) as unknown as readonly Json[];
+    const records = markSent(queued) as unknown as readonly Json[];
     const expectedPosition = this.#position;
     this.#position = await ask('append', () => this.#store.append(records, { expectedPosition }));
     for (const { record, kept } of queued) {

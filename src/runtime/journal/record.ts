@@ -5,8 +5,8 @@ import * as z from 'zod/mini';
 
 import { effectTable, eventTable, type AdminEvent, type Effect } from '../../resources/index.ts';
 
-/** A number, such as a revision. @internal */
-export const count = z.number().check(z.int(), z.gte(0));
+/** The shape of a revision, and of a number of things. @internal */
+export const natural = z.number().check(z.int(), z.gte(0));
 
 const eventList = z.custom<readonly AdminEvent[]>((value) => areKnown(eventTable, value));
 const effectList = z.custom<readonly Effect[]>((value) => areKnown(effectTable, value));
@@ -19,9 +19,9 @@ export const intentMembers = {
   /** Links of the resources that no other command may use until the command is settled. */
   resources: z.readonly(z.array(z.string())),
   /** The part of the command, from 0 on. A long teardown has an intent for each part, another command has one part. */
-  part: count,
+  part: natural,
   /** The number of parts. */
-  of: count,
+  of: natural,
   events: eventList,
   effects: effectList,
 };
@@ -43,14 +43,15 @@ const intentShape = z.object(intentMembers).check(z.refine(isWhole));
 export const recordShapes = {
   intent: intentShape,
   /** `revision` is that of the snapshot when the record was written. The events make a later revision. */
-  settlement: z.object({ ...settlementMembers, revision: count }),
+  settlement: z.object({ ...settlementMembers, revision: natural }),
   /** Stores a revision. Needed because reports use up revisions and are not journaled. */
-  mark: z.object({ type: z.literal('mark'), revision: count }),
+  mark: z.object({ type: z.literal('mark'), revision: natural }),
   /** A command of unknown outcome was abandoned: its resources are free, and the next life inspects it once. */
-  abandonment: z.object({ type: z.literal('abandonment'), command: z.string(), revision: count }),
+  abandonment: z.object({ type: z.literal('abandonment'), command: z.string(), revision: natural }),
 };
 
 type RecordShapes = typeof recordShapes;
+
 /** A command, or a part of one, is about to ask the host for effects. @internal */
 export type Intent = Readonly<z.infer<typeof intentShape>>;
 
@@ -63,7 +64,10 @@ export type JournalRecord = {
 export interface Open<I> {
   /** The last intent. */
   readonly intent: I;
-  /** The number of settled parts. If the number is greater than the part of the intent, no part is in flight. A part that closes nothing has no record. */
+  /**
+   * The number of settled parts. If the number is greater than the part of the intent, no part is in flight. A part that
+   * closes nothing has no record.
+   */
   readonly settled: number;
 }
 
@@ -72,7 +76,7 @@ export type OpenCommand = Open<Intent>;
 
 /** The shape of an {@link OpenCommand}. @internal */
 export const openShape = z
-  .object({ intent: intentShape, settled: count })
+  .object({ intent: intentShape, settled: natural })
   // Earlier versions stored a settlement of each part that closed nothing.
   .check(z.refine(({ intent: { part, of }, settled }) => settled >= part && settled <= of));
 

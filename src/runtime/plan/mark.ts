@@ -2,9 +2,9 @@
  * Marks: bind a command to the plan that was shown. The same command with the mark of its plan does what the plan showed, or
  * is refused.
  *
- * What is bound is what a plan shows: of settings the members that change, of a secret only that it is set, of a closing only
- * where. Which sessions and connections a closing may touch is bound by an instant instead: by the last revision at which they
- * may have opened. A busy service is never equal twice, and a plan that must be equal could never be carried out.
+ * A mark binds the members of settings that change, that a secret is set, and where sessions or connections close. It does
+ * not list them: on a busy service the list differs at each moment, and no such plan could be carried out. Instead, the mark
+ * has an instant, and what has opened after that instant stays open.
  */
 import { firstPartOf, makesAnything, partsOf, type Changes } from '../../core/decision.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
@@ -165,14 +165,9 @@ export function digestOf(shown: Json): string {
   return sha256(canonicalText(shown)).slice(0, 32);
 }
 
-/** The members that differ in each plan, or are told by others. */
+/** The members that differ from plan to plan, or that follow from other members. */
 const unbound: ReadonlySet<string> = new Set(
-  ['at', 'actor', 'command', 'fleet', 'sessions', 'connections'].concat(
-    'before',
-    'after',
-    'operations',
-    'inverse',
-  ),
+  ['at', 'actor', 'command', 'fleet', 'sessions', 'connections'].concat('operations', 'inverse'),
 );
 
 /** What a plan shows of an event or an effect. */
@@ -222,11 +217,9 @@ function between(name: string, before: Json | undefined, after: Json | undefined
 
 /** JSON with sorted keys, in which a sealed secret is `set`. */
 function canonicalText(value: Json): string {
-  return JSON.stringify(value, (_name, member: Json) =>
-    isSealed(member)
-      ? 'set'
-      : isObject(member)
-        ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-        : member,
-  );
+  return JSON.stringify(value, (_name, member: Json) => {
+    if (isSealed(member)) return 'set';
+    if (!isObject(member)) return member;
+    return Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  });
 }

@@ -60,8 +60,8 @@ export function parseEventId(text: string): EventId | undefined {
   return life === undefined ? undefined : { life, revision: Number(revision), index: Number(index) };
 }
 
-/** An event with its place. The text of the id is made when the first reader comes. */
-interface Entry extends Place {
+/** An event with its point in the life. The text of the id is made when the first reader comes. */
+interface Entry extends Point {
   readonly event: AdminEvent;
   id?: string;
 }
@@ -118,7 +118,7 @@ export class EventLog {
     this.#log.close();
   }
 
-  #idOf({ revision, index }: Place): string {
+  #idOf({ revision, index }: Point): string {
     return `${this.#life}.${String(revision)}.${String(index)}`;
   }
 
@@ -142,10 +142,11 @@ export class EventLog {
   }
 }
 
-type Place = Omit<EventId, 'life'>;
+/** A point in the life of an interface: an event id without the life. */
+type Point = Omit<EventId, 'life'>;
 
 /** Before every event: the first event makes revision 1 or a later one. */
-const beginning: Place = { revision: 0, index: 0 };
+const beginning: Point = { revision: 0, index: 0 };
 
 /** @throws RangeError when a text is not an event id */
 function idOf(text: string): EventId {
@@ -154,6 +155,6 @@ function idOf(text: string): EventId {
   throw new RangeError('An event id must have the form <life>.<revision>.<index>, such as 5f0c8e21a9b3.7.0');
 }
 
-function isAfter(entry: Place, { revision, index }: Place): boolean {
+function isAfter(entry: Point, { revision, index }: Point): boolean {
   return entry.revision > revision || (entry.revision === revision && entry.index > index);
 }

@@ -143,7 +143,7 @@ export interface SessionTable extends Iterable<Session> {
 }
 
 /** The name of the class in printed output. */
-const kind = 'SessionTable';
+const printedName = 'SessionTable';
 
 /**
  * The implementation of {@link SessionTable}, with its index and the methods that make the next table. These methods
@@ -304,10 +304,8 @@ export class IndexedSessionTable implements SessionTable {
       (before) => {
         if (before !== undefined) return before;
         const connections = session.connections.map((each) => connectionRecord(each, opened));
-        return (record =
-          batch === undefined
-            ? sessionRecord(session, opened, connections)
-            : draftOf(session, opened, connections));
+        const make = batch === undefined ? sessionRecord : draftOf;
+        return (record = make(session, opened, connections));
       },
       batch,
     );
@@ -323,7 +321,7 @@ export class IndexedSessionTable implements SessionTable {
     update: Partial<Pick<Session, 'state' | 'user' | 'address' | 'idle'>>,
     change: TableChange,
   ): IndexedSessionTable {
-    const before = this.#open(id, connected);
+    const before = this.#named(id, connected);
     if (before === undefined || agrees(before, update)) return this;
     const { service, connected: since, opened, connections } = before;
     return this.#replace(
@@ -359,10 +357,10 @@ export class IndexedSessionTable implements SessionTable {
     change: TableChange,
   ): IndexedSessionTable {
     if (!this.index.hasServerOf(connection)) return this;
-    const session = this.#open(id, connected);
+    const session = this.#named(id, connected);
     if (session === undefined) return this;
     const { connections } = session;
-    if (placeOf(connections, connection.id) < connections.length) return this;
+    if (positionOf(connections, connection.id) < connections.length) return this;
     const record = connectionRecord(connection, change.revision);
     // Frozen arrays are copied before a method is called: on Node 20 such methods are slow.
     const opened =
@@ -384,15 +382,15 @@ export class IndexedSessionTable implements SessionTable {
     update: Partial<Pick<Connection, 'state' | 'role' | 'statistics'>>,
     change: TableChange,
   ): IndexedSessionTable {
-    const session = this.#open(sessionId, connected);
+    const session = this.#named(sessionId, connected);
     if (session === undefined) return this;
-    const place = placeOf(session.connections, id);
-    const before = session.connections[place];
+    const position = positionOf(session.connections, id);
+    const before = session.connections[position];
     if (before === undefined) return this;
     const { server, statistics, opened } = before;
     const after = connectionRecord({ ...before, ...update, id, server }, opened, statistics);
     if (agrees(before, after)) return this;
-    const connections = [...session.connections].with(place, after);
+    const connections = [...session.connections].with(position, after);
     return this.#replace(sessionRecord(session, session.opened, connections), change);
   }
 
@@ -401,12 +399,12 @@ export class IndexedSessionTable implements SessionTable {
     { session: sessionId, id, connected }: ConnectionName,
     change: TableChange,
   ): IndexedSessionTable {
-    const session = this.#open(sessionId, connected);
+    const session = this.#named(sessionId, connected);
     if (session === undefined) return this;
-    const place = placeOf(session.connections, id);
-    const closed = session.connections[place];
+    const position = positionOf(session.connections, id);
+    const closed = session.connections[position];
     if (closed === undefined) return this;
-    const after = sessionRecord(session, session.opened, [...session.connections].toSpliced(place, 1));
+    const after = sessionRecord(session, session.opened, [...session.connections].toSpliced(position, 1));
     const sessions = this.#sessions.set(sessionId, after, change.batch);
     const index = this.index.replaced(after, change).recounted(after, closed, -1, change);
     return this.#with(sessions, index, change.batch);
@@ -424,7 +422,7 @@ export class IndexedSessionTable implements SessionTable {
   }
 
   /** An open session; `undefined` if there is no such session, or if it has another connect time. */
-  #open(id: number, connected: number | undefined): Session | undefined {
+  #named(id: number, connected: number | undefined): Session | undefined {
     const session = this.#sessions.get(id);
     return (connected ?? session?.connected) === session?.connected ? session : undefined;
   }
@@ -461,7 +459,7 @@ export class IndexedSessionTable implements SessionTable {
   }
 
   get [Symbol.toStringTag](): string {
-    return kind;
+    return printedName;
   }
 
   [inspectMethod](): string {
@@ -469,7 +467,7 @@ export class IndexedSessionTable implements SessionTable {
     const shown = counts.slice(0, maxNamesPrinted);
     const more = counts.length > shown.length ? ['…'] : [];
     const parts = [`total: ${String(this.total)}`, ...shown, ...more];
-    return `${kind}(${String(this.size)}) { ${parts.join(', ')} }`;
+    return `${printedName}(${String(this.size)}) { ${parts.join(', ')} }`;
   }
 }
 
@@ -479,11 +477,11 @@ function hasTwins(connections: readonly OpeningConnection[]): boolean {
 }
 
 /** The position of a connection; the number of connections if there is no connection with the id. */
-function placeOf(connections: readonly Connection[], id: number): number {
+function positionOf(connections: readonly Connection[], id: number): number {
   // A loop, because the methods of frozen arrays are slow on Node 20.
-  let place = 0;
-  while (place < connections.length && connections[place]?.id !== id) place++;
-  return place;
+  let position = 0;
+  while (position < connections.length && connections[position]?.id !== id) position++;
+  return position;
 }
 
 /** A frozen copy of a session, with the given list of connections. Freezes the list, too. */

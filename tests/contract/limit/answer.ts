@@ -5,8 +5,8 @@ import { EffectRefusedError, hostProblem, problem, type Fault } from 'gateway-ad
 
 import { maxListedFaults } from '../../../src/problem.ts';
 import { longestTexts } from '../../../src/problem.ts';
-import { longestReason as longestFailure } from '../../../src/resources/shared/lifecycle.ts';
-import { longestReason as longestRefusal } from '../../../src/runtime/command/effect.ts';
+import { longestFailure } from '../../../src/resources/shared/lifecycle.ts';
+import { longestRefusal } from '../../../src/runtime/command/effect.ts';
 import { mostIdentities } from '../../../src/runtime/plan/plan.ts';
 import { writers } from '../../support/input.ts';
 import { keeps, lengthOf, type Limit } from '../../support/limit.ts';

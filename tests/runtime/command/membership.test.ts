@@ -75,6 +75,28 @@ describe('a creation', () => {
     expect(gateway.differences(admin.snapshot)).toEqual([]);
   });
 
+  it('is taken back part by part, and says if the gateway refuses one of them', async () => {
+    const { admin, gateway } = running();
+    const again =
+      (name: string): Transition =>
+      (from, context) =>
+        sequence(
+          (given, own) => deleteResource(given, 'servers', name, own, { detach: true }),
+          (given, own) => createResource(given, 'servers', { ...db(name), port: 1 }, own),
+        )(from, context);
+    const refuse = new EffectRefusedError('No.');
+    gateway.will('done', 'done', 'done', 'done', refuse, 'done', 'done', refuse);
+    const execution = await admin.execute(sequence(again('spare'), again('db-1')));
+    expect(execution).toMatchObject({
+      outcome: 'refused',
+      problem: {
+        detail:
+          'The gateway refused: No. Only some of what was done before that could be taken back: the events say what.',
+      },
+    });
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
+  });
+
   it('takes up a report that came before it was settled', async () => {
     const { admin, gateway, errors } = running();
     gateway.will((_effect, _context, perform) => {

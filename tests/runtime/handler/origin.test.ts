@@ -317,7 +317,7 @@ describe('a host that is no host', () => {
     const refusalOf = (host: string): unknown =>
       originProblem(
         { method: 'GET', target: '/', headers: { host } },
-        { isWriting: false, isOpen: true },
+        { isCommand: false, isOpen: true },
         { allowedHosts: [], allowedOrigins: [] },
       )?.code;
     for (let count = 0; count < 50_000; count += 1) refusalOf('localhost');

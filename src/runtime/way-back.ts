@@ -111,10 +111,11 @@ function standingOf(
   return decision.outcome === 'refused' || isInVain(events, snapshot, decision) ? 'refused' : 'possible';
 }
 
-/** Whether taking events back would ask the gateway for effects that change nothing together. */
+/** Whether taking back what has come and gone would ask the gateway for effects that change nothing together. */
 function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: Decision): boolean {
   return (
     decision.outcome === 'accepted' &&
+    events.some(({ type }) => type.endsWith('.created')) &&
     events.every((event) => configurationAt(event, snapshot) === configurationAt(event, decision.next))
   );
 }

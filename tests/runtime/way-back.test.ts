@@ -345,17 +345,14 @@ describe('PUT /history/:id/undo', () => {
     expect(await status('GET /history', 'eve')).toBe(200);
   });
 
-  it('has nothing to undo of a creation that was taken back, or of anything else that is as before', async () => {
+  it('has nothing to undo of a creation that was taken back', async () => {
     const refusal = new EffectRefusedError('The port is taken.');
     const { admin, gateway } = runAdmin({ gateway: sampleGateway().will('done', 'done', refusal) });
     const real = await settle(admin, limit(7));
     const creating: Transition = (snapshot, context) =>
       createResource(snapshot, 'services', { name: 'New', router: 'cli' }, context);
     expect(await admin.execute(creating)).toMatchObject({ outcome: 'refused' });
-    await settle(admin, sequence(limit(8), limit(7)));
-    expect((await list(admin, '?fields=undo')).map(({ undo }) => undo)).toEqual([
-      ...['refused', 'refused', 'possible'],
-    ]);
+    expect((await list(admin, '?fields=undo')).map(({ undo }) => undo)).toEqual([...['refused', 'possible']]);
     const { length } = gateway.calls;
     for (const { id } of (await list(admin)).filter((entry) => entry.id !== real))
       expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({

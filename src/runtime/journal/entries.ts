@@ -209,7 +209,20 @@ export class Entries {
 
 /** The length of an entry, in characters of JSON. */
 function lengthOf(entry: Entry | undefined): number {
-  return entry === undefined ? 0 : sizeOf(entry as unknown as Json, Infinity);
+  if (entry === undefined) return 0;
+  const own = sizeOf({ ...entry, events: [] } as unknown as Json, Infinity);
+  return entry.events.reduce((sum, event) => sum + lengthOfEvent(event), own);
+}
+
+/** The lengths of events: each part of a command makes an entry with the events of the parts before it. */
+const lengths = new WeakMap<EntryEvent, number>();
+
+function lengthOfEvent(event: EntryEvent): number {
+  const known = lengths.get(event);
+  if (known !== undefined) return known;
+  const length = sizeOf(event as unknown as Json, Infinity) + 1;
+  lengths.set(event, length);
+  return length;
 }
 
 /** The events that change nothing: a renewed hash of the same password, and a command that has failed. */

@@ -13,6 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 const families = {
   session: { ids: ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7'], load: () => import('./session.mjs') },
   document: { ids: ['S8'], load: () => import('./document.mjs') },
+  membership: { ids: ['S9'], load: () => import('./membership.mjs') },
   transition: { ids: ['T1', 'T2'], load: () => import('./transition.mjs') },
   patch: { ids: ['P1', 'P2', 'P3'], load: () => import('./patch.mjs') },
   request: { ids: ['R1', 'R2', 'R3', 'R4', 'O1'], load: () => import('./request.mjs') },

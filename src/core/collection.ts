@@ -7,6 +7,7 @@
  */
 import type { Json } from '../json/value.ts';
 import type { ProblemCode } from '../problem.ts';
+import type { Batch } from './batch.ts';
 import { inspectList, inspectMethod, maxNamesPrinted } from './inspection.ts';
 import { KeyMap } from './key-map.ts';
 import { nameKey } from './name.ts';
@@ -84,7 +85,7 @@ export interface Named<T extends Entity, K extends Singular = Singular> {
 
 /** The entries of a collection, with their index. */
 interface Entries<T> {
-  readonly entries: readonly T[];
+  readonly entries: T[];
   readonly index: KeyMap;
   readonly ordinals?: readonly number[] | undefined;
 }
@@ -100,24 +101,36 @@ const printedName = 'Collection';
  * @internal
  */
 export class IndexedCollection<T extends Entity> implements Collection<T> {
-  readonly #entries: readonly T[];
+  /** Frozen, but for a draft of a batch. */
+  readonly #entries: T[];
   /** The ordinal number of each entry, in ascending order; `undefined` while they are the positions. */
   readonly #ordinals: readonly number[] | undefined;
   readonly #index: KeyMap;
   readonly #secrets: ReadonlySet<string>;
+  /** The batch that may replace entries in place, until its end. */
+  readonly #batch: Batch | undefined;
   // A plain property, because test runners compare the entries by the iterator and everything else by properties.
-  readonly version: Version;
+  version: Version;
 
   private constructor(
     { entries, index, ordinals }: Entries<T>,
     secrets: ReadonlySet<string>,
     version: Version,
+    batch?: Batch,
   ) {
-    this.#entries = Object.freeze(entries);
+    this.#entries = entries;
     this.#index = index;
     this.#ordinals = ordinals;
     this.#secrets = secrets;
+    this.#batch = batch;
     this.version = version;
+    if (batch === undefined) this.freeze();
+    else batch.add(this);
+  }
+
+  /** Freezes the collection, at the end of its batch. */
+  freeze(): void {
+    Object.freeze(this.#entries);
     Object.freeze(this);
   }
 
@@ -183,15 +196,23 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return part;
   }
 
-  /** A copy of this collection in which `entity` replaces the entry with its key, or is added at the end. */
-  with(entity: T): IndexedCollection<T> {
+  /**
+   * A copy of this collection in which `entity` replaces the entry with its key, or is added at the end. The second entry that
+   * a batch replaces is replaced in the copy that the first one has made.
+   */
+  with(entity: T, batch?: Batch): IndexedCollection<T> {
     const position = this.positionOf(entity.key);
     const version = latest(this.version, entity.version);
+    if (position !== undefined && batch !== undefined && batch === this.#batch) {
+      this.#entries[position] = entity;
+      this.version = version;
+      return this;
+    }
     if (position !== undefined) {
       // Spread, because `with` of a frozen array is hundreds of times slower on Node 20.
       const entries = [...this.#entries];
       entries[position] = entity;
-      return this.#next({ entries, index: this.#index, ordinals: this.#ordinals }, version);
+      return this.#next({ entries, index: this.#index, ordinals: this.#ordinals }, version, batch);
     }
     // Not spread with the entity, because that makes room for half as many again.
     const entries = [...this.#entries].toSpliced(this.size, 0, entity);
@@ -210,8 +231,8 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return this.#next({ entries, index: this.#index.without(key), ordinals }, latest(this.version, version));
   }
 
-  #next(entries: Entries<T>, version: Version): IndexedCollection<T> {
-    return new IndexedCollection(entries, this.#secrets, version);
+  #next(entries: Entries<T>, version: Version, batch?: Batch): IndexedCollection<T> {
+    return new IndexedCollection(entries, this.#secrets, version, batch);
   }
 
   /** This collection with other versions; the same object if they are equal. */

@@ -158,7 +158,8 @@ export function put<S extends State, T extends Entity>(
   entity: T,
   change: Change,
 ): S {
-  return withMember(state, named.collection, collectionOf(state, named).with(entity), change);
+  const next = collectionOf(state, named).with(entity, change.batch);
+  return withMember(state, named.collection, next, change);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
+import { Batch } from '../../src/core/batch.ts';
 import { IndexedCollection, type Entity } from '../../src/core/collection.ts';
 import { latest, initialVersion } from '../../src/core/version.ts';
 import { nameKey } from '../../src/core/name.ts';
@@ -112,6 +113,19 @@ describe('a collection', () => {
     );
     expect(Object.isFrozen(revise(['b']).find('b'))).toBe(true);
     expect([...one].map((each) => each.version)).toEqual([initialVersion, initialVersion, initialVersion]);
+  });
+
+  it('is copied once by a batch, and frozen at its end', () => {
+    const one = IndexedCollection.of([entity('a'), entity('b')]);
+    const batch = new Batch();
+    const two = one.with(entity('a', 3), batch);
+    expect(two.with(entity('b', 4), batch)).toBe(two);
+    batch.end();
+    expect([...two].map(({ version }) => version.live)).toEqual([3, 4]);
+    expect(two.version.live).toBe(4);
+    expect(two.with(entity('a', 5), new Batch())).not.toBe(two);
+    expect([Object.isFrozen(two), Object.isFrozen(two.range(0, 2))]).toEqual([true, true]);
+    expect([...one].map(({ version }) => version.live)).toEqual([0, 0]);
   });
 
   it('has the version of its latest change, removals included', () => {

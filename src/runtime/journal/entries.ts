@@ -210,7 +210,7 @@ export class Entries {
 /** The length of an entry, in characters of JSON. */
 function lengthOf(entry: Entry | undefined): number {
   if (entry === undefined) return 0;
-  const own = sizeOf({ ...entry, events: [] } as unknown as Json, Infinity);
+  const own = sizeOf({ ...entry, events: [] }, Infinity);
   return entry.events.reduce((sum, event) => sum + lengthOfEvent(event), own);
 }
 

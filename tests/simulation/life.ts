@@ -279,10 +279,7 @@ export class Life {
     // Nobody knows what a list has while a creation or deletion is unknown.
     const isUnknown = this.admin.commands().some(({ resources }) => resources.includes('/services'));
     const expected = isUnknown ? 'command-in-progress' : 'service-not-found';
-    return [
-      ...lost.map(String),
-      ...(code === expected ? [] : [`a command is answered with ${code}`]),
-    ];
+    return [...lost.map(String), ...(code === expected ? [] : [`a command is answered with ${code}`])];
   }
 
   /** What is wrong with a store that is lost: no command is possible, and everything else is. */

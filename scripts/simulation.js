@@ -1,7 +1,7 @@
 /**
- * The long simulation: 100,000 seeds, or as many as the first number says, on as many threads as there are cores. The second
- * number is the first seed. `--fleet` simulates fleets of nodes instead of one node. The simulation is bundled first, because
- * a bundle runs in three quarters of the time that the test runner takes.
+ * The simulation: 100,000 seeds, or as many as the first number says, on as many threads as there are cores. The second number is
+ * the first seed. `--fleet` simulates fleets of nodes instead of one node; `--alone` uses one thread. The simulation is bundled
+ * first, because a bundle runs in three quarters of the time that the test runner takes.
  */
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -19,18 +19,19 @@ else await work(workerData);
 
 async function main() {
   const given = process.argv.slice(2);
-  const folder = given.includes('--fleet') ? 'tests/fleet/simulation' : 'tests/simulation';
-  const [seeds = 100_000, first = 0] = given.filter((each) => each !== '--fleet').map(Number);
+  const isFleet = given.includes('--fleet');
+  const threads = given.includes('--alone') ? 1 : availableParallelism();
+  const [seeds = 100_000, first = 0] = given.filter((each) => !each.startsWith('--')).map(Number);
   if (![seeds, first].every(Number.isSafeInteger) || seeds < 1) {
-    console.error('Usage: npm run test:simulation [-- [--fleet] SEEDS [FIRST]]');
+    console.error('Usage: npm run test:simulation [-- [--fleet] [--alone] SEEDS [FIRST]]');
     process.exit(2);
   }
   const place = mkdtempSync(join(tmpdir(), 'simulation-'));
   const start = performance.now();
   try {
-    const entry = given.includes('--fleet') ? `${folder}/world.ts` : `${folder}/simulation.ts`;
+    const entry = isFleet ? 'tests/fleet/simulation/world.ts' : 'tests/simulation/simulation.ts';
     const bundle = await bundled(entry, place);
-    const failed = await runAll({ bundle, folder, seeds, first });
+    const failed = await runAll({ bundle, isFleet, threads, seeds, first });
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
     console.log(`${seeds} seeds from ${first} on in ${seconds} s: ${failed === 0 ? 'all hold' : 'FAILED'}`);
     process.exitCode = failed === 0 ? 0 : 1;
@@ -59,16 +60,16 @@ async function bundled(entry, place) {
 }
 
 /** Runs all seeds. Gives the number of those that fail. */
-async function runAll({ bundle, folder, seeds, first }) {
+async function runAll({ bundle, isFleet, threads, seeds, first }) {
   let [next, passed, failed] = [first, 0, 0];
   const takeSeeds = async () => {
     while (next < first + seeds && failed < mostFailures) {
       const from = next;
       // Small runs are shared out as well.
-      const share = Math.ceil(seeds / availableParallelism());
+      const share = Math.ceil(seeds / threads);
       const count = Math.min(most, share, first + seeds - from);
       next += count;
-      await run({ bundle, folder, from, count }, (text) => {
+      await run({ bundle, isFleet, from, count }, (text) => {
         failed += 1;
         console.log(text);
       });
@@ -76,7 +77,7 @@ async function runAll({ bundle, folder, seeds, first }) {
       console.log(`${passed} of ${seeds} done, ${failed} failed`);
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, takeSeeds));
+  await Promise.all(Array.from({ length: threads }, takeSeeds));
   return failed;
 }
 
@@ -89,11 +90,11 @@ function run(job, onFailure) {
   });
 }
 
-async function work({ bundle, folder, from, count }) {
+async function work({ bundle, isFleet, from, count }) {
   const { simulate } = await import(bundle);
   for (let seed = from; seed < from + count; seed += 1) {
     const faults = await simulate(seed).catch((error) => [String(error)]);
-    const again = `to run it again: SIMULATION_FIRST=${seed} SIMULATION_SEEDS=1 npx jest ${folder}`;
+    const again = `to run it again: npm run test:simulation -- ${isFleet ? '--fleet ' : ''}1 ${seed}`;
     if (faults.length > 0) parentPort.postMessage([`Seed ${seed}; ${again}`, ...faults].join('\n  '));
   }
 }

@@ -2,8 +2,8 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Beginnings of the paths of files that compute long, the longest first. Jest knows durations only from earlier runs. */
 const computing = [
-  'tests/fleet/simulation/simulation-',
-  'tests/simulation/simulation-',
+  'tests/fleet/simulation/simulation.',
+  'tests/simulation/simulation.',
   'tests/fleet/simulation/history.',
   'tests/ports/file-store/',
   'tests/properties/',

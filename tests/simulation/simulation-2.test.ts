@@ -1,3 +1,0 @@
-import { testShare } from './share.ts';
-
-testShare(2);

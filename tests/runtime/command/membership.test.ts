@@ -77,7 +77,19 @@ describe('a creation', () => {
     expect(gateway.differences(admin.snapshot)).toEqual([]);
   });
 
-  it('is taken back part by part, and says if the gateway refuses one of them', async () => {
+  const refuse = new EffectRefusedError('No.');
+  it.each([
+    [
+      'one of them',
+      [refuse],
+      'Only some of what was done before that could be taken back: the events say what.',
+    ],
+    [
+      'to undo one of them',
+      [refuse, refuse],
+      'Some earlier changes stand, because the gateway refused to undo them: service.updated of /services/Sales.',
+    ],
+  ])('is taken back part by part, and says if the gateway refuses %s', async (_what, refusals, detail) => {
     const { admin, gateway } = running();
     const again =
       (name: string): Transition =>
@@ -86,15 +98,11 @@ describe('a creation', () => {
           (given, own) => deleteResource(given, 'servers', name, own, { detach: true }),
           (given, own) => createResource(given, 'servers', { ...db(name), port: 1 }, own),
         )(from, context);
-    const refuse = new EffectRefusedError('No.');
-    gateway.will('done', 'done', 'done', 'done', refuse, 'done', 'done', refuse);
+    gateway.will('done', 'done', 'done', 'done', refuse, 'done', 'done', ...refusals);
     const execution = await admin.execute(sequence(again('spare'), again('db-1')));
     expect(execution).toMatchObject({
       outcome: 'refused',
-      problem: {
-        detail:
-          'The gateway refused: No. Only some of what was done before that could be taken back: the events say what.',
-      },
+      problem: { detail: `The gateway refused: No. ${detail}` },
     });
     expect(gateway.differences(admin.snapshot)).toEqual([]);
   });

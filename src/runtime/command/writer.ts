@@ -154,7 +154,9 @@ export class Writer {
     if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
       assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
-    return refused(this.#snapshot, planChanged(misfit, this.#planOf(request)), decision.resources);
+    const now = this.#planOf(request);
+    const problem = now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
+    return refused(this.#snapshot, problem, decision.resources);
   }
 
   /** Makes the plan of a command. Changes nothing. With a mark, refused if the command would not do what that plan showed. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   createSnapshot,
   measurementTable,
@@ -8,11 +8,18 @@ import {
 } from 'gateway-admin-core';
 import * as fc from 'fast-check';
 
+import { DeferredMap } from '../../src/core/deferred-map.ts';
 import { metricTable, metricText } from '../../src/resources/metric.ts';
+import { sessionsOf } from '../../src/snapshot/state.ts';
+import { IndexedSessionTable } from '../../src/snapshot/session/table.ts';
 import { givenDocuments } from '../support/arbitrary-document.ts';
 import { readExposition } from '../support/exposition.ts';
 
 const rows = Object.entries(metricTable);
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 /** The figures of a snapshot by name and labels, counted session by session. */
 function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot): Map<string, number> {
@@ -109,6 +116,22 @@ describe('the metrics of a snapshot', () => {
       '# HELP toy A toy\n# TYPE toy gauge\ntoy{a="C:\\\\new\\n\\"line\\"\\\\",b="\\\\n"} 1\n',
     );
     expect(readExposition(text)[0]?.samples).toEqual([{ labels: { a: label, b: '\\n' }, value: 1 }]);
+  });
+
+  it('are written without a look at a session', () => {
+    const snapshot = createSnapshot(oddlyNamed);
+    const looks = [
+      jest.spyOn(IndexedSessionTable.prototype, Symbol.iterator),
+      jest.spyOn(IndexedSessionTable.prototype, 'range'),
+      jest.spyOn(DeferredMap.prototype, 'content', 'get'),
+    ];
+    const counts = () => looks.map(({ mock }) => mock.calls.length);
+    metricsOf(snapshot);
+    expect(counts()).toEqual([0, 0, 0]);
+    figuresOf(snapshot);
+    snapshot.sessions.range(0, 1);
+    sessionsOf(snapshot).rangeOfService('\\n', 0, 1);
+    expect(counts()).toEqual([1, 1, 1]);
   });
 
   it('are those of a snapshot of this library alone', () => {

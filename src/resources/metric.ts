@@ -93,8 +93,8 @@ export const metricTable: MetricTable = {
 /**
  * Writes the figures of the gateway for Prometheus: the sessions, connections and states of services, servers and monitors.
  *
- * The text is in the Prometheus text format, version 0.0.4. Send it as `text/plain; version=0.0.4; charset=utf-8`. Writing it
- * takes the same time for any number of sessions. No label has a user or an address.
+ * The text is in the Prometheus text format, version 0.0.4. Send it as `text/plain; version=0.0.4; charset=utf-8`. The
+ * cost does not grow with the number of sessions. No label has a user or an address of a client.
  *
  * @param snapshot - the state to describe, such as `admin.snapshot`
  * @returns the text, with a line for each figure

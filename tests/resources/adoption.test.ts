@@ -545,7 +545,9 @@ function adopted(snapshot: Snapshot): object {
     ...rest,
     logs: {},
     servers: byName(onlyMaintenance),
-    services: byName(services),
+    services: byName(
+      services.map(({ listeners = [], ...service }) => ({ ...service, listeners: byName(listeners) })),
+    ),
     monitors: byName(monitors),
     filters: byName(filters),
   };

@@ -20,6 +20,7 @@ import {
   type DocumentDifference,
   type Selection,
 } from './document-difference.ts';
+import { keepingDrain } from './drain.ts';
 import { takeStep, type NamedResources } from './kind.ts';
 import { linkOfCollection } from './look-up.ts';
 import { definitionOf, type DeletionOptions, type Membership } from './membership.ts';
@@ -62,7 +63,9 @@ export function adoptionFor<S extends State>(
     const differences = documentDifferences(adopting, snapshot, given, selection.value);
     const isReplaced = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
     const replaced = new Set(differences.filter(isReplaced).map(({ resource }) => resource));
-    const chosen = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune));
+    const chosen = adopting.flatMap((named) =>
+      chosenIn(named, { snapshot, given }, selection.value, { prune, replace }),
+    );
     const resources = [
       ...chosen.map(linkOfChosen),
       // That nothing else is there rests on the collections.
@@ -100,10 +103,12 @@ function chosenIn<S extends State>(
   named: NamedResources<S>,
   { snapshot, given }: { readonly snapshot: S; readonly given: S },
   selection: Selection,
-  prune: boolean,
+  { prune, replace }: Required<Pick<AdoptionOptions, 'prune' | 'replace'>>,
 ): readonly Chosen<S>[] {
   const present = selectedIn(snapshot, named, selection).flatMap((thing): readonly Chosen<S>[] => {
-    const wanted = find(given, named, thing.key);
+    const found = find(given, named, thing.key);
+    // What a gateway follows is whole; a document may be older than a drain.
+    const wanted = found && (replace ? found : keepingDrain(thing, found));
     if (wanted !== undefined) return [{ named, thing, wanted, isNew: false }];
     return prune ? [{ named, thing, isNew: false }] : [];
   });

@@ -41,6 +41,8 @@ interface FieldRules {
   readonly optional?: true;
   /** The field may be absent only where another field replaces it. Needs `optional`. */
   readonly required?: shape.Requirement;
+  /** A rule about the field and others, for an entry of a document. */
+  readonly rule?: z.core.$ZodCheck<Readonly<Record<string, unknown>>>;
   /** The value if a document leaves the field out. */
   readonly default?: Json;
   /** The field is not shown while it is empty, and a patch that removes the field empties it. Needs a `default`. */
@@ -117,7 +119,7 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
     return Object.freeze({
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
-      document: objectOf(all, 'documentName', documentShape),
+      document: objectOf(all, 'documentName', documentShape).check(...all.flatMap(({ rule }) => rule ?? [])),
       links: linksOf(all),
     });
   };

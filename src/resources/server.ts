@@ -18,10 +18,10 @@ import { sameJson } from '../json/value.ts';
 import { linkOf, replace } from '../snapshot/state.ts';
 import {
   drainEvents,
-  drainField,
   drainingOf,
   drainRoutes,
   representDrain,
+  serverDrainField,
   type Drain,
   type DrainEvent,
   type DrainRepresentation,
@@ -188,7 +188,7 @@ const fields = defineFields<{
     secret: 'parametersSealed',
     sealedEntriesOf: 'parameters',
   },
-  drain: drainField,
+  drain: serverDrainField,
 });
 
 /** The form of a status: `maintenance` comes first, then the other words in the given order, each of them once. */

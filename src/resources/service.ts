@@ -18,10 +18,10 @@ import { listenerFields, listenerShape, type Listener } from './listener.ts';
 import type { Kind } from './shared/kind.ts';
 import {
   drainEvents,
-  drainField,
   drainingOf,
   drainRoutes,
   representDrain,
+  serviceDrainField,
   type Drain,
   type DrainEvent,
   type DrainRepresentation,
@@ -228,7 +228,7 @@ const fields = defineFields<{
   connection_timeout: { shape: shape.unlimited, setting: true, optional: true, closes: true },
   max_connection: { shape: shape.unlimited, setting: true, optional: true, closes: true },
   strip_db_esc: { shape: z.boolean(), setting: true, optional: true },
-  drain: drainField,
+  drain: serviceDrainField,
   listeners: { shape: z.array(listenerShape), shown: false, default: [], entries: listenerFields },
 });
 

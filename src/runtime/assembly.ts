@@ -10,7 +10,7 @@ import type { HostAttempt } from '../ports/audit-record.ts';
 import type { ConfigurationStore } from '../ports/port.ts';
 import {
   boundRoutes,
-  differencesOf,
+  differencesOfDocument,
   type BoundResourceRoute,
   type BoundRoute,
   type Transition,
@@ -113,7 +113,7 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   journal.startRepeating();
   instruments?.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
   // Only now: the commands of the last process may have changed the configuration.
-  onDifferences(differencesOf(admin.snapshot, given));
+  onDifferences(differencesOfDocument(admin.snapshot, given));
   coordinator?.run();
   return admin;
 }

@@ -20,7 +20,6 @@ import {
   type DocumentDifference,
   type Selection,
 } from './document-difference.ts';
-import { keepingDrain } from './drain.ts';
 import { takeStep, type NamedResources } from './kind.ts';
 import { linkOfCollection } from './look-up.ts';
 import { definitionOf, type DeletionOptions, type Membership } from './membership.ts';
@@ -63,9 +62,7 @@ export function adoptionFor<S extends State>(
     const differences = documentDifferences(adopting, snapshot, given, selection.value);
     const isReplaced = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
     const replaced = new Set(differences.filter(isReplaced).map(({ resource }) => resource));
-    const chosen = adopting.flatMap((named) =>
-      chosenIn(named, { snapshot, given }, selection.value, { prune, replace }),
-    );
+    const chosen = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune));
     const resources = [
       ...chosen.map(linkOfChosen),
       // That nothing else is there rests on the collections.
@@ -103,12 +100,10 @@ function chosenIn<S extends State>(
   named: NamedResources<S>,
   { snapshot, given }: { readonly snapshot: S; readonly given: S },
   selection: Selection,
-  { prune, replace }: Required<Pick<AdoptionOptions, 'prune' | 'replace'>>,
+  prune: boolean,
 ): readonly Chosen<S>[] {
   const present = selectedIn(snapshot, named, selection).flatMap((thing): readonly Chosen<S>[] => {
-    const found = find(given, named, thing.key);
-    // What a gateway follows is whole; a document may be older than a drain.
-    const wanted = found && (replace ? found : keepingDrain(thing, found));
+    const wanted = find(given, named, thing.key);
     if (wanted !== undefined) return [{ named, thing, wanted, isNew: false }];
     return prune ? [{ named, thing, isNew: false }] : [];
   });

@@ -7,6 +7,7 @@
  */
 import * as z from 'zod/mini';
 
+import { Batch } from '../../core/batch.ts';
 import type { Entity, Named, Singular } from '../../core/collection.ts';
 import {
   accepted,
@@ -25,7 +26,9 @@ import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import {
+  find,
   linkOf,
+  put,
   shownVersion,
   type ConfiguredEntity,
   type DrainingResource,
@@ -120,8 +123,8 @@ export const drainOptions = z.strictObject(asked).check(...whole);
 
 const figure = z.int().check(z.minimum(0));
 
-/** The row of a drain in the table of fields of a kind. @internal */
-export const drainField = {
+/** What every row of a drain in a table of fields has. */
+const drainField = {
   shape: z
     .strictObject({
       ...asked,
@@ -145,6 +148,31 @@ export const drainField = {
   patched: false,
   optional: true,
 } as const;
+
+/** The row of a drain of a service: the drain says which state the end of it brings back, and the service is stopped. */
+export const serviceDrainField = {
+  ...drainField,
+  rule: z.refine<Readonly<Record<string, unknown>>>(
+    ({ drain, state }) => drain === undefined || (state === 'stopped' && fromOf(drain) !== undefined),
+    {
+      path: ['drain'],
+      error: 'needs the state stopped, and from: the state that the end of the drain brings back',
+    },
+  ),
+} as const;
+
+/** The row of a drain of a server. */
+export const serverDrainField = {
+  ...drainField,
+  rule: z.refine<Readonly<Record<string, unknown>>>(({ drain }) => fromOf(drain) === undefined, {
+    path: ['drain', 'from'],
+    error: 'is for services alone: a server does not start or stop',
+  }),
+} as const;
+
+function fromOf(drain: unknown): unknown {
+  return (drain as Drain | null | undefined)?.from;
+}
 
 /** A resource that drains, or can drain. */
 type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: Drain } };
@@ -234,7 +262,7 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
   const { events, collection, update, move, wanted } = steps;
   const withDrain = (thing: T, drain: Drain | undefined): T['settings'] => {
     const { drain: _drain, ...settings } = thing.settings;
-    return drain === undefined ? settings : { ...settings, drain };
+    return drain === undefined ? settings : { ...settings, drain: Object.freeze(drain) };
   };
   /** One decision from several, which change different members. */
   const both = (snapshot: S, thing: T, decisions: readonly (DecisionOf<S> | undefined)[]): DecisionOf<S> => {
@@ -351,19 +379,33 @@ function nextDrain(
 }
 
 /**
- * A resource of a document, with the drain of the resource in use if the document has none: a document of yesterday does
- * not end what drains today. Its state is then that after the drain.
+ * The snapshot of a document, with the drains that are in use where the document has none: a document of yesterday does
+ * not end what drains today. The state in the document is then that after the drain.
  *
  * @internal
  */
-export function keepingDrain<T extends ConfiguredEntity>(present: ConfiguredEntity, wanted: T): T {
-  const { drain } = present.settings as Drainable['settings'];
-  if (drain === undefined || 'drain' in wanted.settings) return wanted;
-  const { state } = wanted as { readonly state?: string };
-  const from = state === undefined ? {} : { from: state === 'stopped' ? 'stopped' : 'started' };
+export function keepingDrains<S extends State>(snapshot: S, given: S): S {
+  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
+  const next = snapshot.draining.reduce((now, { collection, key }) => {
+    const named = { collection } as Named<Drainable>;
+    const [present, wanted] = [find(snapshot, named, key), find(given, named, key)];
+    if (present?.settings.drain === undefined || wanted === undefined || 'drain' in wanted.settings)
+      return now;
+    return put(now, named, Object.freeze(withDrainOf(present.settings.drain, wanted)), change);
+  }, given);
+  change.batch.end();
+  return Object.freeze(next);
+}
+
+function withDrainOf(drain: Drain, wanted: Drainable & { readonly state?: string }): Drainable {
+  const { state } = wanted;
+  const from = state === 'stopped' ? 'stopped' : 'started';
   return {
     ...wanted,
     ...(state === undefined ? {} : { state: 'stopped' }),
-    settings: { ...wanted.settings, drain: { ...drain, ...from } },
+    settings: Object.freeze({
+      ...wanted.settings,
+      drain: Object.freeze({ ...drain, ...(state === undefined ? {} : { from }) }),
+    }),
   };
 }

@@ -58,7 +58,7 @@ export function drain(
   const parsed = parseShape(drainOptions, json.value);
   if (!parsed.ok) return refused(snapshot, problemOf(parsed.faults));
   const { draining, thing } = found.value;
-  return draining.begin(snapshot, thing, parsed.value as DrainOptions, context) as Decision;
+  return draining.begin(snapshot, thing, parsed.value, context) as Decision;
 }
 
 /**

@@ -28,6 +28,7 @@ import { sameJson, type Json } from '../../json/value.ts';
 import {
   find,
   linkOf,
+  linkOfKey,
   put,
   shownVersion,
   type ConfiguredEntity,
@@ -226,6 +227,19 @@ export function drainEvents<S extends State, K extends Singular>({
 }: Named<Entity, K>): EventTable<S, DrainEvent<K>> {
   const row = { origin: 'report', evolve: (snapshot: S) => snapshot };
   return { [`${singular}.drained`]: row } as unknown as EventTable<S, DrainEvent<K>>;
+}
+
+/** The events of the drains that are over after a change, and were not before. @internal */
+export function drainedBetween(before: State, next: State, at: number): readonly EventBase[] {
+  if (next.draining.length === 0) return [];
+  return next.draining.flatMap((left): readonly EventBase[] => {
+    const { collection, key } = left;
+    const old = before.draining.find((each) => each.key === key && each.collection === collection);
+    if (!isDrained(next, left) || (old !== undefined && isDrained(before, old))) return [];
+    const singular = collection === 'services' ? 'service' : 'server';
+    const resource = linkOfKey(next, collection, key);
+    return [Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key })];
+  });
 }
 
 /** How the drains of a kind begin and end. */

@@ -192,30 +192,37 @@ describe('drained', () => {
 
 // Promise: drain-cancel
 describe('the end of a drain against its deadline', () => {
+  const closing = 'sessions.close';
+
   it('comes before or after the closing, never in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 1500 }), async (scheduler, count) => {
         const at = running();
         open(at, count);
         await at.admin.execute(drainSales({ timeout: 1, then: 'close' }));
+        const log: string[] = [];
         at.gateway.otherwise({
-          apply: async (_effect, _context, perform) => {
-            await scheduler.schedule(Promise.resolve(), 'apply');
+          apply: async ({ type }, _context, perform) => {
+            log.push(type);
+            await scheduler.schedule(Promise.resolve(), type);
             perform();
+            log.push(`${type} is done`);
           },
         });
-        const before = at.gateway.applied.length;
         const due = at.clock.advance(1000);
         const ended = scheduler
           .schedule(Promise.resolve(), 'resume')
           .then(async () => at.admin.execute(resumeSales));
         await scheduler.waitFor(Promise.all([due, ended]));
-        const types = at.gateway.applied.slice(before).map(({ type }) => type);
-        const end = types.indexOf('service.update');
-        // Nothing is closed after the end of the drain has begun.
-        expect(types.slice(end)).toEqual(['service.update', 'service.start']);
+        const end = log.indexOf('service.update');
+        const closed = log.slice(0, end);
+        expect(closed).toEqual(closed.map((_, index) => (index % 2 === 0 ? closing : `${closing} is done`)));
+        expect(log.slice(end).filter((each) => !each.endsWith('done'))).toEqual([
+          'service.update',
+          'service.start',
+        ]);
         await at.clock.advance(60_000);
-        expect(at.gateway.applied.slice(before).map(({ type }) => type)).toEqual(types);
+        expect(log.slice(end)).toHaveLength(4);
         expect(at.gateway.differences(at.admin.snapshot)).toEqual([]);
         await at.admin.close();
       }),

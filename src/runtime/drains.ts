@@ -71,13 +71,17 @@ export class Drains {
     this.#wake.abort();
   }
 
-  /** Looks after a change, and from then on once a second while there is a deadline. */
+  /** Looks after a change, and from then on once a second until the last deadline. */
   look(): void {
     const { draining } = this.#options.snapshot();
     if (this.#draining === undefined || draining === this.#draining) return;
     this.#draining = draining;
+    this.#lookAgain();
+  }
+
+  #lookAgain(): void {
     this.#wake.abort();
-    if (this.#isRunning || draining.length === 0 || this.#closed.signal.aborted) return;
+    if (this.#isRunning || this.#draining?.length === 0 || this.#closed.signal.aborted) return;
     this.#isRunning = true;
     this.#run().catch(this.#options.onError);
   }
@@ -96,16 +100,19 @@ export class Drains {
     }
   }
 
-  /** Begins to act on a drain that is due. Gives the milliseconds until the drain must be looked at again. */
+  /** Begins to act on a drain that is due. Gives the milliseconds until the deadline; `Infinity` if it is over. */
   #actIfDue(due: Due): number {
     const left = due.until - this.#options.clock.now();
     if (left > 0) return left;
-    const name = `${due.place.collection}/${due.place.key} ${due.drain.since}`;
+    const name = `${due.place.collection}/${due.place.key}`;
     if (!this.#acting.has(name) && hasWork(due, this.#options.snapshot())) {
       this.#acting.add(name);
-      void this.#act(due).finally(() => this.#acting.delete(name));
+      void this.#act(due).finally(() => {
+        this.#acting.delete(name);
+        this.#lookAgain();
+      });
     }
-    return lookMs;
+    return Infinity;
   }
 
   /** Acts until nothing is left to do. A try that fails is made again. */
@@ -118,7 +125,6 @@ export class Drains {
         onError(error);
         return undefined;
       });
-      if (execution?.outcome === 'unchanged') return;
       if (execution?.outcome === 'accepted') pauses = backoff(tryPauses);
       else await clock.sleep(pauses.next().value, signal, { keepAlive: false });
     }

@@ -128,9 +128,11 @@ const figure = z.int().check(z.minimum(0));
 const drainField = {
   shape: z
     .strictObject({
-      ...asked,
       since: shape.instant,
+      timeout: asked.timeout,
       until: z.exactOptional(shape.instant),
+      then: asked.then,
+      reason: asked.reason,
       by: z.exactOptional(z.string()),
       from: z.exactOptional(z.enum(['started', 'stopped'])),
     })

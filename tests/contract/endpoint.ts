@@ -87,6 +87,22 @@ function membership(
   ];
 }
 
+/** The endpoints that drain a resource of a kind, and end its drain. */
+function draining(kind: 'service' | 'server', subject: string): readonly Endpoint[] {
+  return ['drain', 'resume'].map((command) => ({
+    method: 'PUT',
+    path: `/${kind}/:name/${command}`,
+    aliases: [`/${kind}s/:name/${command}`],
+    parameters: [],
+    answer: done,
+    subject,
+    ours: true,
+    ...(command === 'drain'
+      ? { body: { type: 'application/json', json: { timeout: 600, then: 'close', reason: 'new kernel' } } }
+      : {}),
+  }));
+}
+
 const service: readonly Endpoint[] = [
   {
     method: 'GET',
@@ -168,6 +184,7 @@ const service: readonly Endpoint[] = [
     answer: done,
     subject: 'Bare-Service',
   },
+  ...draining('service', 'My-Service'),
   {
     method: 'GET',
     path: '/services/:name/sessions',
@@ -224,6 +241,7 @@ const server: readonly Endpoint[] = [
       ],
     },
   },
+  ...draining('server', 'db-serv-1'),
   {
     method: 'GET',
     path: '/servers/:name/connections',

@@ -18,7 +18,7 @@ import {
   type Transition,
 } from '../resources/index.ts';
 import { closeServiceSessions } from '../resources/session.ts';
-import type { Drain } from '../resources/shared/drain.ts';
+import type { AnyDrain } from '../resources/shared/drain.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { find, linkOf, type ConfiguredEntity, type DrainingResource } from '../snapshot/state.ts';
 import type { Execution } from './command/execution.ts';
@@ -40,7 +40,7 @@ interface DrainsOptions {
 /** A drain with a deadline. */
 interface Due {
   readonly place: Pick<DrainingResource, 'collection' | 'key'>;
-  readonly drain: Drain;
+  readonly drain: AnyDrain;
   /** The deadline, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly until: number;
 }
@@ -140,14 +140,14 @@ export class Drains {
   }
 }
 
-type Draining = ConfiguredEntity & { readonly settings: { readonly drain?: Drain } };
+type Draining = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
 
 function thingAt({ collection, key }: Due['place'], snapshot: Snapshot): Draining | undefined {
   return find<Draining>(snapshot, { collection }, key);
 }
 
 /** Whether a drain has still the deadline of another look. */
-function isSame(now: Drain | undefined, { since, until, then }: Drain): boolean {
+function isSame(now: AnyDrain | undefined, { since, until, then }: AnyDrain): boolean {
   return now?.since === since && now.until === until && now.then === then;
 }
 

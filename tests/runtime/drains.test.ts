@@ -6,7 +6,7 @@ import {
   drain,
   EffectRefusedError,
   resume,
-  type DrainOptions,
+  type Drain,
   type HostReport,
   type Transition,
 } from 'gateway-admin-core';
@@ -19,11 +19,11 @@ const snapshot = createSnapshot({
   services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-1'] }],
 });
 const drainSales =
-  (options: DrainOptions = {}): Transition =>
+  (options: Pick<Drain, 'timeout' | 'then' | 'reason'> = {}): Transition =>
   (from, context) =>
     drain(from, 'services', 'Sales', options, context);
 const drainServer =
-  (options: DrainOptions = {}): Transition =>
+  (options: Pick<Drain, 'timeout' | 'then' | 'reason'> = {}): Transition =>
   (from, context) =>
     drain(from, 'servers', 'db-1', options, context);
 const resumeSales: Transition = (from, context) => resume(from, 'services', 'Sales', context);
@@ -190,10 +190,10 @@ describe('drained', () => {
   });
 });
 
-// Promise: drain-cancel
 describe('the end of a drain against its deadline', () => {
   const closing = 'sessions.close';
 
+  // Promise: drain-cancel
   it('comes before or after the closing, never in between', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -240,6 +240,7 @@ describe('the end of a drain against its deadline', () => {
 });
 
 describe('a gateway of yesterday', () => {
+  // Promise: not-supported
   it('is not asked to drain', async () => {
     const made = parts();
     const { supports: _supports, ...gateway } = made.gateway;

@@ -7,7 +7,7 @@ import {
   resume,
   type Admin,
   type AdminRequest,
-  type DrainOptions,
+  type Drain,
   type Effect,
 } from 'gateway-admin-core';
 import type { Random, ScriptedGateway } from 'gateway-admin-core/testing';
@@ -60,7 +60,7 @@ export class Drainer {
     }
     const reason = `drain ${String(number)}`;
     const timeout = random.chance(0.6) ? 1 + random.below(5) : undefined;
-    const options: DrainOptions = {
+    const options: Pick<Drain, 'timeout' | 'then' | 'reason'> = {
       reason,
       ...(timeout === undefined ? {} : { timeout, then: random.pick(['close', 'resume']) }),
     };

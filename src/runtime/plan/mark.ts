@@ -181,9 +181,7 @@ function shown(changed: AdminEvent | Effect): JsonObject {
 
 /** Each sealing gives another text. Replaced before values are compared, so that no mark depends on a secret. */
 function secretsSet(settings: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [name, boundPart(name, value)]),
-  );
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, boundPart(name, value)]));
 }
 
 function boundPart(name: string, value: Json): Json {

@@ -113,7 +113,7 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
   /** The status: words in the given order; empty if the server is down. */
   readonly status: readonly ServerStatusWord[];
   /** The drain of the server, with what is left; left out unless the server drains. */
-  readonly drain?: DrainRepresentation;
+  readonly drain?: Omit<DrainRepresentation, 'from'>;
 }
 
 /**

@@ -36,6 +36,8 @@ export interface Endpoint {
   /** Other spellings that are accepted; the description has one for each operation. */
   readonly aliases: readonly string[];
   readonly parameters: readonly Parameter[];
+  /** The query that a request needs. */
+  readonly query?: string;
   /** Parameters with a value. They are ours: the description has none. */
   readonly search?: readonly string[];
   readonly answer:
@@ -338,7 +340,7 @@ const session: readonly Endpoint[] = [
     path: '/sessions',
     aliases: [],
     parameters: ['fields', 'range'],
-    search: ['service', 'server', 'user', 'address'],
+    search: ['service', 'server', 'user', 'address', 'idle_over', 'older_than'],
     answer: list('session'),
     live: true,
   },
@@ -441,6 +443,16 @@ export const additions: readonly Endpoint[] = [
         ],
       },
     },
+    ours: true,
+  },
+  {
+    method: 'DELETE',
+    path: '/sessions',
+    aliases: [],
+    parameters: [],
+    search: ['service', 'server', 'user', 'address', 'idle_over', 'older_than', 'all'],
+    query: 'user=alice',
+    answer: done,
     ours: true,
   },
   {
@@ -548,9 +560,17 @@ export const additions: readonly Endpoint[] = [
 ];
 
 /** The target of a request for an endpoint, by its canonical path or another spelling. */
-export function targetOf({ path, subject = '' }: Endpoint, spelling: string = path): string {
+export function targetOf({ path, subject = '', query }: Endpoint, spelling: string = path): string {
   const subjects = subject.split('/');
-  return spelling.replace(/:\w+/g, () => subjects.shift() ?? '');
+  return withQuery(
+    spelling.replace(/:\w+/g, () => subjects.shift() ?? ''),
+    query,
+  );
+}
+
+/** A target with another part of a query. */
+export function withQuery(target: string, query: string | undefined): string {
+  return query === undefined ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`;
 }
 
 /** Whether an endpoint deletes something that a document configures: a resource, or a listener of a service. */

@@ -27,6 +27,8 @@ export interface Rendering {
  * @internal
  */
 export interface Surroundings extends Rendering {
+  /** Gives the present time, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly now: (this: void) => number;
   /** The commands in flight. */
   readonly commands: CommandTable;
   /** The fleet; left out if the interface runs alone. */

@@ -16,7 +16,9 @@ import { findCommand, objectionTo, type CommandInFlight } from '../../resources/
 import type { Foresee, Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
-import { planChanged, toPlan, type Plan, type Planned } from '../plan/plan.ts';
+import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
+import { nextTurn } from '../../ports/system-clock.ts';
+import { problem, type Problem } from '../../problem.ts';
 import type { Coordinator } from '../coordinator.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
@@ -80,6 +82,8 @@ export interface WriterOptions
 export class Writer {
   #snapshot: Snapshot;
   #commands = 0;
+  /** Why the commands do not fit their marks, by the problems that refuse them. */
+  readonly #misfits = new WeakMap<Problem, string>();
   readonly #options: WriterOptions;
   readonly #turns: Turns;
   readonly #runtime: Runtime;
@@ -147,47 +151,73 @@ export class Writer {
     const { instant } = mark;
     const snapshot = this.#snapshot;
     const openedUpTo = instant?.life === life ? instant.revision : undefined;
-    const decision = this.#decideUnmarked(request, openedUpTo === undefined ? {} : { openedUpTo });
+    const decision = this.#decideUnmarked(request, {
+      ...this.#options.contextOf(request.actor),
+      ...(instant?.life === life ? { openedUpTo: instant.revision, plannedAt: instant.at } : {}),
+    });
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
     const misfit = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
     if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
       assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
-    return refused(this.#snapshot, planChanged(misfit, this.#planOf(request)), decision.resources);
+    // The plan of now comes later: to make it can take long.
+    const reason = problem('precondition-failed', misfit);
+    this.#misfits.set(reason, misfit);
+    return refused(this.#snapshot, reason, decision.resources);
   }
 
   /** Makes the plan of a command. Changes nothing. With a mark, refused if the command would not do what that plan showed. */
   plan(request: CommandRequest & { readonly planned: Planned }): Plan {
-    if (request.planned.mark !== undefined) {
-      const decision = this.decide(request);
-      if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
+    const steps = this.#planning(request);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
     }
-    return this.#planOf(request);
+  }
+
+  /** Makes the plan of a command on the present snapshot, and gives other work its turn between the steps. */
+  planInSteps(request: CommandRequest & { readonly planned: Planned }): Promise<Plan> {
+    return inTurns(this.#planning(request), request.signal);
+  }
+
+  *#planning(request: CommandRequest & { readonly planned: Planned }): Generator<undefined, Plan> {
+    if (request.planned.mark === undefined) return yield* this.#planOf(request);
+    const decision = this.decide(request);
+    if (decision.outcome !== 'refused') return yield* this.#planOf(request);
+    const misfit = this.#misfits.get(decision.problem);
+    if (misfit === undefined) return { outcome: 'refused', problem: decision.problem };
+    return { outcome: 'refused', problem: planChanged(misfit, yield* this.#planOf(request)) };
   }
 
   /** Makes a plan as if there was no mark. Refused if a command of unknown outcome or others hold a resource. */
-  #planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Plan {
+  *#planOf({
+    planned = { digits: () => ownCommand },
+    ...request
+  }: CommandRequest): Generator<undefined, Plan> {
     // Read before the decision: a veto may report.
     const snapshot = this.#snapshot;
-    const decision = this.#decideUnmarked(request);
+    const context = this.#options.contextOf(request.actor);
+    const decision = this.#decideUnmarked(request, context);
     const { resources } = decision;
     const held =
       this.#turns.refuseUnknown(resources) ??
       this.#options.coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
     const { life, foresee } = this.#options;
-    return toPlan(decision, planned, { snapshot, life, foresee });
+    return yield* planning(decision, planned, { snapshot, life, now: context.now, foresee });
   }
 
   /**
    * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command of the
    * coordinator.
    */
-  #decideUnmarked(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {
-    const { transition, actor } = request;
+  #decideUnmarked(
+    request: CommandRequest,
+    context: Context = this.#options.contextOf(request.actor),
+  ): Decision {
+    const { transition } = request;
     const snapshot = this.#snapshot;
-    const context = { ...this.#options.contextOf(actor), ...bound };
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
@@ -198,8 +228,12 @@ export class Writer {
   }
 
   /** Executes a command when its turn comes. */
-  execute(request: CommandRequest): Promise<Execution> {
-    return this.#turns.wait(request);
+  async execute(request: CommandRequest): Promise<Execution> {
+    const execution = await this.#turns.wait(request);
+    const misfit = execution.outcome === 'refused' ? this.#misfits.get(execution.problem) : undefined;
+    if (misfit === undefined) return execution;
+    const now = await inTurns(this.#planOf(request), request.signal);
+    return { ...execution, outcome: 'refused', problem: planChanged(misfit, now), events: [] };
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -413,6 +447,16 @@ export class Writer {
     if (reason !== undefined)
       return refusal(isPartlyDone === true ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events, closed: Object.freeze({ ...closed }) };
+  }
+}
+
+/** Takes the steps of a plan, and gives other work its turn between them. */
+async function inTurns(steps: Generator<undefined, Plan>, signal: AbortSignal | undefined): Promise<Plan> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    await nextTurn();
+    signal?.throwIfAborted();
   }
 }
 

@@ -85,11 +85,18 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
 const forms: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly form: string }>> = {
   since: { fits: isInstant, form: 'an instant, such as 2016-08-29T09:52:31Z' },
   before: { fits: isInstant, form: 'an instant, such as 2016-08-29T09:52:31Z' },
+  idle_over: { fits: isAmount, form: 'a number of at least 0, such as 600' },
+  older_than: { fits: isAmount, form: 'a number of seconds of at least 0, such as 3600' },
+  all: { fits: (text) => text === 'true' || text === 'false', form: '"true" or "false"' },
   detach: { fits: (text) => text === 'true' || text === 'false', form: '"true" or "false"' },
 };
 
 function isInstant(text: string): boolean {
   return parseInstant(text) !== undefined;
+}
+
+function isAmount(text: string): boolean {
+  return /^\d{1,15}(?:\.\d{1,15})?$/.test(text);
 }
 
 /** The values of the search parameters. */

@@ -147,7 +147,7 @@ async function plan(
 ): Promise<Reply> {
   const unread = await catchUp(options);
   if (unread !== undefined) return refusalOf(unread);
-  const planned = options.plan(toDo);
+  const planned = await options.plan(toDo);
   return planned.outcome === 'refused' ? refusalOf(planned) : json(200, planned, {});
 }
 

@@ -12,6 +12,7 @@ import type { Foresee } from '../../ports/port.ts';
 import type { Note } from '../../core/note.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
+import { teardownBatch } from '../../resources/shared/teardown.ts';
 import type { Session } from '../../snapshot/session/table.ts';
 import { changedSince, foreign, digestOf, formatMark, markOf, type Mark } from './mark.ts';
 import { sessionsOf } from '../../snapshot/state.ts';
@@ -95,34 +96,53 @@ interface PlanScope {
   readonly snapshot: Snapshot;
   /** The life of the interface. */
   readonly life: string;
+  /** The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly now: number;
   /** The guarded notes of the host. */
   readonly foresee: Foresee | undefined;
 }
 
-/** Makes the plan of a decision. @internal */
-export function toPlan(
+/**
+ * Makes the plan of a decision, in steps. Only the parts of a closing by criteria say what it closes, and to make them all
+ * takes long: a caller can give other work its turn after each step.
+ *
+ * @internal
+ */
+export function* planning(
   decision: Decision,
   { digits, versionIn, notes = [] }: Planned,
-  { snapshot, life, foresee }: PlanScope,
-): Plan {
-  const { outcome } = decision;
-  if (outcome === 'refused') return { outcome, problem: decision.problem };
-  const { events, effects, total } = outcome === 'accepted' ? shownOf(decision) : nothing;
+  { snapshot, life, now, foresee }: PlanScope,
+): Generator<undefined, Plan> {
+  if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
+  const changes = decision.outcome === 'accepted' ? decision : undefined;
+  const {
+    events,
+    effects,
+    total,
+    isSearched = false,
+  } = changes === undefined ? nothing : yield* shownOf(changes);
+  const outcome = isSearched && events.length === 0 ? 'unchanged' : decision.outcome;
   const patch = events.flatMap((event: AdminEvent) => ('operations' in event ? event.operations : []));
-  const changes = outcome === 'accepted' ? decision : undefined;
   // Each part makes a revision, so the last entity tag is not known.
-  const isWhole = total === undefined && (changes === undefined || groupsOf(changes).length === 1);
+  const isWhole = total === undefined && (changes === undefined || groupsIn(changes, isSearched) === 1);
   const version = isWhole ? versionIn?.(decision.next) : undefined;
+  const { revision } = snapshot;
+  const instant = {
+    life,
+    revision,
+    at: Math.trunc(now),
+    ...(isSearched ? { items: closedIn(effects) } : {}),
+  };
   return {
     outcome,
-    mark: formatMark(markOf(changes, digits(), { life, revision: snapshot.revision })),
+    mark: formatMark(markOf(changes, digits(), instant)),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
     events: events.map((event) => redactSecrets(cut(event, total))),
     effects: effects.map((effect) => redactSecrets(cut(effect, total))),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
-    ...(total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot)),
+    ...(total === undefined ? yield* footprintOf(effects, snapshot) : teardownOf(effects, snapshot)),
     ...shownNotes(
-      outcome === 'unchanged'
+      decision.outcome === 'unchanged'
         ? notes
         : [
             ...notes,
@@ -200,20 +220,57 @@ function actionDigest(patch: DoneAction['patch']): string {
   return digestOf(patch ?? []);
 }
 
-const nothing = { events: [], effects: [], total: undefined } as const;
+/** The number of groups; of a closing by criteria, it is not known. */
+function groupsIn(changes: Changes<AdminEvent, Effect>, isSearched: boolean): number | undefined {
+  return isSearched ? undefined : groupsOf(changes).length;
+}
+
+const nothing: Shown = { events: [], effects: [], total: undefined };
 
 /** What a plan shows of a decision. */
 interface Shown extends Changes<AdminEvent, Effect> {
   /** The number of sessions or connections that a long teardown closes; left out if everything is shown. */
   readonly total: number | undefined;
+  /** Whether all parts were made, because nothing else says what they have. */
+  readonly isSearched?: true;
 }
 
-/** Of a long teardown, only the first part is made. */
-function shownOf(decision: Changes<AdminEvent, Effect>): Shown {
-  const { count, items, make } = partsOf<AdminEvent, Effect>(decision);
+/** Of a long teardown, only the first part is made, unless only the parts say what they close. */
+function* shownOf(decision: Changes<AdminEvent, Effect>): Generator<undefined, Shown> {
+  const { count, items, heads, make } = partsOf<AdminEvent, Effect>(decision);
+  if (heads !== undefined) {
+    const [events, effects] = [[] as AdminEvent[], [] as Effect[]];
+    for (const part of make()) {
+      for (const event of part.events) append(events, event);
+      for (const effect of part.effects) append(effects, effect);
+      yield;
+    }
+    return { events, effects, total: undefined, isSearched: true };
+  }
   if (count === 1) return { events: decision.events, effects: decision.effects, total: undefined };
   const [first = nothing] = make();
   return { ...first, total: items };
+}
+
+/** Appends an event or an effect. The lists of the parts of one closing become one list. */
+function append<T extends AdminEvent | Effect>(all: T[], one: T): void {
+  const [last, next] = [listIn(all.at(-1)), listIn(one)];
+  if (last !== undefined && next !== undefined && all.at(-1)?.type === one.type) last.push(...next);
+  else if ('sessions' in one) all.push({ ...one, sessions: [...one.sessions] });
+  else if ('connections' in one) all.push({ ...one, connections: [...one.connections] });
+  else all.push(one);
+}
+
+/** The list of an event or effect that closes. */
+function listIn(closing: AdminEvent | Effect | undefined): unknown[] | undefined {
+  if (closing === undefined) return undefined;
+  if ('sessions' in closing) return closing.sessions as unknown[];
+  return 'connections' in closing ? (closing.connections as unknown[]) : undefined;
+}
+
+/** The number of sessions and connections in the lists of effects. */
+function closedIn(effects: readonly Effect[]): number {
+  return effects.reduce((sum, effect) => sum + (listIn(effect)?.length ?? 0), 0);
 }
 
 /** The largest number of sessions or connections that an item of a plan lists. @internal */
@@ -263,7 +320,7 @@ function teardownOf(effects: readonly Effect[], snapshot: Snapshot): Footprint {
 }
 
 /** Counts the sessions and connections that effects close, and the sessions that continue. */
-function footprintOf(effects: readonly Effect[], { sessions }: Snapshot): Footprint {
+function* footprintOf(effects: readonly Effect[], { sessions }: Snapshot): Generator<undefined, Footprint> {
   const stopped = new Set<string>();
   const closed = new Set<number>();
   const cut = new Set<number>();
@@ -275,12 +332,17 @@ function footprintOf(effects: readonly Effect[], { sessions }: Snapshot): Footpr
     connections += effect.connections.length;
     for (const { session } of effect.connections) cut.add(session);
   }
-  for (const id of closed) connections += sessions.countConnections(id);
   const isStopped = (id: number): boolean => stopped.has(sessions.find(id)?.service ?? '');
   // Counters, not loops, because a service may have a million sessions.
   let stays = 0;
   for (const service of stopped) stays += sessions.countOfService(service);
-  for (const id of closed) if (isStopped(id)) stays -= 1;
+  let looked = 0;
+  for (const id of closed) {
+    connections += sessions.countConnections(id);
+    if (stopped.size > 0 && isStopped(id)) stays -= 1;
+    looked += 1;
+    if (looked % teardownBatch === 0) yield;
+  }
   for (const id of cut) if (!closed.has(id) && !isStopped(id)) stays += 1;
   return { closes: { sessions: closed.size, connections }, stays: { sessions: stays } };
 }

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
-import type { Effect, HostReport, Plan } from 'gateway-admin-core';
+import type { HostReport, Plan } from 'gateway-admin-core';
 
 import { crowdedSnapshot } from '../support/document.ts';
 import { IndexedSessionTable } from '../../src/snapshot/session/table.ts';

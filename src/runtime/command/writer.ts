@@ -17,7 +17,6 @@ import type { Foresee, Veto } from '../../ports/port.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
-import { nextTurn } from '../../ports/system-clock.ts';
 import { problem, type Problem } from '../../problem.ts';
 import type { Coordinator } from '../coordinator.ts';
 import { ReportError } from '../host/report-error.ts';
@@ -74,6 +73,9 @@ export interface WriterOptions
   readonly onRecovered: (command: Command, execution: Execution) => void;
 }
 
+/** The steps of a plan. */
+type Planning = Generator<undefined, Plan>;
+
 /**
  * Decides and performs commands, and holds the current snapshot.
  *
@@ -82,8 +84,8 @@ export interface WriterOptions
 export class Writer {
   #snapshot: Snapshot;
   #commands = 0;
-  /** Why the commands do not fit their marks, by the problems that refuse them. */
-  readonly #misfits = new WeakMap<Problem, string>();
+  /** The plans of now that are not made yet, by the problems that refuse a mark. */
+  readonly #unplanned = new WeakMap<Problem, { readonly misfit: string; readonly steps: Planning }>();
   readonly #options: WriterOptions;
   readonly #turns: Turns;
   readonly #runtime: Runtime;
@@ -161,9 +163,12 @@ export class Writer {
     if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
       assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
-    // The plan of now comes later: to make it can take long.
+    const steps = this.#planOf(request);
+    const { done, value: now } = steps.next();
+    if (done === true) return refused(this.#snapshot, planChanged(misfit, now), decision.resources);
+    // The plan is that of this moment, but to make all of it takes long.
     const reason = problem('precondition-failed', misfit);
-    this.#misfits.set(reason, misfit);
+    this.#unplanned.set(reason, { misfit, steps });
     return refused(this.#snapshot, reason, decision.resources);
   }
 
@@ -178,23 +183,34 @@ export class Writer {
 
   /** Makes the plan of a command on the present snapshot, and gives other work its turn between the steps. */
   planInSteps(request: CommandRequest & { readonly planned: Planned }): Promise<Plan> {
-    return inTurns(this.#planning(request), request.signal);
+    return this.#inTurns(this.#planning(request), request.signal);
   }
 
-  *#planning(request: CommandRequest & { readonly planned: Planned }): Generator<undefined, Plan> {
+  *#planning(request: CommandRequest & { readonly planned: Planned }): Planning {
     if (request.planned.mark === undefined) return yield* this.#planOf(request);
     const decision = this.decide(request);
     if (decision.outcome !== 'refused') return yield* this.#planOf(request);
-    const misfit = this.#misfits.get(decision.problem);
-    if (misfit === undefined) return { outcome: 'refused', problem: decision.problem };
-    return { outcome: 'refused', problem: planChanged(misfit, yield* this.#planOf(request)) };
+    return { outcome: 'refused', problem: yield* this.#completed(decision.problem) };
+  }
+
+  /** Completes the refusal of a mark with the plan of its moment. */
+  *#completed(refusing: Problem): Generator<undefined, Problem> {
+    const { misfit, steps } = this.#unplanned.get(refusing) ?? {};
+    return misfit === undefined || steps === undefined ? refusing : planChanged(misfit, yield* steps);
+  }
+
+  /** Takes steps, and gives other work its turn between them. */
+  async #inTurns<T>(steps: Generator<undefined, T>, signal: AbortSignal | undefined): Promise<T> {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      await this.#options.clock.sleep(0);
+      signal?.throwIfAborted();
+    }
   }
 
   /** Makes a plan as if there was no mark. Refused if a command of unknown outcome or others hold a resource. */
-  *#planOf({
-    planned = { digits: () => ownCommand },
-    ...request
-  }: CommandRequest): Generator<undefined, Plan> {
+  *#planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Planning {
     // Read before the decision: a veto may report.
     const snapshot = this.#snapshot;
     const context = this.#options.contextOf(request.actor);
@@ -230,10 +246,11 @@ export class Writer {
   /** Executes a command when its turn comes. */
   async execute(request: CommandRequest): Promise<Execution> {
     const execution = await this.#turns.wait(request);
-    const misfit = execution.outcome === 'refused' ? this.#misfits.get(execution.problem) : undefined;
-    if (misfit === undefined) return execution;
-    const now = await inTurns(this.#planOf(request), request.signal);
-    return { ...execution, outcome: 'refused', problem: planChanged(misfit, now), events: [] };
+    if (execution.outcome !== 'refused' || !this.#unplanned.has(execution.problem)) return execution;
+    return {
+      ...execution,
+      problem: await this.#inTurns(this.#completed(execution.problem), request.signal),
+    };
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -447,16 +464,6 @@ export class Writer {
     if (reason !== undefined)
       return refusal(isPartlyDone === true ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events, closed: Object.freeze({ ...closed }) };
-  }
-}
-
-/** Takes the steps of a plan, and gives other work its turn between them. */
-async function inTurns(steps: Generator<undefined, Plan>, signal: AbortSignal | undefined): Promise<Plan> {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    await nextTurn();
-    signal?.throwIfAborted();
   }
 }
 

@@ -240,10 +240,12 @@ function* shownOf(decision: Changes<AdminEvent, Effect>): Generator<undefined, S
   const { count, items, heads, make } = partsOf<AdminEvent, Effect>(decision);
   if (heads !== undefined) {
     const [events, effects] = [[] as AdminEvent[], [] as Effect[]];
+    let made = 0;
     for (const part of make()) {
+      if (made > 0) yield;
+      made += 1;
       for (const event of part.events) append(events, event);
       for (const effect of part.effects) append(effects, effect);
-      yield;
     }
     return { events, effects, total: undefined, isSearched: true };
   }

@@ -12,7 +12,6 @@ import type { Foresee } from '../../ports/port.ts';
 import type { Note } from '../../core/note.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
-import { teardownBatch } from '../../resources/shared/teardown.ts';
 import type { Session } from '../../snapshot/session/table.ts';
 import { changedSince, foreign, digestOf, formatMark, markOf, type Mark } from './mark.ts';
 import { sessionsOf } from '../../snapshot/state.ts';
@@ -115,24 +114,16 @@ export function* planning(
 ): Generator<undefined, Plan> {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
   const changes = decision.outcome === 'accepted' ? decision : undefined;
-  const {
-    events,
-    effects,
-    total,
-    isSearched = false,
-  } = changes === undefined ? nothing : yield* shownOf(changes);
-  const outcome = isSearched && events.length === 0 ? 'unchanged' : decision.outcome;
+  const shown = changes === undefined ? nothing : yield* shownOf(changes, snapshot);
+  const { events, effects, total, found } = shown;
+  const outcome = found !== undefined && events.length === 0 ? 'unchanged' : decision.outcome;
   const patch = events.flatMap((event: AdminEvent) => ('operations' in event ? event.operations : []));
   // Each part makes a revision, so the last entity tag is not known.
-  const isWhole = total === undefined && (changes === undefined || groupsIn(changes, isSearched) === 1);
+  const isWhole = total === undefined && (changes === undefined || groupsOf(changes).length === 1);
   const version = isWhole ? versionIn?.(decision.next) : undefined;
   const { revision } = snapshot;
-  const instant = {
-    life,
-    revision,
-    at: Math.trunc(now),
-    ...(isSearched ? { items: closedIn(effects) } : {}),
-  };
+  const items = found === undefined ? {} : { items: total ?? 0 };
+  const instant = { life, revision, at: Math.trunc(now), ...items };
   return {
     outcome,
     mark: formatMark(markOf(changes, digits(), instant)),
@@ -140,7 +131,7 @@ export function* planning(
     events: events.map((event) => redactSecrets(cut(event, total))),
     effects: effects.map((effect) => redactSecrets(cut(effect, total))),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
-    ...(total === undefined ? yield* footprintOf(effects, snapshot) : teardownOf(effects, snapshot)),
+    ...(found ?? (total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot))),
     ...shownNotes(
       decision.outcome === 'unchanged'
         ? notes
@@ -220,59 +211,65 @@ function actionDigest(patch: DoneAction['patch']): string {
   return digestOf(patch ?? []);
 }
 
-/** The number of groups; of a closing by criteria, it is not known. */
-function groupsIn(changes: Changes<AdminEvent, Effect>, isSearched: boolean): number | undefined {
-  return isSearched ? undefined : groupsOf(changes).length;
-}
-
 const nothing: Shown = { events: [], effects: [], total: undefined };
 
 /** What a plan shows of a decision. */
 interface Shown extends Changes<AdminEvent, Effect> {
   /** The number of sessions or connections that a long teardown closes; left out if everything is shown. */
   readonly total: number | undefined;
-  /** Whether all parts were made, because nothing else says what they have. */
-  readonly isSearched?: true;
+  /** What a closing by criteria closes, of which only the parts say anything; left out of any other decision. */
+  readonly found?: Footprint;
 }
 
 /** Of a long teardown, only the first part is made, unless only the parts say what they close. */
-function* shownOf(decision: Changes<AdminEvent, Effect>): Generator<undefined, Shown> {
+function* shownOf(decision: Changes<AdminEvent, Effect>, snapshot: Snapshot): Generator<undefined, Shown> {
   const { count, items, heads, make } = partsOf<AdminEvent, Effect>(decision);
-  if (heads !== undefined) {
-    const [events, effects] = [[] as AdminEvent[], [] as Effect[]];
-    let made = 0;
-    for (const part of make()) {
-      if (made > 0) yield;
-      made += 1;
-      for (const event of part.events) append(events, event);
-      for (const effect of part.effects) append(effects, effect);
-    }
-    return { events, effects, total: undefined, isSearched: true };
-  }
+  if (heads !== undefined) return yield* foundIn(make(), snapshot);
   if (count === 1) return { events: decision.events, effects: decision.effects, total: undefined };
   const [first = nothing] = make();
   return { ...first, total: items };
 }
 
-/** Appends an event or an effect. The lists of the parts of one closing become one list. */
+/** Makes all parts, and counts what they close. */
+function* foundIn(
+  parts: Iterable<Changes<AdminEvent, Effect>>,
+  snapshot: Snapshot,
+): Generator<undefined, Shown> {
+  const [events, effects] = [[] as AdminEvent[], [] as Effect[]];
+  const earlier = { stopped: new Set<string>(), cut: new Set<number>() };
+  let total = 0;
+  const [closes, stays] = [{ sessions: 0, connections: 0 }, { sessions: 0 }];
+  let isFirst = true;
+  for (const part of parts) {
+    if (!isFirst) yield;
+    isFirst = false;
+    for (const event of part.events) append(events, event);
+    for (const effect of part.effects) append(effects, effect);
+    const more = footprintOf(part.effects, snapshot, earlier);
+    total += part.effects.reduce((sum, effect) => sum + (listIn(effect)?.length ?? 0), 0);
+    closes.sessions += more.closes.sessions;
+    closes.connections += more.closes.connections;
+    stays.sessions += more.stays.sessions;
+  }
+  return { events, effects, total, found: { closes, stays } };
+}
+
+/** Appends an event or an effect. The parts of one closing become one item, whose list is as long as a plan shows it. */
 function append<T extends AdminEvent | Effect>(all: T[], one: T): void {
-  const [last, next] = [listIn(all.at(-1)), listIn(one)];
-  if (last !== undefined && next !== undefined && all.at(-1)?.type === one.type) last.push(...next);
-  else if ('sessions' in one) all.push({ ...one, sessions: [...one.sessions] });
-  else if ('connections' in one) all.push({ ...one, connections: [...one.connections] });
-  else all.push(one);
+  const last = all.at(-1);
+  const [list, next] = [listIn(last), listIn(one)];
+  if (list === undefined || next === undefined || last?.type !== one.type) all.push(one);
+  else if (list.length < mostIdentities) {
+    const member = 'sessions' in one ? 'sessions' : 'connections';
+    all.splice(-1, 1, { ...last, [member]: [...list, ...next] });
+  }
 }
 
 /** The list of an event or effect that closes. */
-function listIn(closing: AdminEvent | Effect | undefined): unknown[] | undefined {
+function listIn(closing: AdminEvent | Effect | undefined): readonly unknown[] | undefined {
   if (closing === undefined) return undefined;
-  if ('sessions' in closing) return closing.sessions as unknown[];
-  return 'connections' in closing ? (closing.connections as unknown[]) : undefined;
-}
-
-/** The number of sessions and connections in the lists of effects. */
-function closedIn(effects: readonly Effect[]): number {
-  return effects.reduce((sum, effect) => sum + (listIn(effect)?.length ?? 0), 0);
+  if ('sessions' in closing) return closing.sessions;
+  return 'connections' in closing ? closing.connections : undefined;
 }
 
 /** The largest number of sessions or connections that an item of a plan lists. @internal */
@@ -321,30 +318,35 @@ function teardownOf(effects: readonly Effect[], snapshot: Snapshot): Footprint {
   return { closes, stays: { sessions: table.countSessionsOfServer(key) + onStopped - twice } };
 }
 
-/** Counts the sessions and connections that effects close, and the sessions that continue. */
-function* footprintOf(effects: readonly Effect[], { sessions }: Snapshot): Generator<undefined, Footprint> {
-  const stopped = new Set<string>();
+/**
+ * Counts the sessions and connections that effects close, and the sessions that continue.
+ *
+ * @param earlier - what earlier parts of the same decision have stopped, and cut off from a server
+ */
+function footprintOf(
+  effects: readonly Effect[],
+  { sessions }: Snapshot,
+  { stopped, cut } = { stopped: new Set<string>(), cut: new Set<number>() },
+): Footprint {
+  const stopping = new Set<string>();
   const closed = new Set<number>();
-  const cut = new Set<number>();
+  const cutting = new Set<number>();
   let connections = 0;
   for (const effect of effects) {
-    if (effect.type === 'service.stop') stopped.add(effect.service);
+    if (effect.type === 'service.stop') stopping.add(effect.service);
     if (effect.type === 'sessions.close') for (const { id } of effect.sessions) closed.add(id);
     if (effect.type !== 'connections.close') continue;
     connections += effect.connections.length;
-    for (const { session } of effect.connections) cut.add(session);
+    for (const { session } of effect.connections) if (!cut.has(session)) cutting.add(session);
   }
+  for (const service of stopping) stopped.add(service);
+  for (const session of cutting) cut.add(session);
+  for (const id of closed) connections += sessions.countConnections(id);
   const isStopped = (id: number): boolean => stopped.has(sessions.find(id)?.service ?? '');
   // Counters, not loops, because a service may have a million sessions.
   let stays = 0;
-  for (const service of stopped) stays += sessions.countOfService(service);
-  let looked = 0;
-  for (const id of closed) {
-    connections += sessions.countConnections(id);
-    if (stopped.size > 0 && isStopped(id)) stays -= 1;
-    looked += 1;
-    if (looked % teardownBatch === 0) yield;
-  }
-  for (const id of cut) if (!closed.has(id) && !isStopped(id)) stays += 1;
+  for (const service of stopping) stays += sessions.countOfService(service);
+  for (const id of closed) if (isStopped(id)) stays -= 1;
+  for (const id of cutting) if (!closed.has(id) && !isStopped(id)) stays += 1;
   return { closes: { sessions: closed.size, connections }, stays: { sessions: stays } };
 }

@@ -74,6 +74,7 @@ export {
 } from './resources/user.ts';
 export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
 export type { InterfaceRepresentation } from './resources/interface.ts';
+export { metricsOf } from './resources/metric.ts';
 export {
   routes,
   evolve,

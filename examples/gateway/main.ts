@@ -9,7 +9,6 @@ import { createSnapshot, DifferingDocumentError } from 'gateway-admin-core';
 import { openAdmin, patchServer } from 'gateway-admin-core';
 import type { Admin, AdminOptions, GatewayDocument } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
-import { createNodeHandler } from 'gateway-admin-core/node';
 import { openAdminServer } from './admin-server.ts';
 import { closeAll, type Closers } from './closing.ts';
 import { greet, showEvents, step } from './console.ts';
@@ -17,6 +16,7 @@ import { placesFor, startDatabases } from './database.ts';
 import { defaultDocument, freePorts, parseDocument, startingDocument } from './document.ts';
 import { largestFleet, runFleet } from './fleet.ts';
 import { Gateway } from './gateway.ts';
+import { createListener } from './metrics.ts';
 import { reload, type Reloading } from './reload.ts';
 import { veto } from './setting.ts';
 
@@ -93,7 +93,7 @@ async function run(
     closers.push(() => gateway.close());
     await gateway.open(admin);
     signal.throwIfAborted();
-    server.serve(createNodeHandler(admin, { onError: console.error }));
+    server.serve(createListener(admin));
     greet(admin.snapshot, server.origin, quiet);
     if (!quiet) void showEvents(admin);
     if (path !== undefined) reloadAtHangUp(admin, resolve(path), adopt ? 'adopt' : 'show', closers);

@@ -11,13 +11,13 @@ import {
   type GatewayDocument,
 } from 'gateway-admin-core';
 import { openFleet } from 'gateway-admin-core/fleet';
-import { createNodeHandler } from 'gateway-admin-core/node';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 
 import { openAdminServer, type Place } from './admin-server.ts';
 import { closeAll, type Closers } from './closing.ts';
 import { placesOf, showEvents } from './console.ts';
 import { Gateway } from './gateway.ts';
+import { createListener } from './metrics.ts';
 import { veto } from './setting.ts';
 
 /** The settings that the parent process gives to a node. */
@@ -86,7 +86,7 @@ async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
     closers.push(() => gateway.close());
     await gateway.open(admin);
     signal.throwIfAborted();
-    server.serve(createNodeHandler(admin, { onError: console.error }));
+    server.serve(createListener(admin));
     const { origin, port } = server;
     tell({ origin, port, places: [...admin.snapshot.services].flatMap(placesOf) });
     if (!quiet) void showEvents(admin, node);

@@ -1,9 +1,8 @@
 /**
  * Collections: immutable lists of named resources in declaration order, with an index by key.
  *
- * The entries are one frozen array. Collections share the index from key to ordinal number: an entry keeps its number as long
- * as it is there, so an entry that comes or goes changes the index in one place. A change of one entry of a thousand copies a
- * thousand pointers and nothing else.
+ * An entry has an ordinal number as long as it is there. The index gives the number of a key, and a persistent map gives the
+ * entry of a number, in order. A change of one entry of ten thousand copies a few nodes of the map and nothing else.
  */
 import type { Json } from '../json/value.ts';
 import type { ProblemCode } from '../problem.ts';
@@ -11,6 +10,7 @@ import type { Batch } from './batch.ts';
 import { inspectList, inspectMethod, maxNamesPrinted } from './inspection.ts';
 import { KeyMap } from './key-map.ts';
 import { nameKey } from './name.ts';
+import { OrderedMap } from './ordered-map.ts';
 import { maskSecrets } from './secret.ts';
 import { latest, initialVersion, type Version } from './version.ts';
 
@@ -83,13 +83,6 @@ export interface Named<T extends Entity, K extends Singular = Singular> {
   readonly resource?: T;
 }
 
-/** The entries of a collection, with their index. */
-interface Entries<T> {
-  readonly entries: T[];
-  readonly index: KeyMap;
-  readonly ordinals?: readonly number[] | undefined;
-}
-
 const noSecrets: ReadonlySet<string> = new Set();
 
 /** The name of the class in printed output. */
@@ -101,36 +94,18 @@ const printedName = 'Collection';
  * @internal
  */
 export class IndexedCollection<T extends Entity> implements Collection<T> {
-  /** Frozen, but for a draft of a batch. */
-  readonly #entries: T[];
-  /** The ordinal number of each entry, in ascending order; `undefined` while they are the positions. */
-  readonly #ordinals: readonly number[] | undefined;
+  /** The entries by their ordinal numbers. */
+  readonly #entries: OrderedMap<T>;
   readonly #index: KeyMap;
   readonly #secrets: ReadonlySet<string>;
-  /** The batch that may replace entries in place, until its end. */
-  readonly #batch: Batch | undefined;
   // A plain property, because test runners compare the entries by the iterator and everything else by properties.
-  version: Version;
+  readonly version: Version;
 
-  private constructor(
-    { entries, index, ordinals }: Entries<T>,
-    secrets: ReadonlySet<string>,
-    version: Version,
-    batch?: Batch,
-  ) {
+  private constructor(entries: OrderedMap<T>, index: KeyMap, secrets: ReadonlySet<string>, version: Version) {
     this.#entries = entries;
     this.#index = index;
-    this.#ordinals = ordinals;
     this.#secrets = secrets;
-    this.#batch = batch;
     this.version = version;
-    if (batch === undefined) this.freeze();
-    else batch.add(this);
-  }
-
-  /** Freezes the collection, at the end of its batch. */
-  freeze(): void {
-    Object.freeze(this.#entries);
     Object.freeze(this);
   }
 
@@ -151,25 +126,18 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     const list = [...entries];
     const positions = new Map(list.map((entity, position) => [entity.key, position]));
     if (positions.size !== list.length) throw new RangeError('Two entries of a collection have the same key');
-    const index = KeyMap.of(positions);
-    return new IndexedCollection({ entries: list, index }, secrets, latestOf(list, version));
+    const byNumber = OrderedMap.from(list.entries());
+    return new IndexedCollection(byNumber, KeyMap.of(positions), secrets, latestOf(list, version));
   }
 
   /** The position of the entry with a key, in declaration order; `undefined` if there is no such entry. */
   positionOf(key: string): number | undefined {
-    const ordinal = this.#index.get(key);
-    if (ordinal === undefined || this.#ordinals === undefined) return ordinal;
-    let [low, high] = [0, this.#ordinals.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#ordinals[middle] ?? 0) < ordinal) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const number = this.#index.get(key);
+    return number === undefined ? undefined : this.#entries.countBefore(number);
   }
 
   get size(): number {
-    return this.#entries.length;
+    return this.#entries.size;
   }
 
   find(name: string): T | undefined {
@@ -180,59 +148,35 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
    * Finds an entry by key. Faster than `find`, which folds the name; this matters for lists with a link in each row.
    */
   findByKey(key: string): T | undefined {
-    const position = this.positionOf(key);
-    return position === undefined ? undefined : this.#entries[position];
+    const number = this.#index.get(key);
+    return number === undefined ? undefined : this.#entries.get(number);
   }
 
   range(offset: number, length: number): readonly T[] {
-    if (offset === 0 && length >= this.#entries.length) return this.#entries;
-    // Copied one by one, because `slice` of a frozen array is hundreds of times slower on Node 20.
-    const part: T[] = [];
-    const end = Math.min(offset + length, this.#entries.length);
-    for (let position = offset; position < end; position += 1) {
-      const entity = this.#entries[position];
-      if (entity !== undefined) part.push(entity);
-    }
-    return part;
+    return this.#entries.values(offset, length);
   }
 
   /**
-   * A copy of this collection in which `entity` replaces the entry with its key, or is added at the end. The second entry that
-   * a batch replaces is replaced in the copy that the first one has made.
+   * A copy of this collection in which `entity` replaces the entry with its key, or is added at the end. The collections that a
+   * batch makes share what it changes in place: only the last one may be used.
    */
   with(entity: T, batch?: Batch): IndexedCollection<T> {
-    const position = this.positionOf(entity.key);
+    const known = this.#index.get(entity.key);
+    const number = known ?? (this.#entries.keysAt(this.size - 1, 1)[0] ?? -1) + 1;
+    const index = known === undefined ? this.#index.with(entity.key, number) : this.#index;
     const version = latest(this.version, entity.version);
-    if (position !== undefined && batch !== undefined && batch === this.#batch) {
-      this.#entries[position] = entity;
-      this.version = version;
-      return this;
-    }
-    if (position !== undefined) {
-      // Spread, because `with` of a frozen array is hundreds of times slower on Node 20.
-      const entries = [...this.#entries];
-      entries[position] = entity;
-      return this.#next({ entries, index: this.#index, ordinals: this.#ordinals }, version, batch);
-    }
-    // Not spread with the entity, because that makes room for half as many again.
-    const entries = [...this.#entries].toSpliced(this.size, 0, entity);
-    const ordinal = (this.#ordinals?.at(-1) ?? this.size - 1) + 1;
-    const index = this.#index.with(entity.key, ordinal);
-    return this.#next({ entries, index, ordinals: this.#ordinals && [...this.#ordinals, ordinal] }, version);
+    return this.#next(this.#entries.set(number, entity, batch), index, version);
   }
 
   /** A copy of this collection without the entry of a key, changed at `version`. */
   without(key: string, version: Version): IndexedCollection<T> {
-    const position = this.positionOf(key);
-    if (position === undefined) return this;
-    const [entries, ordinals] = [[...this.#entries], [...(this.#ordinals ?? this.#entries.keys())]];
-    entries.splice(position, 1);
-    ordinals.splice(position, 1);
-    return this.#next({ entries, index: this.#index.without(key), ordinals }, latest(this.version, version));
+    const number = this.#index.get(key);
+    if (number === undefined) return this;
+    return this.#next(this.#entries.delete(number), this.#index.without(key), latest(this.version, version));
   }
 
-  #next(entries: Entries<T>, version: Version, batch?: Batch): IndexedCollection<T> {
-    return new IndexedCollection(entries, this.#secrets, version, batch);
+  #next(entries: OrderedMap<T>, index: KeyMap, version: Version): IndexedCollection<T> {
+    return new IndexedCollection(entries, index, this.#secrets, version);
   }
 
   /** This collection with other versions; the same object if they are equal. */
@@ -240,32 +184,39 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     versionOf: (entity: T) => Version,
     ownVersion: (present: Version) => Version,
   ): IndexedCollection<T> {
-    const entries = this.#entries.map((entity) => {
+    const owner = {};
+    let entries = this.#entries;
+    for (const [number, entity] of this.#entries) {
       const next = versionOf(entity);
-      return next === entity.version ? entity : Object.freeze({ ...entity, version: next });
-    });
-    const version = latestOf(entries, ownVersion(this.version));
-    const isSame = version === this.version && entries.every((entity, at) => entity === this.#entries[at]);
-    return isSame ? this : this.#next({ entries, index: this.#index, ordinals: this.#ordinals }, version);
+      if (next !== entity.version)
+        entries = entries.set(number, Object.freeze({ ...entity, version: next }), owner);
+    }
+    const version = latestOf(entries.values(0, Infinity), ownVersion(this.version));
+    const isSame = version === this.version && entries === this.#entries;
+    return isSame ? this : this.#next(entries, this.#index, version);
   }
 
   /** This collection in the order of another one with the same keys; the same object if the order or the keys are equal. */
   inOrderOf(other: IndexedCollection<T>): IndexedCollection<T> {
-    const isSame = this.#entries.every(({ key }, at) => other.positionOf(key) === at);
-    const ordered = other.#entries.flatMap(({ key }) => this.findByKey(key) ?? []);
+    const [own, wanted] = [this.range(0, Infinity), other.range(0, Infinity)];
+    const isSame = own.every(({ key }, at) => wanted[at]?.key === key);
+    const ordered = wanted.flatMap(({ key }) => this.findByKey(key) ?? []);
     return isSame || ordered.length !== this.size || other.size !== this.size
       ? this
       : IndexedCollection.of(ordered, this.#secrets, this.version);
   }
 
   [Symbol.iterator](): Iterator<T> {
-    return this.#entries[Symbol.iterator]();
+    return this.range(0, Infinity)[Symbol.iterator]();
   }
 
   // A getter for Jest, which prints a copy with the values of getters and without the private fields.
   get toJSON(): () => Json {
     return () =>
-      maskSecrets({ size: this.size, version: this.version, entries: this.#entries }, this.#secrets);
+      maskSecrets(
+        { size: this.size, version: this.version, entries: this.range(0, Infinity) },
+        this.#secrets,
+      );
   }
 
   // A tag for Vitest, which prints a similar copy of every object without a tag.

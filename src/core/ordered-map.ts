@@ -102,6 +102,17 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return count > 0 && item(node.keys, count - 1) === key ? node.items[count - 1] : undefined;
   }
 
+  /** The number of entries before a key. */
+  countBefore(key: number): number {
+    let [node, before] = [this.#root, 0];
+    while (node instanceof Branch) {
+      const at = countUpTo(node.keys, key);
+      for (let left = 0; left < at; left += 1) before += item(node.items, left).count;
+      node = item(node.items, at);
+    }
+    return before + countUpTo(node.keys, key - 1);
+  }
+
   /** A copy of this map with one entry added or replaced; see {@link OrderedMap.update}. */
   set(key: number, value: V, owner?: Owner): OrderedMap<V> {
     return this.update(key, () => value, owner);

@@ -27,6 +27,7 @@ import {
   kindOf,
   memberNamed,
   membersOf,
+  ownerOf,
   subjectOf,
   type Entries,
 } from './journal/entries.ts';
@@ -74,11 +75,14 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
 ) => boolean {
   const [from, until] = [since, before].map((text) => (text === undefined ? undefined : parseInstant(text)));
   const place = resource === undefined ? undefined : `${linkKey(resource)}/`;
+  // To its service, a listener is one of the listeners.
+  const membersAt = (event: EntryEvent): readonly string[] =>
+    kindOf(event) === 'listener' && place === `${ownerOf(event)}/` ? ['listeners'] : membersOf(event);
   const isMeant = (event: EntryEvent): boolean =>
     // Without a first segment, every link would be below the place.
     (place === undefined || (place !== '/' && `${linkKey(event.resource)}/`.startsWith(place))) &&
     (type === undefined || `${event.type}.`.startsWith(`${type}.`)) &&
-    (field === undefined || membersOf(event).includes(memberNamed(event, field)));
+    (field === undefined || membersAt(event).includes(memberNamed(event, field)));
   return (entry) =>
     (actor === undefined || entry.actor === actor) &&
     (from === undefined || entry.at >= from) &&

@@ -7,6 +7,7 @@ import { errorsPage } from './errors.ts';
 import { httpPage } from './http.ts';
 import { limitsPage } from './limits.ts';
 import { llmsFile } from './llms.ts';
+import { observabilityPage } from './observability.ts';
 import { functionsPage } from './state-machine.ts';
 
 /** The pages that `npm run pages` writes. */
@@ -16,6 +17,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/functions.md': functionsPage,
   'docs/http.md': httpPage,
   'docs/limits.md': limitsPage,
+  'docs/observability.md': observabilityPage,
   'gateway-document.schema.json': documentSchema,
   // Reads the other pages.
   'llms.txt': llmsFile,

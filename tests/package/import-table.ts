@@ -65,6 +65,8 @@ const rows: readonly Row[] = [
     values: [...kindMay, 'resources/listener.ts'],
     types: ['resources/*'],
   },
+  // The words of a status are labels.
+  { from: 'resources/metric.ts', values: [...kindMay, 'resources/server.ts'] },
   { from: 'resources/listening.ts', values: [...kindMay, 'resources/listener.ts'], types: ['resources/*'] },
   { from: 'resources/*', values: kindMay, types: ['resources/*'] },
   {

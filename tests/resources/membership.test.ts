@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
+  applyReports,
   canRevert,
   closeServerConnections,
   closeServiceSessions,
@@ -371,6 +372,29 @@ describe('a deletion', () => {
     const again = expectAccepted(creating('services', { name: 'Sales', router: 'cli' }), gone).next;
     expect(again.sessions.totalOfService('sales')).toBe(0);
     expect(startService(again, 'Sales', someTime).outcome).toBe('unchanged');
+  });
+
+  it('ends what has opened on the resource since the decision', () => {
+    const from = createSnapshot({
+      servers: [{ name: 'db-1', address: 'a', port: 1, protocol: 'pg' }],
+      services: [{ name: 'Sales', router: 'cli', state: 'stopped' }],
+    });
+    const opened = {
+      id: 1,
+      state: 'Idle',
+      user: 'ada',
+      address: '192.0.2.1',
+      service: 'sales',
+      connected: 0,
+    };
+    const connection = { id: 0, server: 'db-1', role: 'slave', state: 'Connected' };
+    const open = applyReports(from, [{ type: 'session.opened', ...opened, connections: [connection] }], {
+      now: 0,
+    }).next;
+    const without = (collection: Collection, name: string): Snapshot =>
+      evolve(open, expectAccepted(deleting(collection, name), from).events);
+    expect(without('services', 'Sales').sessions.size).toBe(0);
+    expect([...without('servers', 'db-1').sessions].map(({ connections }) => connections)).toEqual([[]]);
   });
 
   it('is no obstacle to a patch that adds the link again: both rest on the resource', () => {

@@ -111,6 +111,18 @@ describe('GET /history', () => {
       expect([query, await found(query)]).toEqual([query, ids]);
   });
 
+  it('takes a listener for one of the listeners of its service', async () => {
+    const { admin } = runAdmin();
+    const listener = { name: 'Third', protocol: 'pg', address: '::', port: 4000 };
+    const id = await settle(admin, (from, context) => createListener(from, 'My Service', listener, context));
+    const found = async (query: string): Promise<readonly string[]> =>
+      (await list(admin, query)).map((entry) => entry.id);
+    expect(await found('?resource=/services/My-Service&field=listeners')).toEqual([id]);
+    expect(await found('?resource=/services/My-Service/listeners/Third&field=port')).toEqual([id]);
+    for (const field of ['name', 'protocol'])
+      expect(await found(`?resource=/services/My-Service&field=${field}`)).toEqual([]);
+  });
+
   it.each(['since=yesterday', 'before=', 'since=2016-09-10', 'actor=a&actor=b', 'user=ada'])(
     'refuses ?%s',
     async (query) => {

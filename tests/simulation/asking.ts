@@ -263,7 +263,10 @@ function early(closing: Requesting): Requesting {
   const step: Transition = (snapshot, context) => {
     const decision = closing.step(snapshot, context);
     if (decision.outcome !== 'accepted') return decision;
-    const { resources } = decision;
+    const { resources, events } = decision;
+    // What its plan has covered may be closed by now.
+    if (events.length === 0)
+      return { outcome: 'unchanged', next: snapshot, resources, events: [], effects: [] };
     return { outcome: 'refused', next: snapshot, resources, problem: notLast };
   };
   return { ...closing, step };

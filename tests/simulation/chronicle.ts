@@ -66,6 +66,13 @@ export class Chronicle {
       .map(({ revision, event: { actor } }) => ({ revision, ...(actor === undefined ? {} : { actor }) }));
   }
 
+  /** The links of what was deleted after a time. */
+  deletedSince(at: number): readonly string[] {
+    return this.#changes.flatMap(({ event }) =>
+      event.type.endsWith('.deleted') && event.at > at ? [event.resource] : [],
+    );
+  }
+
   /** What the commands of a client have changed. */
   changesBy(actor: string): readonly AdminEvent[] {
     return this.#changes.flatMap(({ event }) => (event.actor === actor ? [event] : []));

@@ -50,6 +50,12 @@ interface Founding extends ClientCommand {
   readonly request: AdminRequest;
 }
 
+/** What was deleted a moment ago. */
+export interface Gone {
+  readonly collection: 'servers' | 'services';
+  readonly name: string;
+}
+
 /** What a creation must have. */
 interface Wanted {
   readonly name?: string;
@@ -162,6 +168,15 @@ export class Founder {
       () => gateway.closeSession(random.below(10)),
     ];
     return random.pick(happenings)();
+  }
+
+  /** A report about something that is gone, which was on its way. */
+  late(gone: readonly Gone[]): readonly HostReport[] {
+    if (gone.length === 0) return [];
+    const { collection, name } = this.#random.pick(gone);
+    return collection === 'servers'
+      ? [{ type: 'server.reported', server: name, status: ['running'] }]
+      : [{ type: 'service.reported', service: name, state: 'failed' }];
   }
 
   /** What a refused command has made is gone again if the client is told that nothing was changed. */

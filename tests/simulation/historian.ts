@@ -4,6 +4,7 @@
 import { adoptDocument, evolve, revert, sequence, type AdminEvent } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { configuration } from '../support/configuration.ts';
 import type { Asked } from './answer.ts';
 import { founded, inSteps } from './founder.ts';
 import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';
@@ -59,7 +60,8 @@ export class Historian {
     };
     // Something may be open on what the command has created.
     const isUsable = command.events.some(({ type }) => /^(?:service|server)\.created$/.test(type));
-    if (answer.code === 'undo-refused' && isReversible(command) && !isUsable && !this.#isTouched(command))
+    const mayRefuse = isUsable || this.#leavesAll(command) || this.#isTouched(command);
+    if (answer.code === 'undo-refused' && isReversible(command) && !mayRefuse)
       say('was refused, and nothing has changed its resources since');
     if (answer.outcome !== 'done') return;
     if (!isReversible(command)) say('was done, and cannot be taken back');
@@ -67,6 +69,12 @@ export class Historian {
     for (const event of command.events.filter(isTurn))
       for (const id of ledger.turnsAfter(command, event.resource, undo))
         say(`was done, although ${id} has turned ${event.resource} since`);
+  }
+
+  /** Whether a command has left everything as it was: what it had created was taken back. */
+  #leavesAll(command: SettledCommand): boolean {
+    const [before, after] = [this.#ledger.snapshotBefore(command), this.#ledger.snapshotAfter(command)];
+    return JSON.stringify(configuration(before)) === JSON.stringify(configuration(after));
   }
 
   /** Whether a later command has changed a resource of a command, or one that the command names. */

@@ -126,6 +126,9 @@ export class Ledger {
       for (const event of events) {
         const fields = event.type.endsWith('.deleted') ? fieldsIn(last, event) : fieldsOf(event);
         for (const field of fields) change(event, field, id);
+        // To its service, a listener is one of the listeners.
+        const [service, name] = event.resource.split('/listeners/');
+        if (name !== undefined) last.set(`${linkKey(service ?? '')} listeners`, id);
       }
     return last;
 

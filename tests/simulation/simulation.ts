@@ -3,6 +3,7 @@
  * two steps and is started again. Everything follows from a seed, so that a fault can be looked at again and again.
  */
 import {
+  nameKey,
   createSnapshot,
   EffectRefusedError,
   type Admin,
@@ -31,7 +32,7 @@ import { Clients } from './asking.ts';
 import { limits } from './bound.ts';
 import { anyCommand, maintenanceCommand, sequenceAfter } from './command.ts';
 import { Disk } from './disk.ts';
-import { Founder } from './founder.ts';
+import { Founder, type Gone } from './founder.ts';
 import { hazardsOf, noHazards, type Hazards } from './hazard.ts';
 import { Historian } from './historian.ts';
 import { Ledger } from './ledger.ts';
@@ -240,7 +241,22 @@ class World {
       this.#commands += 2;
       for (const asked of this.#founder.next(this.#commands + 1)) this.#ask(life, asked);
       this.#report(life.admin, this.#founder.happenings(this.#gateway));
+      this.#report(life.admin, this.#founder.late(this.#goneFrom(life)));
     }
+  }
+
+  /** The servers and services that were deleted in the last minute, and neither are there nor come back. */
+  #goneFrom({ admin, chronicle }: Life): readonly Gone[] {
+    const held = admin.commands().flatMap(({ resources }) => resources.map(nameKey));
+    return chronicle.deletedSince(this.#clock.now() - 60_000).flatMap((link) => {
+      const [, collection = '', name = ''] = link.split('/');
+      if (collection !== 'servers' && collection !== 'services') return [];
+      const isThere =
+        nameKey(name) in this.#gateway.state[collection] ||
+        admin.snapshot[collection].find(name) !== undefined ||
+        held.includes(nameKey(link));
+      return isThere ? [] : [{ collection, name }];
+    });
   }
 
   /** Something happens between a plan and its command, or between a decision and its effects. */

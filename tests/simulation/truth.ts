@@ -50,9 +50,9 @@ function untruthOf(answered: Answered, chronicle: Chronicle): string | undefined
   const wanted = outcomeToExplain(answered, chronicle);
   if (wanted === undefined) return undefined;
   const moments = chronicle.moments(Math.max(0, from - 1), revisions[1]);
-  if (moments.some(({ snapshot }) => outcomeIn(snapshot, asked, actor) === wanted)) return undefined;
-  const found = [...new Set(moments.map(({ snapshot }) => outcomeIn(snapshot, asked, actor)))].join(' or ');
-  return `${asked.kind} of ${actor} was answered with ${answer.code ?? answer.outcome}, which was never true: ${found}`;
+  const found = new Set(moments.flatMap(({ snapshot }) => outcomesIn(snapshot, asked, actor)));
+  if (found.has(wanted)) return undefined;
+  return `${asked.kind} of ${actor} was answered with ${answer.code ?? answer.outcome}, which was never true: ${[...found].join(' or ')}`;
 }
 
 /** The outcome of a command that the state alone explains. */
@@ -69,10 +69,19 @@ function outcomeToExplain({ answer, asked, actor }: Answered, chronicle: Chronic
   return isAboutState && code !== 'precondition-failed' ? code : undefined;
 }
 
-/** The outcome of a command in a state: `accepted`, `unchanged`, or the code of the refusal. */
-function outcomeIn(snapshot: Snapshot, { step }: Asked, actor: string): string {
-  const decision = step(snapshot, { now: 0, actor });
-  return decision.outcome === 'refused' ? decision.problem.code : decision.outcome;
+/**
+ * The outcomes of a command in a state: `accepted`, `unchanged`, or the code of the refusal. With a mark, a closing is about what
+ * was open at the plan.
+ */
+function outcomesIn(snapshot: Snapshot, { step, plan }: Asked, actor: string): readonly string[] {
+  const revision = plan?.mark.split('.')[3];
+  const context = { now: 0, actor };
+  const contexts =
+    revision === undefined ? [context] : [context, { ...context, openedUpTo: Number(revision) }];
+  return contexts.map((each) => {
+    const decision = step(snapshot, each);
+    return decision.outcome === 'refused' ? decision.problem.code : decision.outcome;
+  });
 }
 
 /** What is wrong with the answer to a request that names a tag. */

@@ -166,6 +166,19 @@ describe('the example gateway without a document', () => {
     expect(await gateway.get('/services/Read-Write')).toMatchObject({ current_connections: 1 });
   });
 
+  it('counts its sessions and connections for Prometheus', async () => {
+    await Promise.all([connect('Read-Write'), connect('Reports'), connect('Reports')]);
+    const lines = (await (await fetch(`${gateway.admin}/metrics`)).text()).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'gateway_service_sessions{name="Read Write"} 1',
+        'gateway_service_sessions{name="Reports"} 2',
+        'gateway_service_connections{name="Reports"} 2',
+        'gateway_server_status{name="db-1",status="running"} 1',
+      ]),
+    );
+  });
+
   it('shows the connections to a server and counts what goes through them', async () => {
     const client = await connect('Read-Write');
     await client.valueOf('select 1');

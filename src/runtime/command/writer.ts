@@ -165,7 +165,7 @@ export class Writer {
     if (misfit === undefined) return decision;
     const steps = this.#planOf(request);
     const { done, value: now } = steps.next();
-    if (done === true) return refused(this.#snapshot, planChanged(misfit, now), decision.resources);
+    if (done === true) return refused(this.#snapshot, misfitting(misfit, now), decision.resources);
     // The plan is that of this moment, but to make all of it takes long.
     const reason = problem('precondition-failed', misfit);
     this.#unplanned.set(reason, { misfit, steps });
@@ -196,7 +196,7 @@ export class Writer {
   /** Completes the refusal of a mark with the plan of its moment. */
   *#completed(refusing: Problem): Generator<undefined, Problem> {
     const { misfit, steps } = this.#unplanned.get(refusing) ?? {};
-    return misfit === undefined || steps === undefined ? refusing : planChanged(misfit, yield* steps);
+    return misfit === undefined || steps === undefined ? refusing : misfitting(misfit, yield* steps);
   }
 
   /** Takes steps, and gives other work its turn between them. */
@@ -465,6 +465,11 @@ export class Writer {
       return refusal(isPartlyDone === true ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events, closed: Object.freeze({ ...closed }) };
   }
+}
+
+/** The refusal of a mark, which gives way to that of the command itself. */
+function misfitting(misfit: string, now: Plan): Problem {
+  return now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
 }
 
 /** The refusal of every command while a store does not answer; `undefined` while the store answers. */

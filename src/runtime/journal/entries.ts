@@ -337,8 +337,8 @@ function subjectKey(event: EntryEvent): string {
   return `${kindOf(event)} ${linkKey(event.resource)}`;
 }
 
-/** The key of the link of the resource to which the resource of an event belongs; of most, its own. */
-function ownerOf({ resource }: EntryEvent): string {
+/** The key of the link of the resource to which the resource of an event belongs; of most, its own. @internal */
+export function ownerOf({ resource }: EntryEvent): string {
   return linkKey(resource.split('/').slice(0, 3).join('/'));
 }
 

@@ -149,7 +149,7 @@ function shownNotes(notes: readonly Note[]): { readonly notes?: readonly Note[] 
 }
 
 /** Makes the plan of an action that would be done: an action has no events and no effects. @internal */
-export function actionPlan({ outcome, patch }: DoneAction, command: string): Plan {
+export function actionPlan({ outcome, patch }: DoneAction, command: string): MarkedPlan {
   return {
     outcome,
     mark: formatMark({ command, digest: actionDigest(patch) }),
@@ -161,6 +161,9 @@ export function actionPlan({ outcome, patch }: DoneAction, command: string): Pla
   };
 }
 
+/** The plan of a command that is not refused. */
+type MarkedPlan = Extract<Plan, { readonly mark: string }>;
+
 /**
  * The refusal of a command that no longer does what its plan showed.
  *
@@ -168,15 +171,14 @@ export function actionPlan({ outcome, patch }: DoneAction, command: string): Pla
  * @param plan - the plan as it is now
  * @internal
  */
-export function planChanged(misfit: string, plan: Plan): Problem {
-  const now = plan.outcome === 'refused' ? plan.problem.detail : nowOf(plan);
+export function planChanged(misfit: string, plan: MarkedPlan): Problem {
   const next =
     'Nothing was changed. Read the plan in this response, and send the command with the mark of that plan.';
-  return Object.freeze({ ...problem('precondition-failed', `${misfit} ${now} ${next}`), plan });
+  return Object.freeze({ ...problem('precondition-failed', `${misfit} ${nowOf(plan)} ${next}`), plan });
 }
 
 /** A sentence about what a command would do. */
-function nowOf({ effects, events, closes }: Extract<Plan, { readonly mark: string }>): string {
+function nowOf({ effects, events, closes }: MarkedPlan): string {
   const changes = (effects.length > 0 ? effects : events) as readonly {
     readonly type: string;
     readonly resource: string;

@@ -103,6 +103,24 @@ describe('concurrent commands', () => {
     ]);
   });
 
+  it('wait for a resource that the command of a host spells in another way', async () => {
+    const first = hold();
+    const gateway = sampleGateway().will(first.apply);
+    const { admin } = runAdmin({ gateway });
+    const one = admin.execute(limit(7));
+    const two = admin.execute((snapshot, context) => {
+      const decision = limit(8)(snapshot, context);
+      if (decision.outcome !== 'accepted') return decision;
+      const { next, events, effects } = decision;
+      return { outcome: 'accepted', next, events, effects, resources: ['/services/MY-SERVICE'] };
+    });
+    await first.begun;
+    expect(appliedTo(gateway)).toHaveLength(1);
+    first.done();
+    expect((await Promise.all([one, two])).map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted']);
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
+  });
+
   it('with the same entity tag: one edit is accepted, the other is refused', async () => {
     const { admin, gateway } = runAdmin();
     const etag = `"${admin.snapshot.epoch}.0.0"`;

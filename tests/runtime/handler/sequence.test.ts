@@ -206,6 +206,16 @@ describe('the mark of a sequence', () => {
     expect(admin.snapshot.sessions.countOfService('my-service')).toBe(0);
   });
 
+  it('gives way to the refusal, if the sequence would be refused now', async () => {
+    const { admin } = runAdmin();
+    const commands = [{ method: 'DELETE', path: '/services/Report-Service/sessions' }, limit(7), closeAll];
+    const { mark } = await plan(admin, commands);
+    await send(admin, [limit(70)]);
+    admin.report({ ...openedSessions(1).at(-1), id: 999, service: 'Report Service' } as never);
+    const { status, body } = await send(admin, commands, { query: `?mark=${mark}` });
+    expect([status, body]).toEqual([422, expect.objectContaining({ code: 'op-not-allowed' })]);
+  });
+
   // Promise: sequence-mark
   it('lets the sequence do what the plan showed, or nothing', async () => {
     const { admin } = runAdmin();

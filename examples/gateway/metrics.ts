@@ -1,0 +1,28 @@
+/** The requests to the port of the administration interface: those of the interface, and those of Prometheus. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+
+import { metricsOf, type Admin } from 'gateway-admin-core';
+import { createNodeHandler } from 'gateway-admin-core/node';
+
+/** Answers `GET /metrics` with the figures of the gateway, and leaves every other request to the interface. */
+export function createListener(admin: Admin): RequestListener {
+  const handle = createNodeHandler(admin, { onError: console.error });
+  return (request, response) => {
+    if (request.method === 'GET' && request.url === '/metrics') void sendMetrics(admin, request, response);
+    else handle(request, response);
+  };
+}
+
+/** Names and counts are for those alone who may read them from the interface: Prometheus logs in as a reader does. */
+async function sendMetrics(admin: Admin, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // Of all headers, only set-cookie is a list, and no request has it.
+  const headers = request.headers as Readonly<Record<string, string | undefined>>;
+  const guarded = await admin.guard({ method: 'GET', target: '/metrics', headers }, 'reader');
+  if (guarded.admitted) {
+    const type = 'text/plain; version=0.0.4; charset=utf-8';
+    response.setHeader('content-type', type).end(metricsOf(admin.snapshot));
+  } else {
+    const { status, headers, body } = guarded.response;
+    response.writeHead(status, headers).end(body);
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Metrics: the figures of the gateway at one moment, as text for Prometheus.
+ *
+ * Every figure is a count or a state that the snapshot has at hand, so no session is visited.
+ */
+import type { Entity } from '../core/collection.ts';
+import { sessionsOf } from '../snapshot/state.ts';
+import { serverStatusWords } from './server.ts';
+import { lifecycle, type Lived } from './shared/lifecycle.ts';
+import { assertSnapshot, type Snapshot } from './snapshot.ts';
+
+/** One line of a metric: the value, and the values of the labels. */
+type Sample = readonly [value: number, ...labels: readonly string[]];
+
+/** Metrics by name. */
+type MetricTable = Readonly<
+  Record<
+    string,
+    {
+      readonly type: 'counter' | 'gauge';
+      /** The meaning, in one line. */
+      readonly help: string;
+      /** The names of the labels. None is `service`, a label that Kubernetes set-ups give to every target. */
+      readonly labels: readonly string[];
+      readonly samples: (snapshot: Snapshot) => readonly Sample[];
+    }
+  >
+>;
+
+/** Every metric of the gateway. A name has the unit in it if there is one; a counter ends in `_total`. @internal */
+export const metricTable: MetricTable = {
+  gateway_revision: {
+    type: 'gauge',
+    help: 'Number of the snapshot; each change raises it by one',
+    labels: [],
+    samples: ({ revision }) => [[revision]],
+  },
+  gateway_service_state: {
+    type: 'gauge',
+    help: '1 for the state of the service, 0 for each other state',
+    labels: ['name', 'state'],
+    samples: ({ services }) => statesOf(services),
+  },
+  gateway_service_sessions: {
+    type: 'gauge',
+    help: 'Open sessions of the service',
+    labels: ['name'],
+    samples: ({ services, sessions }) => valuesOf(services, ({ key }) => sessions.countOfService(key)),
+  },
+  gateway_service_sessions_limit: {
+    type: 'gauge',
+    help: 'How many sessions the service may have open (max_connection); left out without a limit',
+    labels: ['name'],
+    samples: ({ services }) =>
+      valuesOf(services, ({ settings }) => settings.max_connection).filter(([limit]) => limit > 0),
+  },
+  gateway_service_sessions_opened_total: {
+    type: 'counter',
+    help: 'Sessions ever opened on the service',
+    labels: ['name'],
+    samples: ({ services, sessions }) => valuesOf(services, ({ key }) => sessions.totalOfService(key)),
+  },
+  gateway_service_connections: {
+    type: 'gauge',
+    help: 'Open connections to servers, of all sessions of the service',
+    labels: ['name'],
+    samples(snapshot) {
+      const sessions = sessionsOf(snapshot);
+      return valuesOf(snapshot.services, ({ key }) => sessions.countConnectionsOfService(key));
+    },
+  },
+  gateway_server_status: {
+    type: 'gauge',
+    help: '1 for each word of the status of the server, 0 for each other word; all are 0 if the server is down',
+    labels: ['name', 'status'],
+    samples: ({ servers }) =>
+      wordsOf(servers, serverStatusWords, ({ settings }, word) => settings.state.includes(word)),
+  },
+  gateway_server_connections: {
+    type: 'gauge',
+    help: 'Open connections to the server',
+    labels: ['name'],
+    samples: ({ servers, sessions }) => valuesOf(servers, ({ key }) => sessions.countOfServer(key)),
+  },
+  gateway_monitor_state: {
+    type: 'gauge',
+    help: '1 for the state of the monitor, 0 for each other state',
+    labels: ['name', 'state'],
+    samples: ({ monitors }) => statesOf(monitors),
+  },
+};
+
+/**
+ * Writes the figures of the gateway for Prometheus: the sessions, connections and states of services, servers and monitors.
+ *
+ * The text is in the Prometheus text format, version 0.0.4. Send it as `text/plain; version=0.0.4; charset=utf-8`. The
+ * cost does not grow with the number of sessions. No label has a user or an address of a client.
+ *
+ * @param snapshot - the state to describe, such as `admin.snapshot`
+ * @returns the text, with a line for each figure
+ * @throws TypeError for a snapshot that does not come from {@link createSnapshot}
+ *
+ * @example
+ * ```ts
+ * import { createSnapshot, metricsOf } from 'gateway-admin-core';
+ *
+ * const text = metricsOf(createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }));
+ * text.includes('gateway_service_sessions{name="Sales"} 0\n'); // => true
+ * ```
+ *
+ * @see docs/observability.md, "Figures for Prometheus"; Prometheus, "Exposition formats".
+ *
+ * @beta
+ */
+export function metricsOf(snapshot: Snapshot): string {
+  assertSnapshot(snapshot);
+  return metricText(metricTable, snapshot);
+}
+
+/** Writes the metrics of a table. @internal */
+export function metricText(table: MetricTable, snapshot: Snapshot): string {
+  let text = '';
+  for (const [name, { type, help, labels, samples }] of Object.entries(table)) {
+    text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    for (const [value, ...values] of samples(snapshot))
+      text += `${name}${labelText(labels, values)} ${String(value)}\n`;
+  }
+  return text;
+}
+
+function labelText(labels: readonly string[], values: readonly string[]): string {
+  if (labels.length === 0) return '';
+  return `{${labels.map((label, at) => `${label}="${escaped(values[at] ?? '')}"`).join()}}`;
+}
+
+/** A label value, escaped as the text format says. Most names need no escape. */
+function escaped(value: string): string {
+  return /[\\"\n]/.test(value) ? value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n') : value;
+}
+
+/** A sample for each thing that has a value. */
+function valuesOf<T extends Entity>(
+  things: Iterable<T>,
+  valueOf: (thing: T) => number | undefined,
+): readonly Sample[] {
+  return [...things].map((thing) => [valueOf(thing) ?? 0, thing.name]);
+}
+
+/** Samples for each thing and word. Alert rules can compare each with 0 and with 1. */
+function wordsOf<T extends Entity, W extends string>(
+  things: Iterable<T>,
+  words: readonly W[],
+  has: (thing: T, word: W) => boolean,
+): readonly Sample[] {
+  return [...things].flatMap((thing) =>
+    words.map((word): Sample => [Number(has(thing, word)), thing.name, word]),
+  );
+}
+
+function statesOf(things: Iterable<Entity & Lived>): readonly Sample[] {
+  return wordsOf(things, Object.keys(lifecycle), ({ state }, word) => state === word);
+}

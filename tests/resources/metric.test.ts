@@ -1,0 +1,207 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  createSnapshot,
+  measurementTable,
+  metricsOf,
+  type GatewayDocument,
+  type Snapshot,
+} from 'gateway-admin-core';
+import * as fc from 'fast-check';
+
+import { DeferredMap } from '../../src/core/deferred-map.ts';
+import { metricTable, metricText } from '../../src/resources/metric.ts';
+import { sessionsOf } from '../../src/snapshot/state.ts';
+import { IndexedSessionTable } from '../../src/snapshot/session/table.ts';
+import { givenDocuments } from '../support/arbitrary-document.ts';
+import { readExposition } from '../support/exposition.ts';
+
+const rows = Object.entries(metricTable);
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** The figures of a snapshot by name and labels, counted session by session. */
+function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot): Map<string, number> {
+  const figures = new Map<string, number>();
+  const set = (metric: string, labels: object, value: number) =>
+    figures.set(`${metric} ${JSON.stringify(labels)}`, value);
+  const all = [...sessions];
+  const connections = all.flatMap((session) =>
+    session.connections.map(({ server }) => ({ session, server })),
+  );
+  set('gateway_revision', {}, revision);
+  for (const { key, name, state, settings } of services) {
+    for (const each of ['started', 'stopped', 'failed'])
+      set('gateway_service_state', { name, state: each }, each === state ? 1 : 0);
+    set('gateway_service_sessions', { name }, all.filter(({ service }) => service === key).length);
+    if (settings.max_connection) set('gateway_service_sessions_limit', { name }, settings.max_connection);
+    set('gateway_service_sessions_opened_total', { name }, sessions.totalOfService(key));
+    const own = connections.filter(({ session }) => session.service === key);
+    set('gateway_service_connections', { name }, own.length);
+  }
+  for (const { key, name, settings } of servers) {
+    for (const status of ['master', 'slave', 'synced', 'running', 'maintenance'] as const)
+      set('gateway_server_status', { name, status }, settings.state.includes(status) ? 1 : 0);
+    set('gateway_server_connections', { name }, connections.filter(({ server }) => server === key).length);
+  }
+  for (const { name, state } of monitors)
+    for (const each of ['started', 'stopped', 'failed'])
+      set('gateway_monitor_state', { name, state: each }, each === state ? 1 : 0);
+  return figures;
+}
+
+/** The figures that a text has. */
+function figuresIn(text: string): Map<string, number> {
+  return new Map(
+    readExposition(text).flatMap(({ name, samples }) =>
+      samples.map(({ labels, value }) => [`${name} ${JSON.stringify(labels)}`, value] as const),
+    ),
+  );
+}
+
+describe('the metrics of a snapshot', () => {
+  // Promise: figures
+  it('are its figures and no others, each metric once with its help and type, whatever the names are', () => {
+    fc.assert(
+      fc.property(givenDocuments, (document) => {
+        const snapshot = createSnapshot(document);
+        const text = metricsOf(snapshot);
+        expect(figuresIn(text)).toEqual(figuresOf(snapshot));
+        expect(readExposition(text).map(({ name, help, type }) => [name, help, type])).toEqual(
+          rows.map(([name, { help, type }]) => [name, help, type]),
+        );
+      }),
+      { numRuns: 200, examples: [[oddlyNamed]] },
+    );
+  });
+
+  it('read like this', () => {
+    const snapshot = createSnapshot({
+      services: [{ name: 'Sales', router: 'readconnroute', max_connection: 100, total_connections: 7 }],
+      servers: [
+        { name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['maintenance', 'running'] },
+      ],
+    });
+    const lines = metricsOf(snapshot).split('\n');
+    expect(lines.slice(0, 2)).toEqual([
+      '# HELP gateway_revision Number of the snapshot; each change raises it by one',
+      '# TYPE gateway_revision gauge',
+    ]);
+    expect(lines.filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
+      'gateway_revision 0',
+      'gateway_service_state{name="Sales",state="started"} 1',
+      'gateway_service_state{name="Sales",state="stopped"} 0',
+      'gateway_service_state{name="Sales",state="failed"} 0',
+      'gateway_service_sessions{name="Sales"} 0',
+      'gateway_service_sessions_limit{name="Sales"} 100',
+      'gateway_service_sessions_opened_total{name="Sales"} 7',
+      'gateway_service_connections{name="Sales"} 0',
+      'gateway_server_status{name="db-1",status="master"} 0',
+      'gateway_server_status{name="db-1",status="slave"} 0',
+      'gateway_server_status{name="db-1",status="synced"} 0',
+      'gateway_server_status{name="db-1",status="running"} 1',
+      'gateway_server_status{name="db-1",status="maintenance"} 1',
+      'gateway_server_connections{name="db-1"} 0',
+    ]);
+  });
+
+  it('have line feeds, quotes and backslashes in a label escaped', () => {
+    const label = 'C:\\new\n"line"\\';
+    const text = metricText(
+      { toy: { type: 'gauge', help: 'A toy', labels: ['a', 'b'], samples: () => [[1, label, '\\n']] } },
+      createSnapshot({}),
+    );
+    expect(text).toBe(
+      '# HELP toy A toy\n# TYPE toy gauge\ntoy{a="C:\\\\new\\n\\"line\\"\\\\",b="\\\\n"} 1\n',
+    );
+    expect(readExposition(text)[0]?.samples).toEqual([{ labels: { a: label, b: '\\n' }, value: 1 }]);
+  });
+
+  it('are written without a look at a session', () => {
+    const snapshot = createSnapshot(oddlyNamed);
+    const looks = [
+      jest.spyOn(IndexedSessionTable.prototype, Symbol.iterator),
+      jest.spyOn(IndexedSessionTable.prototype, 'range'),
+      jest.spyOn(DeferredMap.prototype, 'content', 'get'),
+    ];
+    const counts = () => looks.map(({ mock }) => mock.calls.length);
+    metricsOf(snapshot);
+    expect(counts()).toEqual([0, 0, 0]);
+    figuresOf(snapshot);
+    snapshot.sessions.range(0, 1);
+    sessionsOf(snapshot).rangeOfService('\\n', 0, 1);
+    expect(counts()).toEqual([1, 1, 1]);
+  });
+
+  it('are those of a snapshot of this library alone', () => {
+    expect(() => metricsOf({} as never)).toThrow(new TypeError('snapshot must come from createSnapshot'));
+  });
+});
+
+/** Names that need escaping, of the kind that operators copy from elsewhere. */
+const oddlyNamed: GatewayDocument = {
+  servers: [{ name: 'C:\\data "old"', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
+  services: [{ name: '\\n', router: 'readconnroute', servers: ['/servers/C%3A%5Cdata%20%22old%22'] }],
+  sessions: [
+    {
+      ...{ id: 1, state: 'Session ready for routing', user: 'ada', address: '192.0.2.7' },
+      ...{ service: '/services/%5Cn', connected: '2026-01-01T00:00:00Z' },
+      connections: [0, 1].map((id) => ({
+        ...{ id, role: 'Master', state: 'In use', server: '/servers/C%3A%5Cdata%20%22old%22' },
+      })),
+    },
+  ],
+};
+
+describe('the table of metrics', () => {
+  it.each(rows)(
+    'names %s as Prometheus recommends, and not as a measurement',
+    (name, { type, help, labels }) => {
+      expect(name).toMatch(/^gateway_[a-z_]+$/);
+      expect(name.endsWith('_total')).toBe(type === 'counter');
+      expect(Object.keys(measurementTable)).not.toContain(name);
+      expect(help).toMatch(/^[^\\\n]+[^.\\\n]$/);
+      // Set-ups of Kubernetes and Prometheus give these labels to every target.
+      for (const taken of ['job', 'instance', 'service', 'namespace', 'pod', 'container', 'endpoint'])
+        expect(labels).not.toContain(taken);
+    },
+  );
+});
+
+describe('the reader of the text format', () => {
+  const head = '# HELP a A toy\n# TYPE a gauge\n';
+
+  it('reads what the format allows', () => {
+    expect(readExposition(`${head}a 1\n`)).toEqual([
+      { name: 'a', help: 'A toy', type: 'gauge', samples: [{ labels: {}, value: 1 }] },
+    ]);
+    expect(readExposition(`${head}a{b="\\\\\\"\\n"} +Inf\n`)[0]?.samples).toEqual([
+      { labels: { b: '\\"\n' }, value: Infinity },
+    ]);
+  });
+
+  it.each([
+    `${head}a 1`,
+    'a 1\n',
+    `${head}b 1\n`,
+    `${head}a 1\na 2\n`,
+    `${head}a{b="1",b="2"} 1\n`,
+    `${head}a{b="1"} 1\na{b="1"} 2\n`,
+    `${head}a{b="\\t"} 1\n`,
+    `${head}a{b="""} 1\n`,
+    `${head}a{b="\\"} 1\n`,
+    `${head}a{1="b"} 1\n`,
+    `${head}a one\n`,
+    `${head}a\n`,
+    `${head}a 1\n${head}a{b="1"} 1\n`,
+    `${head}\n`,
+    '# HELP a A toy\n',
+    '# HELP a A toy\n# TYPE b gauge\n',
+    '# HELP a A toy\n# TYPE a figure\n',
+    '# TYPE a gauge\n# HELP a A toy\n',
+    '# HELP a A \\toy\n# TYPE a gauge\n',
+  ])('refuses %j', (text) => {
+    expect(() => readExposition(text)).toThrow(SyntaxError);
+  });
+});

@@ -142,8 +142,8 @@ function originForm(url: string): string {
 }
 
 /**
- * A request of the interface. A class, because a getter in a literal takes several times as long. The signal is made when
- * it is read, because to make one takes longer than to find a resource, and most requests need none.
+ * A request of the interface. A class, because a getter in a literal takes several times as long. The signal is made
+ * when it is read, because to make one takes longer than to find a resource, and most requests need none.
  */
 class NodeRequest implements AdminRequest {
   readonly method: string;

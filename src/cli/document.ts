@@ -1,6 +1,6 @@
 /**
- * The commands about gateway documents: `plan`, `apply`, `check`, `export`, `seal` and `hash-password`. They need the whole
- * library, which is loaded only for them: loading takes longer than everything else that the program does.
+ * The commands about gateway documents: `plan`, `apply`, `check`, `export`, `seal` and `hash-password`. They need the
+ * whole library, which is loaded only for them: loading takes longer than everything else that the program does.
  */
 import { askingOptions, connectionOptions, exitCodes, printOptions, type Command } from './command.ts';
 
@@ -17,9 +17,9 @@ export const apply: Command = {
   options: { ...extent, ...askingOptions },
   notes: [
     'The document is a gateway document (JSON); - is the standard input. Services, servers, monitors and filters are',
-    'created and changed, and services and monitors are started or stopped: all changes are made, or none. A resource that',
-    'the document leaves out stays as it is; with --prune, the resource is deleted. A setting that a resource of the',
-    'document leaves out is removed. Users and secrets are never changed.',
+    'created and changed, and services and monitors are started or stopped: all changes are made, or none. A resource',
+    'that the document leaves out stays as it is; with --prune, the resource is deleted. A setting that a resource of',
+    'the document leaves out is removed. Users and secrets are never changed.',
   ],
   async run(call) {
     const { applyDocument } = await import('./apply.ts');

@@ -1,6 +1,6 @@
 /**
- * Output: tables for people, JSON for programs. Only a terminal with colours gets colours, and no text of a gateway brings a
- * control character.
+ * Output: tables for people, JSON for programs. Only a terminal with colours gets colours. Control characters in texts
+ * of a gateway are never printed.
  */
 import { createInterface, type Interface } from 'node:readline';
 import { PassThrough } from 'node:stream';

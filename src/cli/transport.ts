@@ -46,7 +46,7 @@ export function isReading({ method, target }: AdminRequest): boolean {
   return method === 'GET' || target.includes('dry_run=');
 }
 
-/** Carries requests to a remote. Follows no redirect: the log-in, and a password in a body, are for this address alone. */
+/** Carries requests to a remote. Follows no redirect: log-in and passwords are for this address alone. */
 export function transportTo({ url, tls, timeoutMs, headers }: Remote): Send {
   const begin = url.protocol === 'https:' ? requestHttps : requestHttp;
   const root = url.pathname.replace(/\/$/, '');

@@ -1,6 +1,6 @@
 /**
- * Leaves shapes as they are. The compiler would be a tenth of a bundle for a browser, and a strict content security policy
- * forbids the programs that it writes.
+ * Leaves shapes as they are. The compiler would be a tenth of a bundle for a browser, and a strict content security
+ * policy forbids the programs that it writes.
  */
 
 /** Gives the shape back. */

@@ -115,3 +115,8 @@ export function linkKey(link: string): string {
     .map((segment) => nameKey(decodeSegment(segment) ?? segment))
     .join('/');
 }
+
+/** The link of the service of a listener; of anything else, its own. @internal */
+export function ownerOf(link: string): string {
+  return link.split('/').slice(0, 3).join('/');
+}

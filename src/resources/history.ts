@@ -71,8 +71,8 @@ export interface HistoryEntryRepresentation {
     readonly [member: string]: unknown;
   }[];
   /**
-   * Whether the entry can be undone now. `refused`: something has changed since that an undo would take back too, or the
-   * command has left everything as it was. `irreversible`: the command has closed or flushed something, or has changed a user.
+   * Whether the entry can be undone now. `refused`: the undo would take back a later change too, or the command has left
+   * everything as it was. `irreversible`: the command has closed or flushed something, or has changed a user.
    */
   readonly undo: 'possible' | 'refused' | 'irreversible';
 }

@@ -34,7 +34,7 @@ type DefinitionOf<C extends Configured> = NonNullable<GatewayDocument[C]>[number
  * @param definition - the resource as in a gateway document, with sealed secrets
  * @param context - the time and the caller
  * @returns the decision, with one `<kind>.created` and one `<kind>.create`; then the start, if there is one
- * @throws TypeError if the collection is none of the four
+ * @throws TypeError for another collection
  *
  * @example
  * ```ts
@@ -73,7 +73,7 @@ export function createResource<C extends Configured>(
  * @param context - the time and the caller
  * @param options - `detach`: takes the resource out of the lists of all others first, in the same decision
  * @returns the decision, with one `<kind>.deleted` and one `<kind>.delete`
- * @throws TypeError if the collection is none of the four, or for an unknown option
+ * @throws TypeError for another collection or an unknown option
  *
  * @example
  * ```ts

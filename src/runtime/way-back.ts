@@ -27,7 +27,7 @@ import {
   kindOf,
   memberNamed,
   membersOf,
-  ownerOf,
+  ownerKey,
   subjectOf,
   type Entries,
 } from './journal/entries.ts';
@@ -77,7 +77,7 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
   const place = resource === undefined ? undefined : `${linkKey(resource)}/`;
   // To its service, a listener is one of the listeners.
   const membersAt = (event: EntryEvent): readonly string[] =>
-    kindOf(event) === 'listener' && place === `${ownerOf(event)}/` ? ['listeners'] : membersOf(event);
+    kindOf(event) === 'listener' && place === `${ownerKey(event)}/` ? ['listeners'] : membersOf(event);
   const isMeant = (event: EntryEvent): boolean =>
     // Without a first segment, every link would be below the place.
     (place === undefined || (place !== '/' && `${linkKey(event.resource)}/`.startsWith(place))) &&

@@ -8,6 +8,7 @@
  * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
  */
+import { ownerOf } from '../../core/link.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 import { eventsOf, undo, settleGroups, type Performed, type RefusedGroup } from './command.ts';
 import { findOutAgain, inspect } from './effect.ts';
@@ -128,8 +129,8 @@ async function recoverGroup(group: Group, flight: Flight): Promise<RefusedGroup 
 }
 
 /**
- * Gives the stages whose effects are in place; `undefined` if the host does not say. Deletions are looked at first, the last one
- * first: nothing can be seen of a resource that is deleted, and its deletion came after all that was done to it.
+ * Gives the stages whose effects are in place; `undefined` if the host does not say. Deletions are looked at first, the
+ * last one first: nothing can be seen of a deleted resource, and its deletion came after all that was done to it.
  */
 async function lookBack(
   stages: readonly ActingStage[],
@@ -147,11 +148,6 @@ async function lookBack(
     if (deletes(stage.effect)) deleted.add(resource);
   }
   return inPlace;
-}
-
-/** The link of the service of a listener; of anything else, its own. */
-function ownerOf(link: string): string {
-  return link.split('/').slice(0, 3).join('/');
 }
 
 function byAspect(stages: readonly ActingStage[]): readonly OnAspect[] {

@@ -8,7 +8,7 @@
 import * as z from 'zod/mini';
 
 import { beginFold, type EventBase } from '../../core/decision.ts';
-import { linkKey } from '../../core/link.ts';
+import { linkKey, ownerOf } from '../../core/link.ts';
 import { difference } from '../../json/diff.ts';
 import type { Operation } from '../../json/patch.ts';
 import {
@@ -113,7 +113,7 @@ export class Entries {
 
   /** The entry with the last change of a member that an event has changed. */
   lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
-    const id = this.#last.get(ownerOf(event))?.get(`${subjectKey(event)} ${member}`);
+    const id = this.#last.get(ownerKey(event))?.get(`${subjectKey(event)} ${member}`);
     return id === undefined ? undefined : this.find(id);
   }
 
@@ -122,7 +122,7 @@ export class Entries {
    * one.
    */
   deletionOf(event: EntryEvent): Entry | undefined {
-    const [own, owner] = [linkKey(event.resource), ownerOf(event)].map((link) =>
+    const [own, owner] = [linkKey(event.resource), ownerKey(event)].map((link) =>
       this.find(this.#ends.get(link) ?? ''),
     );
     return own !== undefined && own.revision > (owner?.revision ?? 0) ? own : owner;
@@ -173,7 +173,7 @@ export class Entries {
   }
 
   #note(event: EntryEvent, member: string, id: string): void {
-    const [owner, place] = [ownerOf(event), `${subjectKey(event)} ${member}`];
+    const [owner, place] = [ownerKey(event), `${subjectKey(event)} ${member}`];
     const members = this.#last.get(owner) ?? new Map<string, string>();
     const before = members.get(place);
     this.#last.set(owner, members.set(place, id));
@@ -183,7 +183,7 @@ export class Entries {
 
   /** The members of a resource that is gone have no reason any more. */
   #forget(event: EntryEvent, id: string): void {
-    const [link, owner] = [linkKey(event.resource), ownerOf(event)];
+    const [link, owner] = [linkKey(event.resource), ownerKey(event)];
     this.#ends.set(link, id);
     const members = this.#last.get(owner) ?? new Map<string, string>();
     const gone = [...members].filter(
@@ -338,8 +338,8 @@ function subjectKey(event: EntryEvent): string {
 }
 
 /** The key of the link of the resource to which the resource of an event belongs; of most, its own. @internal */
-export function ownerOf({ resource }: EntryEvent): string {
-  return linkKey(resource.split('/').slice(0, 3).join('/'));
+export function ownerKey({ resource }: EntryEvent): string {
+  return linkKey(ownerOf(resource));
 }
 
 function isDeletion({ type }: EntryEvent): boolean {

@@ -90,6 +90,11 @@ interface Finding<S, T> {
   link(this: void, thing: T): string;
   /** The last change of anything that the representation shows. Left out if the representation shows live figures. */
   version?(this: void, snapshot: S, thing: T): Version;
+  /**
+   * The entity tag of a resource without a version, for conditions alone: tells the resource from a later one with its path.
+   * The representation changes and the tag stays, so the tag leads to no 304.
+   */
+  conditionTag?(this: void, thing: T): string;
 }
 
 /** How a reading route shows the resource. */

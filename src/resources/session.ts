@@ -75,6 +75,8 @@ export interface SessionRepresentation {
   readonly connected: string;
   /** Idle time; a plain number. */
   readonly idle: number;
+  /** Entity tag for `If-Match`, which no later session with the id has. Only if the client asks for the field. */
+  readonly etag?: string;
 }
 
 /**
@@ -180,14 +182,20 @@ const fields = defineFields<{
   service: { shape: line },
   connected: { shape: shape.instant, time: 'asctime' },
   idle: { shape: idleTime, default: 0 },
+  etag: { shape: line, derived: true, optional: true },
 });
+
+/** The entity tag of a session: its identity. */
+function tagOf({ id, connected }: SessionIdentity): string {
+  return `"${String(id)}.${String(connected)}"`;
+}
 
 function represent(
   snapshot: State,
   session: Session,
-  { times, telemetry }: Rendering,
+  { times, telemetry, fields: asked }: Rendering,
 ): SessionRepresentation {
-  return {
+  const shown = {
     id: session.id,
     state: session.state,
     user: session.user,
@@ -196,6 +204,7 @@ function represent(
     connected: times.asctime(session.connected),
     idle: telemetry?.idle(session.id) ?? session.idle,
   };
+  return asked === undefined ? shown : { ...shown, etag: tagOf(session) };
 }
 
 const events: EventTable<Snapshot, SessionEvent> = {
@@ -560,6 +569,13 @@ const closingRoute: CommandRoute<State, DecisionOf<State>, Surroundings> = {
   },
 };
 
+/** A session at its own path. */
+const oneSession = {
+  find: findSession,
+  link: ({ id }: Session) => linkTo('sessions', id),
+  conditionTag: tagOf,
+};
+
 /** The kind "session". @internal */
 export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionReport> = {
   fields: { session: fields },
@@ -595,8 +611,7 @@ export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionRep
       role: 'reader',
       summary: 'Gives one session.',
       shape: fields.representation,
-      find: findSession,
-      link: ({ id }) => linkTo('sessions', id),
+      ...oneSession,
       read: represent,
     }),
     listRoute({
@@ -624,8 +639,7 @@ export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionRep
       ...endpoint('sessions.close'),
       role: 'operator',
       summary: 'Closes a session: its client connection and all its backend connections.',
-      find: findSession,
-      link: ({ id }) => linkTo('sessions', id),
+      ...oneSession,
       decide: decideSession,
     }),
   ],

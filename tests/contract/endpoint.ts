@@ -45,8 +45,8 @@ export interface Endpoint {
   /** A name or an id of the sample document for each variable segment, with slashes between them. */
   readonly subject?: string;
   readonly body?: { readonly type: string; readonly json: unknown };
-  /** Its figures change by themselves, so the answer has no entity tag. */
-  readonly live?: true;
+  /** Its figures change by themselves, so the answer has no entity tag, or one for conditions alone. */
+  readonly live?: true | 'for conditions';
   /** It is an addition: the description has no such endpoint. */
   readonly ours?: true;
   /** It answers a part without a log-in. */
@@ -333,7 +333,7 @@ const session: readonly Endpoint[] = [
     parameters: ['fields'],
     answer: one('session'),
     subject: '9',
-    live: true,
+    live: 'for conditions',
   },
   {
     method: 'GET',
@@ -589,7 +589,7 @@ export function taggedBy(endpoint: Endpoint): string | undefined {
     return `${targetOf(endpoint)}/${name.replaceAll(' ', '-')}`;
   }
   if (removesConfigured(endpoint)) return targetOf(endpoint).replace(/\/[^/]*$/, '');
-  const tagged = endpoints.filter(({ method, live }) => method === 'GET' && live !== true);
+  const tagged = endpoints.filter(({ method, live }) => method === 'GET' && live === undefined);
   const shown = tagged
     .filter((read) => [path, ...aliases].some((spelling) => `${spelling}/`.startsWith(`${read.path}/`)))
     .toSorted((a, b) => b.path.length - a.path.length)[0];

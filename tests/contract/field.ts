@@ -185,6 +185,7 @@ export const fields: readonly Field[] = [
     ['service', 'service link', '/services/My-Service'],
     ['connected', 'asctime', 'Fri Sep  9 14:12:37 2016'],
     ['idle', 'number', 42],
+    ['etag?', 'text', '"9.1473419557000"', '/sessions?fields=etag&range=1-1'],
   ]),
   ...rows('filter', [
     ['name', 'text', 'Hint'],

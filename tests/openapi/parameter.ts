@@ -115,7 +115,7 @@ export const fleetHeaders: Members = {
 
 /** The headers of answers. */
 export const headers: Members = {
-  ETag: { description: 'The version of the representation.', schema: text },
+  ETag: { description: 'The version of the representation; of a session, its identity.', schema: text },
   Location: { description: 'The path of the new resource.', schema: text },
   'X-Total-Count': {
     description: 'Number of elements of the whole list.',

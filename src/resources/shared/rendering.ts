@@ -19,6 +19,8 @@ export interface Rendering {
   readonly times: TimeFormat;
   /** Live figures of the host, `undefined` where it has none; left out if there are only stored figures. */
   readonly telemetry?: Required<Telemetry>;
+  /** The fields that the client asks for; left out for those that a representation has if nobody asks. */
+  readonly fields?: readonly string[];
 }
 
 /**

@@ -15,7 +15,7 @@ import { parseEventId, type EventId } from '../read/event-log.ts';
 import { shownCaller, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions, Replying } from './arrival.ts';
 import type { Query } from './query.ts';
-import { empty, jsonText, list, refusal, stream, type Reply } from './respond.ts';
+import { empty, jsonText, list, refusal, stream, type Headers, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
 
 type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
@@ -29,12 +29,13 @@ export function read(
   const noneMatch = entityTags(request.headers['if-none-match']);
   if (!noneMatch.ok) return refusal(noneMatch.problem);
   const { texts } = options;
-  const surroundings = surroundingsFor(caller, options);
+  const surroundings = withFields(query, surroundingsFor(caller, options));
   const snapshot = options.snapshot();
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   const etag = etagOf(snapshot, route.version?.(snapshot, found.value), query);
-  const headers = etag === undefined ? {} : { etag };
+  const shownTag = etag ?? route.conditionTag?.(found.value);
+  const headers: Headers = shownTag === undefined ? {} : { etag: shownTag };
   if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag)) {
     return empty(304, headers);
   }
@@ -65,6 +66,11 @@ export function read(
   return Promise.resolve(selected)
     .then((search) => findAll(search, request.signal))
     .then(answer);
+}
+
+/** What a route sees besides the snapshot, with the fields that the client asks for. */
+function withFields({ fields }: Query, surroundings: Surroundings): Surroundings {
+  return fields === undefined ? surroundings : { ...surroundings, fields };
 }
 
 /** What a route sees besides the snapshot, with the caller. @internal */

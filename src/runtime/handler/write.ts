@@ -60,7 +60,7 @@ async function actNow(
   const found = route.findIn(surroundings, parameters, body);
   if (!found.ok) return refusal(found.problem);
   attempt?.ask(body);
-  const failed = failureOf(conditions, snapshot().epoch, () => undefined);
+  const failed = failureOf(conditions, () => undefined);
   if (failed !== undefined) return refusal(failed);
   const decided = route.decide(surroundings, found.value);
   if (decided.outcome === 'refused') return refusalOf(decided);

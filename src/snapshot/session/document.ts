@@ -44,6 +44,8 @@ export interface SessionDocument {
   readonly idle?: number;
   /** The backend connections of the session, in the order in which they were opened. */
   readonly connections?: readonly ConnectionDocument[];
+  /** Ignored: derived from the id and the connect time. */
+  readonly etag?: unknown;
 }
 
 /**

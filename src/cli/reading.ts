@@ -26,16 +26,26 @@ export interface Listing {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
+/** A list, before the options of a call. */
+interface Known extends Pick<Listing, 'id' | 'columns'> {
+  /** A table asks for its columns: the interface does not show all of them by itself. */
+  readonly asks?: true;
+}
+
 /** The lists that belong to a resource. */
-const partLists: Readonly<Record<string, Pick<Listing, 'id' | 'columns'>>> = {
+const partLists: Readonly<Record<string, Known>> = {
   listeners: { id: 'services.listeners', columns: ['name', 'protocol', 'address', 'port', 'ssl'] },
-  connections: { id: 'servers.connections', columns: ['service', 'state', 'role', 'statistics'] },
+  connections: {
+    id: 'servers.connections',
+    columns: ['session', 'user', 'address', 'service', 'state', 'role', 'statistics'],
+    asks: true,
+  },
 };
 
 const owners = { listeners: 'service', connections: 'server' } as const;
 
 /** The other list of connections: there, all rows have the same service. */
-const ofSession: Pick<Listing, 'id' | 'columns'> = {
+const ofSession: Known = {
   id: 'sessions.connections',
   columns: ['server', 'state', 'role', 'statistics'],
 };
@@ -87,11 +97,12 @@ export function listingOf({ words: [kind = '', name], valueOf: given, output }: 
   if (found.length > 0 && !isSessions)
     throw new CommandError(`Only sessions can be searched: --${found.join(', --')}.`, exitCodes.wrongUse);
   const range = rangeOf(given('range') ?? (isSessions && !output.isJson ? firstSessions : undefined));
-  const fields = given('fields')?.split(',');
+  const chosen = given('fields')?.split(',');
+  const fields = chosen ?? (known.asks === true && !output.isJson ? known.columns : undefined);
   return {
     id: known.id,
     subject: [name, session].flatMap((each) => each ?? []),
-    columns: fields ?? known.columns,
+    columns: chosen ?? known.columns,
     options: {
       ...(fields === undefined ? {} : { fields }),
       ...(range === undefined ? {} : { range }),
@@ -102,11 +113,7 @@ export function listingOf({ words: [kind = '', name], valueOf: given, output }: 
 }
 
 /** The list that is meant, by its kind and the resource to which it belongs. */
-function listOf(
-  kind: string,
-  name: string | undefined,
-  session: string | undefined,
-): Pick<Listing, 'id' | 'columns'> {
+function listOf(kind: string, name: string | undefined, session: string | undefined): Known {
   const wrong = (message: string): CommandError => new CommandError(message, exitCodes.wrongUse);
   const owner = (owners as Readonly<Record<string, string>>)[kind];
   if (session !== undefined) {

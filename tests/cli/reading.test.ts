@@ -59,6 +59,9 @@ describe('gateway-admin list', () => {
     expect((await ask('list', 'listeners', 'my-service')).out).toMatch(
       /^NAME +PROTOCOL +ADDRESS +PORT +SSL\n/,
     );
+    expect((await ask('list', 'connections', 'db-serv-1')).out).toMatch(
+      /^SESSION +USER +ADDRESS +SERVICE +STATE +ROLE +STATISTICS\n9 +alice +192\.168\.121\.1 +My-Service +In use /,
+    );
     const { out } = await ask('list', 'connections', 'db-serv-1', '--json');
     expect(JSON.parse(out)).toEqual(await get('/servers/db-serv-1/connections'));
   });

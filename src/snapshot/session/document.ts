@@ -68,6 +68,12 @@ export interface ConnectionDocument {
   readonly service?: unknown;
   /** Counters of the connection, all 0 if left out. */
   readonly statistics?: ConnectionStatistics;
+  /** Ignored: a connection belongs to the session that lists it. */
+  readonly session?: unknown;
+  /** Ignored: derived from the session. */
+  readonly user?: unknown;
+  /** Ignored: derived from the session. */
+  readonly address?: unknown;
 }
 
 /** A valid session entry. */

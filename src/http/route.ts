@@ -119,6 +119,13 @@ export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
 export interface Listing {
   /** Number of elements. */
   readonly total: number;
+  /** The element after which the range begins, if the request names one; elements before it come and go. */
+  readonly after?: {
+    /** The number of elements up to the named one, which may be gone. */
+    readonly start: number;
+    /** The id of the element at a position of the list. */
+    readonly idAt: (this: void, position: number) => number;
+  };
   /** To render an element takes long, so each turn of the event loop renders a few elements only. */
   readonly isSlow?: true;
   /** Renders at most `length` elements, from `offset` on. */

@@ -48,7 +48,7 @@ import {
   reportedSession,
 } from './shared/look-up.ts';
 import type { Rendering, Surroundings } from './shared/rendering.ts';
-import { commandRoute, itemRoute, listing, listingOf, listRoute, searchOf } from './shared/route.ts';
+import { commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
 import { inBatches, teardownBatch, type Teardown } from './shared/teardown.ts';
 
 export type { SessionSearch };
@@ -535,14 +535,31 @@ function isOpen({ id, opened }: Session, { sessions }: Snapshot): boolean {
   return sessions.find(id)?.opened === opened;
 }
 
+type Sessions = Pick<SessionTable, 'size' | 'range'>;
+
+/** Makes the listing of sessions in the order of their ids; its pages begin after an id, if one is given. */
 function listingOfSessions(
   snapshot: State,
-  sessions: Pick<SessionTable, 'size' | 'range'>,
-  rendering: Rendering,
+  sessions: Sessions,
+  { rendering, after }: { readonly rendering: Rendering; readonly after?: string | undefined },
 ): Listing {
-  return listing(sessions.size, (offset, length) =>
+  const all = listing(sessions.size, (offset, length) =>
     sessions.range(offset, length).map((session) => represent(snapshot, session, rendering)),
   );
+  if (after === undefined) return all;
+  const idAt = (position: number): number => sessions.range(position, 1)[0]?.id ?? Infinity;
+  return { ...all, after: { start: countUpTo(Number(after), sessions.size, idAt), idAt } };
+}
+
+/** The number of ids up to one, of ids in order. */
+function countUpTo(id: number, size: number, idAt: (position: number) => number): number {
+  let [low, high] = [0, size];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (idAt(middle) <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Closes the sessions that the query chooses. */
@@ -621,16 +638,20 @@ export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionRep
       summary: 'Lists the sessions.',
       shape: fields.representation,
       find: ({ sessions }) => ok(sessions),
-      list: (snapshot, sessions, rendering) => listingOfSessions(snapshot, sessions, rendering),
-      search: sessionCriteria,
-      select(snapshot, _sessions, rendering, values) {
+      list: (snapshot, sessions, rendering) => listingOfSessions(snapshot, sessions, { rendering }),
+      search: [...sessionCriteria, 'after'],
+      select(snapshot, _sessions, rendering, { after, ...values }) {
+        const place = { rendering, after };
         const moment = { now: rendering.now(), idleOf: rendering.telemetry?.idle };
         const { candidates, isWanted } = searchSessions(sessionsOf(snapshot), searchIn(values), moment);
-        if (isWanted === undefined) return listingOfSessions(snapshot, candidates, rendering);
+        if (isWanted === undefined) return listingOfSessions(snapshot, candidates, place);
         return searchOf({
           candidates: candidates.size,
           wanted: (offset, length) => candidates.range(offset, length).filter(isWanted),
-          listing: (found) => listingOf(found, (session) => represent(snapshot, session, rendering)),
+          listing(found) {
+            const range: Sessions['range'] = (offset, length) => found.slice(offset, offset + length);
+            return listingOfSessions(snapshot, { size: found.length, range }, place);
+          },
         });
       },
     }),

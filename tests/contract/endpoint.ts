@@ -340,7 +340,7 @@ const session: readonly Endpoint[] = [
     path: '/sessions',
     aliases: [],
     parameters: ['fields', 'range'],
-    search: ['service', 'server', 'user', 'address', 'idle_over', 'older_than'],
+    search: ['service', 'server', 'user', 'address', 'idle_over', 'older_than', 'after'],
     answer: list('session'),
     live: true,
   },

@@ -169,6 +169,11 @@ const ownParameters: Readonly<Record<string, Members>> = {
     word,
   ),
   all: inQuery('all', 'With `true`, and without any other criterion, all sessions are closed.', word),
+  after: inQuery(
+    'after',
+    'The pages begin with the first session whose id is greater. There need be no session with this id.',
+    { type: 'integer', minimum: 0 },
+  ),
   idle_over: inQuery('idle_over', 'Only sessions that have been idle for longer.', amount),
   older_than: inQuery(
     'older_than',

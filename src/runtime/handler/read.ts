@@ -54,9 +54,9 @@ export function read(
   const answer = (listing: Listing): Reply =>
     list(
       listing,
-      clipRange(query.range, listing.total),
+      clipRange(query.range, listing.total, listing.after?.start),
       each,
-      { ...headers, ...pageHeaders(query, listing.total) },
+      { ...headers, ...pageHeaders(query, listing) },
       textOf,
     );
   if (query.search === undefined || route.select === undefined)
@@ -128,9 +128,9 @@ function projectionOf({ fields, search, range }: Query): string {
   return [fields?.join(',') ?? '', selected, cut].filter((part) => part !== '').join(';');
 }
 
-function pageHeaders({ range, rest }: Query, total: number): Readonly<Record<string, string>> {
+function pageHeaders({ range, rest }: Query, { total, after }: Listing): Readonly<Record<string, string>> {
   const count = { 'x-total-count': String(total) };
-  const link = range === undefined ? undefined : rangeLinks(range, total, rest);
+  const link = range === undefined ? undefined : rangeLinks(range, total, rest, after);
   return link === undefined ? count : { ...count, link };
 }
 

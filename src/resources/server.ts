@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Context, DecisionOf, EventHead, EventTable } from '../core/decision.ts';
+import type { Context, DecisionOf, EventBase, EventHead, EventTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
@@ -16,6 +16,17 @@ import { mergeUpdate, type Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
 import { linkOf, replace } from '../snapshot/state.ts';
+import {
+  drainEvents,
+  drainingOf,
+  drainRoutes,
+  representDrain,
+  serverDrainField,
+  type Drain,
+  type DrainEvent,
+  type DrainRepresentation,
+  type Draining,
+} from './shared/drain.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { reported } from './shared/look-up.ts';
 import type { Rendering } from './shared/rendering.ts';
@@ -23,6 +34,7 @@ import { readRoutes } from './shared/route.ts';
 import {
   adoptionOf,
   decidePatch,
+  decideSettings,
   patchRoute,
   settingsOf,
   type UpdateEffect,
@@ -70,6 +82,8 @@ export interface ServerSettings {
   readonly parametersSealed: Readonly<Record<string, string>>;
   /** The status: words in the given order; empty if the server is down. */
   readonly state: readonly ServerStatusWord[];
+  /** The drain of the server; left out unless the server drains. */
+  readonly drain?: Drain;
 }
 
 /**
@@ -91,13 +105,15 @@ export interface Server extends Entity {
  *
  * @public
  */
-export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'parametersSealed'> {
+export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'parametersSealed' | 'drain'> {
   /** Name of the server. */
   readonly name: string;
   /** Name of the protocol module. */
   readonly protocol: string;
   /** The status: words in the given order; empty if the server is down. */
   readonly status: readonly ServerStatusWord[];
+  /** The drain of the server, with what is left; left out unless the server drains. */
+  readonly drain?: DrainRepresentation;
 }
 
 /**
@@ -105,19 +121,22 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
  *
  * @public
  */
-export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'parameters'> {
+export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'parameters' | 'drain'> {
   /** The status; empty if left out. */
   readonly status?: readonly ServerStatusWord[];
   /** Custom parameters by name; none if left out. */
   readonly parameters?: ServerSettings['parameters'];
   /** The secret parameters by name, sealed by the {@link SecretSealer} port; none if left out. */
   readonly parametersSealed?: ServerSettings['parametersSealed'];
+  /** The drain of the server. */
+  readonly drain?: Drain;
 }
 
 /** The events of a server: the host reported a status, or the settings were changed. @internal */
 export type ServerEvent =
   | (About<'server'> & EventHead<'server.reported'> & { readonly status: readonly ServerStatusWord[] })
-  | UpdateEvent<'server', ServerSettings>;
+  | UpdateEvent<'server', ServerSettings>
+  | DrainEvent<'server'>;
 
 /** The effect on a server: the host must change its settings. @internal */
 export type ServerEffect = UpdateEffect<'server', ServerSettings>;
@@ -169,6 +188,7 @@ const fields = defineFields<{
     secret: 'parametersSealed',
     sealedEntriesOf: 'parameters',
   },
+  drain: serverDrainField,
 });
 
 /** The form of a status: `maintenance` comes first, then the other words in the given order, each of them once. */
@@ -267,12 +287,20 @@ const settings = settingsOf(servers, fields, {
   adopted: (present, given) => ({ ...given, state: adoptedWords(present.state, given.state) }),
 });
 
-function represent(_snapshot: Snapshot, server: Server, { times }: Rendering): object {
-  return representFields(fields, { rest: server, settings: server.settings, times });
+function represent(snapshot: Snapshot, server: Server, { times }: Rendering): object {
+  const drain = representDrain(snapshot, servers.collection, server, times);
+  return representFields(fields, { rest: server, settings: server.settings, derived: { drain }, times });
 }
+
+const draining: Draining<Snapshot, Server> = drainingOf({
+  events: settings.events as EventTable<Snapshot, EventBase>,
+  collection: servers.collection,
+  update: (...args) => decideSettings(settings, ...args),
+});
 
 const events: EventTable<Snapshot, ServerEvent> = {
   ...settings.events,
+  ...drainEvents(servers),
   'server.reported': {
     origin: 'report',
     evolve: (snapshot, { server, status }, change) =>
@@ -351,7 +379,7 @@ export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport>
   events,
   effects: settings.effects,
   reports,
-  resources: { ...servers, fields, adoption: adoptionOf(settings) },
+  resources: { ...servers, fields, adoption: adoptionOf(settings), draining },
   routes: [
     ...readRoutes(servers, {
       shape: fields.representation,
@@ -359,5 +387,6 @@ export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport>
       represent,
     }),
     patchRoute(settings),
+    ...drainRoutes(servers, draining),
   ],
 };

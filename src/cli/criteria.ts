@@ -1,8 +1,7 @@
 /**
  * Criteria: the options that choose sessions, for `list`, `watch` and `close`.
  */
-import type { Client } from '../client/index.ts';
-import type { SessionSearch } from '../resources/session.ts';
+import type { Client, SessionSearch } from '../client/index.ts';
 import { valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call, type Command } from './command.ts';
 

@@ -355,6 +355,15 @@ describe('withEtags', () => {
     expect(await client.services.stop('Backup')).toMatchObject({ ok: true });
   });
 
+  it('remembers no tags of sessions, and keeps one that a command has itself', async () => {
+    const { client, sent } = keeping(run());
+    const read = await client.sessions.get(1);
+    expect(read).toHaveProperty('etag', expect.stringMatching(/^"1\.\d+"$/));
+    await client.sessions.close(1);
+    await client.sessions.close(2, { ifMatch: '"2.0"' });
+    expect(sent.map(({ headers }) => headers['if-match'])).toEqual([undefined, undefined, '"2.0"']);
+  });
+
   it('takes the tag from the answer of each command', async () => {
     const { client, sent } = keeping(run());
     await client.services.get('Backup');

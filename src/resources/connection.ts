@@ -193,9 +193,9 @@ const fields = defineFields<{
   server: { shape: line },
   service: { shape: line, derived: true },
   statistics: { shape: counters, default: { ...noStatistics } },
-  session: { shape: line, derived: true, optional: true },
-  user: { shape: line, derived: true, optional: true },
-  address: { shape: line, derived: true, optional: true },
+  session: { shape: line, derived: true, optional: true, onRequest: true },
+  user: { shape: line, derived: true, optional: true, onRequest: true },
+  address: { shape: line, derived: true, optional: true, onRequest: true },
 });
 
 function represent(

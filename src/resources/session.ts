@@ -193,7 +193,7 @@ const fields = defineFields<{
   service: { shape: line },
   connected: { shape: shape.instant, time: 'asctime' },
   idle: { shape: idleTime, default: 0 },
-  etag: { shape: line, derived: true, optional: true },
+  etag: { shape: line, derived: true, optional: true, onRequest: true },
 });
 
 /** The entity tag of a session: its identity. */

@@ -44,8 +44,6 @@ export interface SessionDocument {
   readonly idle?: number;
   /** The backend connections of the session, in the order in which they were opened. */
   readonly connections?: readonly ConnectionDocument[];
-  /** Ignored: derived from the id and the connect time. */
-  readonly etag?: unknown;
 }
 
 /**
@@ -68,12 +66,6 @@ export interface ConnectionDocument {
   readonly service?: unknown;
   /** Counters of the connection, all 0 if left out. */
   readonly statistics?: ConnectionStatistics;
-  /** Ignored: a connection belongs to the session that lists it. */
-  readonly session?: unknown;
-  /** Ignored: derived from the session. */
-  readonly user?: unknown;
-  /** Ignored: derived from the session. */
-  readonly address?: unknown;
 }
 
 /** A valid session entry. */

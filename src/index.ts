@@ -15,7 +15,6 @@ export {
 } from './resources/document.ts';
 export { loadSnapshot } from './runtime/load-snapshot.ts';
 export type { Snapshot } from './resources/snapshot.ts';
-export type { DrainingResource } from './snapshot/state.ts';
 export type { SessionTable, Connection, Session } from './snapshot/session/table.ts';
 export type { Collection, Entity } from './core/collection.ts';
 export { nameKey } from './core/name.ts';
@@ -51,7 +50,7 @@ export {
 export { createListener, deleteListener } from './resources/listening.ts';
 export { createResource, deleteResource } from './resources/membership.ts';
 export { drain, resume } from './resources/drain.ts';
-export type { Drain, DrainOptions, DrainRepresentation } from './resources/shared/drain.ts';
+export type { Drain, DrainRepresentation } from './resources/shared/drain.ts';
 export { lifecycle, type LifecycleState } from './resources/shared/lifecycle.ts';
 export type { InstanceRepresentation, Module } from './resources/gateway.ts';
 export { flushLogs, type LogsRepresentation } from './resources/log.ts';

@@ -6,7 +6,7 @@ import { parseShape } from '../core/shape.ts';
 import { copyJson } from '../json/copy.ts';
 import { ok, problemOf, type Result } from '../problem.ts';
 import { namedResources, type Decision } from './index.ts';
-import { drainOptions, type Draining, type DrainOptions } from './shared/drain.ts';
+import { drainOptions, type Drain, type Draining } from './shared/drain.ts';
 import { lookUp } from './shared/look-up.ts';
 import { valueLimits } from './shared/settings.ts';
 import type { State } from '../snapshot/state.ts';
@@ -48,7 +48,7 @@ export function drain(
   snapshot: Snapshot,
   collection: Drainable,
   name: string,
-  options: DrainOptions,
+  options: Pick<Drain, 'timeout' | 'then' | 'reason'>,
   context: Context,
 ): Decision {
   const found = lookUpDraining(snapshot, collection, name, context);

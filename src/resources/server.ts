@@ -83,7 +83,7 @@ export interface ServerSettings {
   /** The status: words in the given order; empty if the server is down. */
   readonly state: readonly ServerStatusWord[];
   /** The drain of the server; left out unless the server drains. */
-  readonly drain?: Drain;
+  readonly drain?: Omit<Drain, 'from'>;
 }
 
 /**
@@ -129,7 +129,7 @@ export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'p
   /** The secret parameters by name, sealed by the {@link SecretSealer} port; none if left out. */
   readonly parametersSealed?: ServerSettings['parametersSealed'];
   /** The drain of the server. */
-  readonly drain?: Drain;
+  readonly drain?: Omit<Drain, 'from'>;
 }
 
 /** The events of a server: the host reported a status, or the settings were changed. @internal */

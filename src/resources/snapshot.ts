@@ -4,7 +4,7 @@
 import { IndexedCollection, type Collection, type Entity, type Named } from '../core/collection.ts';
 import type { Context } from '../core/decision.ts';
 import { IndexedSessionTable, type Session, type SessionTable } from '../snapshot/session/table.ts';
-import { notOurs, type DrainingResource } from '../snapshot/state.ts';
+import { notOurs } from '../snapshot/state.ts';
 import type { Filter } from './filter.ts';
 import type { Instance, Module } from './gateway.ts';
 import type { Logs } from './log.ts';
@@ -55,7 +55,15 @@ export interface Snapshot {
   /** True until the host has reported everything that is open, with `sessions.complete`; left out after that. */
   readonly sessionsIncomplete?: true;
   /** The services and servers that drain, with what is left, in any order. */
-  readonly draining: readonly DrainingResource[];
+  readonly draining: readonly {
+    readonly collection: 'services' | 'servers';
+    /** Key of the name of the resource. */
+    readonly key: string;
+    /** Number of open sessions. */
+    readonly sessions: number;
+    /** Number of open backend connections. */
+    readonly connections: number;
+  }[];
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   type Transition,
 } from '../resources/index.ts';
 import { closeServiceSessions } from '../resources/session.ts';
-import type { Drain } from '../resources/shared/drain.ts';
+import type { AnyDrain } from '../resources/shared/drain.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { find, linkOf, type ConfiguredEntity, type DrainingResource } from '../snapshot/state.ts';
 import type { Execution } from './command/execution.ts';
@@ -40,7 +40,7 @@ interface DrainsOptions {
 /** A drain with a deadline. */
 interface Due {
   readonly place: Pick<DrainingResource, 'collection' | 'key'>;
-  readonly drain: Drain;
+  readonly drain: AnyDrain;
   /** The deadline, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly until: number;
 }
@@ -71,13 +71,17 @@ export class Drains {
     this.#wake.abort();
   }
 
-  /** Looks after a change, and from then on once a second while there is a deadline. */
+  /** Looks after a change, and from then on once a second until the last deadline. */
   look(): void {
     const { draining } = this.#options.snapshot();
     if (this.#draining === undefined || draining === this.#draining) return;
     this.#draining = draining;
+    this.#lookAgain();
+  }
+
+  #lookAgain(): void {
     this.#wake.abort();
-    if (this.#isRunning || draining.length === 0 || this.#closed.signal.aborted) return;
+    if (this.#isRunning || this.#draining?.length === 0 || this.#closed.signal.aborted) return;
     this.#isRunning = true;
     this.#run().catch(this.#options.onError);
   }
@@ -96,16 +100,19 @@ export class Drains {
     }
   }
 
-  /** Begins to act on a drain that is due. Gives the milliseconds until the drain must be looked at again. */
+  /** Begins to act on a drain that is due. Gives the milliseconds until the deadline; `Infinity` if it is over. */
   #actIfDue(due: Due): number {
     const left = due.until - this.#options.clock.now();
     if (left > 0) return left;
-    const name = `${due.place.collection}/${due.place.key} ${due.drain.since}`;
+    const name = `${due.place.collection}/${due.place.key}`;
     if (!this.#acting.has(name) && hasWork(due, this.#options.snapshot())) {
       this.#acting.add(name);
-      void this.#act(due).finally(() => this.#acting.delete(name));
+      void this.#act(due).finally(() => {
+        this.#acting.delete(name);
+        this.#lookAgain();
+      });
     }
-    return lookMs;
+    return Infinity;
   }
 
   /** Acts until nothing is left to do. A try that fails is made again. */
@@ -118,7 +125,6 @@ export class Drains {
         onError(error);
         return undefined;
       });
-      if (execution?.outcome === 'unchanged') return;
       if (execution?.outcome === 'accepted') pauses = backoff(tryPauses);
       else await clock.sleep(pauses.next().value, signal, { keepAlive: false });
     }
@@ -134,14 +140,14 @@ export class Drains {
   }
 }
 
-type Draining = ConfiguredEntity & { readonly settings: { readonly drain?: Drain } };
+type Draining = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
 
 function thingAt({ collection, key }: Due['place'], snapshot: Snapshot): Draining | undefined {
   return find<Draining>(snapshot, { collection }, key);
 }
 
 /** Whether a drain has still the deadline of another look. */
-function isSame(now: Drain | undefined, { since, until, then }: Drain): boolean {
+function isSame(now: AnyDrain | undefined, { since, until, then }: AnyDrain): boolean {
   return now?.since === since && now.until === until && now.then === then;
 }
 

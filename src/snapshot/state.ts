@@ -25,19 +25,11 @@ export interface State {
   readonly draining: readonly DrainingResource[];
 }
 
-/**
- * A service or server that drains, with what is left.
- *
- * @public
- */
+/** A service or server that drains, with what is left. @internal */
 export interface DrainingResource {
-  /** The collection of the resource. */
   readonly collection: 'services' | 'servers';
-  /** Key of the name of the resource. */
   readonly key: string;
-  /** Number of open sessions. */
   readonly sessions: number;
-  /** Number of open backend connections. */
   readonly connections: number;
 }
 

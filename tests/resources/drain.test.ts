@@ -209,7 +209,6 @@ describe('what is left', () => {
   });
 });
 
-// Promise: drain-resume
 describe('laws', () => {
   const commands: readonly ((snapshot: Snapshot, context: ReturnType<typeof at>) => Decision)[] = [
     (now, context) => drain(now, 'services', 'Sales', {}, context),
@@ -225,6 +224,7 @@ describe('laws', () => {
     .array(fc.constantFrom(...commands), { maxLength: 8 })
     .map((steps) => steps.reduce((now, step, index) => step(now, at(index)).next, given));
 
+  // Promise: drain-resume
   it('drain and resume leave a configuration as it was', () => {
     fc.assert(
       fc.property(states, fc.constantFrom('Sales', 'Off'), (state, name) => {

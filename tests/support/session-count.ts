@@ -1,7 +1,7 @@
 /**
  * Counting sessions anew: whether the indexes of a session table say what its sessions say.
  */
-import type { DrainingResource, Snapshot } from 'gateway-admin-core';
+import type { Snapshot } from 'gateway-admin-core';
 
 import { drainingIn, sessionsOf } from '../../src/snapshot/state.ts';
 
@@ -49,6 +49,6 @@ export function miscounts(snapshot: Snapshot): readonly string[] {
   return wrong;
 }
 
-function inOrder(draining: readonly DrainingResource[]): readonly string[] {
+function inOrder(draining: Snapshot['draining']): readonly string[] {
   return draining.map((each) => JSON.stringify(each)).toSorted();
 }

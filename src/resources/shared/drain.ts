@@ -40,34 +40,29 @@ import { finder } from './look-up.ts';
 import { endpointOf, commandRoute, type KindRoute } from './route.ts';
 
 /**
- * What a drain is asked to do.
- *
- * @public
- */
-export interface DrainOptions {
-  /** Seconds until the deadline: a whole number from 1 to 31,536,000. Without, the drain goes on until it is ended. */
-  readonly timeout?: number;
-  /** What happens at the deadline: what is open is closed, or the drain ends. Given exactly with `timeout`. */
-  readonly then?: 'close' | 'resume';
-  /** Why, for other operators: one line of at most 1,024 characters. */
-  readonly reason?: string;
-}
-
-/**
  * The drain of a service or server, as a setting.
  *
  * @public
  */
-export interface Drain extends DrainOptions {
+export interface Drain {
   /** When the drain began: ISO 8601 in UTC. */
   readonly since: string;
+  /** Seconds until the deadline: a whole number from 1 to 31,536,000. Left out for a drain that goes on until it is ended. */
+  readonly timeout?: number;
   /** The deadline: ISO 8601 in UTC; left out without `timeout`. */
   readonly until?: string;
+  /** What happens at the deadline: what is open is closed, or the drain ends. Given exactly with `timeout`. */
+  readonly then?: 'close' | 'resume';
+  /** Why, for other operators: one line of at most 1,024 characters. */
+  readonly reason?: string;
   /** Who has asked for the drain; left out if the caller is unknown. */
   readonly by?: string;
-  /** Of a service: the state that the end of the drain brings back. */
-  readonly from?: 'started' | 'stopped';
+  /** The state of the service that the end of the drain brings back. A server has none. */
+  readonly from: 'started' | 'stopped';
 }
+
+/** What a caller says of a drain. @internal */
+export type DrainOptions = Pick<Drain, 'timeout' | 'then' | 'reason'>;
 
 /**
  * A drain in a response.
@@ -124,24 +119,26 @@ export const drainOptions = z.strictObject(asked).check(...whole);
 
 const figure = z.int().check(z.minimum(0));
 
-/** What every row of a drain in a table of fields has. */
-const drainField = {
-  shape: z
-    .strictObject({
-      ...asked,
-      since: shape.instant,
-      until: z.exactOptional(shape.instant),
-      by: z.exactOptional(z.string()),
-      from: z.exactOptional(z.enum(['started', 'stopped'])),
-    })
-    .check(...whole, needs('timeout', 'until'), needs('until', 'timeout')),
+const ordered = {
+  since: shape.instant,
+  timeout: asked.timeout,
+  until: z.exactOptional(shape.instant),
+  then: asked.then,
+  reason: asked.reason,
+  by: z.exactOptional(z.string()),
+};
+const consistent = [...whole, needs('timeout', 'until'), needs('until', 'timeout')];
+
+/** The row of a drain in the table of fields of a server. @internal */
+export const serverDrainField = {
+  shape: z.strictObject(ordered).check(...consistent),
   shownAs: z.strictObject({
     state: z.enum(['draining', 'drained']),
     since: z.string(),
     until: z.exactOptional(z.string()),
-    then: z.exactOptional(then),
+    then: asked.then,
     reason: asked.reason,
-    by: z.exactOptional(z.string()),
+    by: ordered.by,
     sessions: figure,
     connections: figure,
   }),
@@ -150,33 +147,21 @@ const drainField = {
   optional: true,
 } as const;
 
-/** The row of a drain of a service: the drain says which state the end of it brings back, and the service is stopped. */
+/** The row of a drain in the table of fields of a service, which drains by its stop. @internal */
 export const serviceDrainField = {
-  ...drainField,
+  ...serverDrainField,
+  shape: z.strictObject({ ...ordered, from: z.enum(['started', 'stopped']) }).check(...consistent),
   rule: z.refine<Readonly<Record<string, unknown>>>(
-    ({ drain, state }) => drain === undefined || (state === 'stopped' && fromOf(drain) !== undefined),
-    {
-      path: ['drain'],
-      error: 'needs the state stopped, and from: the state that the end of the drain brings back',
-    },
+    ({ drain, state }) => drain === undefined || state === 'stopped',
+    { path: ['state'], error: 'must be stopped while the service drains' },
   ),
 } as const;
 
-/** The row of a drain of a server. */
-export const serverDrainField = {
-  ...drainField,
-  rule: z.refine<Readonly<Record<string, unknown>>>(({ drain }) => fromOf(drain) === undefined, {
-    path: ['drain', 'from'],
-    error: 'is for services alone: a server does not start or stop',
-  }),
-} as const;
-
-function fromOf(drain: unknown): unknown {
-  return (drain as Drain | null | undefined)?.from;
-}
-
 /** A resource that drains, or can drain. */
-type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: Drain } };
+type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
+
+/** The drain of a service or server. @internal */
+export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
 
 /** Whether a drain is over: nothing is left, and the host has reported everything that is open. @internal */
 export function isDrained(
@@ -274,7 +259,7 @@ export interface Draining<S extends State = State, T = ConfiguredEntity> {
 /** Creates the drains of a kind. @internal */
 export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S, T>): Draining<S, T> {
   const { events, collection, update, move, wanted } = steps;
-  const withDrain = (thing: T, drain: Drain | undefined): T['settings'] => {
+  const withDrain = (thing: T, drain: AnyDrain | undefined): T['settings'] => {
     const { drain: _drain, ...settings } = thing.settings;
     return drain === undefined ? settings : { ...settings, drain: Object.freeze(drain) };
   };
@@ -371,16 +356,16 @@ function isAccepted<S>(decision: DecisionOf<S> | undefined): decision is Accepte
   return decision?.outcome === 'accepted';
 }
 
-function withoutActor({ by: _by, ...drain }: Drain): Json {
+function withoutActor({ by: _by, ...drain }: AnyDrain): Json {
   return drain;
 }
 
 function nextDrain(
-  present: Drain | undefined,
+  present: AnyDrain | undefined,
   { timeout, then, reason }: DrainOptions,
   { now, actor }: Context,
-  from: Drain['from'],
-): Drain {
+  from: Drain['from'] | undefined,
+): AnyDrain {
   return {
     since: present?.since ?? formatInstant(now),
     ...(timeout === undefined || then === undefined
@@ -411,7 +396,7 @@ export function keepingDrains<S extends State>(snapshot: S, given: S): S {
   return Object.freeze(next);
 }
 
-function withDrainOf(drain: Drain, wanted: Drainable & { readonly state?: string }): Drainable {
+function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: string }): Drainable {
   const { state } = wanted;
   const from = state === 'stopped' ? 'stopped' : 'started';
   return {

@@ -6,7 +6,7 @@ import { problem, type Problem } from '../../problem.ts';
 import { firstPartOf, partsOf } from '../../core/decision.ts';
 import { sameJson } from '../../json/value.ts';
 import { namedResources, type AdminEvent, type Effect } from '../../resources/index.ts';
-import type { Drain } from '../../resources/shared/drain.ts';
+import type { AnyDrain } from '../../resources/shared/drain.ts';
 import { linkOfCollection } from '../../resources/shared/look-up.ts';
 import type { Coordinator } from '../coordinator.ts';
 import type { Acceptance } from './turn.ts';
@@ -53,7 +53,7 @@ function abilityFor(effect: Effect): Ability | undefined {
   if (type.endsWith('.create')) return 'create';
   if (type.endsWith('.delete')) return 'delete';
   if (type !== 'service.update' && type !== 'server.update') return undefined;
-  const [before, after]: readonly (Drain | undefined)[] = [effect.before.drain, effect.after.drain];
+  const [before, after]: readonly (AnyDrain | undefined)[] = [effect.before.drain, effect.after.drain];
   return sameJson({ ...before }, { ...after }) ? undefined : 'drain';
 }
 

@@ -140,7 +140,7 @@ function partOf(command: SequenceCommand, at: number): Result<Part> {
   if (ifMatch?.ok === false) return failing('validation-failed', 'if_match', noTags);
   const { route, parameters } = match;
   const hasBody = route.mediaTypes.length > 0;
-  const given = body ?? (route.mayLackBody === true ? {} : undefined);
+  const given = body === undefined && route.mayLackBody === true ? {} : body;
   if (hasBody && given === undefined) return failing('body-missing', 'body', noBody);
   return ok({
     place: { route, parameters },

@@ -92,7 +92,8 @@ body. Endpoints whose answers have no \`etag\` show numbers that change by thems
   },
   {
     title: 'Select fields',
-    text: '`fields` lists the fields that you want.',
+    text: `\`fields\` lists the fields that you want. Some fields are shown only if you name them: the \`etag\` of a session, and the
+\`session\`, \`user\` and \`address\` of a connection.`,
     method: 'GET',
     target: '/services/My-Service?fields=name,state,current_connections',
   },

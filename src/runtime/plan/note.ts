@@ -27,6 +27,9 @@ export function notesOf(changing: Changing, before: Snapshot): readonly Note[] {
   return [
     ...events.flatMap((event) => (event.type === 'server.updated' ? leavingMaintenance(event) : [])),
     ...events.flatMap((event) => (event.type === 'service.updated' ? onOldServers(event, before) : [])),
+    ...events.flatMap((event) =>
+      event.type === 'service.updated' || event.type === 'server.updated' ? ofDrain(event, before) : [],
+    ),
     ...unusableServices(changing, before),
     ...effects.flatMap((effect) =>
       effect.type === 'connections.close' ? losingConnections(effect, before) : [],
@@ -62,6 +65,26 @@ function leavingMaintenance({ before, after, resource }: ServerUpdate): readonly
   return isLeaving
     ? [{ code: 'leaves-maintenance', resource, detail: `${nameIn(resource)} leaves maintenance.` }]
     : [];
+}
+
+/** A drain ends, or closes what is left at its deadline. */
+function ofDrain(
+  { resource, before, after, ...about }: ServiceUpdate | ServerUpdate,
+  snapshot: Snapshot,
+): readonly Note[] {
+  const [old, drain] = [before.drain, after.drain];
+  if (old !== undefined && drain === undefined)
+    return [{ code: 'ends-drain', resource, detail: `The drain of ${nameIn(resource)} ends.` }];
+  if (drain?.then !== 'close' || drain.until === old?.until) return [];
+  const table = sessionsOf(snapshot);
+  const [count, what] =
+    'service' in about
+      ? [table.countOfService(about.service), 'session']
+      : [table.countOfServer(about.server), 'connection'];
+  const detail =
+    `What is left of ${nameIn(resource)} after ${String(drain.timeout)} s is closed. Now it has ` +
+    `${String(count)} ${what}${count === 1 ? '' : 's'}.`;
+  return [{ code: 'closes-at-deadline', resource, count, detail }];
 }
 
 /** A service loses a server that its sessions use. */
@@ -126,7 +149,8 @@ function unusableServices({ events }: Changing, before: Snapshot): readonly Note
 /** The links of the servers that take new sessions. */
 function usableServers({ servers }: Snapshot): ReadonlySet<string> {
   const usable = [...servers].filter(
-    ({ settings: { state } }) => state.includes('running') && !state.includes('maintenance'),
+    ({ settings: { state, drain } }) =>
+      state.includes('running') && !state.includes('maintenance') && drain === undefined,
   );
   return new Set(usable.map((server) => linkOf('servers', server)));
 }

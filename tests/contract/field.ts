@@ -91,6 +91,8 @@ export const fields: readonly Field[] = [
     ['port?', 'number', 5432],
     ['protocol', 'text', 'pgbackend'],
     ['status', 'status[]', ['master', 'running']],
+    ['status_reason?', 'text', 'connection refused', '/servers/Spare-DB'],
+    ['status_since?', 'iso8601', '2016-08-29T14:00:00+03:00', '/servers/Spare-DB'],
     ['parameters', 'object', { report_weight: 10, app_weight: '2' }],
   ]),
   ...rows('connection', [

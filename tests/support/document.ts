@@ -81,6 +81,8 @@ export const sampleDocument: GatewayDocument = {
       port: 5435,
       protocol: 'pgbackend',
       status: [],
+      status_reason: 'connection refused',
+      status_since: '2016-08-29T11:00:00+00:00',
       parameters: {},
     },
   ],

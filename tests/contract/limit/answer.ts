@@ -5,7 +5,7 @@ import { EffectRefusedError, hostProblem, problem, type Fault } from 'gateway-ad
 
 import { maxListedFaults } from '../../../src/problem.ts';
 import { longestTexts } from '../../../src/problem.ts';
-import { longestFailure } from '../../../src/resources/shared/lifecycle.ts';
+import { longestReason } from '../../../src/resources/shared/reason.ts';
 import { longestRefusal } from '../../../src/runtime/command/effect.ts';
 import { mostIdentities } from '../../../src/runtime/plan/plan.ts';
 import { writers } from '../../support/input.ts';
@@ -116,7 +116,7 @@ export const answerLimits: readonly Limit[] = [
     bounds: 'reason of the gateway for a refusal',
   },
   {
-    ...keeps(longestFailure, cut, failure),
+    ...keeps(longestReason, cut, failure),
     unit: 'bytes',
     bounds: 'reason of the gateway for a failure',
   },

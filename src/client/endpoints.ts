@@ -20,6 +20,7 @@ import type {
   TaskRepresentation,
   UserRepresentation,
 } from '../index.ts';
+import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import type { Threads } from '../resources/telemetry.ts';
@@ -151,6 +152,7 @@ type Representations = {
   readonly filters: FilterRepresentation;
   readonly users: UserRepresentation;
   readonly commands: CommandRepresentation;
+  readonly alerts: AlertRepresentation;
   readonly history: HistoryEntryRepresentation;
   readonly fleet: FleetNodeRepresentation;
 };

@@ -79,6 +79,7 @@ export const endpoints = {
   'sequence.send': command('POST', '/sequence', 'application/json'),
   'commands.list': list('/commands'),
   'commands.abandon': command('DELETE', '/commands/:id'),
+  'alerts.list': list('/alerts'),
   'history.list': list('/history'),
   'history.undo': command('PUT', '/history/:id/undo'),
   'history.restore': command('PUT', '/history/:id/restore'),

@@ -35,6 +35,7 @@ import { eventKind } from './event.ts';
 import { filterKind, type FilterDocument, type FilterEffect, type FilterEvent } from './filter.ts';
 import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
+import { alertKind } from './alert.ts';
 import { historyKind } from './history.ts';
 import { interfaceKind } from './interface.ts';
 import { listenerKind, listenerSteps, type ListenerEffect, type ListenerEvent } from './listening.ts';
@@ -95,6 +96,7 @@ const kinds = [
   commandKind,
   fleetKind,
   eventKind,
+  alertKind,
   historyKind,
   interfaceKind,
 ] as const;

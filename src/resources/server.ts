@@ -262,6 +262,11 @@ function mergeWords(
   return isDown ? merged.filter((word) => word === 'maintenance') : merged;
 }
 
+/** Whether a server takes new sessions. @internal */
+export function takesSessions({ settings: { state } }: Server): boolean {
+  return state.includes('running') && !state.includes('maintenance');
+}
+
 /** A copy of a server with other settings and a status. The reason and the time belong to the words of the monitor. */
 function withStatus(
   server: Server,

@@ -27,7 +27,8 @@ export type Shown =
   | 'command'
   | 'interface'
   | 'fleet node'
-  | 'history entry';
+  | 'history entry'
+  | 'alert';
 
 /** One endpoint. */
 export interface Endpoint {
@@ -505,6 +506,15 @@ export const additions: readonly Endpoint[] = [
     parameters: [],
     answer: done,
     subject: 'paris',
+    ours: true,
+  },
+  {
+    method: 'GET',
+    path: '/alerts',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('alert'),
+    live: true,
     ours: true,
   },
   {

@@ -35,7 +35,12 @@ function surroundingsWith(
   return {
     times: createTimeFormat(sampleZone),
     ...(store === undefined ? {} : { caller: () => ({ user: 'ada', role: 'administrator' }) }),
-    self: { state: () => state, setReadOnly: () => Promise.resolve({ outcome: 'accepted' }) },
+    self: {
+      state: () => state,
+      now: () => Date.parse('2016-09-10T00:00:00Z'),
+      outages: () => ({}),
+      setReadOnly: () => Promise.resolve({ outcome: 'accepted' }),
+    },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
     history: createHistory({
       entries: history.entries,

@@ -158,23 +158,14 @@ const fields = defineFields<{
 /** The largest number of alerts that are shown. @internal */
 export const mostAlerts = 1000;
 
-/** What a snapshot shows that is wrong, in the order of the table. @internal */
-export function alertsIn(snapshot: Snapshot): readonly Alert[] {
-  return alertsBy(({ inSnapshot }) => inSnapshot?.(snapshot));
-}
-
-function alertsBy(findings: (row: AlertRow) => readonly Finding[] | undefined): readonly Alert[] {
-  return rows.flatMap(([code, row]) =>
-    (findings(row) ?? []).map((found) => ({
-      ...{ ...found, code, level: row.level },
+/** Everything that is wrong, the errors first. */
+function alertsOf(snapshot: Snapshot, around: Surroundings): readonly Alert[] {
+  const all = rows.flatMap(([code, { level, inSnapshot, inInterface }]) =>
+    (inSnapshot?.(snapshot) ?? inInterface?.(around) ?? []).map((found) => ({
+      ...{ ...found, code, level },
       detail: cut(found.detail, longestTexts.detail),
     })),
   );
-}
-
-/** Everything that is wrong, the errors first. */
-function alertsOf(snapshot: Snapshot, around: Surroundings): readonly Alert[] {
-  const all = alertsBy(({ inSnapshot, inInterface }) => inSnapshot?.(snapshot) ?? inInterface?.(around));
   return levels.flatMap((each) => all.filter(({ level }) => level === each)).slice(0, mostAlerts);
 }
 

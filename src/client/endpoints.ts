@@ -211,7 +211,7 @@ type BodyOf<Id, Method> = Given<Bodies, Id, Method extends 'PATCH' ? readonly Op
  * @public
  */
 export type Endpoints = {
-  [Id in EndpointId]: (typeof endpoints)[Id] extends { readonly kind: 'item' }
+  [Id in EndpointId]: (typeof endpoints)[Id] extends { readonly kind: 'item' | 'probe' }
     ? Item<ResultOf<Id>>
     : (typeof endpoints)[Id] extends { readonly kind: 'list' }
       ? List<ResultOf<Id>, Given<Options, Id, Ranged>>

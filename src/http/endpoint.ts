@@ -5,8 +5,11 @@
 
 /** One endpoint. @internal */
 export interface Endpoint {
-  /** `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events. */
-  readonly kind: 'item' | 'list' | 'command' | 'stream';
+  /**
+   * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events, `probe` answers with
+   * its status alone.
+   */
+  readonly kind: 'item' | 'list' | 'command' | 'stream' | 'probe';
   readonly method: 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
   /** Canonical path; a segment that starts with `:` is variable. */
   readonly path: string;
@@ -27,6 +30,7 @@ const patch = <P extends string>(path: P) => command('PATCH', path, 'application
 export const endpoints = {
   'interface.get': item('/'),
   'interface.patch': patch('/'),
+  'interface.ready': { kind: 'probe', method: 'GET', path: '/ready' } as const,
   'services.list': list('/services'),
   'services.get': item('/services/:name'),
   'services.patch': patch('/services/:name'),

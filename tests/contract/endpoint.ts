@@ -48,7 +48,7 @@ export interface Endpoint {
   readonly live?: true;
   /** It is an addition: the description has no such endpoint. */
   readonly ours?: true;
-  /** It answers a part without a log-in. */
+  /** It answers without a log-in, a part at least. */
   readonly isPublic?: true;
   /** The answer is a stream of events, which never ends by itself. */
   readonly stream?: true;
@@ -481,6 +481,16 @@ export const additions: readonly Endpoint[] = [
     body: { type: patchType, json: [{ op: 'replace', path: '/read_only', value: true }] },
     ours: true,
     worksReadOnly: true,
+  },
+  {
+    method: 'GET',
+    path: '/ready',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    live: true,
+    ours: true,
+    isPublic: true,
   },
   {
     method: 'GET',

@@ -98,7 +98,9 @@ function storeState({ outage }: Journal): NonNullable<InterfaceRepresentation['s
 const links: InterfaceRepresentation['links'] = Object.freeze(
   Object.fromEntries(
     routes
-      .filter(({ kind, path }) => kind !== 'command' && path !== '/' && !path.includes(':'))
+      .filter(
+        ({ kind, path }) => kind !== 'command' && kind !== 'probe' && path !== '/' && !path.includes(':'),
+      )
       .map(({ path }) => [path.slice(path.lastIndexOf('/') + 1), path]),
   ),
 );

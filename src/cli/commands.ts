@@ -22,11 +22,13 @@ import {
 import { create, deletion } from './membership.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';
+import { status } from './status.ts';
 import { user } from './users.ts';
 
 /** Every command, by name, in the order of the help. */
 export const commands: ReadonlyMap<string, Command> = new Map(
   Object.entries({
+    status,
     list,
     show,
     watch,

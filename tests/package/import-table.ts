@@ -179,7 +179,7 @@ const rows: readonly Row[] = [
       'node:*',
       'node:*/*',
     ],
-    types: ['resources/fleet.ts', 'resources/history.ts'],
+    types: ['alert', 'fleet', 'history'].map((name) => `resources/${name}.ts`),
   },
   { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts', 'resources/*'] },
   {

@@ -49,6 +49,8 @@ export const endpoints = {
   'servers.patch': patch('/servers/:name'),
   'servers.create': creation('/servers'),
   'servers.delete': command('DELETE', '/servers/:name'),
+  'servers.setMaintenance': command('PUT', '/servers/:name/maintenance'),
+  'servers.clearMaintenance': command('DELETE', '/servers/:name/maintenance'),
   'servers.connections': list('/servers/:name/connections'),
   'servers.closeConnections': command('DELETE', '/servers/:name/connections'),
   'monitors.list': list('/monitors'),

@@ -21,8 +21,8 @@ import type { Problem, Result } from '../problem.ts';
 export type PathParameters = Readonly<Record<string, string>>;
 
 /**
- * The least role that may use an endpoint: `reader` for reading, `operator` for starting, stopping, closing and flushing,
- * `administrator` for everything else.
+ * The least role that may use an endpoint: `reader` for reading, `operator` for starting, stopping, closing, maintenance and
+ * flushing, `administrator` for everything else.
  *
  * @see docs/spec-choices.md 32.
  *

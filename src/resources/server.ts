@@ -15,12 +15,12 @@ import * as shape from '../core/shape.ts';
 import { mergeUpdate } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
-import { linkOf, replace } from '../snapshot/state.ts';
+import { linkOf, replace, shownVersion } from '../snapshot/state.ts';
 import type { About, Kind } from './shared/kind.ts';
-import { reported } from './shared/look-up.ts';
+import { finder, reported } from './shared/look-up.ts';
 import { readableReason, reasonField, sinceField } from './shared/reason.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { readRoutes } from './shared/route.ts';
+import { commandRoute, endpointOf, readRoutes, type KindRoute } from './shared/route.ts';
 import {
   adoptionOf,
   decidePatch,
@@ -400,6 +400,24 @@ export function patchServer(
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
+/** Creates the route that sets or clears `maintenance`: an operator must not change anything else of a server. */
+function maintenanceRoute(name: 'setMaintenance' | 'clearMaintenance'): KindRoute {
+  const isSetting = name === 'setMaintenance';
+  return commandRoute<Server>({
+    ...endpointOf(servers, name),
+    isAddition: true,
+    role: 'operator',
+    summary: isSetting ? 'Puts a server into maintenance.' : 'Takes a server out of maintenance.',
+    find: finder(servers),
+    version: (snapshot, server) => shownVersion(snapshot, servers.collection, server),
+    link: (server) => linkOf(servers.collection, server),
+    decide(snapshot: Snapshot, { key, settings: { state } }, context) {
+      const isDone = state.includes('maintenance') === isSetting;
+      return decidePatch(settings, snapshot, key, isDone ? [] : isSetting ? setting : clearing, context);
+    },
+  });
+}
+
 /** The kind "server". @internal */
 export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport> = {
   fields: { server: fields },
@@ -414,5 +432,7 @@ export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport>
       represent,
     }),
     patchRoute(settings),
+    maintenanceRoute('setMaintenance'),
+    maintenanceRoute('clearMaintenance'),
   ],
 };

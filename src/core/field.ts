@@ -20,6 +20,8 @@ interface FieldRules {
   readonly closes?: true;
   /** A JSON Patch can change the field. A text is the name in patches and settings, if that name differs. */
   readonly setting?: true | string;
+  /** No JSON Patch can change the setting: commands of its own do. */
+  readonly patched?: false;
   /** The field is never shown. The text is the name under which the sealed or hashed form is stored. */
   readonly secret?: string;
   /** What a document has instead of the secret in plain text: the end of a sentence. */
@@ -39,6 +41,8 @@ interface FieldRules {
   readonly optional?: true;
   /** The field may be absent only where another field replaces it. Needs `optional`. */
   readonly required?: shape.Requirement;
+  /** A rule about the field and others, for an entry of a document. */
+  readonly rule?: z.core.$ZodCheck<Readonly<Record<string, unknown>>>;
   /** The value if a document leaves the field out. */
   readonly default?: Json;
   /** The field is not shown while it is empty, and a patch that removes the field empties it. Needs a `default`. */
@@ -47,6 +51,8 @@ interface FieldRules {
   readonly time?: keyof TimeFormat;
   /** The field is computed when it is shown. A document may contain the field; its value there is ignored. */
   readonly derived?: true;
+  /** Shape of the value that clients see, which is computed when the field is shown. Needs `setting`. */
+  readonly shownAs?: z.core.$ZodType;
   /** The field exists in documents only. */
   readonly shown?: false;
   /** Shape of the value in a document, if it differs from `shape`. */
@@ -113,7 +119,7 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
     return Object.freeze({
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
-      document: objectOf(all, 'documentName', documentShape),
+      document: objectOf(all, 'documentName', documentShape).check(...all.flatMap(({ rule }) => rule ?? [])),
       links: linksOf(all),
     });
   };
@@ -146,7 +152,7 @@ export function objectOf(
 }
 
 function representationShape(field: Field): z.core.SomeType {
-  const value = field.time === undefined ? field.shape : z.string();
+  const value = field.time === undefined ? (field.shownAs ?? field.shape) : z.string();
   return field.optional === true || field.hiddenWhenEmpty === true ? z.exactOptional(value) : value;
 }
 
@@ -244,7 +250,7 @@ export interface Representing {
   readonly rest: object;
   /** The settings; left out for a kind without settings. */
   readonly settings?: object;
-  /** The derived fields by name. A field that is `undefined` or missing is not shown. */
+  /** The computed fields by name. A field that is `undefined` or missing is not shown. */
   readonly derived?: object;
   readonly times: TimeFormat;
 }
@@ -255,8 +261,8 @@ export function representFields({ all }: Fields, representing: Representing): ob
   const representation: Record<string, unknown> = {};
   for (const field of all) {
     if (field.secret !== undefined || field.shown === false) continue;
-    const value =
-      field.derived === true ? (derived as Stored)[field.name] : storedValue(field, rest, settings);
+    const isComputed = field.derived === true || field.shownAs !== undefined;
+    const value = isComputed ? (derived as Stored)[field.name] : storedValue(field, rest, settings);
     if (value === undefined || (field.hiddenWhenEmpty === true && isEmpty(value))) continue;
     representation[field.name] = field.time === undefined ? value : times[field.time](value as number);
   }
@@ -346,7 +352,8 @@ type StateOf<T> = Flat<
   }
 >;
 
-type Shown<R> = R extends { readonly time: string } ? string : Value<R>;
+type Given<R> = R extends { readonly time: string } ? string : Value<R>;
+type Shown<R> = R extends { readonly shownAs: z.core.$ZodType<infer T> } ? DeepReadonly<T> : Given<R>;
 
 /** The representation that a table declares. */
 type RepresentationOf<T> = Flat<
@@ -359,7 +366,7 @@ type Accepted<R> = R extends { readonly accepts: z.core.$ZodType<unknown, infer 
   ? DeepReadonly<In>
   : R extends Derived
     ? unknown
-    : Shown<R>;
+    : Given<R>;
 type MaybeGiven = Optional | Derived | { readonly default: unknown };
 
 /** The entry of a gateway document that a table declares. */

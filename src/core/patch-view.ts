@@ -49,6 +49,8 @@ export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
    * Shape of all settings together, with each secret under the name for clients. The shape must not transform values.
    */
   readonly shape: z.core.$ZodType<T>;
+  /** The names of the settings that no patch can change. */
+  readonly fixed: ReadonlySet<string>;
   /** The fields with links, each with its collection. */
   readonly linked: readonly (readonly [name: string, collection: string])[];
   /** The stored name of each secret, by the name for clients. */
@@ -66,7 +68,9 @@ export interface PatchView<T extends object> extends PatchHooks<T>, PatchRules {
  */
 export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<T> = {}): PatchView<T> {
   const settings = fields.all.filter(({ setting }) => setting !== undefined);
-  const patchable = settings.filter(({ sealedEntriesOf }) => sealedEntriesOf === undefined);
+  const own = settings.filter(({ sealedEntriesOf }) => sealedEntriesOf === undefined);
+  const patchable = own.filter(({ patched }) => patched !== false);
+  const fixed = new Set(own.filter((field) => !patchable.includes(field)).map(({ patchName }) => patchName));
   const byToken = new Map<string, PatchField>();
   for (const field of patchable) {
     const patchField = patchFieldOf(field, settings);
@@ -78,10 +82,11 @@ export function patchViewOf<T extends object>(fields: Fields, hooks: PatchHooks<
     shape: objectOf(settings, 'patchName', settingShape) as z.core.$ZodType as z.core.$ZodType<T>,
     names: patchable.map(({ patchName }) => patchName).join(', '),
     readOnly: fields.all
-      .filter((field) => isShown(field) && field.setting === undefined)
+      .filter((field) => isShown(field) && (field.setting === undefined || fixed.has(field.patchName)))
       .map(({ name }) => name),
     field: (token: string) => byToken.get(token),
     isSecretEntry: () => false,
+    fixed,
     linked: settings.flatMap(({ patchName, links }) =>
       links === undefined ? [] : [[patchName, links] as const],
     ),
@@ -164,9 +169,9 @@ export function patchSettings<T extends object>(
   const { faults, prepared, readsMore, writesSecret } = prepareOperations(view, full);
   if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
   const old = toClient(view, before);
-  const applied = apply(view, readsMore ? { ...shown(), ...old } : old, prepared);
+  const applied = apply(view, readsMore ? withShown(view, old, shown()) : old, prepared);
   if (!applied.ok) return asClientsKnow(view, applied.problem);
-  const result = readsMore ? withoutShown(view, applied.value) : applied.value;
+  const result = readsMore ? withoutShown(view, old, applied.value) : applied.value;
   const patched = conclude(
     view,
     { before, old, result, operations: prepared, writesSecret },
@@ -276,12 +281,30 @@ function withClientName<T extends object>(
   return operation;
 }
 
-function withoutShown<T extends object>(view: PatchView<T>, document: JsonObject): JsonObject {
-  return Object.freeze(
-    Object.fromEntries(
-      Object.entries(document).filter(([name]) => view.field(name)?.name === name || view.maps.has(name)),
-    ),
-  );
+/** The settings, and every field that is shown. A setting that no patch can change is as it is shown. */
+function withShown<T extends object>(
+  { fixed }: PatchView<T>,
+  settings: JsonObject,
+  shown: JsonObject,
+): JsonObject {
+  return { ...shown, ...pick(settings, (name) => !fixed.has(name)) };
+}
+
+/** The settings of a result of {@link withShown}. */
+function withoutShown<T extends object>(
+  view: PatchView<T>,
+  settings: JsonObject,
+  result: JsonObject,
+): JsonObject {
+  const { fixed, maps } = view;
+  return Object.freeze({
+    ...pick(result, (name) => view.field(name)?.name === name || maps.has(name)),
+    ...pick(settings, (name) => fixed.has(name)),
+  });
+}
+
+function pick(object: JsonObject, isMeant: (name: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => isMeant(name)));
 }
 
 const plainKeys: OwnPatchRules = { reservedKeys: 'plain' };

@@ -213,7 +213,7 @@ export class RunningNode implements RunningCoordinator {
     return undefined;
   }
 
-  refuseMembership(): Problem | undefined {
+  refuseBeyondLevel(): Problem | undefined {
     return this.#log.history.level < membershipLevel ? notYetShared : undefined;
   }
 

@@ -72,10 +72,10 @@ export const modePending = problem(
     'the mode: look there before you send the change again.',
 );
 
-/** A node of the fleet cannot read that something was created or deleted. @internal */
+/** A node of the fleet cannot read that something was created or deleted, or drains. @internal */
 export const notYetShared = problem(
   'not-supported',
-  'A node of the fleet runs an earlier version, which cannot create or delete resources. Nothing was changed. Update every ' +
+  'A node of the fleet runs an earlier version, which cannot create, delete or drain resources. Nothing was changed. Update every ' +
     'node, and take nodes that will not come back out of the fleet.',
 );
 

@@ -72,6 +72,8 @@ export interface Route {
   readonly fields: readonly string[];
   /** Media types of the body, the advertised one first; empty if the endpoint ignores the body. */
   readonly mediaTypes: readonly string[];
+  /** A request without a body counts as one with `{}`; left out if it is a fault. */
+  readonly mayLackBody?: true;
 }
 
 /** What a writing route says about its body and its answers, for documentation and tests. */

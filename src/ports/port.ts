@@ -60,10 +60,12 @@ export interface GatewayPort {
   inspect(effect: Effect, context: EffectContext): Promise<'in-place' | 'not-in-place'>;
   /**
    * What the gateway can do while it runs, besides everything that needs no word here: `create` and `delete` are the effects
-   * of these names. A command with an effect that is not listed is refused with `not-supported` before the host is asked. By
-   * default, nothing is listed.
+   * of these names, `drain` is the setting of this name. A gateway that can drain gives no new session to a server that
+   * drains, reports every session that it accepted before `apply` resolves, and reports `sessions.complete` once it has
+   * reported everything that is open. A command that needs what is not listed is refused with `not-supported` before the
+   * host is asked. By default, nothing is listed.
    */
-  readonly supports?: readonly ('create' | 'delete')[];
+  readonly supports?: readonly ('create' | 'delete' | 'drain')[];
   /** Live figures, which override the stored figures in responses. */
   readonly telemetry?: Telemetry;
 }

@@ -215,7 +215,8 @@ function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
 /** Why a server takes no new sessions. */
 function reasonOf({ name, settings: { state } }: Server): string {
   if (state.length === 0) return `${name} is down`;
-  return `${name} is ${state.includes('maintenance') ? 'in maintenance' : 'not running'}`;
+  if (state.includes('maintenance')) return `${name} is in maintenance`;
+  return `${name} ${state.includes('running') ? 'drains' : 'is not running'}`;
 }
 
 /** The stopped monitors with servers that no started monitor has. */

@@ -32,7 +32,7 @@ import {
   withTotals,
   type SessionDocument,
 } from '../snapshot/session/document.ts';
-import { collectionOf, type ConfiguredEntity } from '../snapshot/state.ts';
+import { collectionOf, drainingIn, type ConfiguredEntity } from '../snapshot/state.ts';
 import type { FilterDocument } from './filter.ts';
 import type { InstanceRepresentation, Module } from './gateway.ts';
 import { fieldTables, namedResources, sessionDocument, wholes } from './index.ts';
@@ -215,6 +215,12 @@ function* load(
         members[collection] = IndexedCollection.of(entities.values(), secrets);
       const services = entriesIn(document, 'services') as readonly unknown[] as readonly ServiceDocument[];
       members['sessions'] = withTotals(table, totalsOf(services));
+      const draining = loaded.flatMap(({ collection, entities }) =>
+        [...entities.values()]
+          .filter(({ settings }) => 'drain' in settings)
+          .map(({ key }) => ({ collection, key })),
+      );
+      members['draining'] = Object.freeze(drainingIn(members as unknown as Snapshot, draining));
       return Object.freeze(members) as unknown as Snapshot;
     },
   };

@@ -73,6 +73,7 @@ import {
   type Selection,
   keyOf,
 } from './shared/document-difference.ts';
+import { keepingDrains } from './shared/drain.ts';
 import type { AdoptionSteps, NamedResources, Whole } from './shared/kind.ts';
 import { creationRoute, deletionRoute } from './shared/membership-route.ts';
 import { membershipOf, type MembershipEffect, type MembershipEvent } from './shared/membership.ts';
@@ -442,6 +443,11 @@ export function differencesOf(
   return documentDifferences(namedResources, snapshot, given, selection);
 }
 
+/** The differences of a document, which may be older than a drain; see {@link adoptDocument}. @internal */
+export function differencesOfDocument(snapshot: Snapshot, given: Snapshot): readonly DocumentDifference[] {
+  return differencesOf(snapshot, keepingDrains(snapshot, given));
+}
+
 /** The links of the resources that only the document has, and that a running interface can create. @internal */
 export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[] {
   return differencesOf(snapshot, given).flatMap(({ detail, obstacle, resource }) =>
@@ -458,6 +464,7 @@ export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[
  * - A setting that the document leaves out is unset, or gets its default. Rules about what a client may patch do not
  *   apply, for example about parameters of filters that are not configurable.
  * - Of the status of a server, only `maintenance` is taken over. The host reports the other words.
+ * - What drains goes on to drain if the document says nothing of it. Its state in the document is then that after the drain.
  * - Admin users are never taken over, so no log-in comes back from a document. Sessions, logs and everything else that
  *   belongs to the process are not taken over either.
  *
@@ -499,7 +506,7 @@ export function adoptDocument(
   assertInputs(snapshot, context);
   assertSnapshot(given, 'given');
   assertAdoptOptions(options);
-  return adopt(snapshot, given, context, options) as Decision;
+  return adopt(snapshot, keepingDrains(snapshot, given), context, options) as Decision;
 }
 
 const adopt = adoptionFor<Snapshot>(membership, namedResources);

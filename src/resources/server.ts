@@ -7,7 +7,7 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Context, DecisionOf, EventHead, EventTable } from '../core/decision.ts';
+import type { Context, DecisionOf, EventBase, EventHead, EventTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
@@ -16,6 +16,17 @@ import { mergeUpdate } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
 import { linkOf, replace, shownVersion } from '../snapshot/state.ts';
+import {
+  drainEvents,
+  drainingOf,
+  drainRoutes,
+  representDrain,
+  serverDrainField,
+  type Drain,
+  type DrainEvent,
+  type DrainRepresentation,
+  type Draining,
+} from './shared/drain.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { finder, reported } from './shared/look-up.ts';
 import { readableReason, reasonField, sinceField } from './shared/reason.ts';
@@ -24,6 +35,7 @@ import { commandRoute, endpointOf, readRoutes, type KindRoute } from './shared/r
 import {
   adoptionOf,
   decidePatch,
+  decideSettings,
   patchRoute,
   settingsOf,
   type UpdateEffect,
@@ -71,6 +83,8 @@ export interface ServerSettings {
   readonly parametersSealed: Readonly<Record<string, string>>;
   /** The status: words in the given order; empty if the server is down. */
   readonly state: readonly ServerStatusWord[];
+  /** The drain of the server; left out unless the server drains. */
+  readonly drain?: Omit<Drain, 'from'>;
 }
 
 /**
@@ -99,7 +113,7 @@ export interface Server extends Entity {
  *
  * @public
  */
-export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'parametersSealed'> {
+export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'parametersSealed' | 'drain'> {
   /** Name of the server. */
   readonly name: string;
   /** Name of the protocol module. */
@@ -113,6 +127,8 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
    * life of the gateway.
    */
   readonly status_since?: string;
+  /** The drain of the server, with what is left; left out unless the server drains. */
+  readonly drain?: DrainRepresentation;
 }
 
 /**
@@ -120,13 +136,15 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
  *
  * @public
  */
-export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'parameters'> {
+export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'parameters' | 'drain'> {
   /** The status; empty if left out. */
   readonly status?: readonly ServerStatusWord[];
   /** Custom parameters by name; none if left out. */
   readonly parameters?: ServerSettings['parameters'];
   /** The secret parameters by name, sealed by the {@link SecretSealer} port; none if left out. */
   readonly parametersSealed?: ServerSettings['parametersSealed'];
+  /** The drain of the server. */
+  readonly drain?: Omit<Drain, 'from'>;
 }
 
 /** What the monitor has found. @internal */
@@ -139,7 +157,9 @@ interface SeenStatus {
 
 /** The events of a server: the host reported a status, or the settings were changed. @internal */
 export type ServerEvent =
-  (About<'server'> & EventHead<'server.reported'> & SeenStatus) | UpdateEvent<'server', ServerSettings>;
+  | (About<'server'> & EventHead<'server.reported'> & SeenStatus)
+  | UpdateEvent<'server', ServerSettings>
+  | DrainEvent<'server'>;
 
 /** The effect on a server: the host must change its settings. @internal */
 export type ServerEffect = UpdateEffect<'server', ServerSettings>;
@@ -191,6 +211,7 @@ const fields = defineFields<{
     secret: 'parametersSealed',
     sealedEntriesOf: 'parameters',
   },
+  drain: serverDrainField,
 });
 
 /** The form of a status: `maintenance` comes first, then the other words in the given order, each of them once. */
@@ -263,8 +284,8 @@ function mergeWords(
 }
 
 /** Whether a server takes new sessions. @internal */
-export function takesSessions({ settings: { state } }: Server): boolean {
-  return state.includes('running') && !state.includes('maintenance');
+export function takesSessions({ settings: { state, drain } }: Server): boolean {
+  return state.includes('running') && !state.includes('maintenance') && drain === undefined;
 }
 
 /** A copy of a server with other settings and a status. The reason and the time belong to the words of the monitor. */
@@ -322,12 +343,20 @@ const settings = settingsOf(servers, fields, {
   adopted: (present, given) => ({ ...given, state: adoptedWords(present.state, given.state) }),
 });
 
-function represent(_snapshot: Snapshot, server: Server, { times }: Rendering): object {
-  return representFields(fields, { rest: server, settings: server.settings, times });
+function represent(snapshot: Snapshot, server: Server, { times }: Rendering): object {
+  const drain = representDrain(snapshot, servers.collection, server, times);
+  return representFields(fields, { rest: server, settings: server.settings, derived: { drain }, times });
 }
+
+const draining: Draining<Snapshot, Server> = drainingOf({
+  events: settings.events as EventTable<Snapshot, EventBase>,
+  collection: servers.collection,
+  update: (...args) => decideSettings(settings, ...args),
+});
 
 const events: EventTable<Snapshot, ServerEvent> = {
   ...settings.events,
+  ...drainEvents(servers),
   'server.reported': {
     origin: 'report',
     evolve: (snapshot, event, change) =>
@@ -424,7 +453,7 @@ export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport>
   events,
   effects: settings.effects,
   reports,
-  resources: { ...servers, fields, adoption: adoptionOf(settings) },
+  resources: { ...servers, fields, adoption: adoptionOf(settings), draining },
   routes: [
     ...readRoutes(servers, {
       shape: fields.representation,
@@ -432,6 +461,7 @@ export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport>
       represent,
     }),
     patchRoute(settings),
+    ...drainRoutes(servers, draining),
     maintenanceRoute('setMaintenance'),
     maintenanceRoute('clearMaintenance'),
   ],

@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 
 import { Batch } from '../core/batch.ts';
 import type { Entity } from '../core/collection.ts';
-import type { Change, Context, DecisionOf } from '../core/decision.ts';
+import type { Change, Context, DecisionOf, EventBase, EventTable } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { Update } from '../core/update.ts';
@@ -17,13 +17,26 @@ import { markChanged, revise } from '../snapshot/state.ts';
 import { listenerFields, listenerShape, type Listener } from './listener.ts';
 import type { Kind } from './shared/kind.ts';
 import {
+  drainEvents,
+  drainingOf,
+  drainRoutes,
+  representDrain,
+  serviceDrainField,
+  type Drain,
+  type DrainEvent,
+  type DrainRepresentation,
+  type Draining,
+} from './shared/drain.ts';
+import {
   decideLifecycle,
+  decideMove,
   lifecycleEffects,
   lifecycleFields,
   lifecycleOf,
   lifecycleReports,
   lifecycleRoutes,
   lifecycleSteps,
+  wantedState,
   type LifecycleEffect,
   type LifecycleEvent,
   type LifecycleReport,
@@ -35,6 +48,7 @@ import { readRoutes } from './shared/route.ts';
 import {
   adoptionOf,
   decidePatch,
+  decideSettings,
   patchRoute,
   settingsOf,
   type UpdateEffect,
@@ -74,6 +88,8 @@ export interface ServiceSettings {
   readonly max_connection?: number;
   /** Whether escape characters are stripped from the default database name. */
   readonly strip_db_esc?: boolean;
+  /** The drain of the service; left out unless the service drains. */
+  readonly drain?: Drain;
 }
 
 /**
@@ -105,7 +121,7 @@ export interface Service extends Entity, Lived {
  */
 export interface ServiceRepresentation extends Omit<
   ServiceSettings,
-  'filters' | 'passwordSealed' | 'router_optionsSealed'
+  'filters' | 'passwordSealed' | 'router_optionsSealed' | 'drain'
 > {
   /** Name of the service. */
   readonly name: string;
@@ -125,6 +141,8 @@ export interface ServiceRepresentation extends Omit<
   readonly started?: string;
   /** Links of the filters, in order; left out if there are none. */
   readonly filters?: readonly string[];
+  /** The drain of the service, with what is left; left out unless the service drains. */
+  readonly drain?: DrainRepresentation;
 }
 
 /**
@@ -133,7 +151,7 @@ export interface ServiceRepresentation extends Omit<
  * @public
  */
 export interface ServiceDocument extends Partial<
-  Omit<ServiceRepresentation, 'name' | 'router' | 'current_connections'>
+  Omit<ServiceRepresentation, 'name' | 'router' | 'current_connections' | 'drain'>
 > {
   /** Name of the service. */
   readonly name: string;
@@ -147,10 +165,13 @@ export interface ServiceDocument extends Partial<
   readonly passwordSealed?: string;
   /** The secret options of the router by name, sealed by the {@link SecretSealer} port; none if left out. */
   readonly router_optionsSealed?: ServiceSettings['router_optionsSealed'];
+  /** The drain of the service. A service that drains is stopped. */
+  readonly drain?: Drain;
 }
 
 /** The events of a service. @internal */
-export type ServiceEvent = LifecycleEvent<'service'> | UpdateEvent<'service', ServiceSettings>;
+export type ServiceEvent =
+  LifecycleEvent<'service'> | UpdateEvent<'service', ServiceSettings> | DrainEvent<'service'>;
 
 /**
  * The effects on a service: the host must open its listeners, close them while the sessions continue, or change its
@@ -207,22 +228,26 @@ const fields = defineFields<{
   connection_timeout: { shape: shape.unlimited, setting: true, optional: true, closes: true },
   max_connection: { shape: shape.unlimited, setting: true, optional: true, closes: true },
   strip_db_esc: { shape: z.boolean(), setting: true, optional: true },
+  drain: serviceDrainField,
   listeners: { shape: z.array(listenerShape), shown: false, default: [], entries: listenerFields },
 });
 
-function represent({ sessions }: Snapshot, service: Service, { times }: Rendering): object {
+function represent(snapshot: Snapshot, service: Service, { times }: Rendering): object {
+  const { sessions } = snapshot;
   return representFields(fields, {
     rest: service,
     settings: service.settings,
     derived: {
       total_connections: sessions.totalOfService(service.key),
       current_connections: sessions.countOfService(service.key),
+      drain: representDrain(snapshot, services.collection, service, times),
     },
     times,
   });
 }
 
 const machine = lifecycleOf<Snapshot, 'service'>(services, {
+  instead: (...args) => draining.instead(...args),
   onStart(draft, at) {
     draft.started = at;
     delete draft.startAssumed;
@@ -234,6 +259,14 @@ const machine = lifecycleOf<Snapshot, 'service'>(services, {
   },
 });
 const settings = settingsOf(services, fields, { represent, after: markFilters });
+
+const draining: Draining<Snapshot, Service> = drainingOf({
+  events: { ...machine.events, ...settings.events } as EventTable<Snapshot, EventBase>,
+  collection: services.collection,
+  update: (...args) => decideSettings(settings, ...args),
+  move: (...args) => decideMove(machine, ...args),
+  wanted: ({ state }) => wantedState(state),
+});
 
 /** Marks the filters as changed that the service has added or removed, because a filter shows the services that use it. */
 function markFilters(
@@ -363,13 +396,14 @@ export function withStartTimes(snapshot: Snapshot, now: number): Snapshot {
 /** The kind "service". @internal */
 export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceReport> = {
   fields: { service: fields },
-  events: { ...machine.events, ...settings.events },
+  events: { ...machine.events, ...settings.events, ...drainEvents(services) },
   effects: { ...lifecycleEffects(services), ...settings.effects },
   reports: lifecycleReports(services),
   resources: {
     ...services,
     fields,
     adoption: adoptionOf(settings, lifecycleSteps(machine)),
+    draining,
     onLinks: (snapshot: Snapshot, update, change) =>
       markFilters(snapshot, update as Update<ServiceSettings>, change),
     // The session table has the total.
@@ -379,5 +413,6 @@ export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceRep
     ...readRoutes(services, { shape: fields.representation, represent }),
     patchRoute(settings),
     ...lifecycleRoutes(machine),
+    ...drainRoutes(services, draining),
   ],
 };

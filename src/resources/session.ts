@@ -27,7 +27,15 @@ import { ok } from '../problem.ts';
 import type { SessionDocument } from '../snapshot/session/document.ts';
 import { searchSessions, sessionCriteria } from '../snapshot/session/search.ts';
 import type { Session, SessionTable } from '../snapshot/session/table.ts';
-import { linkOf, linkOfKey, sessionsOf, shownVersion, withSessions, type State } from '../snapshot/state.ts';
+import {
+  linkOf,
+  linkOfKey,
+  sessionsOf,
+  shownVersion,
+  withCompleteSessions,
+  withSessions,
+  type State,
+} from '../snapshot/state.ts';
 import { assertInputs, servers, services, type Snapshot } from './snapshot.ts';
 import type { ConnectionEvent, NewConnection } from './connection.ts';
 import type { Service } from './service.ts';
@@ -121,7 +129,9 @@ export type SessionReport =
       /** Idle time, a plain number; left out if unchanged, or if the host has telemetry for it. */
       readonly idle?: number;
     }
-  | ({ readonly type: 'session.closed' } & SessionIdentity);
+  | ({ readonly type: 'session.closed' } & SessionIdentity)
+  /** Everything that is open has been reported. Until then, nothing counts as drained. */
+  | { readonly type: 'sessions.complete' };
 
 /**
  * The events of sessions. `sessions.closed` comes from a command and names at most 1,000 sessions; the other events
@@ -133,7 +143,8 @@ export type SessionEvent =
   | (EventHead<'session.opened'> & NewSession)
   | (EventHead<'session.updated'> & SessionIdentity & Pick<Session, 'state' | 'user' | 'idle'>)
   | (EventHead<'session.closed'> & SessionIdentity)
-  | (EventHead<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] });
+  | (EventHead<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] })
+  | EventHead<'sessions.completed'>;
 
 /**
  * The effect on sessions: the host must close client connections with all their backend connections. A session counts
@@ -218,6 +229,10 @@ const events: EventTable<Snapshot, SessionEvent> = {
     evolve: (snapshot, { sessions }, change) =>
       withSessions(snapshot, sessionsOf(snapshot).close(sessions, change), change),
   },
+  'sessions.completed': {
+    origin: 'report',
+    evolve: (snapshot, _event, change) => withCompleteSessions(snapshot, change),
+  },
 };
 
 /** A connection in the report of a new session. */
@@ -300,6 +315,11 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEve
       if (session === undefined || 'contradiction' in session) return session;
       return { type, at, resource: linkTo('sessions', id), id, connected };
     },
+  },
+  'sessions.complete': {
+    shape: z.strictObject({ type: z.literal('sessions.complete') }),
+    event: ({ sessionsIncomplete }, _report, at) =>
+      sessionsIncomplete === true ? { type: 'sessions.completed', at, resource: '/sessions' } : undefined,
   },
 };
 

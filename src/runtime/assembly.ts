@@ -10,7 +10,7 @@ import type { HostAttempt } from '../ports/audit-record.ts';
 import type { ConfigurationStore } from '../ports/port.ts';
 import {
   boundRoutes,
-  differencesOf,
+  differencesOfDocument,
   type BoundResourceRoute,
   type BoundRoute,
   type Transition,
@@ -53,6 +53,7 @@ import { assertKnownHashes, createPasswords, type Passwords } from './password/p
 import { PendingAnswers } from './pending-answers.ts';
 import { ownCommand, parseMark } from './plan/mark.ts';
 import { createHistory, type KeptEntries } from './way-back.ts';
+import { Drains } from './drains.ts';
 import type { Planned } from './plan/plan.ts';
 import { EventLog } from './read/event-log.ts';
 
@@ -100,7 +101,7 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   const { journal, coordinator, unsettled, adopt } = beginning;
   // Read now: the history forgets a command at its settlement.
   const recovered = unsettled.open.length + unsettled.abandoned.length;
-  const { admin, writer } = assemble(options, beginning);
+  const { admin, writer, drains } = assemble(options, withoutReports(options, beginning));
   try {
     await writer.recover(unsettled);
     if (journal.outage !== undefined) throw journal.outage.error;
@@ -113,9 +114,19 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   journal.startRepeating();
   instruments?.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
   // Only now: the commands of the last process may have changed the configuration.
-  onDifferences(differencesOf(admin.snapshot, given));
+  onDifferences(differencesOfDocument(admin.snapshot, given));
   coordinator?.run();
+  drains.begin();
   return admin;
+}
+
+/** Of a gateway that can drain, nothing counts as drained before it has reported everything that is open. */
+function withoutReports(
+  { gateway: { supports = [] } }: CompleteOptions,
+  beginning: OpenedBeginning,
+): OpenedBeginning {
+  if (!supports.includes('drain')) return beginning;
+  return { ...beginning, snapshot: Object.freeze({ ...beginning.snapshot, sessionsIncomplete: true }) };
 }
 
 /** Takes the given document over. If that is not possible, the interface begins with what the store has. */
@@ -135,16 +146,27 @@ async function adoptGiven(
 export function assemble(
   options: CompleteOptions,
   { snapshot, journal, entries, configuration, coordinator }: Beginning,
-): { readonly admin: Admin; readonly writer: Writer } {
+): { readonly admin: Admin; readonly writer: Writer; readonly drains: Drains } {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
   const life = drawLife();
   const log = new EventLog(options.limits.maxEventsKept, life);
   const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
   const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? coordinator?.refuseAll();
-  const shared = { life, journal, coordinator, refuseAll, log, audit };
+  const onChanged = (): void => {
+    drains.look();
+  };
+  const shared = { life, journal, coordinator, refuseAll, log, audit, onChanged };
   const writer: Writer = writerOf(options, snapshot, shared);
   // Aborts when the interface begins to close, and ends the reading of bodies.
   const closing = new AbortController();
+  const drains = new Drains({
+    ...options,
+    snapshot: () => writer.snapshot,
+    execute: async (transition, actor) =>
+      audit.execute(requestOf(transition, actor === undefined ? {} : { actor }), (command) =>
+        writer.execute(command),
+      ),
+  });
   coordinator?.connect(writer, closing.signal);
   const mode = coordinator?.mode ?? createMode();
   const passwords = passwordsOf(options, writer, mode);
@@ -159,6 +181,7 @@ export function assemble(
   const pending = new PendingAnswers();
   const close = once(async () => {
     closing.abort();
+    drains.close();
     await writer.close();
     await coordinator?.end();
     log.close();
@@ -176,6 +199,7 @@ export function assemble(
   return {
     admin: adminOf(options, { ...parts, ...handlerOf(options, parts), close, pending, secrets }),
     writer,
+    drains,
   };
 }
 
@@ -206,7 +230,7 @@ export async function disposeOfPorts(
 }
 
 /** What is made before the writer. */
-interface Shared extends Pick<WriterOptions, 'life' | 'journal' | 'coordinator' | 'refuseAll'> {
+interface Shared extends Pick<WriterOptions, 'life' | 'journal' | 'coordinator' | 'refuseAll' | 'onChanged'> {
   readonly log: EventLog;
   readonly audit: Audit;
 }
@@ -328,7 +352,7 @@ function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle'
 function writerOf(
   { gateway, clock, times, authenticate, veto, foresee, limits, instruments, onError }: CompleteOptions,
   snapshot: Snapshot,
-  { life, journal, coordinator, refuseAll, log, audit }: Shared,
+  { life, journal, coordinator, refuseAll, log, audit, onChanged }: Shared,
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
   return new Writer({
@@ -348,6 +372,7 @@ function writerOf(
       log.append(revision, events);
     },
     refuseAll,
+    onChanged,
     onRecovered: (command, execution) => {
       audit.recovered(command, execution);
     },

@@ -31,8 +31,8 @@ export interface Coordinator {
    * @param restsOn - the links of what the decision rests on besides
    */
   before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
-  /** The refusal of a decision that creates or deletes; `undefined` if the others know what that is. */
-  refuseMembership(): Problem | undefined;
+  /** The refusal of a decision that creates, deletes or drains; `undefined` if the others know what that is. */
+  refuseBeyondLevel(): Problem | undefined;
   /** What a decision of this turn of the event loop rests on, for {@link Journal.keep}. */
   basisOf(restsOn: readonly string[]): Basis;
   /**

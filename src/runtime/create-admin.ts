@@ -48,12 +48,13 @@ export function createAdmin(options: AdminOptions): Admin {
   assertOptions(options, 'createAdmin');
   const complete = completeOptions(options);
   const entries = new Entries();
-  const { admin } = assemble(complete, {
+  const { admin, drains } = assemble(complete, {
     snapshot: beginLife(complete.snapshot),
     journal: journalInMemory(entries),
     entries,
   });
   complete.instruments?.opened(admin.snapshot, { recovered: 0, unknown: 0 });
+  drains.begin();
   return admin;
 }
 

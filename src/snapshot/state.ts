@@ -21,6 +21,16 @@ export interface State {
   readonly revision: number;
   readonly secretParameters?: readonly string[];
   readonly sessions: SessionTable;
+  readonly sessionsIncomplete?: true;
+  readonly draining: readonly DrainingResource[];
+}
+
+/** A service or server that drains, with what is left. @internal */
+export interface DrainingResource {
+  readonly collection: 'services' | 'servers';
+  readonly key: string;
+  readonly sessions: number;
+  readonly connections: number;
 }
 
 /** A resource with settings, which a patch can change. @internal */
@@ -139,7 +149,51 @@ export function put<S extends State, T extends Entity>(
   change: Change,
 ): S {
   const next = collectionOf(state, named).with(entity, change.batch);
-  return withMember(state, named.collection, next, change);
+  const { settings = {} } = entity as Partial<ConfiguredEntity>;
+  return withDrain(withMember(state, named.collection, next, change), named, entity.key, {
+    isDraining: 'drain' in settings,
+    change,
+  });
+}
+
+/** A snapshot that lists a resource as draining, or no longer. */
+function withDrain<S extends State>(
+  state: S,
+  { collection }: Named<Entity>,
+  key: string,
+  { isDraining, change }: { readonly isDraining: boolean; readonly change: Change },
+): S {
+  const { draining } = state;
+  const isListed = draining.some((each) => each.key === key && each.collection === collection);
+  if (isListed === isDraining) return state;
+  const others = draining.filter((each) => each.key !== key || each.collection !== collection);
+  const next = isDraining ? [...others, ...drainingIn(state, [{ collection, key }])] : others;
+  return withMember(state, 'draining', Object.freeze(next), change);
+}
+
+/** The services and servers that drain, with what is left. @internal */
+export function drainingIn(
+  state: Pick<State, 'sessions'>,
+  resources: Iterable<{ readonly collection: string; readonly key: string }>,
+): readonly DrainingResource[] {
+  const table = sessionsOf(state);
+  return Array.from(resources, ({ collection, key }) =>
+    Object.freeze(
+      collection === 'services'
+        ? {
+            collection,
+            key,
+            sessions: table.countOfService(key),
+            connections: table.countConnectionsOfService(key),
+          }
+        : {
+            collection: 'servers' as const,
+            key,
+            sessions: table.countSessionsOfServer(key),
+            connections: table.countOfServer(key),
+          },
+    ),
+  );
 }
 
 /**
@@ -149,7 +203,7 @@ export function put<S extends State, T extends Entity>(
 function withMember<S extends State>(
   state: S,
   member: string,
-  value: SessionTable | Collection<Entity>,
+  value: SessionTable | Collection<Entity> | State['draining'],
   change: Change,
 ): S {
   if (Object.isFrozen(state)) return { ...state, [member]: value };
@@ -162,7 +216,11 @@ function withMember<S extends State>(
 export function remove<S extends State>(state: S, named: Named<Entity>, key: string, change: Change): S {
   const before = collectionOf(state, named);
   const after = before.without(key, nextVersion(initialVersion, change));
-  return after === before ? state : withMember(state, named.collection, after, change);
+  if (after === before) return state;
+  return withDrain(withMember(state, named.collection, after, change), named, key, {
+    isDraining: false,
+    change,
+  });
 }
 
 /** Gives a resource a new version, because its representation shows something that changed elsewhere. @internal */
@@ -172,7 +230,17 @@ export function markChanged<S extends State>(
   link: string,
   change: Change,
 ): S {
-  const entity = find(state, named, nameKey(parseLink(link, named.collection) ?? ''));
+  return markKey(state, named, nameKey(parseLink(link, named.collection) ?? ''), change);
+}
+
+function markKey<S extends State>(
+  state: S,
+  { collection }: Pick<Named<Entity>, 'collection'>,
+  key: string,
+  change: Change,
+): S {
+  const named = { collection } as Named<Entity>;
+  const entity = find(state, named, key);
   if (entity === undefined) return state;
   const version = nextVersion(entity.version, change);
   return put(state, named, Object.freeze({ ...entity, version }), change);
@@ -228,11 +296,39 @@ export function inOrderOf<S extends State>(state: S, other: S, onOrdered: (colle
  * @throws TypeError for a snapshot that does not come from {@link createSnapshot}
  * @internal
  */
-export function sessionsOf({ sessions }: State): IndexedSessionTable {
+export function sessionsOf({ sessions }: Pick<State, 'sessions'>): IndexedSessionTable {
   return sessions instanceof IndexedSessionTable ? sessions : refuse();
 }
 
-/** Replaces the session table of a snapshot. Gives the same snapshot for the same table. @internal */
+/**
+ * Replaces the session table of a snapshot, and gives a new version to what drains and shows other numbers now. Gives the
+ * same snapshot for the same table.
+ *
+ * @internal
+ */
 export function withSessions<S extends State>(state: S, sessions: SessionTable, change: Change): S {
-  return sessions === state.sessions ? state : withMember(state, 'sessions', sessions, change);
+  const next = sessions === state.sessions ? state : withMember(state, 'sessions', sessions, change);
+  // A batch may have changed the table in place.
+  return next.draining.length === 0 ? next : recounted(next, change);
+}
+
+function recounted<S extends State>(state: S, change: Change): S {
+  const draining = drainingIn(state, state.draining);
+  const changed = draining.filter((now, at) => {
+    const before = state.draining[at];
+    return now.sessions !== before?.sessions || now.connections !== before.connections;
+  });
+  if (changed.length === 0) return state;
+  const next = withMember(state, 'draining', Object.freeze(draining), change);
+  return changed.reduce((now, { collection, key }) => markKey(now, { collection }, key, change), next);
+}
+
+/** The host has reported everything that is open. @internal */
+export function withCompleteSessions<S extends State>(state: S, change: Change): S {
+  if (state.sessionsIncomplete !== true) return state;
+  const { sessionsIncomplete: _incomplete, ...rest } = state;
+  return state.draining.reduce(
+    (now, { collection, key }) => markKey(now, { collection }, key, change),
+    rest as unknown as S,
+  );
 }

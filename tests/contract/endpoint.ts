@@ -44,6 +44,8 @@ export interface Endpoint {
   /** A name or an id of the sample document for each variable segment, with slashes between them. */
   readonly subject?: string;
   readonly body?: { readonly type: string; readonly json: unknown };
+  /** A request without a body counts as one with `{}`. */
+  readonly mayLackBody?: true;
   /** Its figures change by themselves, so the answer has no entity tag. */
   readonly live?: true;
   /** It is an addition: the description has no such endpoint. */
@@ -86,6 +88,28 @@ function membership(
       subject: deleted,
     },
   ];
+}
+
+/** The endpoints that drain a resource of a kind, and end its drain. */
+function draining(
+  kind: 'service' | 'server',
+  subjects: readonly [drain: string, resume: string],
+): readonly Endpoint[] {
+  return ['drain', 'resume'].map((command, at) => ({
+    method: 'PUT',
+    path: `/${kind}/:name/${command}`,
+    aliases: [`/${kind}s/:name/${command}`],
+    parameters: [],
+    answer: done,
+    subject: subjects[at] ?? '',
+    ours: true,
+    ...(command === 'drain'
+      ? {
+          body: { type: 'application/json', json: { timeout: 600, then: 'close', reason: 'new kernel' } },
+          mayLackBody: true as const,
+        }
+      : {}),
+  }));
 }
 
 const service: readonly Endpoint[] = [
@@ -169,6 +193,7 @@ const service: readonly Endpoint[] = [
     answer: done,
     subject: 'Bare-Service',
   },
+  ...draining('service', ['My-Service', 'Spare-Service']),
   {
     method: 'GET',
     path: '/services/:name/sessions',
@@ -225,6 +250,7 @@ const server: readonly Endpoint[] = [
       ],
     },
   },
+  ...draining('server', ['db-serv-1', 'Spare-DB']),
   {
     method: 'PUT',
     path: '/servers/:name/maintenance',

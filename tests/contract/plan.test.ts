@@ -75,7 +75,8 @@ describe.each(transportNames)('through %s', (name) => {
       const target = taggedBy(endpoint);
       const tag = target && (await transport.send('GET', target)).headers['etag'];
       // What is created and then started gets its entity tag in two revisions.
-      expect(plan.etag).toBe(plan.effects.length > 1 ? undefined : tag);
+      const isCreation = endpoint.method === 'POST' && plan.effects.length > 1;
+      expect(plan.etag).toBe(isCreation ? undefined : tag);
     },
   );
 

@@ -68,6 +68,14 @@ const complete: GatewayDocument = {
       status_since: '2026-01-01T11:00:00+00:00',
       parameters: { report_weight: 10 },
       parametersSealed: { token: 'v1.sealed' },
+      drain: {
+        since: '2026-01-01T11:00:00+00:00',
+        timeout: 600,
+        until: '2026-01-01T11:10:00+00:00',
+        then: 'close',
+        reason: 'new kernel',
+        by: 'ada',
+      },
     },
   ],
   services: [
@@ -106,6 +114,20 @@ const complete: GatewayDocument = {
         },
         { name: 'Local Listener', protocol: 'pgclient', address: '/run/gateway/sales.sock' },
       ],
+    },
+    {
+      name: 'Reports',
+      router: 'readconnroute',
+      state: 'stopped',
+      drain: {
+        since: '2026-01-01T11:00:00+00:00',
+        timeout: 600,
+        until: '2026-01-01T11:10:00+00:00',
+        then: 'resume',
+        reason: 'old version',
+        by: 'ada',
+        from: 'started',
+      },
     },
   ],
   monitors: [

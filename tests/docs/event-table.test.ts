@@ -1,12 +1,19 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { canRevert, flushLogs, type Admin, type AdminEvent, type HostReport } from 'gateway-admin-core';
+import {
+  canRevert,
+  createMemoryStore,
+  flushLogs,
+  type Admin,
+  type AdminEvent,
+  type HostReport,
+} from 'gateway-admin-core';
 
 import { eventTable } from '../../src/resources/index.ts';
 import { rehashUser } from '../../src/resources/user.ts';
 import { endpoints, targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { planted } from '../support/planted.ts';
 import { read } from '../support/project.ts';
-import { runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transports, type Sent } from '../support/transport.ts';
 import { codesOf, tablesOf, type Table } from './table.ts';
 
@@ -42,7 +49,7 @@ const report: readonly HostReport[] = [
 
 /** The first event of each type, as readers of running interfaces get it. */
 async function oneOfEach(): Promise<ReadonlyMap<string, AdminEvent>> {
-  const lists = await Promise.all([...commands.map(commanded), reportedAndFailed()]);
+  const lists = await Promise.all([...commands.map(commanded), reportedAndFailed(), completed()]);
   return new Map(lists.flat().map((event) => [event.type, event]));
 }
 
@@ -73,6 +80,15 @@ async function reportedAndFailed(): Promise<readonly AdminEvent[]> {
   const hashes = { from: planted.hash, to: 'of a higher cost' };
   await admin.execute((state, context) => rehashUser(state, 'ada', hashes, context), { actor: 'ada' });
   await clock.advance(1000);
+  await admin.close();
+  return eventsOf(reader);
+}
+
+/** The events once everything that is open is reported: nothing is open on what drains. */
+async function completed(): Promise<readonly AdminEvent[]> {
+  const { admin } = await openRunning(createMemoryStore());
+  const reader = admin.events();
+  admin.report({ type: 'sessions.complete' });
   await admin.close();
   return eventsOf(reader);
 }

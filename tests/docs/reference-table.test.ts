@@ -18,8 +18,8 @@ function column(page: string, first: string, at: number): readonly (readonly str
 }
 
 /** Whether clients patch a field by its own name; they do not know the map of the secret entries of another. */
-function isPatchable({ setting, sealedEntriesOf }: Field): boolean {
-  return setting !== undefined && sealedEntriesOf === undefined;
+function isPatchable({ setting, sealedEntriesOf, patched }: Field): boolean {
+  return setting !== undefined && sealedEntriesOf === undefined && patched !== false;
 }
 
 describe('the table of effects', () => {

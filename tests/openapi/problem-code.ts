@@ -37,10 +37,8 @@ const rules: readonly Rule[] = [
   [asksHost, ['effect-refused']],
   [isResourceCommand, ['node-outdated']],
   [isShared, ['node-behind', 'fenced']],
-  [
-    hasBody,
-    ['body-missing', 'body-encoding-invalid', 'body-not-json', 'body-duplicate-key', 'body-too-deep'],
-  ],
+  [hasBody, ['body-encoding-invalid', 'body-not-json', 'body-duplicate-key', 'body-too-deep']],
+  [(route) => hasBody(route) && route.mayLackBody !== true, ['body-missing']],
   [hasBody, ['number-out-of-range', 'body-timeout', 'content-too-large', 'unsupported-media-type']],
   [hasBody, ['validation-failed', 'field-unknown']],
   [isPatch, ['patch-malformed', 'pointer-invalid', 'patch-too-many-operations']],
@@ -56,7 +54,7 @@ const rules: readonly Rule[] = [
     ['password-unacceptable', 'secret-not-storable'],
   ],
   [isDeletion, ['resource-in-use', 'not-supported']],
-  [({ id }) => id === 'services.deleteListener', ['not-supported']],
+  [({ id }) => id === 'services.deleteListener' || /\.(?:drain|resume)$/.test(id), ['not-supported']],
   [
     (route) => patches(route, ({ secret }) => secret !== undefined),
     ['field-write-only', 'password-unacceptable'],

@@ -14,7 +14,8 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { differencesOf } from '../../src/resources/index.ts';
+import { differencesOf, differencesOfDocument } from '../../src/resources/index.ts';
+import { keepingDrains } from '../../src/resources/shared/drain.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import { acts, reportOf, reports, transitionOf } from '../support/arbitrary-happening.ts';
 import { configuration } from '../support/configuration.ts';
@@ -545,7 +546,9 @@ function adopted(snapshot: Snapshot): object {
     ...rest,
     logs: {},
     servers: byName(onlyMaintenance),
-    services: byName(services),
+    services: byName(
+      services.map(({ listeners = [], ...service }) => ({ ...service, listeners: byName(listeners) })),
+    ),
     monitors: byName(monitors),
     filters: byName(filters),
   };
@@ -577,13 +580,13 @@ describe('whatever was commanded and reported', () => {
           expect(decision.problem.code).toBe('resource-in-use');
           return;
         }
-        expect(adopted(decision.next)).toEqual(adopted(given));
+        expect(adopted(decision.next)).toEqual(adopted(keepingDrains(current, given)));
         expect(decision.next.users).toBe(current.users);
         expectUnchanged(adopt, decision.next);
-        const left = differencesOf(decision.next, given);
+        const left = differencesOfDocument(decision.next, given);
         expect(left.filter(({ resource }) => !resource.startsWith('/users/'))).toEqual([]);
         expect(decision.outcome === 'unchanged').toBe(
-          differencesOf(current, given).every(({ resource }) => resource.startsWith('/users/')),
+          differencesOfDocument(current, given).every(({ resource }) => resource.startsWith('/users/')),
         );
         const events = decision.outcome === 'accepted' ? decision.events : [];
         const undone = events.toReversed().reduce((state, event) => {

@@ -58,14 +58,16 @@ function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot
 
 /** The alerts, counted one by one. */
 function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | 'servers' | 'monitors'>) {
-  const wordsOf = (link: string) =>
-    [...servers].find(({ name }) => linkTo('servers', name) === link)?.settings.state ?? [];
+  const usable = [...servers].filter(
+    ({ settings: { state, drain } }) =>
+      state.includes('running') && !state.includes('maintenance') && drain === undefined,
+  );
+  const links = usable.map(({ name }) => linkTo('servers', name));
   const [served, watching] = [[...services], [...monitors]];
-  const isUsable = (words: readonly string[]) => words.includes('running') && !words.includes('maintenance');
   const isUnserved = ({ state, settings }: Service) =>
     state === 'started' &&
     settings.servers.length > 0 &&
-    !settings.servers.some((link) => isUsable(wordsOf(link)));
+    !settings.servers.some((link) => links.includes(link));
   const isWatched = (link: string) =>
     watching.some(({ state, settings }) => state === 'started' && settings.servers.includes(link));
   const isBlind = ({ state, settings }: Monitor) =>

@@ -15,6 +15,8 @@ import { fieldsOf, type Change } from './model.ts';
 interface Wanted {
   readonly command: SettledCommand;
   readonly how: 'undo' | 'restore';
+  /** How many commands had settled when the client asked. */
+  readonly settled: number;
 }
 
 export class Historian {
@@ -38,7 +40,7 @@ export class Historian {
     const command = random.pick(commands);
     const how = random.chance(0.25) ? 'restore' : 'undo';
     const asked = how === 'undo' ? this.#undo(command) : this.#restoring(command);
-    this.#wanted.set(asked, { command, how });
+    this.#wanted.set(asked, { command, how, settled: this.#ledger.commands.length });
     return asked;
   }
 
@@ -46,14 +48,17 @@ export class Historian {
   hear({ asked, actor, answer }: Pick<Heard, 'asked' | 'actor' | 'answer'>): void {
     const wanted = this.#wanted.get(asked);
     if (wanted === undefined) return;
-    const { command, how } = wanted;
+    const { how } = wanted;
     const key = `${how} ${answer.code ?? answer.outcome}`;
     this.seen[key] = (this.seen[key] ?? 0) + 1;
     if (how === 'restore' && answer.code === 'undo-refused') this.faults.push(`${asked.kind} was refused`);
-    if (how === 'undo') this.#judge(command, { asked, actor, answer });
+    if (how === 'undo') this.#judge(wanted, { asked, actor, answer });
   }
 
-  #judge(command: SettledCommand, { asked, actor, answer }: Pick<Heard, 'asked' | 'actor' | 'answer'>): void {
+  #judge(
+    { command, settled }: Wanted,
+    { asked, actor, answer }: Pick<Heard, 'asked' | 'actor' | 'answer'>,
+  ): void {
     const ledger = this.#ledger;
     const say = (text: string): void => {
       this.faults.push(`${asked.kind} ${text}`);
@@ -65,9 +70,11 @@ export class Historian {
       say('was refused, and nothing has changed its resources since');
     if (answer.outcome !== 'done') return;
     if (!isReversible(command)) say('was done, and cannot be taken back');
-    const undo = ledger.commands.find(({ events }) => events[0]?.actor === actor);
+    const undo = ledger.commands.findIndex(({ events }) => events[0]?.actor === actor);
+    // An undo that changes nothing has no place among the commands: it was decided after the client asked.
+    const until = undo < 0 ? settled : undo;
     for (const event of command.events.filter(isTurn))
-      for (const id of ledger.turnsAfter(command, event.resource, undo))
+      for (const id of ledger.turnsAfter(command, event.resource, until))
         say(`was done, although ${id} has turned ${event.resource} since`);
   }
 

@@ -71,11 +71,10 @@ export class Ledger {
     return evolve(this.#beginning, events);
   }
 
-  /** The commands after another one that have started or stopped a thing. */
-  turnsAfter(command: SettledCommand, link: string, until: SettledCommand | undefined): readonly string[] {
-    const [from, to] = [this.commands.indexOf(command) + 1, until && this.commands.indexOf(until)];
+  /** The commands after another one, up to a place, that have started or stopped a thing. */
+  turnsAfter(command: SettledCommand, link: string, until: number): readonly string[] {
     return this.commands
-      .slice(from, to)
+      .slice(this.commands.indexOf(command) + 1, until)
       .filter(({ events }) => events.some((event) => event.resource === link && isTurn(event)))
       .map(({ id }) => id);
   }

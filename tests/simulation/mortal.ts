@@ -88,7 +88,7 @@ export class Mortal {
         const apply = (): Promise<void> => Promise.resolve(gateway.apply(effect, context)).finally(started);
         await this.#through(() => crossed(effect, apply)).finally(() => (this.asking -= 1));
       },
-      supports: ['create', 'delete'] as const,
+      supports: ['create', 'delete', 'drain'] as const,
       inspect: (effect: Effect, context: EffectContext) =>
         this.#through(() => crossed(effect, () => gateway.inspect(effect, context))),
     };

@@ -245,13 +245,23 @@ function coveredBy({ step }: ClientCommand, snapshot: Snapshot): ReadonlySet<str
 /** What an event says, without what differs each time it is decided, and without those whom it closes. */
 export function saidBy(event: Json | AdminEvent): string {
   const said = redactSecrets(event);
-  const { type, resource, before = {}, after = {} } = said as Readonly<Record<string, Settings>>;
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const { type, resource, ...update } = said as Readonly<Record<string, Settings>>;
+  const [before, after] = [update['before'] ?? {}, update['after'] ?? {}].map(withDrainInParts);
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return JSON.stringify([
     type,
     resource,
-    names.map((name) => [name, ...between(before[name], after[name])]).filter(isChanged),
+    names.map((name) => [name, ...between(before?.[name], after?.[name])]).filter(isChanged),
   ]);
+}
+
+/** A plan shows how long a drain takes, not the instants, and of a drain what changes. */
+function withDrainInParts({ drain, ...settings }: Settings): Settings {
+  const { since: _since, until: _until, by: _by, ...parts } = (drain ?? {}) as Settings;
+  return {
+    ...settings,
+    ...Object.fromEntries(Object.entries(parts).map(([name, value]) => [`drain ${name}`, value])),
+  };
 }
 
 type Settings = Readonly<Record<string, unknown>>;

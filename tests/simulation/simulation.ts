@@ -32,6 +32,7 @@ import { Clients } from './asking.ts';
 import { limits } from './bound.ts';
 import { anyCommand, maintenanceCommand, sequenceAfter } from './command.ts';
 import { Disk } from './disk.ts';
+import { Drainer, unknowable } from './drainer.ts';
 import { Founder, type Gone } from './founder.ts';
 import { hazardsOf, noHazards, type Hazards } from './hazard.ts';
 import { Historian } from './historian.ts';
@@ -89,14 +90,15 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
   return world.end();
 }
 
-/** In every fourth world, clients plan; in every fourth, they undo and restore; and in every fourth, they create and delete. */
+/** In every fourth world, clients plan; in every fourth, they undo and restore; they create and delete; and they drain. */
 function guestsOf(seed: number): Guests {
   const [planning, undoing] = [createRandom(seed + 2 ** 34), createRandom(seed + 2 ** 35)];
-  const founding = createRandom(seed + 2 ** 36);
+  const [founding, draining] = [createRandom(seed + 2 ** 36), createRandom(seed + 2 ** 37)];
   return {
     planning: planning.chance(0.25) ? planning : undefined,
     undoing: undoing.chance(0.25) ? undoing : undefined,
     founding: founding.chance(0.25) ? founding : undefined,
+    draining: draining.chance(0.25) ? draining : undefined,
   };
 }
 
@@ -104,6 +106,8 @@ function guestsOf(seed: number): Guests {
 interface Guests {
   /** Draws what clients create and delete. */
   readonly founding: Random | undefined;
+  /** Draws what clients drain. */
+  readonly draining: Random | undefined;
   /** Draws what clients plan. */
   readonly planning: Random | undefined;
   /** Draws what clients undo and restore. */
@@ -135,6 +139,7 @@ class World {
   readonly #abandonment = new Abandonment();
   readonly #planner: Planner | undefined;
   readonly #founder: Founder | undefined;
+  readonly #drainer: Drainer | undefined;
   /** Judges the history; left out in the worlds of before. */
   readonly #ledger: Ledger | undefined;
   readonly #historian: Historian | undefined;
@@ -151,6 +156,7 @@ class World {
     this.#planner = guests?.planning && new Planner(guests.planning, hazards.seals);
     // What an abandoned command has created would be there or not, for everybody.
     this.#founder = guests?.founding && !hazards.abandons ? new Founder(guests.founding) : undefined;
+    this.#drainer = guests?.draining && !hazards.abandons ? new Drainer(guests.draining) : undefined;
     this.#random = random;
     this.#more = more;
     this.#hazards = hazards;
@@ -192,6 +198,7 @@ class World {
     if (this.#life === life && life.alive) await this.#befall(life);
     if (this.#random.chance(0.7)) await this.#clock.advance(this.#random.below(1500));
     if (this.#life !== life || !life.alive) return;
+    if (!life.isClosing) this.#faults.push(...(this.#drainer?.early(life.admin, this.#gateway) ?? []));
     this.#faults.push(...life.unheeded(), ...life.overdue());
     if (life.settled) this.#lookAtFailures(life);
     // Not awaited: the world goes on as without the look.
@@ -218,6 +225,7 @@ class World {
     this.#planSome(life);
     this.#undoSome(life);
     this.#foundSome(life);
+    this.#drainSome(life);
     if (abandons && random.chance(0.5)) this.#abandonSome(life);
     for (const reader of this.#readers) reader.step(life.admin);
     if (losesStore && random.chance(0.1)) this.#disk.lose(random.pick(['taken', 'rewritten']));
@@ -243,6 +251,13 @@ class World {
       this.#report(life.admin, this.#founder.happenings(this.#gateway));
       this.#report(life.admin, this.#founder.late(this.#goneFrom(life)));
     }
+  }
+
+  #drainSome(life: Life): void {
+    if (this.#drainer === undefined || life.isClosing) return;
+    this.#commands += 1;
+    const asked = this.#drainer.next(this.#commands + 1, this.#clock.now());
+    if (asked !== undefined) this.#ask(life, asked);
   }
 
   /** The servers and services that were deleted in the last minute, and neither are there nor come back. */
@@ -349,6 +364,7 @@ class World {
       ...this.#trail.faultsFound,
       ...(this.#planner?.faults ?? []),
       ...(this.#founder?.faults ?? []),
+      ...(this.#drainer?.faults ?? []),
       ...(this.#ledger?.faults ?? []),
       ...(this.#historian?.faults ?? []),
     ];
@@ -422,9 +438,9 @@ class World {
   }
 
   #judge(life: Life): void {
-    const { snapshot: shown } = life.admin;
+    this.#faults.push(...(this.#drainer?.overdue(life.admin, this.#clock.now()) ?? []));
     const differences = this.#differences(life.admin).filter((text) => !this.#abandonment.allows(text));
-    this.#faults.push(...life.unrest(), ...differences, ...this.#model.lies(shown));
+    this.#faults.push(...life.unrest(), ...differences, ...this.#lies(life.admin));
   }
 
   async #settle(): Promise<void> {
@@ -442,7 +458,9 @@ class World {
 
   #ask(life: Life, asked: Asked): void {
     this.#clientCount += 1;
-    life.send(asked, this.#model, `client-${String(this.#clientCount)}`);
+    const actor = `client-${String(this.#clientCount)}`;
+    this.#drainer?.sent(asked, actor);
+    life.send(asked, this.#model, actor);
   }
 
   /** A client remembers what it was answered. */
@@ -599,11 +617,18 @@ class World {
     life.onAnswer = (heard) => {
       this.#hear(heard);
     };
-    this.#faults.push(...this.#model.lies(life.admin.snapshot));
+    this.#faults.push(...this.#lies(life.admin));
+    this.#faults.push(...(this.#drainer?.early(life.admin, this.#gateway) ?? []));
     this.#sayings?.forgetStarts();
     // Sessions and failures are not kept: the host reports those that it has.
     life.admin.report([...this.#gateway.sessionReports(), ...this.#statusReports()]);
+    life.admin.report({ type: 'sessions.complete' });
     return life;
+  }
+
+  #lies({ snapshot: shown }: Admin): readonly string[] {
+    const lies = this.#model.lies(shown);
+    return this.#drainer === undefined ? lies : lies.filter((text) => !unknowable.test(text));
   }
 
   /** The functions of the host that only some worlds have. */
@@ -614,7 +639,9 @@ class World {
       maxEventsKept,
       applying: (effect, commandId) => {
         if (abandons) this.#abandonment.note(effect, commandId);
-        if (this.#life?.alive === true) this.#planner?.note(effect, commandId, this.#life.admin);
+        if (this.#life?.alive !== true) return;
+        this.#planner?.note(effect, commandId, this.#life.admin);
+        this.#drainer?.note(effect, commandId, this.#life.admin, this.#clock.now());
       },
       ...(audit === 'none' ? {} : { audit: { sink: this.#sink, required: audit === 'required' } }),
       ...(seals

@@ -61,7 +61,8 @@ describe('a snapshot in a console', () => {
         '  services: Collection(4) [ "My Service", "Bare Service", "Report Service", "Spare Service" ],',
         '  monitors: Collection(3) [ "Main Monitor", "Idle Monitor", "Failed Monitor" ],',
         '  filters: Collection(3) [ "Hint", "Query Log", "Spare" ],',
-        '  sessions: SessionTable(3) { total: 11, "my-service": 2, "bare-service": 1 }',
+        '  sessions: SessionTable(3) { total: 11, "my-service": 2, "bare-service": 1 },',
+        '  draining: Array(0) []',
         '}',
       ].join('\n'),
     ]);

@@ -99,7 +99,9 @@ function namedThings(
   own: Own,
 ): fc.Arbitrary<readonly Named[]> {
   const { name: nameShape = z.string(), ...shapes } = form.shapes(fields);
-  const things = objectsOf(shapes, own, collection).filter(hasRequired(fields));
+  const things = objectsOf(shapes, own, collection)
+    .filter(hasRequired(fields))
+    .map(withSoundDrain(collection));
   const names = fc.uniqueArray(
     valuesOf(nameShape as z.core.$ZodType<string, string>, `a name in ${collection}`),
     {
@@ -108,6 +110,18 @@ function namedThings(
     },
   );
   return names.chain((list) => fc.tuple(...list.map((name) => things.map((rest) => ({ ...rest, name })))));
+}
+
+/** A service that drains is stopped, and its drain says what it was; a server does neither. */
+function withSoundDrain(collection: string): (entry: Entry) => Entry {
+  return (entry) => {
+    const { drain, ...rest } = entry;
+    if (drain === undefined) return entry;
+    const { from = 'started', ...others } = drain as { readonly from?: string };
+    return collection === 'services'
+      ? { ...rest, state: 'stopped', drain: { ...others, from } }
+      : { ...rest, drain: others };
+  };
 }
 
 /** Names of secret entries. No map in the open has such a name. */

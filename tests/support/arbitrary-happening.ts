@@ -13,12 +13,14 @@ import {
   deleteListener,
   deleteResource,
   deleteUser,
+  drain,
   flushLogs,
   linkTo,
   patchFilter,
   patchMonitor,
   patchServer,
   patchService,
+  resume,
   sequence,
   serverStatusWords,
   startMonitor,
@@ -116,7 +118,25 @@ const deleted =
       detach: value % 2 === 0,
     });
 
-const drain: OfName = (from, name, context) =>
+const draining =
+  (collection: 'services' | 'servers'): Verb =>
+  ({ pick, value, among }) =>
+  (from, context) => {
+    const options = [
+      {},
+      { reason: 'kernel' },
+      { timeout: (value % 5) + 1, then: value % 2 === 0 ? 'close' : 'resume' },
+    ] as const;
+    return drain(
+      from,
+      collection,
+      picked((among ?? from)[collection], pick),
+      options[value % 3] ?? {},
+      context,
+    );
+  };
+
+const stopAndClose: OfName = (from, name, context) =>
   sequence(
     (now, within) => stopService(now, name, within),
     (now, within) => closeServiceSessions(now, name, within),
@@ -149,6 +169,8 @@ export const verbs = {
       const listeners = (among ?? from).services.find(service)?.listeners ?? [];
       return deleteListener(from, service, picked(listeners, value), context);
     },
+  'services.drain': draining('services'),
+  'services.resume': named('services', (from, name, context) => resume(from, 'services', name, context)),
   'services.closeSessions': named('services', closeServiceSessions),
   'services.patch': patched('services', patchService, (value, { servers, filters }) => [
     replace('/servers', someLinks(servers, 'servers', value)),
@@ -157,6 +179,8 @@ export const verbs = {
   ]),
   'servers.create': created('servers', (value) => ({ address: '::1', port: value % 70000, protocol: 'pg' })),
   'servers.delete': deleted('servers'),
+  'servers.drain': draining('servers'),
+  'servers.resume': named('servers', (from, name, context) => resume(from, 'servers', name, context)),
   'servers.closeConnections': named('servers', closeServerConnections),
   'servers.patch': patched('servers', patchServer, (value) => [
     replace(
@@ -194,7 +218,7 @@ export const verbs = {
     (from, context) =>
       changePassword(from, picked(from.users, pick), `hash ${String(value % 3)}`, context),
   'users.delete': named('users', deleteUser),
-  drain: named('services', drain),
+  stopAndClose: named('services', stopAndClose),
 } as const satisfies Readonly<Record<string, Verb>>;
 
 /** Commands. */

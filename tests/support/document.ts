@@ -84,6 +84,14 @@ export const sampleDocument: GatewayDocument = {
       protocol: 'pgbackend',
       status: [],
       parameters: {},
+      drain: {
+        since: '2016-08-29T12:00:00+00:00',
+        timeout: 31_536_000,
+        until: '2017-08-29T12:00:00+00:00',
+        then: 'close',
+        reason: 'new kernel',
+        by: 'ada',
+      },
     },
   ],
   services: [
@@ -132,7 +140,20 @@ export const sampleDocument: GatewayDocument = {
       servers: ['/servers/db-serv-3'],
       filters: ['/filters/Hint'],
     },
-    { name: 'Spare Service', router: 'cli', state: 'stopped' },
+    {
+      name: 'Spare Service',
+      router: 'cli',
+      state: 'stopped',
+      drain: {
+        since: '2016-08-29T12:00:00+00:00',
+        timeout: 31_536_000,
+        until: '2017-08-29T12:00:00+00:00',
+        then: 'close',
+        reason: 'old version',
+        by: 'Grace',
+        from: 'stopped',
+      },
+    },
   ],
   monitors: [
     {

@@ -192,7 +192,7 @@ function strayChanges(before: Snapshot, next: Snapshot, events: readonly AdminEv
 
 function partsIn(snapshot: Snapshot): ReadonlyMap<string, unknown> {
   return new Map<string, unknown>([
-    ...Object.entries(snapshot).filter(([name]) => name !== 'revision'),
+    ...Object.entries(snapshot).filter(([name]) => name !== 'revision' && name !== 'draining'),
     ...collections.flatMap((name) =>
       Array.from<Entity, [string, unknown]>(snapshot[name], (entity) => [`${name}/${entity.key}`, entity]),
     ),

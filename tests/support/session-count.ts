@@ -3,7 +3,7 @@
  */
 import type { Snapshot } from 'gateway-admin-core';
 
-import { sessionsOf } from '../../src/snapshot/state.ts';
+import { drainingIn, sessionsOf } from '../../src/snapshot/state.ts';
 
 /** What the indexes of the session table say otherwise than a count of its sessions. */
 export function miscounts(snapshot: Snapshot): readonly string[] {
@@ -22,6 +22,12 @@ export function miscounts(snapshot: Snapshot): readonly string[] {
     ids,
     ids.toSorted((a, b) => a - b),
   );
+  const drains = (['services', 'servers'] as const).flatMap((collection) =>
+    [...snapshot[collection]]
+      .filter(({ settings }) => 'drain' in settings)
+      .map(({ key }) => ({ collection, key })),
+  );
+  compare('draining', inOrder(snapshot.draining), inOrder(drainingIn(snapshot, drains)));
   for (const { key } of services) {
     const open = all.filter(({ service }) => service === key);
     compare(`sessions on ${key}`, sessions.countOfService(key), open.length);
@@ -41,4 +47,8 @@ export function miscounts(snapshot: Snapshot): readonly string[] {
   const total = [...services].reduce((sum, { key }) => sum + sessions.totalOfService(key), 0);
   compare('total', sessions.total, total);
   return wrong;
+}
+
+function inOrder(draining: Snapshot['draining']): readonly string[] {
+  return draining.map((each) => JSON.stringify(each)).toSorted();
 }

@@ -19,6 +19,7 @@ import {
 import type { Fields } from '../../core/field.ts';
 import type { ReportBase, ReportTable } from '../../core/report.ts';
 import { find, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import type { Draining } from './drain.ts';
 import type { KindRoute } from './route.ts';
 
 /** A kind of resource. `S` is the snapshot. @internal */
@@ -44,6 +45,8 @@ export interface NamedResources<S extends State = State> extends Named<Configure
   readonly fields: Fields;
   /** The part that a running interface takes over from a gateway document; left out if there is none. */
   readonly adoption?: Adoption;
+  /** How a resource drains; left out if none does. */
+  readonly draining?: Draining<State, never>;
   /** A further change of a snapshot when a resource with links comes or goes; left out if there is none. */
   onLinks?(
     this: void,

@@ -62,8 +62,8 @@ export const lifecycle = defineLifecycle<LifecycleState, LifecycleInput>({
   failed: { start: 'started', stop: 'stopped', 'report-failed': 'failed', 'report-started': 'started' },
 });
 
-/** The state that callers want. A failed service or monitor is wanted. */
-function wantedState(state: LifecycleState): 'started' | 'stopped' {
+/** The state that callers want. A failed service or monitor is wanted. @internal */
+export function wantedState(state: LifecycleState): 'started' | 'stopped' {
   return state === 'stopped' ? 'stopped' : 'started';
 }
 
@@ -125,7 +125,17 @@ type Thing = ConfiguredEntity & Lived;
 export interface KindLifecycle<S extends State, K extends Singular> {
   readonly named: Named<Thing, K>;
   readonly events: EventTable<S, LifecycleEvent<K>>;
+  readonly instead?: Instead<S> | undefined;
 }
+
+/** Decides a command about a thing in another way; `undefined` if there is none. */
+type Instead<S> = (
+  this: void,
+  command: Command,
+  snapshot: S,
+  thing: never,
+  context: Context,
+) => DecisionOf<S> | undefined;
 
 type Command = 'start' | 'stop';
 
@@ -135,7 +145,8 @@ type Draft = Omit<Thing, keyof Lived> & { -readonly [M in keyof Lived]: Lived[M]
   startAssumed?: true;
 };
 
-interface LifecycleHooks {
+interface LifecycleHooks<S> {
+  readonly instead?: Instead<S>;
   readonly onStart?: (this: void, draft: Draft, at: number) => void;
   readonly onFail?: (this: void, draft: Draft) => void;
 }
@@ -145,12 +156,12 @@ interface LifecycleHooks {
  *
  * @param named - the collection of the kind
  * @param hooks - `onStart` takes the time of a start into the draft, in milliseconds since 1970-01-01T00:00:00Z; `onFail`
- *   changes the draft when the host reports a failure
+ *   changes the draft when the host reports a failure; `instead` decides a command about a thing that drains
  * @internal
  */
 export function lifecycleOf<S extends State, K extends Singular>(
   named: Named<Thing, K>,
-  { onStart, onFail }: LifecycleHooks = {},
+  { onStart, onFail, instead }: LifecycleHooks<S> = {},
 ): KindLifecycle<S, K> {
   const kind = named.singular;
   const events = {
@@ -169,7 +180,7 @@ export function lifecycleOf<S extends State, K extends Singular>(
     [`${kind}.reported`]: { origin: 'report', evolve: seen },
   };
   // The cast is needed because the compiler does not see that the computed keys are the event types of the kind.
-  const machine = { named, events: events as unknown as KindLifecycle<S, K>['events'] };
+  const machine = { named, events: events as unknown as KindLifecycle<S, K>['events'], instead };
   return machine;
 
   function opposite(command: Command) {
@@ -293,6 +304,20 @@ export function decideLifecycle<S extends State, K extends Singular>(
 }
 
 function decideFound<S extends State, K extends Singular>(
+  machine: KindLifecycle<S, K>,
+  command: Command,
+  snapshot: S,
+  thing: Thing,
+  context: Context,
+): LifecycleDecision<S, K> {
+  const instead = machine.instead?.(command, snapshot, thing as never, context);
+  return (
+    (instead as LifecycleDecision<S, K> | undefined) ?? decideMove(machine, command, snapshot, thing, context)
+  );
+}
+
+/** Decides a start or stop from the state alone. @internal */
+export function decideMove<S extends State, K extends Singular>(
   { named: { collection, singular: kind }, events }: KindLifecycle<S, K>,
   command: Command,
   snapshot: S,

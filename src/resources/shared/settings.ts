@@ -209,13 +209,21 @@ export function adoptionOf<S extends State, T extends ConfiguredEntity, K extend
     const [now, then] = [present.settings, wanted.settings];
     return settings.adopted?.(now, then) ?? then;
   };
-  const update = (snapshot: S, present: T, wanted: T, context: Context): UpdateDecision<S, T, K> => {
-    const before = present.settings;
-    const view = viewIn(settings, snapshot);
-    const taken = adoptSettings(view, before, adopted(present, wanted), nameFinder(snapshot));
-    return decideUpdate(settings, snapshot, present, taken, context);
-  };
+  const update = (snapshot: S, present: T, wanted: T, context: Context): UpdateDecision<S, T, K> =>
+    decideSettings(settings, snapshot, present, adopted(present, wanted), context);
   return { adopted, steps: { update, ...others } };
+}
+
+/** Decides other settings for a resource: one event and one effect, unchanged, or refused with every fault. @internal */
+export function decideSettings<S extends State, T extends ConfiguredEntity, K extends Singular>(
+  settings: KindSettings<S, T, K>,
+  snapshot: S,
+  thing: T,
+  wanted: T['settings'],
+  context: Context,
+): UpdateDecision<S, T, K> {
+  const taken = adoptSettings(viewIn(settings, snapshot), thing.settings, wanted, nameFinder(snapshot));
+  return decideUpdate(settings, snapshot, thing, taken, context);
 }
 
 function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Singular>(

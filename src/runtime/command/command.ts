@@ -87,11 +87,11 @@ export async function settleGroups(
   // The stages that can be taken back; `undefined` after one that cannot.
   let settled: readonly Stage[] | undefined = [];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
-    const back = await takeBack(settled, of, flight);
+    const back = await takeBack(settled, refused.kept, { done, of }, flight);
+    const { kept } = back;
     const left = back.isWhole ? 0 : done;
-    const kept = [...refused.kept, ...back.kept];
     const refusal = refusalText({ reason: refused.reason, kept }, { done: left, of, back });
-    events.push(...back.events, ...(await flight.settle(kept, { at: 'end', refusal })));
+    events.push(...back.events, ...(await flight.settle(back.unsettled, { at: 'end', refusal })));
     const isPartlyDone = left > 0 || kept.length > 0;
     return { events, refusal, ...(isPartlyDone ? { isPartlyDone } : {}) };
   };
@@ -113,38 +113,50 @@ export async function settleGroups(
 
 /** What was taken back of a command. */
 interface TakenBack {
-  /** The events that take it back. */
+  /** The settled events: those that take it back, and those that stand. */
   readonly events: readonly AdminEvent[];
-  /** Events on the way back that stand because the host refused to undo their effects. */
+  /** Events that stand because the host refused to undo their effects. */
   readonly kept: readonly AdminEvent[];
-  /** Whether everything was taken back. */
+  /** The events of `kept` that are not settled yet. */
+  readonly unsettled: readonly AdminEvent[];
+  /** Whether everything that had settled was taken back. */
   readonly isWhole: boolean;
 }
 
 /**
  * Takes back the settled groups of a command whose later group was refused, such as a creation.
  *
+ * @param kept - the events of the refused group that stand. They settle before the way back begins: its intents replace
+ *   that of the group, and a later life looks at the last intent alone
  * @param of - the number of the parts of the command: the parts of the way back come after them
  */
 async function takeBack(
   settled: readonly Stage[] | undefined,
-  of: number,
+  kept: readonly AdminEvent[],
+  { done, of }: Progress,
   flight: Flight,
 ): Promise<TakenBack> {
+  const untouched = { events: [], kept, unsettled: kept, isWhole: false };
+  if (settled === undefined || settled.length === 0) return untouched;
   const events: AdminEvent[] = [];
-  // After a 504, the caller may already use what has settled.
-  if (settled === undefined || settled.length === 0 || flight.isUnknown)
-    return { events, kept: [], isWhole: false };
-  const { actor } = flight.command;
-  const context = { now: flight.runtime.now(), ...(actor === undefined ? {} : { actor }) };
-  const groups = wayBack(settled, flight.runtime.snapshot(), context);
+  if (kept.length > 0) events.push(...(await flight.settle(kept, { at: 'part', done: done + 1, of })));
+  const groups = groupsBack(settled, flight);
   const all = of + groups.length + 1;
   for (const [index, group] of groups.entries()) {
     const refused = await performGroup(group, flight, { done: of + index, of: all });
-    if (refused !== undefined) return { events, kept: refused.kept, isWhole: false };
+    if (refused !== undefined)
+      return { events, kept: [...kept, ...refused.kept], unsettled: refused.kept, isWhole: false };
     events.push(...(await flight.settle(eventsOf(group), { at: 'part', done: of + index + 1, of: all })));
   }
-  return { events, kept: [], isWhole: groups.length > 0 };
+  return { events, kept, unsettled: [], isWhole: groups.length > 0 };
+}
+
+function groupsBack(settled: readonly Stage[], flight: Flight): readonly Group[] {
+  // After a 504, the caller may already use what has settled.
+  if (flight.isUnknown) return [];
+  const { actor } = flight.command;
+  const context = { now: flight.runtime.now(), ...(actor === undefined ? {} : { actor }) };
+  return wayBack(settled, flight.runtime.snapshot(), context);
 }
 
 /**

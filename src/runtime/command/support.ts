@@ -3,14 +3,18 @@
  */
 import type { GatewayPort } from '../../ports/port.ts';
 import { problem, type Problem } from '../../problem.ts';
-import { firstPartOf } from '../../core/decision.ts';
+import { firstPartOf, partsOf } from '../../core/decision.ts';
+import { sameJson } from '../../json/value.ts';
 import { namedResources, type AdminEvent, type Effect } from '../../resources/index.ts';
+import type { AnyDrain } from '../../resources/shared/drain.ts';
 import { linkOfCollection } from '../../resources/shared/look-up.ts';
 import type { Coordinator } from '../coordinator.ts';
 import type { Acceptance } from './turn.ts';
 
 /** What a gateway does only if it says so. @internal */
-export const abilities = ['create', 'delete'] as const satisfies GatewayPort['supports'];
+export const abilities = ['create', 'delete', 'drain'] as const satisfies GatewayPort['supports'];
+
+type Ability = (typeof abilities)[number];
 
 /** The links of the collections on which creations and deletions rest. */
 const collections: ReadonlySet<string> = new Set(namedResources.map(linkOfCollection));
@@ -29,22 +33,38 @@ function isAboutMembership(link: string): boolean {
 export function refuseUnsupported(
   decision: Acceptance,
   { supports = [] }: Pick<GatewayPort, 'supports'>,
-  coordinator: Pick<Coordinator, 'refuseMembership'> | undefined,
+  coordinator: Pick<Coordinator, 'refuseBeyondLevel'> | undefined,
 ): Problem | undefined {
   // The first part of a long teardown is made when its effects are read.
-  if (!decision.resources.some(isAboutMembership)) return undefined;
-  for (const { type, resource } of firstPartOf<AdminEvent, Effect>(decision).effects) {
-    const ability = abilities.find((each) => type.endsWith(`.${each}`));
+  if (partsOf(decision).count > 1 && !decision.resources.some(isAboutMembership)) return undefined;
+  for (const effect of firstPartOf<AdminEvent, Effect>(decision).effects) {
+    const ability = abilityFor(effect);
     if (ability === undefined) continue;
-    const problem = supports.includes(ability) ? coordinator?.refuseMembership() : cannot(ability, resource);
+    if (!supports.includes(ability)) return cannot(ability, effect.resource);
+    const problem = coordinator?.refuseBeyondLevel();
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function cannot(ability: string, resource: string): Problem {
-  const detail =
-    `This gateway cannot ${ability} ${resource} while it runs. ` +
-    'Change the document of the gateway, and start the gateway again.';
+/** What a gateway must be able to do for an effect; `undefined` if every gateway is. */
+function abilityFor(effect: Effect): Ability | undefined {
+  const { type } = effect;
+  if (type.endsWith('.create')) return 'create';
+  if (type.endsWith('.delete')) return 'delete';
+  if (type !== 'service.update' && type !== 'server.update') return undefined;
+  const [before, after]: readonly (AnyDrain | undefined)[] = [effect.before.drain, effect.after.drain];
+  return sameJson({ ...before }, { ...after }) ? undefined : 'drain';
+}
+
+/** What to do instead. */
+const insteadOf: Readonly<Record<Ability, string>> = {
+  create: 'Change the document of the gateway, and start the gateway again.',
+  delete: 'Change the document of the gateway, and start the gateway again.',
+  drain: 'Stop the service, or set the server to maintenance, and close what is left later.',
+};
+
+function cannot(ability: Ability, resource: string): Problem {
+  const detail = `This gateway cannot ${ability} ${resource} while it runs. ${insteadOf[ability]}`;
   return problem('not-supported', detail);
 }

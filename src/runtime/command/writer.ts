@@ -14,6 +14,7 @@ import {
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Foresee, Veto } from '../../ports/port.ts';
+import { drainedBetween } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, toPlan, type Plan, type Planned } from '../plan/plan.ts';
@@ -68,6 +69,8 @@ export interface WriterOptions
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   /** The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
+  /** The snapshot is another one. Never throws. */
+  readonly onChanged: () => void;
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
 }
@@ -255,10 +258,13 @@ export class Writer {
 
   /** Makes `next` the current snapshot, and publishes the events that led to it. */
   #record(next: Snapshot, events: readonly AdminEvent[]): void {
+    const before = this.#snapshot;
     this.#snapshot = next;
     this.#departed.take(events);
     this.#options.journal.mark(next.revision);
-    this.#options.publish(next.revision, events);
+    const drained = drainedBetween(before, next, this.#runtime.now()) as readonly AdminEvent[];
+    this.#options.publish(next.revision, drained.length === 0 ? events : [...events, ...drained]);
+    this.#options.onChanged();
   }
 
   /**

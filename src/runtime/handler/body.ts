@@ -3,7 +3,7 @@
  */
 import { parseJson } from '../../json/parse.ts';
 import type { Json } from '../../json/value.ts';
-import { fail, type Result } from '../../problem.ts';
+import { fail, ok, type Result } from '../../problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Clock } from '../../ports/port.ts';
@@ -28,7 +28,7 @@ export interface BodyOptions {
  */
 export async function readBody(
   request: AdminRequest,
-  rule: Pick<Route, 'mediaTypes'>,
+  rule: Pick<Route, 'mediaTypes' | 'mayLackBody'>,
   { limits, clock, closing }: BodyOptions,
 ): Promise<Result<Json>> {
   const coding = request.headers['content-encoding'] ?? 'identity';
@@ -44,6 +44,7 @@ export async function readBody(
   if (body === 'late') return tooLate(limits);
   if (body === 'closed') return interfaceCloses;
   if (body.length > limits.maxBodyBytes) return tooLarge(limits);
+  if (body.length === 0 && rule.mayLackBody === true) return ok({});
   if (mediaType === undefined && body.length > 0) return unsupported(rule);
   const text = decodeUtf8(body);
   if (text === undefined) return fail('body-encoding-invalid', 'The body is not UTF-8. Send JSON as UTF-8.');

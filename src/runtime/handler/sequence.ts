@@ -139,11 +139,12 @@ function partOf(command: SequenceCommand, at: number): Result<Part> {
   if (ifMatch?.ok === false) return failing('validation-failed', 'if_match', noTags);
   const { route, parameters } = match;
   const hasBody = route.mediaTypes.length > 0;
-  if (hasBody && body === undefined) return failing('body-missing', 'body', noBody);
+  const given = body === undefined && route.mayLackBody === true ? {} : body;
+  if (hasBody && given === undefined) return failing('body-missing', 'body', noBody);
   return ok({
     place: { route, parameters },
     // As over HTTP, the body of a command that needs none is ignored.
-    body: hasBody ? (body as Json) : null,
+    body: hasBody ? (given as Json) : null,
     conditions: ifMatch === undefined ? {} : { ifMatch },
     tell,
   });

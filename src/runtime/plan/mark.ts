@@ -174,19 +174,22 @@ const unbound: ReadonlySet<string> = new Set(
 function shown(changed: AdminEvent | Effect): JsonObject {
   const { before, after, ...change } = changed as unknown as JsonObject;
   const members = Object.entries(change).filter(([name]) => !unbound.has(name));
-  const said = Object.fromEntries(members.map(([name, value]) => [name, withoutSecret(name, value)]));
+  const said = Object.fromEntries(members.map(([name, value]) => [name, boundPart(name, value)]));
   if (!isObject(before) || !isObject(after)) return said;
   return { ...said, changed: differenceOf(secretsSet(before), secretsSet(after)) };
 }
 
 /** Each sealing gives another text. Replaced before values are compared, so that no mark depends on a secret. */
 function secretsSet(settings: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [name, withoutSecret(name, value)]),
-  );
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, boundPart(name, value)]));
 }
 
-function withoutSecret(name: string, value: Json): Json {
+function boundPart(name: string, value: Json): Json {
+  // The plan shows how long a drain takes: the instants move with the time.
+  if (name === 'drain' && isObject(value)) {
+    const { since: _since, until: _until, by: _by, ...drain } = value;
+    return drain;
+  }
   // The definition of a resource has its secrets inside, and those of its listeners.
   if (isArray(value)) return value.map((each) => (isObject(each) ? secretsSet(each) : each));
   if (name === 'definition' && isObject(value)) return secretsSet(value);

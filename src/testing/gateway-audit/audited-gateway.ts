@@ -147,7 +147,7 @@ export async function withGateway<Gateway extends AuditedGateway>(
 ): Promise<void> {
   // The audit calls the port itself. The interface only settles what the port has applied.
   const settled: GatewayPort = {
-    supports: ['create', 'delete'],
+    supports: ['create', 'delete', 'drain'],
     apply: () => Promise.resolve(),
     inspect: () => Promise.resolve('in-place'),
   };

@@ -174,7 +174,7 @@ const optionalSettings: Readonly<
   Record<OptionalNames<ServiceSettings & ServerSettings & MonitorSettings>, true>
 > = {
   ...{ user: true, passwordSealed: true, root_user: true, version_string: true, weightby: true },
-  ...{ connection_timeout: true, max_connection: true, strip_db_esc: true, port: true },
+  ...{ connection_timeout: true, max_connection: true, strip_db_esc: true, port: true, drain: true },
 };
 
 function withUpdate(thing: ScriptedThing, { before, after }: Change): ScriptedThing {

@@ -178,7 +178,7 @@ export function createScriptedGateway(options: ScriptedGatewayOptions): Scripted
     calls.flatMap((call) => (call.method === method ? [call.effect] : []));
   const gateway: ScriptedGateway = {
     ...createTraffic(live, clock),
-    supports: ['create', 'delete'],
+    supports: ['create', 'delete', 'drain'],
     ...(telemetry === undefined ? {} : { telemetry }),
     get state() {
       return toState(live);

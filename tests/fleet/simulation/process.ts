@@ -40,7 +40,7 @@ export class Process {
     const store = disk.store({ isDead: () => this.isDead, isCut: () => this.isCut });
     this.gateway = {
       apply: (effect, context) => through(() => gateway.apply(effect, context)),
-      supports: ['create', 'delete'],
+      supports: ['create', 'delete', 'drain'],
       inspect: (effect, context) => through(() => gateway.inspect(effect, context)),
     };
     this.store = {

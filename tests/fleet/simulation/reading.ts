@@ -116,11 +116,15 @@ export class Readings {
   /**
    * Whether what a node shows may be its own, even if it looks like something that the log has had: a change that is being taken
    * back, a part of a change that the gateway has refused to follow as a whole, or the last changes of a node that closes and
-   * does not learn whether their records were kept. What comes is created before it is started or listed.
+   * does not learn whether their records were kept. What comes is created before it is started or listed. A resource that the
+   * node has yet to follow may have left out a server, and listed it again, when the node put another server in its place.
    */
   #isOwn({ name, isClosing, running }: Node, link: string): boolean {
     const [own] = running?.admin.fleet.nodes() ?? [];
-    const isPartly = own?.behind.some(({ resource, code }) => isSame(resource, link) && code !== undefined);
+    const mayBeBetween = this.#founding !== undefined;
+    const isPartly = own?.behind.some(
+      ({ resource, code }) => isSame(resource, link) && (code !== undefined || mayBeBetween),
+    );
     const isBetween = running !== undefined && isInParts(running.admin, link);
     return isClosing || isPartly === true || isBetween || this.#chronicle.hasFenced(name, link);
   }

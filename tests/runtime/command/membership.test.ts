@@ -301,6 +301,21 @@ describe('a process that dies in a sequence', () => {
     },
   );
 
+  // Promise: recovery-undo
+  it('leaves what the gateway has refused to undo, when it dies on the way back', async () => {
+    const [clock, store, refused] = [createVirtualClock(0), createMemoryStore(), new EffectRefusedError('No.')];
+    const gateway = createScriptedGateway({ snapshot: given, clock });
+    const dying = await openRunning(store, { snapshot: given, gateway, clock });
+    gateway.will('done', 'done', refused, refused, () => new Promise(() => undefined));
+    dying.admin.execute(sequence(createServer, move, stop)).catch(() => undefined);
+    await clock.settle();
+    expect(gateway.calls.map(({ effect }) => effect.type).at(-1)).toBe('server.delete');
+    gateway.dropCalls();
+    const { admin } = await openRunning(store, { snapshot: given, gateway, clock });
+    expect(admin.snapshot.servers.find('spare')?.settings.port).toBe(7);
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
+  });
+
   /** The effects at which a process can die: how many were answered, and whether the gateway has done the next one. */
   function deaths(effects: number): readonly (readonly [answered: number, isLastDone: boolean])[] {
     return Array.from({ length: effects }, (_, at) => [[at, false] as const, [at, true] as const]).flat();

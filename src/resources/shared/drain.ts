@@ -1,0 +1,410 @@
+/**
+ * Draining: a service or server takes no new sessions, and what is open ends by itself. At a deadline, the rest is closed,
+ * or the drain ends.
+ *
+ * A drain is a setting, so its events, effects, undo, journal and history are those of settings. No patch writes it. A
+ * service drains by its stop; a drained server gets no new sessions from the gateway.
+ */
+import * as z from 'zod/mini';
+
+import { Batch } from '../../core/batch.ts';
+import type { Entity, Named, Singular } from '../../core/collection.ts';
+import {
+  accepted,
+  unchanged,
+  type Accepted,
+  type Context,
+  type DecisionOf,
+  type EffectBase,
+  type EventBase,
+  type EventHead,
+  type EventTable,
+} from '../../core/decision.ts';
+import * as shape from '../../core/shape.ts';
+import { commandQuery } from '../../http/route.ts';
+import { ok, problemOf } from '../../problem.ts';
+import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
+import { sameJson, type Json } from '../../json/value.ts';
+import {
+  find,
+  linkOf,
+  linkOfKey,
+  put,
+  shownVersion,
+  type ConfiguredEntity,
+  type DrainingResource,
+  type State,
+} from '../../snapshot/state.ts';
+import type { About } from './kind.ts';
+import { finder } from './look-up.ts';
+import { endpointOf, commandRoute, type KindRoute } from './route.ts';
+
+/**
+ * The drain of a service or server, as a setting.
+ *
+ * @public
+ */
+export interface Drain {
+  /** When the drain began: ISO 8601 in UTC. */
+  readonly since: string;
+  /** Seconds until the deadline: a whole number from 1 to 31,536,000. Left out for a drain that goes on until it is ended. */
+  readonly timeout?: number;
+  /** The deadline: ISO 8601 in UTC; left out without `timeout`. */
+  readonly until?: string;
+  /** What happens at the deadline: what is open is closed, or the drain ends. Given exactly with `timeout`. */
+  readonly then?: 'close' | 'resume';
+  /** Why, for other operators: one line of at most 1,024 characters. */
+  readonly reason?: string;
+  /** Who has asked for the drain; left out if the caller is unknown. */
+  readonly by?: string;
+  /** The state of the service that the end of the drain brings back. A server has none. */
+  readonly from: 'started' | 'stopped';
+}
+
+/** What a caller says of a drain. @internal */
+export type DrainOptions = Pick<Drain, 'timeout' | 'then' | 'reason'>;
+
+/**
+ * A drain in a response.
+ *
+ * @public
+ */
+export interface DrainRepresentation {
+  /** `drained` once nothing is open, and the host has reported everything that is open. */
+  readonly state: 'draining' | 'drained';
+  /** When the drain began: ISO 8601 with a numeric offset. */
+  readonly since: string;
+  /** The deadline: ISO 8601 with a numeric offset; left out if there is none. */
+  readonly until?: string;
+  /** What happens at the deadline. */
+  readonly then?: 'close' | 'resume';
+  /** Why, in the words of an operator. */
+  readonly reason?: string;
+  /** Who has asked for the drain. */
+  readonly by?: string;
+  /** Number of sessions that are left. */
+  readonly sessions: number;
+  /** Number of backend connections that are left. */
+  readonly connections: number;
+}
+
+/** What happens at the deadline. */
+const then = z.enum(['close', 'resume']);
+
+/** The longest time until a deadline, in seconds: 365 days. */
+const longest = 31_536_000;
+
+const asked = {
+  timeout: z.exactOptional(z.int().check(z.minimum(1), z.maximum(longest))),
+  then: z.exactOptional(then),
+  reason: z.exactOptional(shape.text(1024)),
+};
+
+/** The checks that there is a deadline exactly if there is something to do then. */
+const whole = [needs('timeout', 'then'), needs('then', 'timeout')];
+
+function needs(
+  given: keyof Drain,
+  missing: keyof Drain,
+): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
+  return z.refine((value) => value[given] === undefined || value[missing] !== undefined, {
+    path: [missing],
+    error: `is required with ${given}`,
+    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  });
+}
+
+/** Shape of the body of a request to drain. @internal */
+export const drainOptions = z.strictObject(asked).check(...whole);
+
+const figure = z.int().check(z.minimum(0));
+
+const ordered = {
+  since: shape.instant,
+  timeout: asked.timeout,
+  until: z.exactOptional(shape.instant),
+  then: asked.then,
+  reason: asked.reason,
+  by: z.exactOptional(z.string()),
+};
+const consistent = [...whole, needs('timeout', 'until'), needs('until', 'timeout')];
+
+/** The row of a drain in the table of fields of a server. @internal */
+export const serverDrainField = {
+  shape: z.strictObject(ordered).check(...consistent),
+  shownAs: z.strictObject({
+    state: z.enum(['draining', 'drained']),
+    since: z.string(),
+    until: z.exactOptional(z.string()),
+    then: asked.then,
+    reason: asked.reason,
+    by: ordered.by,
+    sessions: figure,
+    connections: figure,
+  }),
+  setting: true,
+  patched: false,
+  optional: true,
+} as const;
+
+/** The row of a drain in the table of fields of a service, which drains by its stop. @internal */
+export const serviceDrainField = {
+  ...serverDrainField,
+  shape: z.strictObject({ ...ordered, from: z.enum(['started', 'stopped']) }).check(...consistent),
+  rule: z.refine<Readonly<Record<string, unknown>>>(
+    ({ drain, state }) => drain === undefined || state === 'stopped',
+    { path: ['state'], error: 'must be stopped while the service drains' },
+  ),
+} as const;
+
+/** A resource that drains, or can drain. */
+type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
+
+/** The drain of a service or server. @internal */
+export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
+
+/** Whether a drain is over: nothing is left, and the host has reported everything that is open. @internal */
+export function isDrained(
+  { sessionsIncomplete }: State,
+  { sessions, connections }: Pick<DrainingResource, 'sessions' | 'connections'>,
+): boolean {
+  return sessionsIncomplete !== true && sessions === 0 && connections === 0;
+}
+
+/** Finds what is left on a resource that drains. @internal */
+export function leftOn(
+  { draining }: State,
+  collection: string,
+  { key }: ConfiguredEntity,
+): DrainingResource | undefined {
+  return draining.find((each) => each.key === key && each.collection === collection);
+}
+
+/** Shows the drain of a resource; `undefined` if there is none. @internal */
+export function representDrain(
+  snapshot: State,
+  collection: string,
+  thing: Drainable,
+  { iso8601 }: TimeFormat,
+): DrainRepresentation | undefined {
+  const { drain } = thing.settings;
+  const left = leftOn(snapshot, collection, thing);
+  if (drain === undefined || left === undefined) return undefined;
+  const { sessions, connections } = left;
+  const { since, until, timeout: _timeout, from: _from, ...rest } = drain;
+  const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
+  return {
+    state: isDrained(snapshot, left) ? 'drained' : 'draining',
+    since: time(since),
+    ...(until === undefined ? {} : { until: time(until) }),
+    ...rest,
+    sessions,
+    connections,
+  };
+}
+
+/** The event of a drain: nothing is left, for now. A later session or connection makes the drain go on. @internal */
+export type DrainEvent<K extends string> = About<K> & EventHead<`${K}.drained`>;
+
+/** Creates the row of the event of a drain. The event changes nothing: it says what the numbers say. @internal */
+export function drainEvents<S extends State, K extends Singular>({
+  singular,
+}: Named<Entity, K>): EventTable<S, DrainEvent<K>> {
+  const row = { origin: 'report', evolve: (snapshot: S) => snapshot };
+  return { [`${singular}.drained`]: row } as unknown as EventTable<S, DrainEvent<K>>;
+}
+
+/** The events of the drains that are over after a change, and were not before. @internal */
+export function drainedBetween(before: State, next: State, at: number): readonly EventBase[] {
+  if (next.draining.length === 0) return [];
+  return next.draining.flatMap((left): readonly EventBase[] => {
+    const { collection, key } = left;
+    const old = before.draining.find((each) => each.key === key && each.collection === collection);
+    if (!isDrained(next, left) || (old !== undefined && isDrained(before, old))) return [];
+    const singular = collection === 'services' ? 'service' : 'server';
+    const resource = linkOfKey(next, collection, key);
+    return [Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key })];
+  });
+}
+
+/** How the drains of a kind begin and end. */
+interface Steps<S extends State, T extends Drainable> {
+  /** Every event that a drain of this kind has. */
+  readonly events: EventTable<S, EventBase>;
+  readonly collection: string;
+  /** Decides other settings for a resource. */
+  update(this: void, snapshot: S, thing: T, settings: T['settings'], context: Context): DecisionOf<S>;
+  /** Starts or stops a resource, whether it drains or not; left out for a kind that does neither. */
+  move?(this: void, command: 'start' | 'stop', snapshot: S, thing: T, context: Context): DecisionOf<S>;
+  /** The state of a resource that callers want; left out for a kind that does not start or stop. */
+  wanted?(this: void, thing: T): 'started' | 'stopped';
+}
+
+/** The drains of a kind. @internal */
+export interface Draining<S extends State = State, T = ConfiguredEntity> {
+  /** Drains a resource, or changes its drain. */
+  begin(this: void, snapshot: S, thing: T, options: DrainOptions, context: Context): DecisionOf<S>;
+  /** Ends the drain of a resource. */
+  end(this: void, snapshot: S, thing: T, context: Context): DecisionOf<S>;
+  /** Decides a start or stop of a resource that drains; `undefined` if the resource does not drain. */
+  instead(
+    this: void,
+    command: 'start' | 'stop',
+    snapshot: S,
+    thing: T,
+    context: Context,
+  ): DecisionOf<S> | undefined;
+}
+
+/** Creates the drains of a kind. @internal */
+export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S, T>): Draining<S, T> {
+  const { events, collection, update, move, wanted } = steps;
+  const withDrain = (thing: T, drain: AnyDrain | undefined): T['settings'] => {
+    const { drain: _drain, ...settings } = thing.settings;
+    return drain === undefined ? settings : { ...settings, drain: Object.freeze(drain) };
+  };
+  /** One decision from several, which change different members. */
+  const both = (snapshot: S, thing: T, decisions: readonly (DecisionOf<S> | undefined)[]): DecisionOf<S> => {
+    const refusing = decisions.find((decision) => decision?.outcome === 'refused');
+    if (refusing !== undefined) return refusing;
+    const parts = decisions.filter(isAccepted);
+    const resources = [linkOf(collection, thing)];
+    if (parts.length === 0) return unchanged(snapshot, resources);
+    return accepted(events, snapshot, resources, {
+      events: parts.flatMap((part) => part.events),
+      effects: parts.flatMap((part) => part.effects),
+    });
+  };
+  return {
+    begin(snapshot, thing, options, context) {
+      const { drain } = thing.settings;
+      const next = nextDrain(drain, options, context, drain?.from ?? wanted?.(thing));
+      const isEqual = drain !== undefined && sameJson(withoutActor(drain), withoutActor(next));
+      if (isEqual) return unchanged(snapshot, [linkOf(collection, thing)]);
+      // Stopped first: an undo then ends the drain before it starts the service.
+      return both(snapshot, thing, [
+        move?.('stop', snapshot, thing, context),
+        update(snapshot, thing, withDrain(thing, next), context),
+      ]);
+    },
+    end(snapshot, thing, context) {
+      const { drain } = thing.settings;
+      return both(snapshot, thing, [
+        update(snapshot, thing, withDrain(thing, undefined), context),
+        drain?.from === 'started' ? move?.('start', snapshot, thing, context) : undefined,
+      ]);
+    },
+    instead(command, snapshot, thing, context) {
+      const { drain } = thing.settings;
+      if (drain === undefined) return undefined;
+      const after = command === 'start' ? undefined : ({ ...drain, from: 'stopped' } as const);
+      return both(snapshot, thing, [
+        update(snapshot, thing, withDrain(thing, after), context),
+        command === 'start' ? move?.('start', snapshot, thing, context) : undefined,
+      ]);
+    },
+  };
+}
+
+/** The endpoints of drains: `PUT /<kind>/:name/drain` and `…/resume`, and the same paths in the plural. @internal */
+export function drainRoutes<S extends State, T extends Drainable>(
+  named: Named<T, 'service' | 'server'>,
+  draining: Draining<S, T>,
+): readonly KindRoute[] {
+  const { collection, singular } = named;
+  const shared = {
+    isAddition: true,
+    role: 'operator',
+    find: finder(named),
+    version: (snapshot: State, thing: T) => shownVersion(snapshot, collection, thing),
+    link: (thing: T) => linkOf(collection, thing),
+  } as const;
+  const aliasOf = (command: string): readonly string[] => [`/${collection}/:name/${command}`];
+  return [
+    {
+      ...shared,
+      ...endpointOf(named, 'drain'),
+      aliases: aliasOf('drain'),
+      query: commandQuery,
+      search: [],
+      fields: [],
+      mediaTypes: ['application/json'],
+      mayLackBody: true,
+      summary: `Drains a ${singular}: no new sessions, and what is open ends by itself, or at a deadline.`,
+      bodyShape: drainOptions,
+      command(_parameters, body) {
+        const parsed = shape.parseShape(drainOptions, body);
+        if (!parsed.ok) return { ok: false, problem: problemOf(parsed.faults) };
+        const options = parsed.value as DrainOptions;
+        return ok({
+          decide: (snapshot: S, thing: T, context) => draining.begin(snapshot, thing, options, context),
+          asked: options,
+        });
+      },
+    },
+    commandRoute<T>({
+      ...shared,
+      ...endpointOf(named, 'resume'),
+      aliases: aliasOf('resume'),
+      summary: `Ends the drain of a ${singular}.`,
+      decide: (snapshot: S, thing, context) => draining.end(snapshot, thing, context),
+    }),
+  ];
+}
+
+function isAccepted<S>(decision: DecisionOf<S> | undefined): decision is Accepted<S, EventBase, EffectBase> {
+  return decision?.outcome === 'accepted';
+}
+
+function withoutActor({ by: _by, ...drain }: AnyDrain): Json {
+  return drain;
+}
+
+function nextDrain(
+  present: AnyDrain | undefined,
+  { timeout, then, reason }: DrainOptions,
+  { now, actor }: Context,
+  from: Drain['from'] | undefined,
+): AnyDrain {
+  return {
+    since: present?.since ?? formatInstant(now),
+    ...(timeout === undefined || then === undefined
+      ? {}
+      : { timeout, until: formatInstant(now + timeout * 1000), then }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(actor === undefined ? {} : { by: actor }),
+    ...(from === undefined ? {} : { from }),
+  };
+}
+
+/**
+ * The snapshot of a document, with the drains that are in use where the document has none: a document of yesterday does
+ * not end what drains today. The state in the document is then that after the drain.
+ *
+ * @internal
+ */
+export function keepingDrains<S extends State>(snapshot: S, given: S): S {
+  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
+  const next = snapshot.draining.reduce((now, { collection, key }) => {
+    const named = { collection } as Named<Drainable>;
+    const [present, wanted] = [find(snapshot, named, key), find(given, named, key)];
+    if (present?.settings.drain === undefined || wanted === undefined || 'drain' in wanted.settings)
+      return now;
+    return put(now, named, Object.freeze(withDrainOf(present.settings.drain, wanted)), change);
+  }, given);
+  change.batch.end();
+  return Object.freeze(next);
+}
+
+function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: string }): Drainable {
+  const { state } = wanted;
+  const from = state === 'stopped' ? 'stopped' : 'started';
+  return {
+    ...wanted,
+    ...(state === undefined ? {} : { state: 'stopped' }),
+    settings: Object.freeze({
+      ...wanted.settings,
+      drain: Object.freeze({ ...drain, ...(state === undefined ? {} : { from }) }),
+    }),
+  };
+}

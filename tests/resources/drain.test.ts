@@ -1,0 +1,256 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  adoptDocument,
+  applyReports,
+  createSnapshot,
+  drain,
+  evolve,
+  patchServer,
+  patchService,
+  resume,
+  revert,
+  sequence,
+  startService,
+  stopService,
+  toDocument,
+  type Decision,
+  type Snapshot,
+} from 'gateway-admin-core';
+
+import { configuration } from '../support/configuration.ts';
+
+const at = (seconds: number): { readonly now: number; readonly actor: string } => ({
+  now: seconds * 1000,
+  actor: 'ada',
+});
+const given = createSnapshot({
+  servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] }],
+  services: [
+    { name: 'Sales', router: 'cli', servers: ['/servers/db-1'] },
+    { name: 'Off', router: 'cli', servers: [], state: 'stopped' },
+  ],
+});
+const accepted = (decision: Decision): Extract<Decision, { readonly outcome: 'accepted' }> => {
+  if (decision.outcome !== 'accepted') throw new Error(JSON.stringify(decision));
+  return decision;
+};
+const draining = (name = 'Sales'): Snapshot => drain(given, 'services', name, {}, at(1)).next;
+const serviceIn = ({ services }: Snapshot, name = 'sales') => services.find(name);
+const typesOf = (decision: Decision): readonly string[] =>
+  decision.outcome === 'accepted' ? decision.events.map(({ type }) => type) : [decision.outcome];
+
+describe('the drain of a service', () => {
+  it('stops the service, and says since when, by whom and what it was', () => {
+    const { events, effects, next } = accepted(
+      drain(given, 'services', 'sales', { timeout: 60, then: 'close', reason: 'kernel' }, at(1)),
+    );
+    expect(events.map(({ type }) => type)).toEqual(['service.stopped', 'service.updated']);
+    expect(effects.map(({ type }) => type)).toEqual(['service.stop', 'service.update']);
+    expect(serviceIn(next)?.settings.drain).toEqual({
+      since: '1970-01-01T00:00:01+00:00',
+      timeout: 60,
+      until: '1970-01-01T00:01:01+00:00',
+      then: 'close',
+      reason: 'kernel',
+      by: 'ada',
+      from: 'started',
+    });
+    expect(next.draining).toEqual([{ collection: 'services', key: 'sales', sessions: 0, connections: 0 }]);
+  });
+
+  it.each<[string, (snapshot: Snapshot) => Decision, readonly string[], string, string | undefined]>([
+    ['equal', (now) => drain(now, 'services', 'Sales', {}, at(2)), ['unchanged'], 'stopped', 'started'],
+    [
+      'another deadline',
+      (now) => drain(now, 'services', 'Sales', { timeout: 5, then: 'resume' }, at(2)),
+      ['service.updated'],
+      'stopped',
+      'started',
+    ],
+    [
+      'a resume',
+      (now) => resume(now, 'services', 'Sales', at(2)),
+      ['service.updated', 'service.started'],
+      'started',
+      undefined,
+    ],
+    [
+      'a start',
+      (now) => startService(now, 'Sales', at(2)),
+      ['service.updated', 'service.started'],
+      'started',
+      undefined,
+    ],
+    ['a stop', (now) => stopService(now, 'Sales', at(2)), ['service.updated'], 'stopped', 'stopped'],
+  ])('that drains takes %s', (_what, decide, types, state, from) => {
+    const decision = decide(draining());
+    expect(typesOf(decision)).toEqual(types);
+    const service = serviceIn(decision.next);
+    expect([service?.state, service?.settings.drain?.from]).toEqual([state, from]);
+    if (service?.settings.drain !== undefined)
+      expect(service.settings.drain.since).toBe('1970-01-01T00:00:01+00:00');
+  });
+
+  it('that was stopped stays stopped, but for a start', () => {
+    const now = draining('Off');
+    expect(serviceIn(now, 'off')?.settings.drain?.from).toBe('stopped');
+    expect(typesOf(resume(now, 'services', 'Off', at(2)))).toEqual(['service.updated']);
+    expect(typesOf(stopService(now, 'Off', at(2)))).toEqual(['unchanged']);
+    expect(serviceIn(startService(now, 'Off', at(2)).next, 'off')?.state).toBe('started');
+  });
+
+  it('that was stopped while it drained stays stopped at the end', () => {
+    const stopped = stopService(draining(), 'Sales', at(2)).next;
+    expect(serviceIn(resume(stopped, 'services', 'Sales', at(3)).next)?.state).toBe('stopped');
+  });
+
+  it('ends without a drain in nothing', () => {
+    expect(resume(given, 'services', 'Sales', at(1)).outcome).toBe('unchanged');
+    expect(resume(given, 'servers', 'db-1', at(1)).outcome).toBe('unchanged');
+  });
+});
+
+describe('the options of a drain', () => {
+  it.each([
+    [{ timeout: 5 }, '/then'],
+    [{ then: 'close' }, '/timeout'],
+    [{ timeout: 0, then: 'close' }, '/timeout'],
+    [{ timeout: 1.5, then: 'close' }, '/timeout'],
+    [{ timeout: 31_536_001, then: 'close' }, '/timeout'],
+    [{ timeout: 5, then: 'stop' }, '/then'],
+    [{ reason: 'two\nlines' }, '/reason'],
+    [{ since: '2026-01-01T00:00:00Z' }, '/since'],
+  ])('%j are refused at %s', (options, pointer) => {
+    const decision = drain(given, 'servers', 'db-1', options as never, at(1));
+    expect(decision).toMatchObject({
+      outcome: 'refused',
+      problem: { errors: [{ pointer }] },
+    });
+  });
+
+  it('are for a service or server that exists', () => {
+    expect(drain(given, 'services', 'gone', {}, at(1))).toMatchObject({
+      problem: { code: 'service-not-found' },
+      resources: ['/services'],
+    });
+    expect(() => drain(given, 'monitors' as never, 'db-1', {}, at(1))).toThrow(TypeError);
+  });
+});
+
+describe('a patch', () => {
+  it.each(['/drain', '/drain/until', '/drain/reason'])('cannot write %s', (path) => {
+    const now = drain(draining(), 'servers', 'db-1', {}, at(1)).next;
+    const operations = [{ op: 'add', path, value: 'x' }] as const;
+    for (const decision of [
+      patchService(now, 'Sales', operations, at(2)),
+      patchServer(now, 'db-1', operations, at(2)),
+    ])
+      expect(decision).toMatchObject({ outcome: 'refused' });
+  });
+
+  it('can test what is shown of a drain, and leaves it as it is', () => {
+    const now = draining();
+    const operations = [
+      { op: 'test', path: '/drain/state', value: 'drained' },
+      { op: 'add', path: '/max_connection', value: 7 },
+    ] as const;
+    const { next } = accepted(patchService(now, 'Sales', operations, at(2)));
+    expect(serviceIn(next)?.settings.drain).toEqual(serviceIn(now)?.settings.drain);
+    expect(serviceIn(next)?.settings.max_connection).toBe(7);
+  });
+});
+
+describe('a document', () => {
+  it('brings a drain back, and one of yesterday does not end it', () => {
+    const now = drain(draining(), 'servers', 'db-1', {}, at(1)).next;
+    const again = createSnapshot(toDocument(now));
+    expect(configuration(again)).toEqual(configuration(now));
+    expect(again.draining).toEqual(expect.arrayContaining([...now.draining]));
+    expect(adoptDocument(now, given, at(2)).outcome).toBe('unchanged');
+    const stopped = createSnapshot({
+      ...toDocument(given),
+      services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-1'], state: 'stopped' }],
+    });
+    const { next } = adoptDocument(now, stopped, at(2));
+    expect(serviceIn(next)?.settings.drain?.from).toBe('stopped');
+    expect(configuration(adoptDocument(given, now, at(3)).next)).toEqual(configuration(now));
+  });
+});
+
+describe('what is left', () => {
+  const open = (snapshot: Snapshot, id: number): Snapshot =>
+    applyReports(
+      snapshot,
+      [
+        {
+          type: 'session.opened',
+          ...{ id, state: 's', user: 'u', address: 'a', service: 'Sales', connected: id },
+          connections: [{ id: 1, server: 'db-1', role: 'r', state: 's' }],
+        },
+      ],
+      at(0),
+    ).next;
+
+  it('is counted, and gives the resource a new version', () => {
+    const now = drain(draining(), 'servers', 'db-1', {}, at(1)).next;
+    const later = open(now, 1);
+    expect(later.draining).toEqual([
+      { collection: 'services', key: 'sales', sessions: 1, connections: 1 },
+      { collection: 'servers', key: 'db-1', sessions: 1, connections: 1 },
+    ]);
+    for (const [before, after] of [
+      [serviceIn(now), serviceIn(later)],
+      [now.servers.find('db-1'), later.servers.find('db-1')],
+    ])
+      expect(after?.version.live).toBeGreaterThan(before?.version.live ?? Infinity);
+    const closed = applyReports(later, [{ type: 'session.closed', id: 1, connected: 1 }], at(0)).next;
+    expect(closed.draining.map(({ sessions }) => sessions)).toEqual([0, 0]);
+  });
+});
+
+describe('laws', () => {
+  const commands: readonly ((snapshot: Snapshot, context: ReturnType<typeof at>) => Decision)[] = [
+    (now, context) => drain(now, 'services', 'Sales', {}, context),
+    (now, context) => drain(now, 'services', 'Off', { timeout: 5, then: 'close' }, context),
+    (now, context) => drain(now, 'servers', 'db-1', { reason: 'r' }, context),
+    (now, context) => resume(now, 'services', 'Sales', context),
+    (now, context) => resume(now, 'servers', 'db-1', context),
+    (now, context) => startService(now, 'Off', context),
+    (now, context) => stopService(now, 'Sales', context),
+    (now, context) => startService(now, 'Sales', context),
+  ];
+  const states = fc
+    .array(fc.constantFrom(...commands), { maxLength: 8 })
+    .map((steps) => steps.reduce((now, step, index) => step(now, at(index)).next, given));
+
+  // Promise: drain-resume
+  it('drain and resume leave a configuration as it was', () => {
+    fc.assert(
+      fc.property(states, fc.constantFrom('Sales', 'Off'), (state, name) => {
+        fc.pre(serviceIn(state, name.toLowerCase())?.settings.drain === undefined);
+        const now = drain(state, 'services', name, { timeout: 5, then: 'resume' }, at(9)).next;
+        expect(configuration(resume(now, 'services', name, at(10)).next)).toEqual(configuration(state));
+      }),
+    );
+  });
+
+  it('an undo in reverse leads back, and the list of what drains is that of the settings', () => {
+    fc.assert(
+      fc.property(states, fc.constantFrom(...commands), (state, command) => {
+        const decision = command(state, at(20));
+        const { next } = decision;
+        expect(next.draining.map(({ key }) => key).toSorted()).toEqual(
+          [...next.services, ...next.servers]
+            .filter(({ settings }) => settings.drain !== undefined)
+            .map(({ key }) => key)
+            .toSorted(),
+        );
+        if (decision.outcome !== 'accepted') return;
+        expect(configuration(evolve(state, decision.events))).toEqual(configuration(next));
+        const back = sequence(...decision.events.toReversed().map((event) => revert(event)));
+        expect(configuration(back(next, at(21)).next)).toEqual(configuration(state));
+      }),
+    );
+  });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  createMemoryStore,
+  createSnapshot,
+  drain,
+  EffectRefusedError,
+  resume,
+  type Drain,
+  type HostReport,
+  type Transition,
+} from 'gateway-admin-core';
+import { createScriptedGateway, createVirtualClock } from 'gateway-admin-core/testing';
+
+import { openRunning, runAdmin, type Running } from '../support/running-admin.ts';
+
+const snapshot = createSnapshot({
+  servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] }],
+  services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-1'] }],
+});
+const drainSales =
+  (options: Pick<Drain, 'timeout' | 'then' | 'reason'> = {}): Transition =>
+  (from, context) =>
+    drain(from, 'services', 'Sales', options, context);
+const drainServer =
+  (options: Pick<Drain, 'timeout' | 'then' | 'reason'> = {}): Transition =>
+  (from, context) =>
+    drain(from, 'servers', 'db-1', options, context);
+const resumeSales: Transition = (from, context) => resume(from, 'services', 'Sales', context);
+
+const parts = () => {
+  const clock = createVirtualClock(0);
+  return { snapshot, clock, gateway: createScriptedGateway({ snapshot, clock }) };
+};
+const running = (): Running & { readonly gateway: ReturnType<typeof parts>['gateway'] } => {
+  const made = parts();
+  return { ...runAdmin(made), gateway: made.gateway };
+};
+const open = ({ admin, gateway }: Pick<Running, 'admin' | 'gateway'>, count: number): void => {
+  for (let left = count; left > 0; left -= 1) admin.report(gateway.openSession('Sales'));
+};
+/** A session that a client had asked for before the drain. */
+const late = (id: number): HostReport => ({
+  type: 'session.opened',
+  ...{ id, state: 's', user: 'u', address: 'a', service: 'Sales', connected: 1 },
+});
+const service = ({ admin }: Pick<Running, 'admin'>) => admin.snapshot.services.find('sales');
+/** The types of the events from now on. */
+function typesOf({ admin }: Running): readonly string[] {
+  const types: string[] = [];
+  void (async () => {
+    for await (const item of admin.events()) if ('event' in item) types.push(item.event.type);
+  })();
+  return types;
+}
+
+describe('a drain', () => {
+  it('closes what is left at its deadline, and not before, in batches', async () => {
+    const at = running();
+    open(at, 2500);
+    await at.admin.execute(drainSales({ timeout: 60, then: 'close' }), { actor: 'ada' });
+    await at.clock.advance(59_999);
+    expect(at.admin.snapshot.sessions.size).toBe(2500);
+    await at.clock.advance(1);
+    await at.clock.settle();
+    expect(at.admin.snapshot.sessions.size).toBe(0);
+    const closings = at.gateway.applied.filter(({ type }) => type === 'sessions.close');
+    expect(closings.map((effect) => 'sessions' in effect && effect.sessions.length)).toEqual([
+      1000, 1000, 500,
+    ]);
+    expect(service(at)?.settings.drain?.by).toBe('ada');
+    expect(service(at)?.state).toBe('stopped');
+  });
+
+  it('closes what opens after the deadline too, as long as the drain goes on', async () => {
+    const at = running();
+    await at.admin.execute(drainSales({ timeout: 1, then: 'close' }));
+    await at.clock.advance(1000);
+    at.admin.report(late(7));
+    expect(at.admin.snapshot.sessions.size).toBe(1);
+    await at.clock.settle();
+    expect(at.admin.snapshot.sessions.size).toBe(0);
+    await at.admin.execute(resumeSales);
+    open(at, 1);
+    await at.clock.advance(60_000);
+    expect(at.admin.snapshot.sessions.size).toBe(1);
+  });
+
+  it('ends at its deadline', async () => {
+    const at = running();
+    open(at, 1);
+    await at.admin.execute(drainSales({ timeout: 1, then: 'resume' }));
+    await at.admin.execute(drainServer({ timeout: 2, then: 'resume' }));
+    await at.clock.advance(1000);
+    expect([service(at)?.state, at.admin.snapshot.draining.length]).toEqual(['started', 1]);
+    await at.clock.advance(1000);
+    expect([at.admin.snapshot.draining, at.admin.snapshot.sessions.size]).toEqual([[], 1]);
+    expect(at.gateway.differences(at.admin.snapshot)).toEqual([]);
+  });
+
+  it('is tried again with growing pauses if the gateway refuses', async () => {
+    const at = running();
+    open(at, 1);
+    await at.admin.execute(drainSales({ timeout: 1, then: 'close' }));
+    at.gateway.will(new EffectRefusedError('Not now.'), new EffectRefusedError('Not now.'));
+    await at.clock.advance(1000);
+    const tries = (): number => at.gateway.applied.filter(({ type }) => type === 'sessions.close').length;
+    expect(tries()).toBe(1);
+    await at.clock.advance(1000);
+    expect(tries()).toBe(2);
+    await at.clock.advance(1999);
+    expect(tries()).toBe(2);
+    await at.clock.advance(1);
+    expect([tries(), at.admin.snapshot.sessions.size]).toEqual([3, 0]);
+  });
+
+  // Promise: drain-deadline
+  it('that is due acts at once after a restart, when the sessions are reported', async () => {
+    const [made, store] = [parts(), createMemoryStore()];
+    const first = await openRunning(store, made);
+    open({ ...first, gateway: made.gateway }, 2);
+    await first.admin.execute(drainSales({ timeout: 10, then: 'close' }), { actor: 'ada' });
+    await first.admin.close();
+    await made.clock.advance(20_000);
+    const next = { ...(await openRunning(store, made)), gateway: made.gateway };
+    await made.clock.settle();
+    expect(service(next)?.settings.drain?.by).toBe('ada');
+    next.admin.report(made.gateway.sessionReports());
+    expect(next.admin.snapshot.sessions.size).toBe(2);
+    await made.clock.settle();
+    expect([next.admin.snapshot.sessions.size, made.gateway.sessionReports()]).toEqual([0, []]);
+  });
+});
+
+describe('drained', () => {
+  it('is told when nothing is left, and again after another session', async () => {
+    const at = running();
+    const types = typesOf(at);
+    open(at, 1);
+    await at.admin.execute(drainSales());
+    const [session] = [...at.admin.snapshot.sessions];
+    const closed = {
+      type: 'session.closed',
+      id: session?.id ?? 0,
+      connected: session?.connected ?? 0,
+    } as const;
+    at.admin.report(closed);
+    at.admin.report(late(7));
+    at.admin.report(
+      [...at.admin.snapshot.sessions].map(({ id, connected }) => ({ ...closed, id, connected })),
+    );
+    await at.clock.settle();
+    expect(types).toEqual([
+      'session.opened',
+      'service.stopped',
+      'service.updated',
+      'session.closed',
+      'service.drained',
+      'session.opened',
+      'session.closed',
+      'service.drained',
+    ]);
+  });
+
+  // Promise: drained-never-early
+  it('is never told before the gateway has reported everything that is open', async () => {
+    const [made, store] = [parts(), createMemoryStore()];
+    const first = await openRunning(store, made);
+    first.admin.report({ type: 'sessions.complete' });
+    await first.admin.execute(drainSales());
+    await first.admin.close();
+    const next = await openRunning(store, made);
+    const shown = async (): Promise<unknown> => {
+      const handled = await next.admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
+      const body = handled.matched ? handled.response.body : '';
+      return (JSON.parse(body as string) as { drain: { state: string } }).drain.state;
+    };
+    expect(await shown()).toBe('draining');
+    next.admin.report(late(7));
+    next.admin.report({ type: 'sessions.complete' });
+    expect(await shown()).toBe('draining');
+    const [session] = [...next.admin.snapshot.sessions];
+    next.admin.report({
+      type: 'session.closed',
+      id: session?.id ?? 0,
+      connected: session?.connected ?? 0,
+    });
+    expect(await shown()).toBe('drained');
+    await next.admin.close();
+  });
+});
+
+describe('the end of a drain against its deadline', () => {
+  const closing = 'sessions.close';
+
+  // Promise: drain-cancel
+  it('comes before or after the closing, never in between', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.integer({ min: 1, max: 1200 }),
+        fc.nat(4),
+        async (scheduler, count, steps) => {
+          const at = running();
+          open(at, count);
+          await at.admin.execute(drainSales({ timeout: 1, then: 'close' }));
+          const log: string[] = [];
+          at.gateway.otherwise({
+            apply: async ({ type }, _context, perform) => {
+              log.push(type);
+              await scheduler.schedule(Promise.resolve(), type);
+              perform();
+              log.push(`${type} is done`);
+            },
+          });
+          await at.clock.advance(1000);
+          const ended = (async () => {
+            for (let step = 0; step < steps; step += 1) await scheduler.schedule(Promise.resolve(), 'resume');
+            await at.admin.execute(resumeSales);
+          })();
+          await scheduler.waitFor(ended);
+          const end = log.indexOf('service.update');
+          const closed = log.slice(0, end);
+          expect(closed).toEqual(
+            closed.map((_, index) => (index % 2 === 0 ? closing : `${closing} is done`)),
+          );
+          expect(log.slice(end).filter((each) => !each.endsWith('done'))).toEqual([
+            'service.update',
+            'service.start',
+          ]);
+          await at.clock.advance(60_000);
+          expect(log.slice(end)).toHaveLength(4);
+          expect(at.gateway.differences(at.admin.snapshot)).toEqual([]);
+          await at.admin.close();
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('a gateway of yesterday', () => {
+  // Promise: not-supported
+  it('is not asked to drain', async () => {
+    const made = parts();
+    const { supports: _supports, ...gateway } = made.gateway;
+    const { admin } = runAdmin({ ...made, gateway: gateway });
+    const execution = await admin.execute(drainSales());
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'not-supported' } });
+    expect(made.gateway.calls).toEqual([]);
+  });
+});

@@ -22,8 +22,11 @@ import { mostMembers, type ObjectShape } from './shape.ts';
  */
 export function definitionShape({ all }: Fields): ObjectShape {
   const defined = all.filter(
-    ({ derived, accepts, kept, sealedEntriesOf }) =>
-      (derived !== true || accepts === undefined) && kept !== false && sealedEntriesOf === undefined,
+    (field) =>
+      (field.derived !== true || field.accepts === undefined) &&
+      field.kept !== false &&
+      field.patched !== false &&
+      field.sealedEntriesOf === undefined,
   );
   return objectOf(
     defined,
@@ -90,6 +93,12 @@ async function sealEntry(
     // A secret is stored under `documentName`. Clients write it under `written`.
     const { name, documentName, entries, secret, sealedEntriesOf: written = name } = field;
     const place = [...path, written];
+    if (field.patched === false && members.has(name))
+      sealing.refuse(
+        place,
+        'field-not-modifiable',
+        'has commands of its own, and cannot be given: leave it out',
+      );
     if (secret !== undefined && members.has(documentName)) {
       const detail = `is not known here: write the secret in plain text into ${written}`;
       sealing.refuse([...path, documentName], 'field-unknown', detail);

@@ -262,6 +262,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
       : definition({ [field]: value })(endpoint);
   },
   'validation-failed': (endpoint) => {
+    if (endpoint.mayLackBody === true) return { body: '{"timeout":1}' };
     if (endpoint.method !== 'PATCH') return { body: '{}' };
     if (kindOf(endpoint) === 'users') return patch({ op: 'remove', path: '/password' })(endpoint);
     return patchOf((field, wrong) => [{ op: 'replace', path: `/${field}`, value: wrong }])(endpoint);

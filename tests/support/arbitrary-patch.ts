@@ -64,9 +64,14 @@ export function patchSubject(
   return transitions[kind](snapshot, name, operations, context);
 }
 
-/** The settings of a resource, as clients know them. */
+/** The settings of a resource that a patch can write, as clients know them. */
 export function settingsOf({ kind, name }: Subject, snapshot: Snapshot): Members {
-  return asClientsKnow(kind, snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {});
+  const settings: object = snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {};
+  // No patch can write a drain.
+  return asClientsKnow(
+    kind,
+    Object.fromEntries(Object.entries(settings).filter(([each]) => each !== 'drain')),
+  );
 }
 
 /** Settings with the sealed text of each secret under the name of its field. */

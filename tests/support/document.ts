@@ -86,8 +86,8 @@ export const sampleDocument: GatewayDocument = {
       parameters: {},
       drain: {
         since: '2016-08-29T12:00:00+00:00',
-        timeout: 31_536_000,
-        until: '2017-08-29T12:00:00+00:00',
+        timeout: 600,
+        until: '2016-08-29T12:10:00+00:00',
         then: 'close',
         reason: 'new kernel',
         by: 'ada',
@@ -146,8 +146,8 @@ export const sampleDocument: GatewayDocument = {
       state: 'stopped',
       drain: {
         since: '2016-08-29T12:00:00+00:00',
-        timeout: 31_536_000,
-        until: '2017-08-29T12:00:00+00:00',
+        timeout: 600,
+        until: '2016-08-29T12:10:00+00:00',
         then: 'close',
         reason: 'old version',
         by: 'Grace',

@@ -184,6 +184,9 @@ function strayChanges(before: Snapshot, next: Snapshot, events: readonly AdminEv
   // The table of sessions knows every service and server.
   if (events.some(({ type }) => /^(?:service|server)\.(?:created|deleted)$/.test(type)))
     whole.add('sessions');
+  // What drains shows how many sessions and connections are left.
+  if (events.some(({ type }) => /^(?:session|connection)s?\./.test(type)))
+    for (const { collection, key } of next.draining) named.add(`${collection}/${key}`).add(collection);
   const [old, now] = [partsIn(before), partsIn(next)];
   return [...new Set([...old.keys(), ...now.keys()])].filter(
     (part) => !named.has(part) && !whole.has(part) && old.get(part) !== now.get(part),

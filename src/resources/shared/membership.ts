@@ -286,7 +286,10 @@ function configurationOf({ fields }: NamedResources, thing: ConfiguredEntity): J
   return configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
 }
 
-/** The fields in which a resource is not as another definition says. A secret counts always: each sealing differs. */
+/**
+ * The fields in which a resource is not as another definition says. A secret counts always: each sealing differs. What has
+ * commands of its own never counts.
+ */
 function differingFields(
   named: NamedResources,
   present: ConfiguredEntity,
@@ -296,7 +299,7 @@ function differingFields(
   return named.fields.all.filter((field) => {
     const { [field.documentName]: old = null } = now;
     const { [field.documentName]: given = null } = then;
-    return hasSecret(field, given) || !sameJson(old, given);
+    return field.patched !== false && (hasSecret(field, given) || !sameJson(old, given));
   });
 }
 

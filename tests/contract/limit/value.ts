@@ -10,6 +10,7 @@ import { longestPassword } from '../../../src/core/secret.ts';
 import * as shape from '../../../src/core/shape.ts';
 import { longestEpoch } from '../../../src/core/version.ts';
 import { fieldTables } from '../../../src/resources/index.ts';
+import { longestDrain } from '../../../src/resources/shared/drain.ts';
 import { longestUserName } from '../../../src/resources/user.ts';
 import { deepestDocument } from '../../../src/resources/document.ts';
 import { nested, service, writers } from '../../support/input.ts';
@@ -176,6 +177,17 @@ export const valueLimits: readonly Limit[] = [
     bounds: 'a port',
     beyond: invalid,
     trial: sets('/servers/db-serv-1', '/port', (size) => size),
+  },
+  {
+    value: longestDrain,
+    bounds: '`timeout` of a drain, in seconds',
+    beyond: invalid,
+    trial: sends((timeout) => ({
+      method: 'PUT',
+      target: '/server/db-serv-1/drain',
+      headers: create.headers,
+      body: JSON.stringify({ timeout, then: 'close' }),
+    })),
   },
   {
     value: boundOf(shapeOf('monitor', 'monitor_interval')),

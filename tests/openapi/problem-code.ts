@@ -105,7 +105,10 @@ function asksHost(route: BoundRoute): boolean {
 /** Whether the nodes of a fleet share what a route changes, and each of them asks its gateway. */
 function isShared(route: BoundRoute): boolean {
   return (
-    asksHost(route) && /\.(?:patch|start|stop|(?:set|clear)Maintenance|(?:create|delete)(?:Listener)?|undo|restore)$/.test(route.id)
+    asksHost(route) &&
+    /\.(?:patch|start|stop|(?:set|clear)Maintenance|(?:create|delete)(?:Listener)?|undo|restore)$/.test(
+      route.id,
+    )
   );
 }
 

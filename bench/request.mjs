@@ -9,7 +9,7 @@ import { createAdmin, createSnapshot } from 'gateway-admin-core';
 import { measure, ratios } from './harness.mjs';
 import * as peers from './peers/index.mjs';
 import { adminWith, gateway, serverNames, serviceNames } from './sessions.mjs';
-import { close, closeShown, list } from './turns.mjs';
+import { close, closeChosen, closeShown, list } from './turns.mjs';
 
 export const rows = {
   R1: { title: 'GET one service, neutral request to body text', run: getOne },
@@ -156,6 +156,11 @@ async function turns(row) {
     row.atMost(`while ${size} sessions are closed, decision and plan included`, limit, longest, 'ms');
     row.atMost(`a GET meanwhile, 99th percentile, ${size} sessions`, 10, getP99, 'ms');
     row.report(`the same loop doing nothing, ${size} sessions`, quiet, 'ms');
+  }
+  for (const [what, { wall, longest, getP99 }] of Object.entries(await closeChosen(1_000_000))) {
+    row.atMost(`while one of 1,000,000 sessions is ${what}`, 20, longest, 'ms');
+    row.atMost(`a GET meanwhile, 99th percentile, one ${what}`, 10, getP99, 'ms');
+    row.report(`the time until one is ${what}`, wall, 'ms');
   }
 }
 

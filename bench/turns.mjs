@@ -1,12 +1,12 @@
 /**
- * The longest turn of the event loop while sessions are listed, or while the sessions of a service are closed, the decision
- * and a plan of it included, and how long a GET takes meanwhile (row R4). `npm run bench:turns [SESSIONS]`, on a quiet
- * machine.
+ * The longest turn of the event loop while sessions are listed, while the sessions of a service are closed, the decision and
+ * a plan of it included, or while one session is chosen, and how long a GET takes meanwhile (row R4). `npm run bench:turns
+ * [SESSIONS]`, on a quiet machine.
  */
 import { closeServiceSessions } from 'gateway-admin-core';
 
 import { cpuMs } from './harness.mjs';
-import { adminWith, connect, numbers, serviceNames } from './sessions.mjs';
+import { adminWith, connect, gateway, numbers, serviceNames } from './sessions.mjs';
 
 /** All sessions are on one service. */
 const onOneService = { serviceOf: () => serviceNames[0] };
@@ -21,6 +21,10 @@ async function printTurns() {
       `${count.toLocaleString('en')} sessions closed: longest turn ${longest.toFixed(1)} ms (doing nothing ${quiet.toFixed(1)} ms)`,
     );
     console.log(`  ${gets} GETs, 99th percentile ${getP99.toFixed(1)} ms`);
+    for (const [what, work] of Object.entries(await closeChosen(count)))
+      console.log(
+        `${count.toLocaleString('en')} sessions, one ${what}: ${work.wall.toFixed(0)} ms, longest turn ${work.longest.toFixed(1)} ms, GET p99 ${work.getP99.toFixed(1)} ms`,
+      );
   }
 }
 
@@ -79,6 +83,45 @@ export async function closeShown(count) {
   if (left !== count - shown) throw new Error(`${left} sessions are left.`);
   await admin.close();
   return { plain, marked, wall, longest, getP99: percentile(gets, 0.99) };
+}
+
+/**
+ * Searches `count` sessions for one by its user, plans to close it, and closes it: by the user, and by the idle time that the
+ * host gives.
+ */
+export async function closeChosen(count) {
+  const chosen = Math.floor(count / 2);
+  const telemetry = { idle: (id) => (id === chosen ? 700 : id % 600) };
+  const admin = adminWith(count, { gateway: { ...gateway, telemetry } });
+  admin.report({ ...connect(chosen), connected: connect(chosen).connected + 1, user: 'eve' });
+  await read(admin);
+  const measured = {};
+  const ask = async (what, method, query, headers = {}) => {
+    let wall = 0;
+    let body;
+    const { longest, gets } = await watch(admin, async () => {
+      const begin = performance.now();
+      const { response } = await admin.handle({ method, target: `/sessions?${query}`, headers });
+      wall = performance.now() - begin;
+      if (response.status !== 200) throw new Error(`${response.status} ${response.body}`);
+      body = JSON.parse(response.body);
+    });
+    measured[what] = { wall, longest, getP99: percentile(gets, 0.99) };
+    return body;
+  };
+  await ask('found by its user', 'GET', 'user=eve');
+  await ask('planned by its user', 'DELETE', 'user=eve&dry_run=true');
+  const { mark, closes } = await ask('planned by its idle time', 'DELETE', 'idle_over=600&dry_run=true');
+  const how = { prefer: 'return=representation' };
+  const query = `idle_over=600&mark=${mark}`;
+  const { closed } = await ask('closed as planned by its idle time', 'DELETE', query, how);
+  admin.report(connect(chosen + count));
+  admin.report({ type: 'session.updated', id: chosen + count, user: 'eve' });
+  const again = await ask('closed by its user', 'DELETE', 'user=eve', how);
+  for (const { sessions } of [closes, closed, again.closed])
+    if (sessions !== 1) throw new Error(`${sessions} sessions are chosen.`);
+  await admin.close();
+  return measured;
 }
 
 function closing(snapshot, context) {

@@ -54,7 +54,12 @@ export type { Drain, DrainRepresentation } from './resources/shared/drain.ts';
 export { lifecycle, type LifecycleState } from './resources/shared/lifecycle.ts';
 export type { InstanceRepresentation, Module } from './resources/gateway.ts';
 export { flushLogs, type LogsRepresentation } from './resources/log.ts';
-export { closeSession, closeServiceSessions, type SessionRepresentation } from './resources/session.ts';
+export {
+  closeSession,
+  closeSessions,
+  closeServiceSessions,
+  type SessionRepresentation,
+} from './resources/session.ts';
 export { closeServerConnections, type ConnectionRepresentation } from './resources/connection.ts';
 export {
   patchFilter,

@@ -27,7 +27,15 @@ import {
 } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect } from './connection.ts';
-import { documentIn, readParts, snapshotOf, type Live, type Parts, type Tags } from './parts.ts';
+import {
+  documentIn,
+  readParts,
+  snapshotOf,
+  withoutDrain,
+  type Live,
+  type Parts,
+  type Tags,
+} from './parts.ts';
 import { counted, safeText } from './output.ts';
 import { isObject } from './input.ts';
 import { configured, type Configured } from './kind.ts';
@@ -116,15 +124,25 @@ async function readDocument(file: string, call: Call): Promise<Wanted> {
   const given = Object.fromEntries(
     configured.map((name) => [name, collections.includes(name) ? (document[name] ?? []) : []]),
   );
-  const parts = redactSecrets(given) as unknown as Parts;
-  const secrets = diff(given as unknown as Json, parts as unknown as Json).map(({ path }) => path);
+  const undrained = Object.fromEntries(
+    Object.entries(given as unknown as Parts).map(([name, resources]) => [name, resources.map(withoutDrain)]),
+  );
+  const parts = redactSecrets(undrained) as unknown as Parts;
+  const secrets = diff(undrained as unknown as Json, parts as unknown as Json).map(({ path }) => path);
+  const drains = Object.entries(given as unknown as Parts).flatMap(([name, resources]) =>
+    resources.flatMap(({ drain }, at) => (drain === undefined ? [] : [`/${name}/${String(at)}/drain`])),
+  );
   const ignored = Object.entries({ users, sessions, ...others, format: undefined, $schema: undefined });
   return {
     parts,
     collections,
     listed: collections.filter((name) => document[name] !== undefined),
     prune: call.has('prune'),
-    leftOut: [...ignored.flatMap(([name, value]) => (value === undefined ? [] : [`/${name}`])), ...secrets],
+    leftOut: [
+      ...ignored.flatMap(([name, value]) => (value === undefined ? [] : [`/${name}`])),
+      ...drains,
+      ...secrets,
+    ],
   };
 }
 

@@ -10,7 +10,7 @@ import type { Operation, Plan } from '../index.ts';
 import { applyPatch, type Json } from '../json/index.ts';
 import { refusal, understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
-import { methodOf } from './connection.ts';
+import { methodOf, type Method } from './connection.ts';
 import { assertPlace, placeOf, type GatewayPlace } from './place.ts';
 import { counted, jsonText, safeText } from './output.ts';
 
@@ -19,6 +19,8 @@ export interface Change {
   /** The change in words, such as `stop service Sales`. */
   readonly title: string;
   readonly id: EndpointId;
+  /** The method that plans and makes the change. Default: that of the endpoint. */
+  readonly method?: Method;
   /** The arguments of the method of the client: the subject and the body. */
   readonly given: readonly unknown[];
   /** Whether the user is asked first: what is closed or deleted does not come back. */
@@ -50,7 +52,7 @@ export interface PlannedChange {
 /** Makes a change, or says what it would do. */
 export async function make(call: Call, client: Client, change: Change): Promise<void> {
   const plan = acceptedPlan(
-    valueOf(await methodOf(client, change.id).plan(...change.given, conditionOf(change))),
+    valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change))),
   );
   if (call.has('dry-run')) showPlan(call, { change, plan });
   else if (plan.outcome === 'unchanged')
@@ -63,6 +65,10 @@ export async function makeAsPlanned(call: Call, client: Client, planned: Planned
   const place = await placeOf(call, client);
   if (planned.change.asks === true) await confirm(call, questionOf(planned, place), place);
   await makePlanned(call, client, planned, place);
+}
+
+function methodFor(client: Client, { id, method }: Change): Method {
+  return method ?? methodOf(client, id);
 }
 
 function conditionOf({ ifMatch, options }: Change): object {
@@ -78,7 +84,7 @@ async function makePlanned(
 ): Promise<void> {
   const options = { ...conditionOf(change), mark: plan.mark, prefer: 'representation' };
   const sent = understood(
-    withProgress(call, change, () => methodOf(client, change.id)(...change.given, options)),
+    withProgress(call, change, () => methodFor(client, change)(...change.given, options)),
     (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer)) },
   );
   const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
@@ -92,7 +98,13 @@ async function makePlanned(
   }
   const { closed = nothingClosed } = answer.done;
   if (call.output.isJson) call.output.json(answer.done);
-  else call.output.lines(safeText(`Done: ${change.title} on ${place.text}.${closingText(closed, 'closed')}`));
+  else call.output.lines(safeText(`Done: ${change.title} on ${place.text}.${closedText(closed, plan)}`));
+}
+
+/** What was closed. What a plan shows can end by itself before. */
+function closedText(closed: CommandOutcome['closed'], { closes }: Accepted): string {
+  const text = closingText(closed, 'closed');
+  return text === '' && closes.sessions + closes.connections > 0 ? ' Nothing was left to close.' : text;
 }
 
 const nothingClosed = { sessions: 0, connections: 0 };

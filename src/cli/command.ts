@@ -57,6 +57,8 @@ export interface Argument {
   /** What the argument names, by the first argument of the command: `{ sessions: 'service' }`. */
   readonly names?: Readonly<Record<string, string>>;
   readonly optional?: true;
+  /** The argument can be given several times. Only of the last one. */
+  readonly multiple?: true;
 }
 
 /** An option as it was given, in the order of the command line. */

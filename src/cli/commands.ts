@@ -1,24 +1,14 @@
 /**
  * The table of commands.
  */
+import { close } from './closing.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { context } from './context.ts';
 import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { events, watch } from './following.ts';
 import { history, restore, undo, why } from './history.ts';
-import {
-  abandon,
-  close,
-  commandsInFlight,
-  flush,
-  forget,
-  hold,
-  release,
-  retry,
-  start,
-  stop,
-} from './operating.ts';
+import { abandon, commandsInFlight, flush, forget, hold, release, retry, start, stop } from './operating.ts';
 import { create, deletion } from './membership.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';

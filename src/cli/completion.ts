@@ -88,7 +88,8 @@ export async function completionsOf(
   const given = rest
     .slice(0, -1)
     .filter((word, at) => !word.startsWith('-') && !needsValue(options, rest[at - 1]));
-  const argument = command.arguments?.[given.length];
+  const { arguments: expected = [] } = command;
+  const argument = expected[given.length] ?? expected.findLast(({ multiple }) => multiple);
   if (argument === undefined) return [];
   return starting(
     last,

@@ -46,6 +46,7 @@ export function helpOf(name: string, command: Command): string {
   ].join('\n');
 }
 
-function usageOf({ name, optional }: Argument): string {
-  return optional === true ? `[${name}]` : `<${name}>`;
+function usageOf({ name, optional, multiple }: Argument): string {
+  const more = multiple === true ? ' …' : '';
+  return optional === true ? `[${name}${more}]` : `<${name}${more}>`;
 }

@@ -1,9 +1,8 @@
 /**
- * The commands of operators: start and stop, close sessions and connections, flush the logs, hold changes off, abandon
- * a command, let a node follow its fleet, forget a node.
+ * The commands of operators: start and stop, flush the logs, hold changes off, abandon a command, let a node follow its
+ * fleet, forget a node.
  */
-import type { Client, EndpointId } from '../client/index.ts';
-import { valueOf } from './answer.ts';
+import type { EndpointId } from '../client/index.ts';
 import { make } from './change.ts';
 import { askingOptions, changeOptions, connectionOptions, type Command } from './command.ts';
 import { connect } from './connection.ts';
@@ -33,63 +32,6 @@ export const start = lifecycleCommand('start', 'Starts a service or a monitor.')
 
 /** The command `stop`. */
 export const stop = lifecycleCommand('stop', 'Stops a service or a monitor. Open sessions continue.');
-
-interface Closing {
-  readonly id: EndpointId;
-  readonly titleOf: (name: string, client: Client) => string | Promise<string>;
-  /** How many are still open. */
-  readonly left?: (client: Client, name: string) => Promise<number>;
-}
-
-const closings: Readonly<Record<string, Closing>> = {
-  session: {
-    id: 'sessions.close',
-    async titleOf(id, client) {
-      const answer = await client.sessions.get(Number(id), { fields: ['user', 'address', 'service'] });
-      if (!answer.ok) return `close session ${id}`;
-      const { user, address, service } = answer.value;
-      const name = decodeURIComponent(service.slice(service.lastIndexOf('/') + 1));
-      return `close session ${id} of ${user} from ${address} (service ${name})`;
-    },
-  },
-  sessions: {
-    id: 'services.closeSessions',
-    titleOf: (service) => `close the sessions of ${service}`,
-    left: async (client, service) =>
-      valueOf(await client.services.get(service, { fields: ['current_connections'] })).current_connections,
-  },
-  connections: {
-    id: 'servers.closeConnections',
-    titleOf: (server) => `close the connections to ${server}`,
-    left: async (client, server) =>
-      valueOf(await client.servers.connections(server, { range: [0, 0] })).total,
-  },
-};
-
-/** The command `close`. */
-export const close: Command = {
-  does: 'Closes a session, the sessions of a service, or the connections to a server. Asks first.',
-  arguments: [
-    { name: 'what', choices: Object.keys(closings) },
-    { name: 'name', names: { session: 'session', sessions: 'service', connections: 'server' } },
-  ],
-  options: askingOptions,
-  notes: [
-    'close session takes an id, close sessions the name of a service, close connections that of a server.',
-  ],
-  async run(call) {
-    const [what = '', name = ''] = call.words;
-    const { id, titleOf, left } = closings[what] as Closing;
-    const client = await connect(call);
-    await make(call, client, {
-      title: await titleOf(name, client),
-      id,
-      given: [name],
-      asks: true,
-      ...(left === undefined ? {} : { left: () => left(client, name) }),
-    });
-  },
-};
 
 /** The command `flush`. */
 export const flush: Command = {

@@ -46,7 +46,8 @@ export async function readParts(
   const tags = new Map<string, string | undefined>();
   const parts: Record<string, readonly Resource[]> = {};
   for (const collection of configured) {
-    const { elements } = valueOf(await methodOf(client, `${collection}.list`)()) as Elements<Resource>;
+    const shown = valueOf(await methodOf(client, `${collection}.list`)()) as Elements<Resource>;
+    const elements = shown.elements.map(withoutDrain);
     const resources: Resource[] = [];
     for (const element of elements) {
       if (!isWhole(collection, element.name)) resources.push(element);
@@ -64,11 +65,19 @@ async function readOne(
   tags: Map<string, string | undefined>,
 ): Promise<Resource> {
   const answer = await methodOf(client, `${collection}.get`)(linkName(name));
-  const resource = valueOf(answer) as Resource;
+  const resource = withoutDrain(valueOf(answer) as Resource);
   tags.set(linkTo(collection, resource.name), answer.ok ? answer.etag : undefined);
   if (collection !== 'services') return resource;
   const listeners = valueOf(await client.services.listeners(linkName(name))).elements;
   return { ...resource, listeners };
+}
+
+/** A resource as it will be after its drain: a document neither begins a drain here nor ends one. */
+export function withoutDrain(resource: Resource): Resource {
+  const { drain, ...rest } = resource;
+  if (drain === undefined) return resource;
+  const { from } = drain as { readonly from?: string };
+  return { ...rest, name: resource.name, ...(from === undefined ? {} : { state: from }) };
 }
 
 /** A name as a link spells it. */

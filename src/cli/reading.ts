@@ -6,6 +6,7 @@ import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resourc
 import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
+import { assertNamed, chosenBy, criteriaOptions } from './criteria.ts';
 import { kindOf, kinds, plurals } from './kind.ts';
 import { cellOf, columns, counted, fieldCell, safeText, timeText, type Cells } from './output.ts';
 
@@ -26,21 +27,29 @@ export interface Listing {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
+/** A list, before the options of a call. */
+interface Known extends Pick<Listing, 'id' | 'columns'> {
+  /** A table asks for its columns: the interface does not show all of them by itself. */
+  readonly asks?: true;
+}
+
 /** The lists that belong to a resource. */
-const partLists: Readonly<Record<string, Pick<Listing, 'id' | 'columns'>>> = {
+const partLists: Readonly<Record<string, Known>> = {
   listeners: { id: 'services.listeners', columns: ['name', 'protocol', 'address', 'port', 'ssl'] },
-  connections: { id: 'servers.connections', columns: ['service', 'state', 'role', 'statistics'] },
+  connections: {
+    id: 'servers.connections',
+    columns: ['session', 'user', 'address', 'service', 'state', 'role', 'statistics'],
+    asks: true,
+  },
 };
 
 const owners = { listeners: 'service', connections: 'server' } as const;
 
 /** The other list of connections: there, all rows have the same service. */
-const ofSession: Pick<Listing, 'id' | 'columns'> = {
+const ofSession: Known = {
   id: 'sessions.connections',
   columns: ['server', 'state', 'role', 'statistics'],
 };
-
-const searches = ['service', 'server', 'client', 'address'] as const;
 
 /** The sessions that a person sees if nobody says which. */
 const firstSessions = '0-99';
@@ -58,10 +67,7 @@ export const list: Command = {
       does: 'only the elements at these positions; a table has the first 100 sessions if left out',
     },
     fields: { value: 'A,B', does: 'the fields to show, separated by commas' },
-    service: { value: 'NAME', does: 'only sessions on this service' },
-    server: { value: 'NAME', does: 'only sessions with a connection to this server' },
-    client: { value: 'NAME', does: 'only sessions of this database user' },
-    address: { value: 'TEXT', does: 'only sessions from this address' },
+    ...criteriaOptions,
     session: { value: 'ID', does: 'the connections of this session' },
     ...connectionOptions,
   },
@@ -79,34 +85,35 @@ export const list: Command = {
 };
 
 /** What the arguments and options of a call ask for. */
-export function listingOf({ words: [kind = '', name], valueOf: given, output }: Call): Listing {
+export function listingOf(call: Call): Listing {
+  const {
+    words: [kind = '', name],
+    valueOf: given,
+    output,
+  } = call;
   const session = given('session');
   const known = listOf(kind, name, session);
   const isSessions = known.id === 'sessions.list';
-  const found = searches.filter((each) => given(each) !== undefined);
-  if (found.length > 0 && !isSessions)
-    throw new CommandError(`Only sessions can be searched: --${found.join(', --')}.`, exitCodes.wrongUse);
+  const { options: criteria, search } = chosenBy(call);
+  if (criteria.length > 0 && !isSessions)
+    throw new CommandError(`Only sessions can be searched: --${criteria.join(', --')}.`, exitCodes.wrongUse);
   const range = rangeOf(given('range') ?? (isSessions && !output.isJson ? firstSessions : undefined));
-  const fields = given('fields')?.split(',');
+  const chosen = given('fields')?.split(',');
+  const fields = chosen ?? (known.asks === true && !output.isJson ? known.columns : undefined);
   return {
     id: known.id,
     subject: [name, session].flatMap((each) => each ?? []),
-    columns: fields ?? known.columns,
+    columns: chosen ?? known.columns,
     options: {
       ...(fields === undefined ? {} : { fields }),
       ...(range === undefined ? {} : { range }),
-      // The option --user is that of the log-in.
-      ...Object.fromEntries(found.map((each) => [each === 'client' ? 'user' : each, given(each)])),
+      ...search,
     },
   };
 }
 
 /** The list that is meant, by its kind and the resource to which it belongs. */
-function listOf(
-  kind: string,
-  name: string | undefined,
-  session: string | undefined,
-): Pick<Listing, 'id' | 'columns'> {
+function listOf(kind: string, name: string | undefined, session: string | undefined): Known {
   const wrong = (message: string): CommandError => new CommandError(message, exitCodes.wrongUse);
   const owner = (owners as Readonly<Record<string, string>>)[kind];
   if (session !== undefined) {
@@ -131,9 +138,11 @@ export function rangeOf(text: string | undefined): readonly [number, number] | u
   throw new CommandError('A range has the form 0-99: the first and the last position.', exitCodes.wrongUse);
 }
 
-/** Reads a list. */
+/** Reads a list. A search for the sessions of a service or server that does not exist ends the command. */
 export async function read(client: Client, { id, subject, options }: Listing): Promise<Page> {
-  return valueOf(await methodOf(client, id)(...subject, options)) as Page;
+  const page = valueOf(await methodOf(client, id)(...subject, options)) as Page;
+  if (id === 'sessions.list' && page.total === 0) await assertNamed(client, options);
+  return page;
 }
 
 /** Prints a list as a table. */

@@ -170,12 +170,13 @@ function hintOf(meant: string | undefined): string {
 /** The arguments, if they fit the table. Of an argument with choices, the choice. */
 function checked(name: string, expected: readonly Argument[], words: readonly string[]): readonly string[] {
   if (words.includes('')) throw wrongUse(`${name} got an empty argument.`, `help ${name}`);
-  if (words.length > expected.length) {
+  const last = expected.at(-1);
+  if (words.length > expected.length && last?.multiple !== true) {
     const taken = expected.map(nounOf).join(' and ');
     throw wrongUse(`${name} takes ${taken}; the rest are options.`, `help ${name}`);
   }
   // Before what is missing: who leaves the kind out has written the name in its place.
-  const given = words.map((word, at) => choiceOf(name, expected[at] as Argument, word));
+  const given = words.map((word, at) => choiceOf(name, (expected[at] ?? last) as Argument, word));
   const missing = expected.find((argument, at) => argument.optional !== true && words[at] === undefined);
   if (missing !== undefined)
     throw wrongUse(`${name} needs ${nounOf(missing)}${choicesOf(missing)}.`, `help ${name}`);

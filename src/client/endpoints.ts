@@ -24,6 +24,7 @@ import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import type { Threads } from '../resources/telemetry.ts';
+import type { SessionSearch } from '../resources/session.ts';
 
 /**
  * An endpoint that reads one resource.
@@ -75,22 +76,6 @@ export interface Command<B = undefined, R = undefined, O = unknown> {
 export interface Ranged {
   /** Positions of the first and the last wanted element, from 0: `[0, 99]` gives the first 100. */
   readonly range?: readonly [first: number, last: number];
-}
-
-/**
- * The options that find sessions. A session must have all given values.
- *
- * @public
- */
-export interface SessionSearch {
-  /** Name of the service of the session. */
-  readonly service?: string;
-  /** Name of a server to which the session has a connection. */
-  readonly server?: string;
-  /** Client user name. */
-  readonly user?: string;
-  /** Client address. */
-  readonly address?: string;
 }
 
 /**
@@ -187,7 +172,8 @@ type Bodies = {
 /** The options of lists that do not have those of every list, and those of commands that have more. @internal */
 type Options = Readonly<Record<`${Defined}.delete`, { readonly detach?: boolean }>> & {
   readonly 'gateway.tasks': object;
-  readonly 'sessions.list': Ranged & SessionSearch;
+  readonly 'sessions.list': Ranged & SessionSearch & { readonly after?: number };
+  readonly 'sessions.closeMany': SessionSearch | { readonly all: true };
   readonly 'history.list': Ranged & HistorySearch;
 };
 

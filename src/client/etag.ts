@@ -6,8 +6,8 @@ import type { Send } from './send.ts';
 /**
  * Remembers the entity tag of each resource that is read whole or changed, and sends the tag with the next command on the
  * resource. If somebody else has changed the resource meanwhile, the command is refused with `precondition-failed`: read the
- * resource again. A resource is known by its name as you write it; the users count as one resource. A command with a tag of
- * its own keeps that tag.
+ * resource again. A resource is known by its name as you write it; the users count as one resource. The tags of sessions are
+ * not remembered, because sessions come and go without end. A command with a tag of its own keeps that tag.
  *
  * @param send - carries the requests
  * @returns a function that carries the same requests, for `createClient`
@@ -28,7 +28,7 @@ export function withEtags(send: Send): Send {
     if (etag === undefined || response.status >= 300 || !showsNow) return response;
     // After a deletion the tag is that of the list, and so is the tag with which the next creation is compared.
     if (request.method === 'DELETE' && target.replace(/\?.*/, '') === resource) tags.delete(resource);
-    else if (!location.endsWith('/')) tags.set(location, etag);
+    else if (!/\/$|^\/sessions\//.test(location)) tags.set(location, etag);
     return response;
   };
 }

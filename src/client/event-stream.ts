@@ -80,7 +80,7 @@ export async function* readEvents(
     };
     listen();
     try {
-      const options = { ...(types.length > 0 && { types }), after: last, signal: left.signal };
+      const options = { ...(types.length > 0 && { types }), last, signal: left.signal };
       const response = await open(send, options);
       const blocksOf = splitter(response);
       for await (const text of textsOf(response.body)) {

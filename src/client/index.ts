@@ -25,8 +25,8 @@ export type {
   List,
   Ranged,
   SequenceCommand,
-  SessionSearch,
 } from './endpoints.ts';
 export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';
+export type { SessionSearch } from '../resources/session.ts';
 export { withEtags } from './etag.ts';
 export { sendTo, sendWithFetch, type FetchOptions, type Send } from './send.ts';

@@ -9,7 +9,7 @@ interface AnyOptions {
   readonly signal?: AbortSignal;
   readonly ifMatch?: string;
   readonly prefer?: 'representation';
-  readonly after?: string;
+  readonly last?: string;
   readonly range?: readonly [number, number];
 }
 
@@ -22,7 +22,7 @@ export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): A
   const { method, path, body: type } = endpoint;
   const place = path.replace(/:\w+/g, () => segmentOf(given.shift()));
   const body = type && JSON.stringify(given.shift());
-  const { signal, ifMatch, prefer, after, range, ...others } = (given[0] ?? {}) as AnyOptions;
+  const { signal, ifMatch, prefer, last, range, ...others } = (given[0] ?? {}) as AnyOptions;
   // JSON leaves out what is undefined.
   const asked = JSON.parse(JSON.stringify({ ...others, ...own, range: range?.join('-') })) as Record<
     string,
@@ -34,7 +34,7 @@ export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): A
     headers: {
       'content-type': type,
       'if-match': ifMatch,
-      'last-event-id': after,
+      'last-event-id': last,
       prefer: prefer && `return=${prefer}`,
     },
     body,

@@ -28,6 +28,13 @@ export interface Context {
    * no later one. Left out if all that are open may be closed.
    */
   readonly openedUpTo?: number;
+  /** The time of the plan of `openedUpTo`: a session is no older then. Left out without a plan. */
+  readonly plannedAt?: number;
+  /**
+   * Gives the idle time of a session as the host knows it now, by the id of the session; `undefined` if the host has none. Left
+   * out if the stored idle times are to be used.
+   */
+  readonly idleOf?: (session: number) => number | undefined;
 }
 
 /**

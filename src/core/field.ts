@@ -55,6 +55,8 @@ interface FieldRules {
   readonly shownAs?: z.core.$ZodType;
   /** The field exists in documents only. */
   readonly shown?: false;
+  /** The field is shown only if the client asks for it, and exists in no document. Needs `derived` and `optional`. */
+  readonly onRequest?: true;
   /** Shape of the value in a document, if it differs from `shape`. */
   readonly accepts?: z.core.$ZodType;
   /** Brings a valid value into its stored form. */
@@ -119,10 +121,16 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
     return Object.freeze({
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
-      document: objectOf(all, 'documentName', documentShape).check(...all.flatMap(({ rule }) => rule ?? [])),
+      document: objectOf(all.filter(isInDocument), 'documentName', documentShape).check(
+        ...all.flatMap(({ rule }) => rule ?? []),
+      ),
       links: linksOf(all),
     });
   };
+}
+
+function isInDocument({ onRequest }: Field): boolean {
+  return onRequest !== true;
 }
 
 function fieldOf(name: string, rules: FieldRules): Field {
@@ -368,12 +376,15 @@ type Accepted<R> = R extends { readonly accepts: z.core.$ZodType<unknown, infer 
     ? unknown
     : Given<R>;
 type MaybeGiven = Optional | Derived | { readonly default: unknown };
+interface OnRequest {
+  readonly onRequest: true;
+}
 
 /** The entry of a gateway document that a table declares. */
 type DocumentOf<T> = Flat<
   {
     readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], unknown, MaybeGiven>]: Accepted<T[K]>;
-  } & { readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], MaybeGiven>]?: Accepted<T[K]> }
+  } & { readonly [K in keyof T as When<DocumentName<T[K], K>, T[K], MaybeGiven, OnRequest>]?: Accepted<T[K]> }
 >;
 
 /**

@@ -72,6 +72,7 @@ export const endpoints = {
   'gateway.modules': list('/gateway/modules'),
   'sessions.list': list('/sessions'),
   'sessions.get': item('/sessions/:id'),
+  'sessions.closeMany': command('DELETE', '/sessions'),
   'sessions.close': command('DELETE', '/sessions/:id'),
   'sessions.connections': list('/sessions/:id/connections'),
   'filters.list': list('/filters'),

@@ -3,6 +3,8 @@
  *
  * A tag is `"<epoch>.<command>.<live>"`. `If-Match` compares only the epoch and the command number. Therefore a PATCH
  * is accepted even if a counter has changed since the GET. `If-None-Match` compares the whole tag.
+ *
+ * The tag of a session is `"<id>.<connected>"`, and `If-Match` compares all of it.
  */
 import { percentEncode } from '../core/link.ts';
 import type { Version } from '../core/version.ts';
@@ -65,15 +67,15 @@ function partRule(index: number, count: number): RegExp {
 }
 
 /**
- * Tells whether `If-Match` allows a change: one of the tags must have the epoch and the command number of the resource.
+ * Tells whether `If-Match` allows a change: one of the tags must have the epoch and the command number of the resource. Of
+ * any tag, the text before the second dot is compared.
  *
  * The live number and the projection are not compared, and the weak form of a tag matches too, because a proxy that
  * compresses makes tags weak. This departs from the strong comparison of RFC 9110 on purpose: what is compared is no property
  * of the bytes.
  *
  * @param tags - the result of {@link parseEntityTags}
- * @param epoch - the epoch of the snapshot
- * @param version - the version of the resource; left out for a representation without a tag
+ * @param etag - the tag of the resource; `undefined` if its representation has none
  * @returns true if the change is allowed. `*` always allows the change, because the caller has checked that the
  *   resource exists
  *
@@ -81,16 +83,16 @@ function partRule(index: number, count: number): RegExp {
  *
  * @internal
  */
-export function satisfiesIfMatch(
-  tags: '*' | readonly string[],
-  epoch: string,
-  version: Version | undefined,
-): boolean {
+export function satisfiesIfMatch(tags: '*' | readonly string[], etag: string | undefined): boolean {
   if (tags === '*') return true;
-  if (version === undefined) return false;
-  // An epoch contains no dot, so the beginning of the tag is enough.
-  const current = `"${epoch}.${String(version.command)}.`;
-  return tags.some((tag) => opaqueTag(tag).startsWith(current));
+  if (etag === undefined) return false;
+  const current = comparedPart(etag);
+  return tags.some((tag) => comparedPart(tag) === current);
+}
+
+/** The part of a tag that `If-Match` compares. An epoch contains no dot. */
+function comparedPart(tag: string): string {
+  return opaqueTag(tag).split('.', 2).join('.');
 }
 
 /**

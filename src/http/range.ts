@@ -3,6 +3,7 @@
  */
 import { percentEncode } from '../core/link.ts';
 import { fail, ok, type Result } from '../problem.ts';
+import type { Listing } from './route.ts';
 
 /**
  * A page of a list; both ends are included.
@@ -51,16 +52,21 @@ function refuse(rule: string): Result<never> {
  *
  * @param range - the requested range; left out for the whole list
  * @param total - number of elements in the list
+ * @param start - the position from which the range counts
  * @returns the number of elements to skip and the number to take; together at most `total`
  *
  * @see docs/spec-choices.md 14.
  *
  * @internal
  */
-export function clipRange(range: Range | undefined, total: number): { offset: number; length: number } {
-  if (range === undefined) return { offset: 0, length: total };
-  const offset = Math.min(range.first, total);
-  return { offset, length: Math.min(range.last + 1, total) - offset };
+export function clipRange(
+  range: Range | undefined,
+  total: number,
+  start = 0,
+): { offset: number; length: number } {
+  if (range === undefined) return { offset: start, length: total - start };
+  const offset = Math.min(start + range.first, total);
+  return { offset, length: Math.min(start + range.last + 1, total) - offset };
 }
 
 /** Characters that a query must escape (RFC 3986 §3.4). Existing escapes stay. */
@@ -71,26 +77,44 @@ const unsafeInQuery = /[^\w.~!$&'()*+,;=:@/?%-]/gu;
  * below any base path.
  *
  * The pages neither overlap nor leave a gap, so the first page may be shorter. For a range past the end, `prev` leads
- * to the last elements.
+ * to the last elements. After an element, `next` leads on after the last element of the page.
  *
  * @param range - the requested range
  * @param total - number of elements in the list
- * @param otherQuery - the rest of the raw query, without `range`; may be empty
+ * @param otherQuery - the rest of the raw query, without `range` and `after`; may be empty
+ * @param after - the element after which the range begins; left out if the range begins with the list
  * @returns the value; `undefined` if there is no neighbouring page
  *
  * @see RFC 8288 §3; docs/spec-choices.md 14.
  *
  * @internal
  */
-export function rangeLinks(range: Range, total: number, otherQuery: string): string | undefined {
+export function rangeLinks(
+  range: Range,
+  total: number,
+  otherQuery: string,
+  after?: Listing['after'],
+): string | undefined {
   const rest = otherQuery === '' ? '' : `${percentEncode(otherQuery, unsafeInQuery)}&`;
-  const links = Object.entries({ next: nextRange(range, total), prev: previousRange(range, total) }).flatMap(
-    ([relation, page]) =>
-      page === undefined
-        ? []
-        : [`<?${rest}range=${String(page.first)}-${String(page.last)}>; rel="${relation}"`],
+  const start = after?.start ?? 0;
+  const page = { first: start + range.first, last: start + range.last };
+  const [next, previous] = [nextRange(page, total), previousRange(page, total)];
+  const queries = {
+    next: next && after ? queryAfter(after.idAt(page.last), size(range)) : rangeQuery(next),
+    prev: rangeQuery(previous),
+  };
+  const links = Object.entries(queries).flatMap(([relation, query]) =>
+    query === undefined ? [] : [`<?${rest}${query}>; rel="${relation}"`],
   );
   return links.length === 0 ? undefined : links.join(', ');
+}
+
+function queryAfter(id: number, length: number): string {
+  return `after=${String(id)}&range=0-${String(length - 1)}`;
+}
+
+function rangeQuery(range: Range | undefined): string | undefined {
+  return range && `range=${String(range.first)}-${String(range.last)}`;
 }
 
 function nextRange(range: Range, total: number): Range | undefined {

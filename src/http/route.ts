@@ -92,6 +92,11 @@ interface Finding<S, T> {
   link(this: void, thing: T): string;
   /** The last change of anything that the representation shows. Left out if the representation shows live figures. */
   version?(this: void, snapshot: S, thing: T): Version;
+  /**
+   * The entity tag of a resource without a version, for conditions alone: tells the resource from a later one with its path.
+   * The representation changes and the tag stays, so the tag leads to no 304.
+   */
+  conditionTag?(this: void, thing: T): string;
 }
 
 /** How a reading route shows the resource. */
@@ -116,6 +121,13 @@ export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
 export interface Listing {
   /** Number of elements. */
   readonly total: number;
+  /** The element after which the range begins, if the request names one; elements before it come and go. */
+  readonly after?: {
+    /** The number of elements up to the named one, which may be gone. */
+    readonly start: number;
+    /** The id of the element at a position of the list. */
+    readonly idAt: (this: void, position: number) => number;
+  };
   /** To render an element takes long, so each turn of the event loop renders a few elements only. */
   readonly isSlow?: true;
   /** Renders at most `length` elements, from `offset` on. */

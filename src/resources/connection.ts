@@ -65,6 +65,12 @@ export interface ConnectionRepresentation {
   readonly service: string;
   /** Counters of the connection. */
   readonly statistics: ConnectionStatistics;
+  /** Link of the session of the connection. Only if the client asks for the field. */
+  readonly session?: string;
+  /** Client user name of the session. Only if the client asks for the field. */
+  readonly user?: string;
+  /** Client address of the session. Only if the client asks for the field. */
+  readonly address?: string;
 }
 
 /**
@@ -187,20 +193,26 @@ const fields = defineFields<{
   server: { shape: line },
   service: { shape: line, derived: true },
   statistics: { shape: counters, default: { ...noStatistics } },
+  session: { shape: line, derived: true, optional: true, onRequest: true },
+  user: { shape: line, derived: true, optional: true, onRequest: true },
+  address: { shape: line, derived: true, optional: true, onRequest: true },
 });
 
 function represent(
   snapshot: State,
   { session, connection }: SessionConnection,
-  { telemetry }: Rendering,
+  { telemetry, fields: asked }: Rendering,
 ): ConnectionRepresentation {
-  return {
+  const shown = {
     state: connection.state,
     role: connection.role,
     server: linkOfKey(snapshot, 'servers', connection.server),
     service: linkOfKey(snapshot, 'services', session.service),
     statistics: telemetry?.statistics(session.id, connection.id) ?? connection.statistics,
   };
+  if (asked === undefined) return shown;
+  const { id, user, address } = session;
+  return { ...shown, session: linkTo('sessions', id), user, address };
 }
 
 const events: EventTable<Snapshot, ConnectionEvent> = {

@@ -128,7 +128,7 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
    */
   readonly status_since?: string;
   /** The drain of the server, with what is left; left out unless the server drains. */
-  readonly drain?: DrainRepresentation;
+  readonly drain?: Omit<DrainRepresentation, 'from'>;
 }
 
 /**

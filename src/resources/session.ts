@@ -17,15 +17,21 @@ import {
   type EventHead,
   type EventTable,
 } from '../core/decision.ts';
+import type { Entity } from '../core/collection.ts';
 import { defineFields } from '../core/field.ts';
 import { linkTo } from '../core/link.ts';
 import type { Contradiction, ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
-import type { Listing } from '../http/route.ts';
-import { ok } from '../problem.ts';
+import { commandQuery, type CommandRoute, type Listing, type SearchValues } from '../http/route.ts';
+import { fail, ok, quoted, type Result } from '../problem.ts';
 import type { SessionDocument } from '../snapshot/session/document.ts';
-import { searchSessions, sessionCriteria } from '../snapshot/session/search.ts';
+import {
+  searchSessions,
+  sessionCriteria,
+  sessionTest,
+  type SessionSearch,
+} from '../snapshot/session/search.ts';
 import type { Session, SessionTable } from '../snapshot/session/table.ts';
 import {
   linkOf,
@@ -49,9 +55,11 @@ import {
   reported,
   reportedSession,
 } from './shared/look-up.ts';
-import type { Rendering } from './shared/rendering.ts';
-import { commandRoute, itemRoute, listing, listingOf, listRoute, searchOf } from './shared/route.ts';
-import { inBatches, teardownBatch } from './shared/teardown.ts';
+import type { Rendering, Surroundings } from './shared/rendering.ts';
+import { commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
+import { inBatches, teardownBatch, type Teardown } from './shared/teardown.ts';
+
+export type { SessionSearch };
 
 /**
  * A session in a response.
@@ -75,6 +83,8 @@ export interface SessionRepresentation {
   readonly connected: string;
   /** Idle time; a plain number. */
   readonly idle: number;
+  /** Entity tag for `If-Match`, which no later session with the id has. Only if the client asks for the field. */
+  readonly etag?: string;
 }
 
 /**
@@ -143,7 +153,11 @@ export type SessionEvent =
   | (EventHead<'session.opened'> & NewSession)
   | (EventHead<'session.updated'> & SessionIdentity & Pick<Session, 'state' | 'user' | 'idle'>)
   | (EventHead<'session.closed'> & SessionIdentity)
-  | (EventHead<'sessions.closed'> & { readonly sessions: readonly SessionIdentity[] })
+  | (EventHead<'sessions.closed'> & {
+      readonly sessions: readonly SessionIdentity[];
+      /** What the sessions had in common; left out if the resource says that. */
+      readonly criteria?: SessionCriteria;
+    })
   | EventHead<'sessions.completed'>;
 
 /**
@@ -157,6 +171,9 @@ export type SessionEffect = EffectHead<'sessions.close'> & {
   readonly sessions: readonly SessionIdentity[];
 };
 
+/** What says which sessions are closed: at least one criterion, or that all are. @internal */
+type SessionCriteria = SessionSearch | { readonly all: true };
+
 /** The decision about sessions. @internal */
 export type SessionDecision = DecisionOf<Snapshot, SessionEvent, SessionEffect>;
 
@@ -167,7 +184,7 @@ const idleTime = shape.number;
 const fields = defineFields<{
   representation: SessionRepresentation;
   document: Omit<SessionDocument, 'connections'>;
-  state: Omit<Session, 'connections' | 'opened'>;
+  state: Omit<Session, 'connections' | 'opened' | 'renamed'>;
 }>()({
   id: { shape: shape.id },
   state: { shape: line },
@@ -176,14 +193,20 @@ const fields = defineFields<{
   service: { shape: line },
   connected: { shape: shape.instant, time: 'asctime' },
   idle: { shape: idleTime, default: 0 },
+  etag: { shape: line, derived: true, optional: true, onRequest: true },
 });
+
+/** The entity tag of a session: its identity. */
+function tagOf({ id, connected }: SessionIdentity): string {
+  return `"${String(id)}.${String(connected)}"`;
+}
 
 function represent(
   snapshot: State,
   session: Session,
-  { times, telemetry }: Rendering,
+  { times, telemetry, fields: asked }: Rendering,
 ): SessionRepresentation {
-  return {
+  const shown = {
     id: session.id,
     state: session.state,
     user: session.user,
@@ -192,6 +215,7 @@ function represent(
     connected: times.asctime(session.connected),
     idle: telemetry?.idle(session.id) ?? session.idle,
   };
+  return asked === undefined ? shown : { ...shown, etag: tagOf(session) };
 }
 
 const events: EventTable<Snapshot, SessionEvent> = {
@@ -352,7 +376,8 @@ export function closeSession(snapshot: Snapshot, id: number, context: Context): 
 }
 
 function decideSession(snapshot: Snapshot, session: Session, context: Context): SessionDecision {
-  return close(snapshot, { resource: linkTo('sessions', session.id) }, context, 1, () => [session]);
+  const found = { count: 1, range: () => [session] };
+  return close(snapshot, { resource: linkTo('sessions', session.id) }, context, found);
 }
 
 /**
@@ -386,23 +411,128 @@ export function closeServiceSessions(snapshot: Snapshot, service: string, contex
 
 function decideServiceSessions(snapshot: Snapshot, service: Service, context: Context): SessionDecision {
   const table = sessionsOf(snapshot);
-  const count = table.countOfService(service.key);
   const resource = linkOf('services', service);
   // Not the service itself: a start or stop of unknown outcome must not keep the sessions from being closed.
   const links = { resource, restsOn: `${resource}/sessions` };
-  return close(snapshot, links, context, count, (offset, length) =>
-    table.rangeOfService(service.key, offset, length),
-  );
+  return close(snapshot, links, context, {
+    count: table.countOfService(service.key),
+    range: (offset, length) => table.rangeOfService(service.key, offset, length),
+  });
+}
+
+/**
+ * Closes the present sessions that meet all given criteria. Sessions that open later are not closed, and no session that meets
+ * the criteria no longer when its turn comes: a client that is active again stays.
+ *
+ * Each part looks at 1,000 sessions, and only the parts say how many are closed: of more than 1,000 sessions that can meet the
+ * criteria, the decision reads none. Unchanged if no session can meet the criteria. Refused with `query-invalid` without a criterion, and with `service-not-found` or
+ * `server-not-found` if a name names nothing.
+ *
+ * @param snapshot - the snapshot to decide on
+ * @param criteria - at least one criterion, or `{ all: true }` for all sessions. Names are compared by {@link nameKey}
+ * @param context - the time, the caller, and the idle times
+ * @returns the decision, with at most one `sessions.closed` and one `sessions.close` for each 1,000 sessions
+ *
+ * @example
+ * ```ts
+ * import { closeSessions, createSnapshot } from 'gateway-admin-core';
+ *
+ * const snapshot = createSnapshot({});
+ * closeSessions(snapshot, { user: 'bi', idle_over: 600 }, { now: 0 }).outcome; // => 'unchanged'
+ * closeSessions(snapshot, {}, { now: 0 }).outcome; // => 'refused'
+ * ```
+ *
+ * @see docs/spec-choices.md 39.
+ *
+ * @public
+ */
+export function closeSessions(
+  snapshot: Snapshot,
+  criteria: SessionSearch | { readonly all: true },
+  context: Context,
+): SessionDecision {
+  assertInputs(snapshot, context);
+  const checked = checkCriteria(criteria);
+  if (!checked.ok) return refused(snapshot, checked.problem);
+  return decideSessions(snapshot, checked.value, context);
+}
+
+function decideSessions(snapshot: Snapshot, criteria: SessionCriteria, context: Context): SessionDecision {
+  const search: SessionSearch = 'all' in criteria ? {} : criteria;
+  for (const [named, name] of [[services, search.service] as const, [servers, search.server] as const]) {
+    const found = name === undefined ? undefined : lookUp<Entity>(snapshot, named, name);
+    if (found?.ok === false) return refused(snapshot, found.problem, [linkOfCollection(named)]);
+  }
+  const { openedUpTo = Infinity } = context;
+  const { candidates } = searchSessions(sessionsOf(snapshot), search, context);
+  const isWanted = sessionTest(search, context);
+  // To look at more would take long.
+  const isShort = candidates.size <= teardownBatch;
+  const isNone =
+    isShort &&
+    !candidates.range(0, teardownBatch).some((each) => each.opened <= openedUpTo && isWanted(each));
+  return close(snapshot, { resource: allSessions, criteria }, context, {
+    count: isNone ? 0 : candidates.size,
+    range: candidates.range,
+    isWanted,
+    isLeft: (session, present) => {
+      const now = present.sessions.find(session.id);
+      return now?.opened === session.opened && isWanted(now);
+    },
+  });
+}
+
+/** The link of the list of all sessions. Not a link of a service or server: one that hangs must not keep sessions open. */
+const allSessions = linkOfCollection({ collection: 'sessions' });
+
+const criteriaShape = z.strictObject({
+  service: z.exactOptional(line),
+  server: z.exactOptional(line),
+  user: z.exactOptional(line),
+  address: z.exactOptional(line),
+  idle_over: z.exactOptional(idleTime.check(z.minimum(0))),
+  older_than: z.exactOptional(shape.number.check(z.minimum(0))),
+  all: z.exactOptional(z.literal(true)),
+});
+
+/** Checks what says which sessions to close. A criterion that is not known would close sessions that are not meant. */
+function checkCriteria(given: unknown): Result<SessionCriteria> {
+  const parsed = shape.parseShape(criteriaShape, given);
+  if (!parsed.ok) {
+    const [{ pointer, detail } = { pointer: '', detail: 'is wrong' }] = parsed.faults;
+    return fail('query-invalid', `The criterion ${quoted(pointer.slice(1))} ${detail}. ${sayWhich}`);
+  }
+  const { all, ...search } = parsed.value;
+  const count = Object.keys(search).length;
+  if (all === true)
+    return count === 0 ? ok({ all }) : fail('query-invalid', `all=true stands alone. ${sayWhich}`);
+  return count > 0 ? ok(search) : fail('query-invalid', `No criterion is given. ${sayWhich}`);
+}
+
+const sayWhich =
+  `Give at least one of ${sessionCriteria.join(', ')}: a session must meet all that are given. To close all sessions, give ` +
+  'all=true and nothing else.';
+
+/** The criteria in a query. */
+function searchIn({ idle_over: idle, older_than: age, ...texts }: Partial<SearchValues>): SessionSearch {
+  return {
+    ...texts,
+    ...(idle === undefined ? {} : { idle_over: Number(idle) }),
+    ...(age === undefined ? {} : { older_than: Number(age) }),
+  };
 }
 
 function close(
   snapshot: Snapshot,
-  { resource, restsOn = resource }: { readonly resource: string; readonly restsOn?: string },
+  {
+    resource,
+    restsOn = resource,
+    criteria,
+  }: { readonly resource: string; readonly restsOn?: string; readonly criteria?: SessionCriteria },
   context: Context,
-  count: number,
-  range: (offset: number, length: number) => readonly Session[],
+  found: Pick<Closing, 'count' | 'range' | 'isWanted'> & Partial<Pick<Closing, 'isLeft'>>,
 ): SessionDecision {
-  const head = eventHead(resource, context);
+  const head = { ...eventHead(resource, context), ...(criteria && { criteria }) };
   const toChange = (batch: readonly Session[]): { event: ClosingEvent; effect: SessionEffect } => {
     const sessions = batch.map(({ id, connected }) => ({ id, connected }));
     return {
@@ -411,11 +541,13 @@ function close(
     };
   };
   const openedAt = ({ opened }: Session): number => opened;
-  const batches = inBatches({ count, range, openedAt, isLeft: isOpen, toChange }, context);
+  const batches = inBatches({ openedAt, isLeft: isOpen, toChange, ...found }, context);
   return batches === undefined
     ? unchanged(snapshot, [restsOn])
     : accepted(events, snapshot, [restsOn], batches);
 }
+
+type Closing = Teardown<Snapshot, Session, ClosingEvent, SessionEffect>;
 
 type ClosingEvent = Extract<SessionEvent, { readonly type: 'sessions.closed' }>;
 
@@ -423,15 +555,63 @@ function isOpen({ id, opened }: Session, { sessions }: Snapshot): boolean {
   return sessions.find(id)?.opened === opened;
 }
 
+type Sessions = Pick<SessionTable, 'size' | 'range'>;
+
+/** Makes the listing of sessions in the order of their ids; its pages begin after an id, if one is given. */
 function listingOfSessions(
   snapshot: State,
-  sessions: Pick<SessionTable, 'size' | 'range'>,
-  rendering: Rendering,
+  sessions: Sessions,
+  { rendering, after }: { readonly rendering: Rendering; readonly after?: string | undefined },
 ): Listing {
-  return listing(sessions.size, (offset, length) =>
+  const all = listing(sessions.size, (offset, length) =>
     sessions.range(offset, length).map((session) => represent(snapshot, session, rendering)),
   );
+  if (after === undefined) return all;
+  const idAt = (position: number): number => sessions.range(position, 1)[0]?.id ?? Infinity;
+  return { ...all, after: { start: countUpTo(Number(after), sessions.size, idAt), idAt } };
 }
+
+/** The number of ids up to one, of ids in order. */
+function countUpTo(id: number, size: number, idAt: (position: number) => number): number {
+  let [low, high] = [0, size];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (idAt(middle) <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Closes the sessions that the query chooses. */
+const closingRoute: CommandRoute<State, DecisionOf<State>, Surroundings> = {
+  ...endpoint('sessions.closeMany'),
+  isAddition: true,
+  aliases: [],
+  role: 'operator',
+  query: commandQuery,
+  search: [...sessionCriteria, 'all'],
+  fields: [],
+  mediaTypes: [],
+  summary: 'Closes the sessions that meet all given criteria, with their backend connections.',
+  find: ({ sessions }) => ok(sessions),
+  link: () => allSessions,
+  command(_parameters, _body, _secrets, _rendering, values) {
+    const { all, ...others } = values;
+    const criteria = checkCriteria({ ...searchIn(others), ...(all === 'true' ? { all: true } : {}) });
+    if (!criteria.ok) return criteria;
+    return ok({
+      decide: (snapshot, _sessions, context) => decideSessions(snapshot as Snapshot, criteria.value, context),
+      asked: criteria.value,
+    });
+  },
+};
+
+/** A session at its own path. */
+const oneSession = {
+  find: findSession,
+  link: ({ id }: Session) => linkTo('sessions', id),
+  conditionTag: tagOf,
+};
 
 /** The kind "session". @internal */
 export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionReport> = {
@@ -468,8 +648,7 @@ export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionRep
       role: 'reader',
       summary: 'Gives one session.',
       shape: fields.representation,
-      find: findSession,
-      link: ({ id }) => linkTo('sessions', id),
+      ...oneSession,
       read: represent,
     }),
     listRoute({
@@ -479,24 +658,29 @@ export const sessionKind: Kind<Snapshot, SessionEvent, SessionEffect, SessionRep
       summary: 'Lists the sessions.',
       shape: fields.representation,
       find: ({ sessions }) => ok(sessions),
-      list: (snapshot, sessions, rendering) => listingOfSessions(snapshot, sessions, rendering),
-      search: sessionCriteria,
-      select(snapshot, _sessions, rendering, values) {
-        const { candidates, isWanted } = searchSessions(sessionsOf(snapshot), values);
-        if (isWanted === undefined) return listingOfSessions(snapshot, candidates, rendering);
+      list: (snapshot, sessions, rendering) => listingOfSessions(snapshot, sessions, { rendering }),
+      search: [...sessionCriteria, 'after'],
+      select(snapshot, _sessions, rendering, { after, ...values }) {
+        const place = { rendering, after };
+        const moment = { now: rendering.now(), idleOf: rendering.telemetry?.idle };
+        const { candidates, isWanted } = searchSessions(sessionsOf(snapshot), searchIn(values), moment);
+        if (isWanted === undefined) return listingOfSessions(snapshot, candidates, place);
         return searchOf({
           candidates: candidates.size,
           wanted: (offset, length) => candidates.range(offset, length).filter(isWanted),
-          listing: (found) => listingOf(found, (session) => represent(snapshot, session, rendering)),
+          listing(found) {
+            const range: Sessions['range'] = (offset, length) => found.slice(offset, offset + length);
+            return listingOfSessions(snapshot, { size: found.length, range }, place);
+          },
         });
       },
     }),
+    closingRoute,
     commandRoute({
       ...endpoint('sessions.close'),
       role: 'operator',
       summary: 'Closes a session: its client connection and all its backend connections.',
-      find: findSession,
-      link: ({ id }) => linkTo('sessions', id),
+      ...oneSession,
       decide: decideSession,
     }),
   ],

@@ -152,10 +152,12 @@ export function assemble(
   const log = new EventLog(options.limits.maxEventsKept, life);
   const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
   const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? coordinator?.refuseAll();
+  const { telemetry: figures } = options.gateway;
+  const telemetry = figures && guardTelemetry(figures, options.onError);
   const onChanged = (): void => {
     drains.look();
   };
-  const shared = { life, journal, coordinator, refuseAll, log, audit, onChanged };
+  const shared = { life, journal, coordinator, refuseAll, log, audit, telemetry, onChanged };
   const writer: Writer = writerOf(options, snapshot, shared);
   // Aborts when the interface begins to close, and ends the reading of bodies.
   const closing = new AbortController();
@@ -233,6 +235,8 @@ export async function disposeOfPorts(
 interface Shared extends Pick<WriterOptions, 'life' | 'journal' | 'coordinator' | 'refuseAll' | 'onChanged'> {
   readonly log: EventLog;
   readonly audit: Audit;
+  /** The live figures of the host; `undefined` if there are only stored figures. */
+  readonly telemetry: Surroundings['telemetry'] | undefined;
 }
 
 /** The parts behind the handler. */
@@ -340,7 +344,7 @@ function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle'
     ...parts,
     snapshot: () => writer.snapshot,
     execute: (command) => writer.execute(command),
-    plan: (command) => writer.plan(command),
+    plan: (command) => writer.planInSteps(command),
     refuseClosed: () => writer.refuseClosed(),
     isReadOnly: () => mode.isReadOnly,
     surroundings: surroundingsOf(options, parts),
@@ -352,9 +356,10 @@ function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle'
 function writerOf(
   { gateway, clock, times, authenticate, veto, foresee, limits, instruments, onError }: CompleteOptions,
   snapshot: Snapshot,
-  { life, journal, coordinator, refuseAll, log, audit, onChanged }: Shared,
+  { life, journal, coordinator, refuseAll, log, audit, telemetry, onChanged }: Shared,
 ): Writer {
   const authentication = authenticate === undefined ? 'none' : 'required';
+  const live = telemetry === undefined ? {} : { idleOf: telemetry.idle };
   return new Writer({
     snapshot,
     life,
@@ -367,7 +372,7 @@ function writerOf(
     maxInFlight: limits.maxInFlight,
     veto,
     foresee,
-    contextOf: (actor) => contextOf({ now: clock.now(), times, authentication }, actor),
+    contextOf: (actor) => contextOf({ now: clock.now(), times, authentication, ...live }, actor),
     publish: (revision, events) => {
       log.append(revision, events);
     },
@@ -381,11 +386,8 @@ function writerOf(
   });
 }
 
-function surroundingsOf(
-  { clock, times, gateway: { telemetry }, onError }: CompleteOptions,
-  parts: Parts,
-): Surroundings {
-  const { writer, coordinator, entries, configuration } = parts;
+function surroundingsOf({ clock, times }: CompleteOptions, parts: Parts): Surroundings {
+  const { writer, coordinator, entries, configuration, telemetry } = parts;
   const commands = {
     list: () => writer.commands(),
     abandon: (id: string) => writer.abandon(id, callerLinks),
@@ -395,11 +397,12 @@ function surroundingsOf(
   const history = createHistory({ entries, configuration, snapshot: () => writer.snapshot, clock, follow });
   return Object.freeze({
     times,
+    now: () => clock.now(),
     commands,
     history,
     self,
     ...coordinator?.surroundings,
-    ...(telemetry === undefined ? {} : { telemetry: guardTelemetry(telemetry, onError) }),
+    ...(telemetry === undefined ? {} : { telemetry }),
   });
 }
 

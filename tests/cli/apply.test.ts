@@ -220,6 +220,7 @@ describe('gateway-admin apply', () => {
       'Left out: /services/0/listeners/1/parametersSealed',
       'Left out: /services/0/passwordSealed',
       'Left out: /services/0/router_optionsSealed',
+      'Left out: /services/3/drain',
       'Left out: /users',
     ]);
     expect(appliedTo(gateway)).toEqual([]);

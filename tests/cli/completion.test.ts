@@ -48,6 +48,7 @@ describe('gateway-admin complete', () => {
       ['close', 'session', ''],
       ['0', '9', '12'],
     ],
+    [['close', 'session', '9', '1'], ['12']],
     [
       ['close', 'connections', 'db-serv-'],
       ['db-serv-1', 'db-serv-3'],

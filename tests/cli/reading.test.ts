@@ -59,6 +59,9 @@ describe('gateway-admin list', () => {
     expect((await ask('list', 'listeners', 'my-service')).out).toMatch(
       /^NAME +PROTOCOL +ADDRESS +PORT +SSL\n/,
     );
+    expect((await ask('list', 'connections', 'db-serv-1')).out).toMatch(
+      /^SESSION +USER +ADDRESS +SERVICE +STATE +ROLE +STATISTICS\n9 +alice +192\.168\.121\.1 +My-Service +In use /,
+    );
     const { out } = await ask('list', 'connections', 'db-serv-1', '--json');
     expect(JSON.parse(out)).toEqual(await get('/servers/db-serv-1/connections'));
   });
@@ -97,6 +100,24 @@ describe('gateway-admin list', () => {
     const { out } = await ask('list', 'sessions', '--service', 'bare-service', '--client', 'bob', '--json');
     expect(JSON.parse(out)).toEqual(await get('/sessions?service=bare-service&user=bob'));
     expect(JSON.parse(out)).toHaveLength(1);
+    const idle = await ask('list', 'sessions', '--idle-over', '41', '--older-than', '3600', '--json');
+    expect(JSON.parse(idle.out)).toEqual(await get('/sessions?user=alice'));
+  });
+
+  // Promise: search-names
+  it('says that a service or server of a search does not exist, and that nothing was found of one that does', async () => {
+    for (const kind of ['list', 'watch']) {
+      const server = await ask(kind, 'sessions', '--server', 'db2');
+      const told = 'There is no server named "db2". (server-not-found) Try: gateway-admin list servers\n';
+      expect([server.code, server.out, server.err]).toEqual([1, '', expect.stringContaining(told)]);
+    }
+    const service = await ask('list', 'sessions', '--service', 'slaes', '--client', 'bob', '--json');
+    expect([service.code, JSON.parse(service.err)]).toEqual([
+      1,
+      expect.objectContaining({ code: 'service-not-found' }),
+    ]);
+    const none = await ask('list', 'sessions', '--server', 'db-serv-3', '--service', 'my service');
+    expect(none).toEqual({ code: 0, out: 'No sessions.\n', err: '' });
   });
 
   it.each([

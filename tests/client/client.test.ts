@@ -73,6 +73,8 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     const client = await open();
     const range = await client.sessions.list({ range: [1, 1], fields: ['id'], service: 'backup' });
     expect(range).toHaveProperty('value', { elements: [{ id: 2 }], total: 3 });
+    const next = await client.sessions.list({ after: 2, range: [0, 0], fields: ['id'], service: 'backup' });
+    expect(next).toHaveProperty('value', { elements: [{ id: 3 }], total: 3 });
     expect(await client.services.sessions('Backup')).toHaveProperty('value', {
       elements: ['/sessions/1', '/sessions/2', '/sessions/3'],
       total: 3,
@@ -87,6 +89,32 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     expect(admin.snapshot.sessions.size).toBe(3);
     expect(await client.services.closeSessions('Backup')).toMatchObject({ ok: true, value: undefined });
     expect(admin.snapshot.sessions.size).toBe(0);
+  });
+
+  it('closes a session by the tag of its row, and no later session with its id', async () => {
+    const admin = run();
+    const client = await open(admin);
+    const rows = await client.sessions.list({ fields: ['id', 'etag'] });
+    if (!rows.ok) throw new Error(rows.problem.detail);
+    const [first, second] = rows.value.elements.map(({ etag }) =>
+      etag === undefined ? {} : { ifMatch: etag },
+    );
+    const connected = Date.parse('2016-09-09T11:12:38Z');
+    const later = { id: 1, state: 'ready', user: 'eve', address: '::1', service: 'Backup', connected };
+    admin.report({ type: 'session.opened', ...later });
+    expect(await client.sessions.close(1, first)).toMatchObject({ problem: { code: 'precondition-failed' } });
+    expect(await client.sessions.close(2, second)).toMatchObject({ ok: true });
+    expect(Array.from(admin.snapshot.sessions, (each) => each.id)).toEqual([1, 3]);
+  });
+
+  it('closes the sessions that meet criteria', async () => {
+    const admin = run();
+    const client = await open(admin);
+    const plan = await client.sessions.closeMany.plan({ service: 'backup', older_than: 0.5 });
+    if (!plan.ok || plan.value.outcome === 'refused') throw new Error('refused');
+    const { mark } = plan.value;
+    const options = { service: 'backup', older_than: 0.5, mark, prefer: 'representation' } as const;
+    expect(await client.sessions.closeMany(options)).toMatchObject({ value: { closed: { sessions: 3 } } });
   });
 
   it('sends a patch, and gives the resource after it', async () => {
@@ -325,6 +353,15 @@ describe('withEtags', () => {
     expect(await client.services.stop('Backup')).toMatchObject({ problem: { code: 'precondition-failed' } });
     await client.services.get('Backup');
     expect(await client.services.stop('Backup')).toMatchObject({ ok: true });
+  });
+
+  it('remembers no tags of sessions, and keeps one that a command has itself', async () => {
+    const { client, sent } = keeping(run());
+    const read = await client.sessions.get(1);
+    expect(read).toHaveProperty('etag', expect.stringMatching(/^"1\.\d+"$/));
+    await client.sessions.close(1);
+    await client.sessions.close(2, { ifMatch: '"2.0"' });
+    expect(sent.map(({ headers }) => headers['if-match'])).toEqual([undefined, undefined, '"2.0"']);
   });
 
   it('takes the tag from the answer of each command', async () => {

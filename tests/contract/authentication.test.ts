@@ -10,7 +10,7 @@ import {
 import { sampleDocument } from '../support/document.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
 import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
-import { additions, endpoints, targetOf } from './endpoint.ts';
+import { additions, endpoints, targetOf, withQuery } from './endpoint.ts';
 
 const json = { 'content-type': 'application/json' };
 const hasher: Hasher = createPbkdf2Hasher({ rounds: 1 });
@@ -73,7 +73,7 @@ describe.each(transportNames)('with authentication through %s', (name) => {
         status,
         headers,
         body: problem,
-      } = await send(endpoint.method, `${targetOf(endpoint)}?nonsense=1`, undefined, body);
+      } = await send(endpoint.method, withQuery(targetOf(endpoint), 'nonsense=1'), undefined, body);
       expect([endpoint.path, status, (problem as { code: string }).code]).toEqual([
         endpoint.path,
         401,

@@ -37,6 +37,8 @@ export interface Endpoint {
   /** Other spellings that are accepted; the description has one for each operation. */
   readonly aliases: readonly string[];
   readonly parameters: readonly Parameter[];
+  /** The query that a request needs. */
+  readonly query?: string;
   /** Parameters with a value. They are ours: the description has none. */
   readonly search?: readonly string[];
   readonly answer:
@@ -46,8 +48,8 @@ export interface Endpoint {
   readonly body?: { readonly type: string; readonly json: unknown };
   /** A request without a body counts as one with `{}`. */
   readonly mayLackBody?: true;
-  /** Its figures change by themselves, so the answer has no entity tag. */
-  readonly live?: true;
+  /** Its figures change by themselves, so the answer has no entity tag, or one for conditions alone. */
+  readonly live?: true | 'for conditions';
   /** It is an addition: the description has no such endpoint. */
   readonly ours?: true;
   /** It answers without a log-in, a part at least. */
@@ -376,14 +378,14 @@ const session: readonly Endpoint[] = [
     parameters: ['fields'],
     answer: one('session'),
     subject: '9',
-    live: true,
+    live: 'for conditions',
   },
   {
     method: 'GET',
     path: '/sessions',
     aliases: [],
     parameters: ['fields', 'range'],
-    search: ['service', 'server', 'user', 'address'],
+    search: ['service', 'server', 'user', 'address', 'idle_over', 'older_than', 'after'],
     answer: list('session'),
     live: true,
   },
@@ -486,6 +488,16 @@ export const additions: readonly Endpoint[] = [
         ],
       },
     },
+    ours: true,
+  },
+  {
+    method: 'DELETE',
+    path: '/sessions',
+    aliases: [],
+    parameters: [],
+    search: ['service', 'server', 'user', 'address', 'idle_over', 'older_than', 'all'],
+    query: 'user=alice',
+    answer: done,
     ours: true,
   },
   {
@@ -612,9 +624,17 @@ export const additions: readonly Endpoint[] = [
 ];
 
 /** The target of a request for an endpoint, by its canonical path or another spelling. */
-export function targetOf({ path, subject = '' }: Endpoint, spelling: string = path): string {
+export function targetOf({ path, subject = '', query }: Endpoint, spelling: string = path): string {
   const subjects = subject.split('/');
-  return spelling.replace(/:\w+/g, () => subjects.shift() ?? '');
+  return withQuery(
+    spelling.replace(/:\w+/g, () => subjects.shift() ?? ''),
+    query,
+  );
+}
+
+/** A target with another part of a query. */
+export function withQuery(target: string, query: string | undefined): string {
+  return query === undefined ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`;
 }
 
 /** Whether an endpoint deletes something that a document configures: a resource, or a listener of a service. */
@@ -633,7 +653,7 @@ export function taggedBy(endpoint: Endpoint): string | undefined {
     return `${targetOf(endpoint)}/${name.replaceAll(' ', '-')}`;
   }
   if (removesConfigured(endpoint)) return targetOf(endpoint).replace(/\/[^/]*$/, '');
-  const tagged = endpoints.filter(({ method, live }) => method === 'GET' && live !== true);
+  const tagged = endpoints.filter(({ method, live }) => method === 'GET' && live === undefined);
   const shown = tagged
     .filter((read) => [path, ...aliases].some((spelling) => `${spelling}/`.startsWith(`${read.path}/`)))
     .toSorted((a, b) => b.path.length - a.path.length)[0];

@@ -16,6 +16,7 @@ const formats = {
   'server link': /^\/servers\/[^/\s]+$/,
   'service link': /^\/services\/[^/\s]+$/,
   'filter link': /^\/filters\/[^/\s]+$/,
+  'session link': /^\/sessions\/\d+$/,
 } as const;
 
 /** What a value is: a type of JSON, a text of some format, or a list of such. */
@@ -83,6 +84,7 @@ export const fields: readonly Field[] = [
         then: 'close',
         reason: 'old version',
         by: 'Grace',
+        from: 'stopped',
         sessions: 0,
         connections: 0,
       },
@@ -94,6 +96,7 @@ export const fields: readonly Field[] = [
     ['drain.then?', 'text', 'close', '/services/Spare-Service'],
     ['drain.reason?', 'text', 'old version', '/services/Spare-Service'],
     ['drain.by?', 'text', 'Grace', '/services/Spare-Service'],
+    ['drain.from?', 'text', 'stopped', '/services/Spare-Service'],
     ['drain.sessions?', 'number', 0, '/services/Spare-Service'],
     ['drain.connections?', 'number', 0, '/services/Spare-Service'],
   ]),
@@ -152,6 +155,9 @@ export const fields: readonly Field[] = [
     ['statistics.buffered_writes', 'number', 3],
     ['statistics.high_water_events', 'number', 2],
     ['statistics.low_water_events', 'number', 1],
+    ['session?', 'session link', '/sessions/9', '/servers/db-serv-1/connections?fields=session'],
+    ['user?', 'text', 'alice', '/servers/db-serv-1/connections?fields=user'],
+    ['address?', 'text', '192.168.121.1', '/sessions/9/connections?fields=address'],
   ]),
   ...rows('monitor', [
     ['name', 'text', 'Main Monitor'],
@@ -233,6 +239,7 @@ export const fields: readonly Field[] = [
     ['service', 'service link', '/services/My-Service'],
     ['connected', 'asctime', 'Fri Sep  9 14:12:37 2016'],
     ['idle', 'number', 42],
+    ['etag?', 'text', '"9.1473419557000"', '/sessions?fields=etag&range=1-1'],
   ]),
   ...rows('filter', [
     ['name', 'text', 'Hint'],

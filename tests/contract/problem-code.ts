@@ -34,7 +34,7 @@ import { codesOf } from '../openapi/problem-code.ts';
 import { nested } from '../support/input.ts';
 import { openedSessions } from '../support/opened-session.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
-import { endpoints, targetOf, type Endpoint } from './endpoint.ts';
+import { endpoints, targetOf, withQuery, type Endpoint } from './endpoint.ts';
 
 type Options = Parameters<typeof runAdmin>[0];
 
@@ -114,13 +114,18 @@ const secretIn = (endpoint: Endpoint, value: string): object => {
 
 const query =
   (text: string): Row =>
-  (endpoint) => ({ target: `${targetOf(endpoint)}?${text}` });
+  (endpoint) => ({ target: withQuery(targetOf(endpoint), text) });
 
 const subject =
   (name: string): Row =>
   (endpoint) => ({ target: targetOf({ ...endpoint, subject: name }) });
 
 const nobody = subject('77777/77777');
+/** A name that nothing has, in the path or in the query. */
+const missing =
+  (parameter: string): Row =>
+  (endpoint) =>
+    endpoint.query === undefined ? nobody(endpoint) : query(`${parameter}=77777`)(endpoint);
 const logIn = (found: 'throttled' | 'overloaded' | undefined): Row => {
   const authenticate = (): Promise<typeof found> => Promise.resolve(found);
   return () => ({ headers: { authorization: 'Basic x' }, options: { access: { authenticate } } });
@@ -301,8 +306,8 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
       },
     },
   }),
-  'service-not-found': nobody,
-  'server-not-found': nobody,
+  'service-not-found': missing('service'),
+  'server-not-found': missing('server'),
   'listener-not-found': subject('My-Service/77777'),
   'monitor-not-found': nobody,
   'filter-not-found': nobody,
@@ -339,6 +344,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
       };
     const sessions = openedSessions(1500, endpoint.path.startsWith('/servers') ? 'db-serv-1' : undefined);
     return {
+      ...(endpoint.path === '/sessions' ? { target: '/sessions?all=true' } : {}),
       options: { gateway: sampleGateway().will('done').otherwise(refusing) },
       before: ({ admin }) => {
         admin.report(sessions);

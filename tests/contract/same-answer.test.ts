@@ -109,6 +109,9 @@ function methodOf(client: Client, { method, path }: Endpoint): (...given: unknow
   return groups[group]?.[name] ?? (() => Promise.reject(new Error(`The client has no ${id}`)));
 }
 
+/** The options of the client that give the query of an endpoint. */
+const queryOf = ({ query = '' }: Endpoint): object => Object.fromEntries(new URLSearchParams(query));
+
 /** Asks with the method of the client, and gives the answer that the client got. */
 async function askClient(endpoint: Endpoint): Promise<Answer | undefined> {
   const send = sendTo(await run(endpoint));
@@ -123,7 +126,7 @@ async function askClient(endpoint: Endpoint): Promise<Answer | undefined> {
     return { ...response, body: new Blob([answer.text]).stream() };
   });
   if (endpoint.stream === true) await client.events({ signal: end.signal }).next();
-  else await methodOf(client, endpoint)(...subjects, ...body);
+  else await methodOf(client, endpoint)(...subjects, ...body, queryOf(endpoint));
   return answer;
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createSnapshot, nameKey } from 'gateway-admin-core';
+import { createSnapshot, nameKey, type HostReport } from 'gateway-admin-core';
 
 import type { SessionDocument } from '../../src/snapshot/session/document.ts';
 import { sessionCriteria } from '../../src/snapshot/session/search.ts';
@@ -49,6 +49,41 @@ const rows: readonly (readonly [query: string, ids: readonly number[]])[] = [
   ['service=my-service&server=db-serv-1&user=carol&address=::1', [12]],
 ];
 
+/** Queries for what follows an id, which need not be there; the links keep the other parameters. */
+const after: readonly (readonly [
+  query: string,
+  ids: readonly number[],
+  total: number,
+  link: string | undefined,
+])[] = [
+  ['after=0', [9, 12], 3, undefined],
+  ['after=8', [9, 12], 3, undefined],
+  ['after=9', [12], 3, undefined],
+  ['after=12', [], 3, undefined],
+  ['after=9007199254740991', [], 3, undefined],
+  ['after=0&range=0-0', [9], 3, link({ next: 'after=9&range=0-0', prev: 'range=0-0' })],
+  ['after=0&range=1-9', [12], 3, link({ prev: 'range=0-1' })],
+  ['after=3&range=0-9', [9, 12], 3, link({ prev: 'range=0-0' })],
+  ['after=12&range=0-1', [], 3, link({ prev: 'range=1-2' })],
+  [
+    'after=5&service=my-service&range=0-0',
+    [9],
+    2,
+    link({ next: 'after=9&range=0-0' }, 'service=my-service&'),
+  ],
+  ['after=9&user=alice', [], 1, undefined],
+  ['user=alice&after=3&range=0-0', [9], 1, undefined],
+  ['after=0&server=db-serv-1&address=::1&range=0-0', [12], 1, undefined],
+];
+
+/** The header for the pages, each with what begins the query. */
+function link(pages: Readonly<Record<string, string>>, rest = ''): string {
+  const links = Object.entries(pages).map(
+    ([relation, query]) => `<?${rest}fields=id&${query}>; rel="${relation}"`,
+  );
+  return links.join(', ');
+}
+
 const headersOf = ({ headers }: Answer): readonly unknown[] => [headers['x-total-count'], headers['link']];
 
 describe.each(transportNames)('through %s, GET /sessions', (name) => {
@@ -90,6 +125,20 @@ describe.each(transportNames)('through %s, GET /sessions', (name) => {
     expect(byAddress.body).toEqual([]);
     expect(headersOf(byAddress)).toEqual(['1', '<?address=%3A%3A1&fields=user&range=0-0>; rel="prev"']);
   });
+
+  it.each(after)('%s gives the sessions %j of %i, with the links %j', async (query, ids, total, link) => {
+    const answer = await get(`${query}&fields=id`);
+    expect([answer.status, answer.body]).toEqual([200, ids.map((id) => ({ id }))]);
+    expect(headersOf(answer)).toEqual([String(total), link]);
+  });
+
+  it.each(['', '-1', '01', '1.5', '9007199254740992', 'x', '9&after=9', 'sample.4.0'])(
+    'refuses after=%s',
+    async (value) => {
+      const { status, body } = await get(`after=${value}`);
+      expect([status, body]).toEqual([400, expect.objectContaining({ code: 'query-invalid' })]);
+    },
+  );
 
   it.each(sessionCriteria)('refuses the parameter %s twice, and says so', async (parameter) => {
     const { status, body } = await get(`${parameter}=a&${parameter}=a`);
@@ -173,6 +222,58 @@ describe('a search for sessions', () => {
       }),
     );
   });
+});
+
+/** What happens between two pages of a walk: sessions end, sessions open. */
+const happenings = fc.array(
+  fc.record({
+    ended: fc.array(fc.nat(40), { maxLength: 6 }),
+    opened: fc.array(fc.nat(40), { maxLength: 6 }),
+  }),
+  { minLength: 1, maxLength: 9 },
+);
+
+describe('a walk by after', () => {
+  // Promise: session-walk
+  it.each(['', '&user=ada', '&service=sales', '&server=db-1&user=ada'])(
+    'sees each session that lives through the walk once, and none twice%s',
+    async (criteria) => {
+      const ids = fc.uniqueArray(fc.nat(40), { maxLength: 40 });
+      await fc.assert(
+        fc.asyncProperty(ids, fc.integer({ min: 1, max: 7 }), happenings, async (start, size, meanwhile) => {
+          const { admin } = runAdmin({
+            snapshot: createSnapshot({
+              services: [{ name: 'Sales', router: 'r' }],
+              servers: [{ name: 'db 1', address: 'a', port: 1, protocol: 'p' }],
+            }),
+          });
+          const { send } = await transports.core(admin);
+          const opening = (id: number): HostReport => ({
+            ...{ type: 'session.opened', id, state: 'ready', user: 'ada', address: '::1', service: 'Sales' },
+            connections: [{ id: 0, server: 'db 1', role: 'Slave', state: 'In use' }],
+            connected: 0,
+          });
+          admin.report(start.map(opening));
+          const lives = new Set(start);
+          const seen: number[] = [];
+          const page = `fields=id${criteria}&range=0-${String(size - 1)}`;
+          let query: string | undefined = page;
+          for (let turn = 0; query !== undefined; turn += 1) {
+            const { body } = await send('GET', `/sessions?${query}`);
+            const found = (body as readonly { readonly id: number }[]).map(({ id }) => id);
+            seen.push(...found);
+            query = found.length < size ? undefined : `${page}&after=${String(found.at(-1))}`;
+            const { ended = [], opened = [] } = meanwhile[turn] ?? {};
+            for (const id of ended) lives.delete(id);
+            admin.report(ended.map((id) => ({ type: 'session.closed' as const, id, connected: 0 })));
+            admin.report(opened.map(opening));
+          }
+          expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+          expect(seen).toEqual(expect.arrayContaining([...lives]));
+        }),
+      );
+    },
+  );
 });
 
 const walks = ['range', 'rangeOfService', 'rangeOfServer'] as const;

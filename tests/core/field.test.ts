@@ -36,6 +36,7 @@ interface Safe {
   readonly openings: number;
   readonly guards?: readonly string[];
   readonly note?: string;
+  readonly tag?: string;
 }
 interface SafeDocument {
   readonly name: string;
@@ -75,6 +76,7 @@ const fields = defineFields<{
   code: { shape: shape.text(99), setting: true, optional: true, secret: 'codeSealed' },
   alarm: { shape: shape.text(99), setting: true, optional: true, secret: 'alarmSealed' },
   maker: { shape: shape.text(99), secret: 'makerHash' },
+  tag: { shape: shape.text(9), derived: true, optional: true, onRequest: true },
 });
 
 const full: SafeDocument = {
@@ -160,6 +162,17 @@ describe('the fields of a kind', () => {
       const { [needed]: _gone, ...rest } = full;
       expect(z.safeParse(fields.document, rest).success).toBe(false);
     }
+  });
+
+  it('are in no document if they are shown on request', () => {
+    const shown = represent(fields, full, { openings: 3, tag: 'T' });
+    expect([Object.keys(shown).at(-1), z.safeParse(fields.representation, shown).success]).toEqual([
+      'tag',
+      true,
+    ]);
+    expect(z.safeParse(fields.document, { ...full, tag: 'T' }).success).toBe(false);
+    const { rest, settings } = loadFields(fields, full);
+    expect(saveFields(fields, rest, settings)).not.toHaveProperty('tag');
   });
 
   it('say which of them hold links and which are secrets', () => {

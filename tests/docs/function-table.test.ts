@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as library from 'gateway-admin-core';
 import type { Context, Decision, Snapshot } from 'gateway-admin-core';
 
-import { additions, endpoints, targetOf } from '../contract/endpoint.ts';
+import { additions, endpoints, targetOf, withQuery } from '../contract/endpoint.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { read } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -28,6 +28,7 @@ const calls: Readonly<Record<string, Command>> = {
   stopMonitor: (snapshot, context) => library.stopMonitor(snapshot, 'Main Monitor', context),
   patchMonitor: (snapshot, context) => library.patchMonitor(snapshot, 'Main Monitor', interval, context),
   patchFilter: (snapshot, context) => library.patchFilter(snapshot, 'Hint', parameter, context),
+  closeSessions: (snapshot, context) => library.closeSessions(snapshot, { user: 'alice' }, context),
   closeSession: (snapshot, context) => library.closeSession(snapshot, 9, context),
   flushLogs: library.flushLogs,
   createResource: (snapshot, context) =>
@@ -69,7 +70,7 @@ async function eventsAt(name: string): Promise<readonly string[]> {
   const { body } = endpoint;
   const handled = await runAdmin().admin.handle({
     method: endpoint.method,
-    target: `${targetOf(endpoint)}?dry_run=true`,
+    target: withQuery(targetOf(endpoint), 'dry_run=true'),
     headers: body === undefined ? {} : { 'content-type': body.type },
     ...(body === undefined ? {} : { body: JSON.stringify(body.json) }),
   });

@@ -93,14 +93,16 @@ body. Endpoints whose answers have no \`etag\` show numbers that change by thems
   },
   {
     title: 'Select fields',
-    text: '`fields` lists the fields that you want.',
+    text: `\`fields\` lists the fields that you want. Some fields are shown only if you name them: the \`etag\` of a session, and the
+\`session\`, \`user\` and \`address\` of a connection.`,
     method: 'GET',
     target: '/services/My-Service?fields=name,state,current_connections',
   },
   {
     title: 'Read a part of a list',
     text: `\`range\` is the first and the last position, counted from 0. \`x-total-count\` is the length of the whole list, and \`link\` has
-the neighbouring ranges.`,
+the neighbouring ranges. Sessions come and go: \`GET /sessions?after=28&range=0-99\` gives the first 100 sessions after the
+id 28.`,
     method: 'GET',
     target: '/servers?range=1-1&fields=name,status',
   },

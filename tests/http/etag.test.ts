@@ -152,7 +152,7 @@ describe('satisfiesIfMatch', () => {
     fc.assert(
       fc.property(epochs, versions, fc.maxSafeNat(), projections, (epoch, version, live, projection) => {
         const header = `"other", ${formatEtag(epoch, { ...version, live }, projection)}`;
-        expect(satisfiesIfMatch(tagsOf(header), epoch, version)).toBe(true);
+        expect(satisfiesIfMatch(tagsOf(header), formatEtag(epoch, version))).toBe(true);
       }),
     );
   });
@@ -161,14 +161,15 @@ describe('satisfiesIfMatch', () => {
     fc.assert(
       fc.property(epochs, epochs, versions, versions, (epoch, now, then, version) => {
         const tags = tagsOf(formatEtag(epoch, then));
-        expect(satisfiesIfMatch(tags, now, version)).toBe(epoch === now && then.command === version.command);
+        const current = formatEtag(now, version);
+        expect(satisfiesIfMatch(tags, current)).toBe(epoch === now && then.command === version.command);
       }),
     );
   });
 
   it('holds for the weak form of a tag, which a proxy that compresses gives, and only for the same command', () => {
-    expect(satisfiesIfMatch(['W/"x1.7.9"'], 'x1', { command: 7, live: 9 })).toBe(true);
-    expect(satisfiesIfMatch(['W/"x1.6.9"'], 'x1', { command: 7, live: 9 })).toBe(false);
+    expect(satisfiesIfMatch(['W/"x1.7.9"'], '"x1.7.9"')).toBe(true);
+    expect(satisfiesIfMatch(['W/"x1.6.9"'], '"x1.7.9"')).toBe(false);
   });
 
   it.each([
@@ -178,14 +179,21 @@ describe('satisfiesIfMatch', () => {
     ['a tag without live part', '"x1.7"'],
     ['an empty tag', '""'],
   ])('does not hold for %s', (_what, tag) => {
-    expect(satisfiesIfMatch([tag], 'x1', { command: 7, live: 9 })).toBe(false);
+    expect(satisfiesIfMatch([tag], '"x1.7.9"')).toBe(false);
   });
 
-  it('holds for a star, and for no tag where there is no version or no tag', () => {
-    expect(satisfiesIfMatch('*', 'x1', undefined)).toBe(true);
-    expect(satisfiesIfMatch('*', 'x1', { command: 7, live: 9 })).toBe(true);
-    expect(satisfiesIfMatch(['"x1.7.9"'], 'x1', undefined)).toBe(false);
-    expect(satisfiesIfMatch([], 'x1', { command: 7, live: 9 })).toBe(false);
+  it('compares all of a tag with one dot', () => {
+    expect(satisfiesIfMatch(['"9.1473"'], '"9.1473"')).toBe(true);
+    expect(satisfiesIfMatch(['W/"9.1473"'], '"9.1473"')).toBe(true);
+    for (const other of ['"9.147"', '"9.14730"', '"9.1473.0"', '"9"', '"19.1473"', '"9.-1473"'])
+      expect([other, satisfiesIfMatch([other], '"9.1473"')]).toEqual([other, false]);
+  });
+
+  it('holds for a star, and for no tag where the resource has none', () => {
+    expect(satisfiesIfMatch('*', undefined)).toBe(true);
+    expect(satisfiesIfMatch('*', '"x1.7.9"')).toBe(true);
+    expect(satisfiesIfMatch(['"x1.7.9"'], undefined)).toBe(false);
+    expect(satisfiesIfMatch([], '"x1.7.9"')).toBe(false);
   });
 });
 

@@ -4,7 +4,7 @@
 import type { Json, Plan, ProblemCode } from 'gateway-admin-core';
 
 import { boundRoutes } from '../../src/resources/index.ts';
-import { additions, endpoints, targetOf, type Endpoint } from '../contract/endpoint.ts';
+import { additions, endpoints, targetOf, withQuery, type Endpoint } from '../contract/endpoint.ts';
 import { provoke, runFor } from '../contract/problem-code.ts';
 import { transports } from '../support/transport.ts';
 import { codesOf } from './problem-code.ts';
@@ -29,7 +29,7 @@ export async function routeExamples(): Promise<Readonly<Record<string, RouteExam
     // A stream has no end.
     if (route.kind === 'stream') continue;
     const isPlain = route.kind === 'command' && route.answerShape === undefined;
-    const query = isPlain ? '?dry_run=true' : route.query.includes('range') ? '?range=0-0' : '';
+    const query = isPlain ? 'dry_run=true' : route.query.includes('range') ? 'range=0-0' : undefined;
     const { body } = await send(endpoint, query);
     examples[route.id] = {
       ...(endpoint.body === undefined ? {} : { request: endpoint.body.json }),
@@ -47,13 +47,13 @@ function ofOneLife(plan: Plan): object {
   return { ...plan, mark };
 }
 
-async function send(endpoint: Endpoint, query: string) {
+async function send(endpoint: Endpoint, query: string | undefined) {
   const { admin } = await runFor(endpoint);
   const transport = await transports.core(admin);
   const { body } = endpoint;
   const sent =
     body === undefined ? {} : { headers: { 'content-type': body.type }, body: JSON.stringify(body.json) };
-  return transport.send(endpoint.method, `${targetOf(endpoint)}${query}`, sent);
+  return transport.send(endpoint.method, withQuery(targetOf(endpoint), query), sent);
 }
 
 /** The problem of each code, at the first route that can answer with it. */

@@ -126,7 +126,7 @@ function answer(
   { answer: shown }: RouteExample,
 ): Members {
   const names = [
-    ...(route.version === undefined ? [] : ['ETag']),
+    ...(route.version === undefined && route.conditionTag === undefined ? [] : ['ETag']),
     ...(route.kind === 'list' ? ['X-Total-Count'] : []),
     ...(route.query.includes('range') ? ['Link'] : []),
   ];

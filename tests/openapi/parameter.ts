@@ -115,7 +115,7 @@ export const fleetHeaders: Members = {
 
 /** The headers of answers. */
 export const headers: Members = {
-  ETag: { description: 'The version of the representation.', schema: text },
+  ETag: { description: 'The version of the representation; of a session, its identity.', schema: text },
   Location: { description: 'The path of the new resource.', schema: text },
   'X-Total-Count': {
     description: 'Number of elements of the whole list.',
@@ -147,7 +147,7 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
     ...(query.includes('dry_run') ? ['dryRun', 'mark'] : []),
     ...conditionOf(route),
   ];
-  const own = search.map((name) => (name === 'detach' ? detach : searchParameter(name)));
+  const own = search.map((name) => ownParameters[name] ?? searchParameter(name, route));
   return [...shared.map((name) => ref('parameters', name)), ...own];
 }
 
@@ -159,18 +159,38 @@ function conditionOf(route: BoundRoute): readonly string[] {
   return route.version === undefined ? [] : ['ifNoneMatch'];
 }
 
-const detach: Members = {
-  name: 'detach',
-  in: 'query',
-  description:
+const word: Members = { ...text, enum: ['true', 'false'] };
+const amount: Members = { type: 'number', minimum: 0 };
+
+/** The parameters with a value of their own kind. */
+const ownParameters: Readonly<Record<string, Members>> = {
+  detach: inQuery(
+    'detach',
     'With `true`, the resource is taken out of the lists of all others first, in the same command.',
-  schema: { ...text, enum: ['true', 'false'] },
-  'x-addition': true,
+    word,
+  ),
+  all: inQuery('all', 'With `true`, and without any other criterion, all sessions are closed.', word),
+  after: inQuery(
+    'after',
+    'The pages begin with the first session whose id is greater. There need be no session with this id.',
+    { type: 'integer', minimum: 0 },
+  ),
+  idle_over: inQuery('idle_over', 'Only sessions that have been idle for longer.', amount),
+  older_than: inQuery(
+    'older_than',
+    'Only sessions whose client has been connected for more seconds.',
+    amount,
+  ),
 };
 
-function searchParameter(name: string): Members {
-  const description = `Gives only the elements with this \`${name}\`.`;
-  return { name, in: 'query', description, schema: text, 'x-addition': true };
+function inQuery(name: string, description: string, schema: Members): Members {
+  return { name, in: 'query', description, schema, 'x-addition': true };
+}
+
+function searchParameter(name: string, { kind }: BoundRoute): Members {
+  const verb = kind === 'command' ? 'Closes' : 'Gives';
+  const what = kind === 'command' ? 'sessions' : 'elements';
+  return inQuery(name, `${verb} only the ${what} with this \`${name}\`.`, text);
 }
 
 /** The name of the parameter `fields` of a route: `fieldsOfService` for the routes that show a service. */

@@ -71,6 +71,7 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'services.create': ['partly-done'],
   'services.closeSessions': ['partly-done'],
   'servers.closeConnections': ['partly-done'],
+  'sessions.closeMany': ['service-not-found', 'server-not-found', 'partly-done'],
   'monitors.create': ['partly-done'],
   'interface.patch': ['outcome-unknown'],
   'users.create': ['user-exists', 'password-unacceptable'],
@@ -154,7 +155,10 @@ function notFound({ path }: BoundRoute): readonly ProblemCode[] {
 /** The routes that a sequence takes commands of: each can refuse its command with each of its codes. */
 function partsOf(route: BoundRoute): readonly BoundRoute[] {
   const isTaken = (each: BoundRoute): boolean =>
-    isResourceCommand(each) && each !== route && !each.path.startsWith('/history/');
+    isResourceCommand(each) &&
+    each !== route &&
+    each.id !== 'sessions.closeMany' &&
+    !each.path.startsWith('/history/');
   return isSequence(route) ? boundRoutes.filter(isTaken) : [];
 }
 

@@ -14,6 +14,7 @@ const resources: Readonly<Record<string, readonly [subject: string, link: string
   monitors: ['main monitor', '/monitors/Main-Monitor'],
   filters: ['hint', '/filters/Hint'],
   sessions: ['9', '/sessions/9'],
+  'sessions.closeMany': ['', '/sessions'],
   // Nothing has a tag.
   history: ['sample-1', '/history'],
   // All users are one resource.

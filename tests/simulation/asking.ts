@@ -7,6 +7,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  closeSessions,
   deleteUser,
   flushLogs,
   patchService,
@@ -205,6 +206,12 @@ function anyClosing(random: Random): Requesting {
       `/servers/${server}/connections`,
     ],
     [(...given) => closeSession(given[0], id, given[1]), 'DELETE', `/sessions/${String(id)}`],
+    [(...given) => closeSessions(given[0], { all: true }, given[1]), 'DELETE', '/sessions?all=true'],
+    [
+      (...given) => closeSessions(given[0], { service, server }, given[1]),
+      'DELETE',
+      `/sessions?service=${service}&server=${server}`,
+    ],
     [flushLogs, 'POST', '/gateway/logs/flush'],
   ];
   const [step, method, target] = random.pick(closings);
@@ -228,9 +235,15 @@ function anySequence(random: Random, number: number): Requesting {
   const parts = Array.from({ length: 1 + random.below(4) }, (_, part): Requesting =>
     random.chance(0.5) ? anyTurn(random) : anyPatch(random, number + part * 100_000),
   );
-  if (random.chance(0.3)) parts.push(anyClosing(random));
-  if (random.chance(0.3)) parts.unshift(early(anyClosing(random)));
+  const [last, first] = [anyClosing(random), anyClosing(random)];
+  if (random.chance(0.3) && isTaken(last)) parts.push(last);
+  if (random.chance(0.3) && isTaken(first)) parts.unshift(early(first));
   return inOneRequest(parts);
+}
+
+/** A sequence takes no command with a query. */
+function isTaken({ request: { target } }: Requesting): boolean {
+  return !target.includes('?');
 }
 
 /** Several commands in one request. Those of the resource of a tag name the tag. */

@@ -6,6 +6,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  closeSessions,
   createUser,
   deleteUser,
   flushLogs,
@@ -135,6 +136,11 @@ function irreversibleCommand(random: Random): ClientCommand {
     ['service.close', (snapshot, context) => closeServiceSessions(snapshot, service, context)],
     ['server.close', (snapshot, context) => closeServerConnections(snapshot, server, context)],
     ['session.close', (snapshot, context) => closeSession(snapshot, id, context)],
+    [
+      'sessions.close',
+      (snapshot, context) => closeSessions(snapshot, { user: 'somebody', service }, context),
+    ],
+    ['all.close', (snapshot, context) => closeSessions(snapshot, { all: true }, context)],
   ];
   const [kind, step] = random.pick(steps);
   if (random.chance(0.5)) return { kind, step, changes: [] };

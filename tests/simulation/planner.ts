@@ -13,6 +13,7 @@ import {
 import type { Random } from 'gateway-admin-core/testing';
 
 import type { Answer, Asked, Closed, Shown } from './answer.ts';
+import { withQuery } from '../contract/endpoint.ts';
 import { anyRequest, type Requesting } from './asking.ts';
 import { anyCommand, maintenanceCommand, type ClientCommand } from './command.ts';
 import type { Heard } from './life.ts';
@@ -108,7 +109,11 @@ export class Planner {
   #planRequest(admin: Admin, number: number): void {
     const asked = anyRequest(this.random, number, this.#seals);
     const { target, headers } = asked.request;
-    const planning = { ...asked.request, target: `${target}?dry_run=true`, principal: { name: 'planner' } };
+    const planning = {
+      ...asked.request,
+      target: withQuery(target, 'dry_run=true'),
+      principal: { name: 'planner' },
+    };
     const prefer = this.random.chance(0.5) ? { prefer: 'return=representation' } : {};
     const { epoch } = admin.snapshot;
     const remember = (made: Shown): void => {
@@ -133,7 +138,10 @@ export class Planner {
     // Sometimes the answer is lost, and it is sent again.
     if (this.random.chance(0.2)) this.#requests.push(asked);
     const { plan, request } = asked;
-    const marked = (mark: string): AdminRequest => ({ ...request, target: `${request.target}?mark=${mark}` });
+    const marked = (mark: string): AdminRequest => ({
+      ...request,
+      target: withQuery(request.target, `mark=${mark}`),
+    });
     const other = this.random.chance(0.2) ? this.#requests[0] : undefined;
     if (other === undefined || isSame(other, asked)) return { ...asked, request: marked(plan.mark) };
     const { plan: _, ...command } = asked;

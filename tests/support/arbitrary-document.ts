@@ -112,15 +112,16 @@ function namedThings(
   return names.chain((list) => fc.tuple(...list.map((name) => things.map((rest) => ({ ...rest, name })))));
 }
 
-/** A service that drains is stopped, and its drain says what it was; a server does neither. */
+/** A service that drains is stopped, and its drain says what it was; a server does neither. No deadline comes in a test. */
 function withSoundDrain(collection: string): (entry: Entry) => Entry {
   return (entry) => {
-    const { drain, ...rest } = entry;
+    const { drain, ...plain } = entry;
     if (drain === undefined) return entry;
-    const { from = 'started', ...others } = drain as { readonly from?: string };
+    const { from = 'started', until, ...rest } = drain as { readonly from?: string; readonly until?: string };
+    const others = until === undefined ? rest : { ...rest, until: '9999-01-01T00:00:00+00:00' };
     return collection === 'services'
-      ? { ...rest, state: 'stopped', drain: { ...others, from } }
-      : { ...rest, drain: others };
+      ? { ...plain, state: 'stopped', drain: { ...others, from } }
+      : { ...plain, drain: others };
   };
 }
 

@@ -7,6 +7,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  closeSessions,
   createListener,
   createResource,
   createUser,
@@ -200,6 +201,18 @@ export const verbs = {
   })),
   'monitors.delete': deleted('monitors'),
   'gateway.flushLogs': () => flushLogs,
+  'sessions.closeMany':
+    ({ pick, value, among }) =>
+    (from, context) => {
+      const { services, servers, sessions } = among ?? from;
+      const { user = '', address = '' } = sessions.find(sessionOf(from, pick)) ?? {};
+      const criteria = [
+        ...[{ service: picked(services, pick) }, { server: picked(servers, pick) }, { user }, { address }],
+        ...[{ idle_over: value % 7 }, { older_than: value }, { all: true }, {}],
+        { service: picked(services, pick), user },
+      ] as const;
+      return closeSessions(from, criteria[value % criteria.length] ?? {}, context);
+    },
   'sessions.close':
     ({ pick }) =>
     (from, context) =>

@@ -66,20 +66,16 @@ export function patchSubject(
 
 /** The settings of a resource that a patch can write, as clients know them. */
 export function settingsOf({ kind, name }: Subject, snapshot: Snapshot): Members {
-  const settings: object = snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {};
-  // No patch can write a drain.
-  return asClientsKnow(
-    kind,
-    Object.fromEntries(Object.entries(settings).filter(([each]) => each !== 'drain')),
-  );
+  return asClientsKnow(kind, snapshot[`${kind}s`].find(nameKeyOf(name))?.settings ?? {});
 }
 
-/** Settings with the sealed text of each secret under the name of its field. */
+/** Settings that a patch can write, with the sealed text of each secret under the name of its field. */
 export function asClientsKnow(kind: Kind, settings: object): Members {
   const fields = [...modelFields(kind).values()];
   const clientName = (name: string): string =>
     fields.find(({ sealedAs }) => sealedAs === name)?.field ?? name;
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [clientName(name), value]));
+  const writable = Object.entries(settings).filter(([name]) => name !== 'drain');
+  return Object.fromEntries(writable.map(([name, value]) => [clientName(name), value]));
 }
 
 function nameKeyOf(name: string): string {

@@ -170,7 +170,7 @@ function plain<T>(value: T): T {
 
 function isAboutSomething({ resource }: AdminEvent, before: Snapshot, next: Snapshot): boolean {
   const [, collection = '', name = ''] = resource.split('/');
-  if (collection === 'gateway') return true;
+  if (collection === 'gateway' || resource === '/sessions') return true;
   if (collection === 'users') return (before.users.find(name) ?? next.users.find(name)) !== undefined;
   // A listener has a link below that of its service.
   const link = resource.split('/').slice(0, 3).join('/');

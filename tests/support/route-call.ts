@@ -7,6 +7,7 @@ import type { SecretPorts } from '../../src/core/secret.ts';
 import type { PathParameters } from '../../src/http/route.ts';
 import { ok } from '../../src/problem.ts';
 import { boundRoutes, type BoundResourceRoute } from '../../src/resources/index.ts';
+import type { Surroundings } from '../../src/resources/shared/rendering.ts';
 import { expectDecision } from './expect-decision.ts';
 import { busySurroundings } from './surroundings.ts';
 import type { Answer, Transport } from './transport.ts';
@@ -18,12 +19,18 @@ const secrets: SecretPorts = {
   isSecretParameter: () => false,
 };
 
-/** Opens the table of routes on a snapshot. Knows methods, paths and `range`; no headers, no other query. */
-export function openRoutes(start: Snapshot, surroundings = busySurroundings): Transport {
+/**
+ * Opens the table of routes on a snapshot. Knows methods, paths, `range` and the fields that are shown only on request; no
+ * headers, no other query.
+ */
+export function openRoutes(start: Snapshot, given: Surroundings = busySurroundings): Transport {
   let snapshot = start;
   return {
     async send(method, target, { body = 'null' } = {}) {
-      const [path = '', query = ''] = target.split('?');
+      const [path = '', query] = target.split('?');
+      const asked = new URLSearchParams(query);
+      const fields = asked.get('fields')?.split(',');
+      const surroundings = fields === undefined ? given : { ...given, fields };
       const found = find(method, path);
       if (found === undefined) return answerOf(404);
       const { route, parameters } = found;
@@ -32,11 +39,7 @@ export function openRoutes(start: Snapshot, surroundings = busySurroundings): Tr
       if (route.kind === 'item') return answerOf(200, route.read(snapshot, subject.value, surroundings));
       if (route.kind === 'list') {
         const list = route.list(snapshot, subject.value, surroundings);
-        const [first = 0, last = Infinity] = query
-          .replace('range=', '')
-          .split('-')
-          .filter(Boolean)
-          .map(Number);
+        const [first = 0, last = Infinity] = asked.get('range')?.split('-').map(Number) ?? [];
         return answerOf(200, list.slice(first, last + 1 - first));
       }
       const change = await route.command(parameters, JSON.parse(body) as Json, secrets, surroundings, {});

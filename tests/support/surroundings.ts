@@ -34,6 +34,7 @@ function surroundingsWith(
   const history = sampleHistory();
   return {
     times: createTimeFormat(sampleZone),
+    now: () => Date.parse('2016-09-10T00:00:00Z'),
     ...(store === undefined ? {} : { caller: () => ({ user: 'ada', role: 'administrator' }) }),
     self: {
       state: () => state,

@@ -20,8 +20,8 @@ export interface DatabaseClient {
 }
 
 /** Connects to 127.0.0.1; rejects when it cannot. */
-export async function connectDatabase(port: number): Promise<DatabaseClient> {
-  const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
+export async function connectDatabase(port: number, user = 'postgres'): Promise<DatabaseClient> {
+  const client = new Client({ host: '127.0.0.1', port, user, database: 'postgres' });
   // A connection that is cut is an error for pg; here it is often what is wanted.
   client.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => {

@@ -47,9 +47,9 @@ function ask(...args: readonly string[]): Promise<Result> {
   return runProgram(gateway.admin, ...args);
 }
 
-async function logIn(service: string, count: number): Promise<readonly DatabaseClient[]> {
+async function logIn(service: string, count: number, user?: string): Promise<readonly DatabaseClient[]> {
   const all = await Promise.all(
-    Array.from({ length: count }, () => connectDatabase(gateway.portOf(service))),
+    Array.from({ length: count }, () => connectDatabase(gateway.portOf(service), user)),
   );
   clients.push(...all);
   return all;
@@ -203,6 +203,105 @@ describe('an operator of a gateway in production', () => {
     );
     await Promise.all(doomed.map((client) => client.closed));
     expect((await ask('commands')).out).toBe('No commands.\n');
+  });
+});
+
+describe('an operator who chooses the sessions to close', () => {
+  const place = 'on eu-1 (production)';
+
+  beforeAll(async () => {
+    const [client] = await logIn('Read-Write', 1);
+    await client?.valueOf('create role bi login');
+    await client?.close();
+  });
+
+  /** Fails if one of the clients was cut. */
+  async function expectOpen(some: readonly DatabaseClient[]): Promise<void> {
+    expect(await Promise.all(some.map((client) => client.valueOf('select 1')))).toEqual(some.map(() => 1));
+  }
+
+  /** Answers the question of a command with the name of the gateway. */
+  function answering(args: readonly string[], meanwhile: () => Promise<unknown>): Promise<Result> {
+    const circumstances = { input: 'eu-1', isTerminal: true, meanwhile };
+    return command([...args, '--url', gateway.admin], circumstances);
+  }
+
+  async function countOf(query: string): Promise<number> {
+    return (await sessionsOf(`/sessions?fields=id&${query}`)).length;
+  }
+
+  it('closes the sessions of a user, and those that log in meanwhile stay', async () => {
+    const [others, doomed] = [await logIn('Read-Write', 2), await logIn('Read-Write', 5, 'bi')];
+    let later: readonly DatabaseClient[] = [];
+    const { out, err } = await answering(['close', 'sessions', '--client', 'bi'], async () => {
+      later = await logIn('Read-Write', 3, 'bi');
+    });
+    expect(err).toContain(
+      `Close the sessions of client bi ${place}? 5 sessions and 5 backend connections close.`,
+    );
+    expect(out).toBe(
+      `Done: close the sessions of client bi ${place}. 5 sessions and 5 backend connections closed.\n`,
+    );
+    await Promise.all(doomed.map((client) => client.closed));
+    await expectOpen([...others, ...later]);
+  });
+
+  it('closes the idle sessions, and one that wakes meanwhile stays', async () => {
+    const idle = await logIn('Reports', 4);
+    await until('the sessions are idle', async () => (await countOf('idle_over=1')) === 4);
+    const [woken, ...doomed] = idle;
+    const busy = await logIn('Read-Write', 1);
+    const { out, err } = await answering(
+      ['close', 'sessions', '--idle-over', '1', '--service', 'reports'],
+      () => expectOpen(idle.slice(0, 1)),
+    );
+    const what = `the sessions of service reports, idle over 1 ${place}`;
+    expect(err).toContain(`Close ${what}? 4 sessions and 4 backend connections close.`);
+    expect(out).toBe(`Done: close ${what}. 3 sessions and 3 backend connections closed.\n`);
+    await Promise.all(doomed.map((client) => client.closed));
+    await expectOpen([...(woken === undefined ? [] : [woken]), ...busy]);
+  });
+
+  it('closes the sessions that are older, and no others', async () => {
+    const doomed = await logIn('Read-Write', 3);
+    await until('the sessions are old', async () => (await countOf('older_than=5')) === 3);
+    const young = await logIn('Read-Write', 2);
+    const { code, out } = await ask('close', 'sessions', '--older-than', '5', ...isConfirmed);
+    expect([code, out]).toEqual([
+      0,
+      `Done: close the sessions older than 5 s ${place}. 3 sessions and 3 backend connections closed.\n`,
+    ]);
+    await Promise.all(doomed.map((client) => client.closed));
+    await expectOpen(young);
+  });
+
+  it('closes the sessions that the list has shown, by their ids, and reads whose they are', async () => {
+    const [other, doomed] = [await logIn('Read-Write', 1), await logIn('Read-Write', 2, 'bi')];
+    const listed = await ask('list', 'sessions', '--client', 'bi', '--fields', 'id,service', '--json');
+    const ids = (JSON.parse(listed.out) as readonly { readonly id: number }[]).map(({ id }) => String(id));
+    const { code, out } = await ask('close', 'session', ...ids, ...isConfirmed);
+    const whose = ids.map((id) => `${id} of bi from 127.0.0.1 (service Read-Write)`).join(', ');
+    expect([code, out]).toEqual([
+      0,
+      `Done: close sessions ${whose} ${place}. 2 sessions and 2 backend connections closed.\n`,
+    ]);
+    await Promise.all(doomed.map((client) => client.closed));
+    await expectOpen(other);
+    const connections = await ask('list', 'connections', 'db-1');
+    expect(connections.out).toMatch(
+      /^SESSION +USER +ADDRESS .*\n\d+ +postgres +127\.0\.0\.1 +Read-Write .*\n$/,
+    );
+  });
+
+  it('reads that a name is wrong', async () => {
+    for (const args of [
+      ['list', 'sessions', '--server', 'db2'],
+      ['close', 'sessions', '--server', 'db2', ...isConfirmed],
+    ])
+      expect(await ask(...args)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('There is no server named "db2". (server-not-found)'),
+      });
   });
 });
 

@@ -82,6 +82,8 @@ export interface DrainRepresentation {
   readonly reason?: string;
   /** Who has asked for the drain. */
   readonly by?: string;
+  /** The state of the service that the end of the drain brings back. A server has none. */
+  readonly from: 'started' | 'stopped';
   /** Number of sessions that are left. */
   readonly sessions: number;
   /** Number of backend connections that are left. */
@@ -129,28 +131,30 @@ const ordered = {
 };
 const consistent = [...whole, needs('timeout', 'until'), needs('until', 'timeout')];
 
+const shown = {
+  state: z.enum(['draining', 'drained']),
+  since: z.string(),
+  until: z.exactOptional(z.string()),
+  then: asked.then,
+  reason: asked.reason,
+  by: ordered.by,
+};
+const left = { sessions: figure, connections: figure };
+const from = z.enum(['started', 'stopped']);
+const rules = { setting: true, patched: false, optional: true } as const;
+
 /** The row of a drain in the table of fields of a server. @internal */
 export const serverDrainField = {
+  ...rules,
   shape: z.strictObject(ordered).check(...consistent),
-  shownAs: z.strictObject({
-    state: z.enum(['draining', 'drained']),
-    since: z.string(),
-    until: z.exactOptional(z.string()),
-    then: asked.then,
-    reason: asked.reason,
-    by: ordered.by,
-    sessions: figure,
-    connections: figure,
-  }),
-  setting: true,
-  patched: false,
-  optional: true,
+  shownAs: z.strictObject({ ...shown, ...left }),
 } as const;
 
 /** The row of a drain in the table of fields of a service, which drains by its stop. @internal */
 export const serviceDrainField = {
-  ...serverDrainField,
-  shape: z.strictObject({ ...ordered, from: z.enum(['started', 'stopped']) }).check(...consistent),
+  ...rules,
+  shape: z.strictObject({ ...ordered, from }).check(...consistent),
+  shownAs: z.strictObject({ ...shown, from, ...left }),
   rule: z.refine<Readonly<Record<string, unknown>>>(
     ({ drain, state }) => drain === undefined || state === 'stopped',
     { path: ['state'], error: 'must be stopped while the service drains' },
@@ -180,18 +184,21 @@ export function leftOn(
   return draining.find((each) => each.key === key && each.collection === collection);
 }
 
+/** The drain of a service or server in a response. */
+type AnyShown = Omit<DrainRepresentation, 'from'> & Partial<Pick<DrainRepresentation, 'from'>>;
+
 /** Shows the drain of a resource; `undefined` if there is none. @internal */
 export function representDrain(
   snapshot: State,
   collection: string,
   thing: Drainable,
   { iso8601 }: TimeFormat,
-): DrainRepresentation | undefined {
+): AnyShown | undefined {
   const { drain } = thing.settings;
   const left = leftOn(snapshot, collection, thing);
   if (drain === undefined || left === undefined) return undefined;
   const { sessions, connections } = left;
-  const { since, until, timeout: _timeout, from: _from, ...rest } = drain;
+  const { since, until, timeout: _timeout, ...rest } = drain;
   const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
   return {
     state: isDrained(snapshot, left) ? 'drained' : 'draining',

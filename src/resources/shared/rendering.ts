@@ -19,6 +19,8 @@ export interface Rendering {
   readonly times: TimeFormat;
   /** Live figures of the host, `undefined` where it has none; left out if there are only stored figures. */
   readonly telemetry?: Required<Telemetry>;
+  /** The fields that the client asks for; left out for those that a representation has if nobody asks. */
+  readonly fields?: readonly string[];
 }
 
 /**
@@ -27,6 +29,8 @@ export interface Rendering {
  * @internal
  */
 export interface Surroundings extends Rendering {
+  /** Gives the present time, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly now: (this: void) => number;
   /** The commands in flight. */
   readonly commands: CommandTable;
   /** The fleet; left out if the interface runs alone. */

@@ -49,6 +49,7 @@ interface Reading<T> extends Described {
   readonly fieldAliases?: Readonly<Record<string, string>>;
   find(this: void, snapshot: State, parameters: PathParameters): Result<T>;
   version?(this: void, snapshot: State, thing: T): Version;
+  conditionTag?(this: void, thing: T): string;
   /** Link of the resource; the path when left out. */
   link?(this: void, thing: T): string;
 }
@@ -117,7 +118,7 @@ export function commandRoute<T>({
 }: Described &
   Pick<
     CommandRoute<State, DecisionOf<State>, Surroundings, T>,
-    'kind' | 'method' | 'find' | 'version' | 'versionWhenGone' | 'link'
+    'kind' | 'method' | 'find' | 'version' | 'versionWhenGone' | 'conditionTag' | 'link'
   > &
   Partial<Pick<Route, 'aliases'>> & {
     /** Decides the command about the resource that the path names. */

@@ -21,6 +21,8 @@ export interface Teardown<S, T, E, F> {
   readonly range: (offset: number, length: number) => readonly T[];
   /** The revision at which one has opened. */
   readonly openedAt: (item: T) => number;
+  /** Whether one is to be closed, by the snapshot of the decision; left out if all are. */
+  readonly isWanted?: (item: T) => boolean;
   /** Whether one is still to be closed, by the snapshot at the time of its batch. */
   readonly isLeft: (item: T, present: S) => boolean;
   /** Makes the event and the effect of a batch. */
@@ -30,19 +32,20 @@ export interface Teardown<S, T, E, F> {
 /**
  * Cuts a teardown into batches of at most {@link teardownBatch} items, in order. The list is read batch by batch.
  *
- * With `openedUpTo`, how many items a batch closes is known only when the batch is made: to count them before would take as
- * long as to read them.
+ * With `openedUpTo` or `isWanted`, how many items a batch closes is known only when the batch is made: to count them before
+ * would take as long as to read them.
  *
  * @returns the parts; `undefined` if there is nothing to close, and no plan has shown anything
  * @internal
  */
 export function inBatches<S, T, E, F>(
-  { count, range, openedAt, isLeft, toChange }: Teardown<S, T, E, F>,
+  { count, range, openedAt, isWanted, isLeft, toChange }: Teardown<S, T, E, F>,
   { openedUpTo }: Pick<Context, 'openedUpTo'>,
 ): Parts<E, F, S> | undefined {
   const all = { count: Math.max(1, Math.ceil(count / teardownBatch)), items: count, make };
-  if (openedUpTo !== undefined) return { ...all, heads: [changeOf(toChange([]))] };
-  return count === 0 ? undefined : all;
+  if (count === 0 && openedUpTo === undefined) return undefined;
+  const isCounted = openedUpTo === undefined && isWanted === undefined;
+  return isCounted ? all : { ...all, heads: [changeOf(toChange([]))] };
 
   function* make(present?: () => S): Generator<Changes<E, F>> {
     for (let offset = 0; offset === 0 || offset < count; offset += teardownBatch) {
@@ -55,7 +58,7 @@ export function inBatches<S, T, E, F>(
   }
 
   function isCovered(item: T): boolean {
-    return openedUpTo === undefined || openedAt(item) <= openedUpTo;
+    return (openedUpTo === undefined || openedAt(item) <= openedUpTo) && isWanted?.(item) !== false;
   }
 }
 

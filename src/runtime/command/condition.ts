@@ -44,7 +44,7 @@ export function transitionAt(
     const found = route.find(snapshot, parameters);
     // The refusal rests on the collection, because a command in flight may create the resource.
     if (!found.ok) return refused(snapshot, found.problem, [collectionOf(route)]);
-    const failed = failureOf(conditions, snapshot.epoch, () => route.version?.(snapshot, found.value));
+    const failed = failureOf(conditions, () => tagOf(route, snapshot, found.value));
     if (failed !== undefined) return refused(snapshot, failed, [route.link(found.value)]);
     return decide(snapshot, found.value, context);
   };
@@ -53,20 +53,23 @@ export function transitionAt(
 /**
  * The problem of the first condition that fails, in the order of RFC 9110 §13.2.2.
  *
- * @param versionOf - gives the version of the resource; `undefined` if its representation has no entity tag
+ * @param etagOf - gives the entity tag of the resource; `undefined` if the resource has none
  * @internal
  */
 export function failureOf(
   { ifMatch, ifNoneMatch }: Conditions,
-  epoch: string,
-  versionOf: () => Version | undefined,
+  etagOf: () => string | undefined,
 ): Problem | undefined {
   if (ifMatch?.ok === false) return ifMatch.problem;
-  if (ifMatch !== undefined && !satisfiesIfMatch(ifMatch.value, epoch, versionOf())) return changedSince;
+  if (ifMatch !== undefined && !satisfiesIfMatch(ifMatch.value, etagOf())) return changedSince;
   if (ifNoneMatch === undefined) return undefined;
-  const version = versionOf();
-  const etag = version === undefined ? undefined : formatEtag(epoch, version);
-  return satisfiesIfNoneMatch(ifNoneMatch, etag) ? undefined : stillTheSame;
+  return satisfiesIfNoneMatch(ifNoneMatch, etagOf()) ? undefined : stillTheSame;
+}
+
+/** The entity tag of a resource; `undefined` if the resource has none. */
+function tagOf(route: BoundResourceRoute, snapshot: Snapshot, thing: unknown): string | undefined {
+  const version = route.version?.(snapshot, thing);
+  return version === undefined ? route.conditionTag?.(thing) : formatEtag(snapshot.epoch, version);
 }
 
 const stillTheSame = problem(

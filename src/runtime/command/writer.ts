@@ -17,7 +17,8 @@ import type { Foresee, Veto } from '../../ports/port.ts';
 import { drainedBetween } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
-import { planChanged, toPlan, type Plan, type Planned } from '../plan/plan.ts';
+import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
+import { problem, type Problem } from '../../problem.ts';
 import type { Coordinator } from '../coordinator.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
@@ -75,6 +76,9 @@ export interface WriterOptions
   readonly onRecovered: (command: Command, execution: Execution) => void;
 }
 
+/** The steps of a plan. */
+type Planning = Generator<undefined, Plan>;
+
 /**
  * Decides and performs commands, and holds the current snapshot.
  *
@@ -83,6 +87,8 @@ export interface WriterOptions
 export class Writer {
   #snapshot: Snapshot;
   #commands = 0;
+  /** The plans of now that are not made yet, by the problems that refuse a mark. */
+  readonly #unplanned = new WeakMap<Problem, { readonly misfit: string; readonly steps: Planning }>();
   readonly #options: WriterOptions;
   readonly #turns: Turns;
   readonly #runtime: Runtime;
@@ -150,49 +156,87 @@ export class Writer {
     const { instant } = mark;
     const snapshot = this.#snapshot;
     const openedUpTo = instant?.life === life ? instant.revision : undefined;
-    const decision = this.#decideUnmarked(request, openedUpTo === undefined ? {} : { openedUpTo });
+    const decision = this.#decideUnmarked(request, {
+      ...this.#options.contextOf(request.actor),
+      ...(instant?.life === life ? { openedUpTo: instant.revision, plannedAt: instant.at } : {}),
+    });
     if (decision.outcome === 'refused') return decision;
     const changes = decision.outcome === 'accepted' ? decision : undefined;
     const misfit = misfitOf(mark, changes, { command: digits(), life, revision: snapshot.revision });
     if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
       assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
-    const now = this.#planOf(request);
-    const problem = now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
-    return refused(this.#snapshot, problem, decision.resources);
+    const steps = this.#planOf(request);
+    const { done, value: now } = steps.next();
+    if (done === true) return refused(this.#snapshot, misfitting(misfit, now), decision.resources);
+    // The plan is that of this moment, but to make all of it takes long.
+    const reason = problem('precondition-failed', misfit);
+    this.#unplanned.set(reason, { misfit, steps });
+    return refused(this.#snapshot, reason, decision.resources);
   }
 
   /** Makes the plan of a command. Changes nothing. With a mark, refused if the command would not do what that plan showed. */
   plan(request: CommandRequest & { readonly planned: Planned }): Plan {
-    if (request.planned.mark !== undefined) {
-      const decision = this.decide(request);
-      if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
+    const steps = this.#planning(request);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
     }
-    return this.#planOf(request);
+  }
+
+  /** Makes the plan of a command on the present snapshot, and gives other work its turn between the steps. */
+  planInSteps(request: CommandRequest & { readonly planned: Planned }): Promise<Plan> {
+    return this.#inTurns(this.#planning(request), request.signal);
+  }
+
+  *#planning(request: CommandRequest & { readonly planned: Planned }): Planning {
+    if (request.planned.mark === undefined) return yield* this.#planOf(request);
+    const decision = this.decide(request);
+    if (decision.outcome !== 'refused') return yield* this.#planOf(request);
+    return { outcome: 'refused', problem: yield* this.#completed(decision.problem) };
+  }
+
+  /** Completes the refusal of a mark with the plan of its moment. */
+  *#completed(refusing: Problem): Generator<undefined, Problem> {
+    const { misfit, steps } = this.#unplanned.get(refusing) ?? {};
+    return misfit === undefined || steps === undefined ? refusing : misfitting(misfit, yield* steps);
+  }
+
+  /** Takes steps, and gives other work its turn between them. */
+  async #inTurns<T>(steps: Generator<undefined, T>, signal: AbortSignal | undefined): Promise<T> {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      await this.#options.clock.sleep(0);
+      signal?.throwIfAborted();
+    }
   }
 
   /** Makes a plan as if there was no mark. Refused if a command of unknown outcome or others hold a resource. */
-  #planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Plan {
+  *#planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Planning {
     // Read before the decision: a veto may report.
     const snapshot = this.#snapshot;
-    const decision = this.#decideUnmarked(request);
+    const context = this.#options.contextOf(request.actor);
+    const decision = this.#decideUnmarked(request, context);
     const { resources } = decision;
     const held =
       this.#turns.refuseUnknown(resources) ??
       this.#options.coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
     const { life, foresee } = this.#options;
-    return toPlan(decision, planned, { snapshot, life, foresee });
+    return yield* planning(decision, planned, { snapshot, life, now: context.now, foresee });
   }
 
   /**
    * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command of the
    * coordinator.
    */
-  #decideUnmarked(request: CommandRequest, bound: Pick<Context, 'openedUpTo'> = {}): Decision {
-    const { transition, actor } = request;
+  #decideUnmarked(
+    request: CommandRequest,
+    context: Context = this.#options.contextOf(request.actor),
+  ): Decision {
+    const { transition } = request;
     const snapshot = this.#snapshot;
-    const context = { ...this.#options.contextOf(actor), ...bound };
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
@@ -203,8 +247,13 @@ export class Writer {
   }
 
   /** Executes a command when its turn comes. */
-  execute(request: CommandRequest): Promise<Execution> {
-    return this.#turns.wait(request);
+  async execute(request: CommandRequest): Promise<Execution> {
+    const execution = await this.#turns.wait(request);
+    if (execution.outcome !== 'refused' || !this.#unplanned.has(execution.problem)) return execution;
+    return {
+      ...execution,
+      problem: await this.#inTurns(this.#completed(execution.problem), request.signal),
+    };
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -422,6 +471,11 @@ export class Writer {
       return refusal(isPartlyDone === true ? 'partly-done' : 'effect-refused', reason, events);
     return { outcome: 'accepted', snapshot: this.#snapshot, events, closed: Object.freeze({ ...closed }) };
   }
+}
+
+/** The refusal of a mark, which gives way to that of the command itself. */
+function misfitting(misfit: string, now: Plan): Problem {
+  return now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
 }
 
 /** The refusal of every command while a store does not answer; `undefined` while the store answers. */

@@ -25,7 +25,7 @@ import type { TextCache } from './text-cache.ts';
 /** The options of the handler. @internal */
 export interface HandlerOptions extends AccessOptions {
   readonly execute: (command: CommandRequest) => Promise<Execution>;
-  readonly plan: (command: CommandRequest & { readonly planned: Planned }) => Plan;
+  readonly plan: (command: CommandRequest & { readonly planned: Planned }) => Promise<Plan>;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
   /** The refusal of every command after `close`; `undefined` before. */

@@ -8,6 +8,7 @@ import { parseFields } from '../../http/fields.ts';
 import { fail, ok, quoted, type Result } from '../../problem.ts';
 import { parseRange, type Range } from '../../http/range.ts';
 import type { Route, SearchValues } from '../../http/route.ts';
+import { parseSessionId } from '../../resources/shared/look-up.ts';
 import { parseMark, type Mark } from '../plan/mark.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
 
@@ -27,7 +28,7 @@ export interface Query {
   readonly mark?: Mark;
   /** Whether the command is a dry run. */
   readonly dryRun: boolean;
-  /** The other parameters, without `range`, encoded. */
+  /** The other parameters, without `range` and `after`, encoded. */
   readonly rest: string;
 }
 
@@ -59,7 +60,9 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
   if (range?.ok === false) return range;
   const search = parseSearch(query, route.search);
   if (!search.ok) return search;
-  const after = parseOnce(query, 'after', parseEventId, 'the id of an event of GET /events');
+  const after = route.search.includes('after')
+    ? undefined
+    : parseOnce(query, 'after', parseEventId, 'the id of an event of GET /events');
   if (after?.ok === false) return after;
   const types = query.has('types') ? parseTypes(query.getAll('types')) : undefined;
   if (types?.ok === false) return types;
@@ -77,7 +80,7 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
     ...(types === undefined ? {} : { types: types.value }),
     ...(mark === undefined ? {} : { mark: mark.value }),
     dryRun: dryRun[0] === 'true',
-    rest: withoutRange(query),
+    rest: withoutPlace(query),
   });
 }
 
@@ -85,11 +88,19 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
 const forms: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly form: string }>> = {
   since: { fits: isInstant, form: 'an instant, such as 2016-08-29T09:52:31Z' },
   before: { fits: isInstant, form: 'an instant, such as 2016-08-29T09:52:31Z' },
+  idle_over: { fits: isAmount, form: 'a number of at least 0, such as 600' },
+  after: { fits: (text) => parseSessionId(text).ok, form: 'the id of a session, such as 28' },
+  older_than: { fits: isAmount, form: 'a number of seconds of at least 0, such as 3600' },
+  all: { fits: (text) => text === 'true' || text === 'false', form: '"true" or "false"' },
   detach: { fits: (text) => text === 'true' || text === 'false', form: '"true" or "false"' },
 };
 
 function isInstant(text: string): boolean {
   return parseInstant(text) !== undefined;
+}
+
+function isAmount(text: string): boolean {
+  return /^\d{1,15}(?:\.\d{1,15})?$/.test(text);
 }
 
 /** The values of the search parameters. */
@@ -134,6 +145,6 @@ function unsupported(stranger: string, known: readonly string[]): string {
   return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. ${supported}.`;
 }
 
-function withoutRange(query: URLSearchParams): string {
-  return new URLSearchParams([...query].filter(([name]) => name !== 'range')).toString();
+function withoutPlace(query: URLSearchParams): string {
+  return new URLSearchParams([...query].filter(([name]) => name !== 'range' && name !== 'after')).toString();
 }

@@ -15,7 +15,7 @@ import { parseEventId, type EventId } from '../read/event-log.ts';
 import { shownCaller, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions, Replying } from './arrival.ts';
 import type { Query } from './query.ts';
-import { empty, jsonText, list, refusal, stream, type Reply } from './respond.ts';
+import { empty, jsonText, list, refusal, stream, type Headers, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
 
 type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
@@ -29,12 +29,13 @@ export function read(
   const noneMatch = entityTags(request.headers['if-none-match']);
   if (!noneMatch.ok) return refusal(noneMatch.problem);
   const { texts } = options;
-  const surroundings = surroundingsFor(caller, options);
+  const surroundings = withFields(query, surroundingsFor(caller, options));
   const snapshot = options.snapshot();
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   const etag = etagOf(snapshot, route.version?.(snapshot, found.value), query);
-  const headers = etag === undefined ? {} : { etag };
+  const shownTag = etag ?? route.conditionTag?.(found.value);
+  const headers: Headers = shownTag === undefined ? {} : { etag: shownTag };
   if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag)) {
     return empty(304, headers);
   }
@@ -53,9 +54,9 @@ export function read(
   const answer = (listing: Listing): Reply =>
     list(
       listing,
-      clipRange(query.range, listing.total),
+      clipRange(query.range, listing.total, listing.after?.start),
       each,
-      { ...headers, ...pageHeaders(query, listing.total) },
+      { ...headers, ...pageHeaders(query, listing) },
       textOf,
     );
   if (query.search === undefined || route.select === undefined)
@@ -65,6 +66,11 @@ export function read(
   return Promise.resolve(selected)
     .then((search) => findAll(search, request.signal))
     .then(answer);
+}
+
+/** What a route sees besides the snapshot, with the fields that the client asks for. */
+function withFields({ fields }: Query, surroundings: Surroundings): Surroundings {
+  return fields === undefined ? surroundings : { ...surroundings, fields };
 }
 
 /** What a route sees besides the snapshot, with the caller. @internal */
@@ -127,9 +133,9 @@ function projectionOf({ fields, search, range }: Query): string {
   return [fields?.join(',') ?? '', selected, cut].filter((part) => part !== '').join(';');
 }
 
-function pageHeaders({ range, rest }: Query, total: number): Readonly<Record<string, string>> {
+function pageHeaders({ range, rest }: Query, { total, after }: Listing): Readonly<Record<string, string>> {
   const count = { 'x-total-count': String(total) };
-  const link = range === undefined ? undefined : rangeLinks(range, total, rest);
+  const link = range === undefined ? undefined : rangeLinks(range, total, rest, after);
   return link === undefined ? count : { ...count, link };
 }
 

@@ -54,8 +54,9 @@ interface Checked extends Part {
 const router = createRouter(boundRoutes.filter(isTaken));
 
 function isTaken(route: BoundRoute): route is CommandRoute {
-  // An undo is a sequence of its own, of the commands of another moment.
-  return route.kind === 'command' && 'find' in route && !route.path.startsWith('/history/');
+  if (route.kind !== 'command' || !('find' in route)) return false;
+  // An undo is a sequence of its own, of the commands of another moment. A path without a query chooses no sessions.
+  return !route.path.startsWith('/history/') && route.id !== 'sessions.closeMany';
 }
 
 /** Makes the route that takes the commands of a request as one command. @internal */
@@ -155,7 +156,7 @@ const longestPath = 100;
 
 const notTaken =
   'A sequence does not take this. A sequence takes commands that change services, servers, monitors, filters, users, sessions, ' +
-  'connections or logs. Send anything else, such as an undo, in a request of its own.';
+  'connections or logs. Send anything else, such as an undo or DELETE /sessions, in a request of its own.';
 
 const noTags = 'if_match must be *, or entity tags in double quotes, such as the header ETag has.';
 

@@ -60,7 +60,7 @@ async function actNow(
   const found = route.findIn(surroundings, parameters, body);
   if (!found.ok) return refusal(found.problem);
   attempt?.ask(body);
-  const failed = failureOf(conditions, snapshot().epoch, () => undefined);
+  const failed = failureOf(conditions, () => undefined);
   if (failed !== undefined) return refusal(failed);
   const decided = route.decide(surroundings, found.value);
   if (decided.outcome === 'refused') return refusalOf(decided);
@@ -147,7 +147,7 @@ async function plan(
 ): Promise<Reply> {
   const unread = await catchUp(options);
   if (unread !== undefined) return refusalOf(unread);
-  const planned = options.plan(toDo);
+  const planned = await options.plan(toDo);
   return planned.outcome === 'refused' ? refusalOf(planned) : json(200, planned, {});
 }
 

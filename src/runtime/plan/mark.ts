@@ -31,6 +31,8 @@ export interface Instant {
   readonly revision: number;
   /** The number of sessions or connections that the plan closed. */
   readonly items: number;
+  /** The time of the plan, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly at: number;
 }
 
 /** What a mark says besides the decision. @internal */
@@ -89,33 +91,40 @@ export function commandDigits(asked: Json): string {
 
 /** Writes a mark. @internal */
 export function formatMark({ command, digest, instant }: Mark): string {
-  const bound = instant === undefined ? [] : [instant.life, instant.revision, instant.items];
+  const bound = instant === undefined ? [] : [instant.life, instant.revision, instant.items, instant.at];
   return [command, digest, ...bound].join('.');
 }
 
-const form = /^([0-9a-f]{8})\.([0-9a-f]{32})(?:\.([0-9a-f]{1,64})\.(\d{1,16})\.(\d{1,16}))?$/;
+const form = /^([0-9a-f]{8})\.([0-9a-f]{32})(?:\.([0-9a-f]{1,64})\.(\d{1,16})\.(\d{1,16})\.(-?\d{1,16}))?$/;
 
 /** Parses a mark; `undefined` if a text is not a mark. @internal */
 export function parseMark(text: string): Mark | undefined {
-  const [, command, digest, life, revision, items] = form.exec(text) ?? [];
+  const [, command, digest, life, revision, items, at] = form.exec(text) ?? [];
   if (command === undefined || digest === undefined) return undefined;
   if (life === undefined) return { command, digest };
-  return { command, digest, instant: { life, revision: Number(revision), items: Number(items) } };
+  const instant = { life, revision: Number(revision), items: Number(items), at: Number(at) };
+  return { command, digest, instant };
 }
 
-/** Makes the mark of an accepted decision, or of none (`undefined`) if nothing changes. @internal */
+/**
+ * Makes the mark of an accepted decision, or of none (`undefined`) if nothing changes.
+ *
+ * @param moment - the instant; with the number of items if only the parts of the decision say what they close
+ * @internal
+ */
 export function markOf(
   decision: Changes<AdminEvent, Effect> | undefined,
   command: string,
-  at: Pick<Instant, 'life' | 'revision'>,
+  moment: Omit<Instant, 'items'> & Partial<Pick<Instant, 'items'>>,
 ): Mark {
   if (decision === undefined) return { command, digest: digestOf([]) };
   const head = firstPartOf(decision);
-  const { count, items } = partsOf<AdminEvent, Effect>(decision);
+  const parts = partsOf<AdminEvent, Effect>(decision);
   const closed = closedIn(head);
   const mark = { command, digest: digestOfHead(head) };
   if (closed.length === 0) return mark;
-  return { ...mark, instant: { ...at, items: count > 1 ? items : closed.reduce((sum, each) => sum + each) } };
+  const known = parts.count > 1 ? parts.items : closed.reduce((sum, each) => sum + each);
+  return { ...mark, instant: { items: known, ...moment } };
 }
 
 /**

@@ -95,34 +95,45 @@ interface PlanScope {
   readonly snapshot: Snapshot;
   /** The life of the interface. */
   readonly life: string;
+  /** The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly now: number;
   /** The guarded notes of the host. */
   readonly foresee: Foresee | undefined;
 }
 
-/** Makes the plan of a decision. @internal */
-export function toPlan(
+/**
+ * Makes the plan of a decision, in steps. Only the parts of a closing by criteria say what it closes, and to make them all
+ * takes long: a caller can give other work its turn after each step.
+ *
+ * @internal
+ */
+export function* planning(
   decision: Decision,
   { digits, versionIn, notes = [] }: Planned,
-  { snapshot, life, foresee }: PlanScope,
-): Plan {
-  const { outcome } = decision;
-  if (outcome === 'refused') return { outcome, problem: decision.problem };
-  const { events, effects, total } = outcome === 'accepted' ? shownOf(decision) : nothing;
+  { snapshot, life, now, foresee }: PlanScope,
+): Generator<undefined, Plan> {
+  if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
+  const changes = decision.outcome === 'accepted' ? decision : undefined;
+  const shown = changes === undefined ? nothing : yield* shownOf(changes, snapshot);
+  const { events, effects, total, found } = shown;
+  const outcome = found !== undefined && events.length === 0 ? 'unchanged' : decision.outcome;
   const patch = events.flatMap((event: AdminEvent) => ('operations' in event ? event.operations : []));
-  const changes = outcome === 'accepted' ? decision : undefined;
   // Each part makes a revision, so the last entity tag is not known.
   const isWhole = total === undefined && (changes === undefined || groupsOf(changes).length === 1);
   const version = isWhole ? versionIn?.(decision.next) : undefined;
+  const { revision } = snapshot;
+  const items = found === undefined ? {} : { items: total ?? 0 };
+  const instant = { life, revision, at: Math.trunc(now), ...items };
   return {
     outcome,
-    mark: formatMark(markOf(changes, digits(), { life, revision: snapshot.revision })),
+    mark: formatMark(markOf(changes, digits(), instant)),
     ...(patch.length === 0 ? {} : { patch: redactSecrets(patch) as unknown as readonly Operation[] }),
     events: events.map((event) => redactSecrets(cut(event, total))),
     effects: effects.map((effect) => redactSecrets(cut(effect, total))),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
-    ...(total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot)),
+    ...(found ?? (total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot))),
     ...shownNotes(
-      outcome === 'unchanged'
+      decision.outcome === 'unchanged'
         ? notes
         : [
             ...notes,
@@ -202,20 +213,65 @@ function actionDigest(patch: DoneAction['patch']): string {
   return digestOf(patch ?? []);
 }
 
-const nothing = { events: [], effects: [], total: undefined } as const;
+const nothing: Shown = { events: [], effects: [], total: undefined };
 
 /** What a plan shows of a decision. */
 interface Shown extends Changes<AdminEvent, Effect> {
   /** The number of sessions or connections that a long teardown closes; left out if everything is shown. */
   readonly total: number | undefined;
+  /** What a closing by criteria closes, of which only the parts say anything; left out of any other decision. */
+  readonly found?: Footprint;
 }
 
-/** Of a long teardown, only the first part is made. */
-function shownOf(decision: Changes<AdminEvent, Effect>): Shown {
-  const { count, items, make } = partsOf<AdminEvent, Effect>(decision);
+/** Of a long teardown, only the first part is made, unless only the parts say what they close. */
+function* shownOf(decision: Changes<AdminEvent, Effect>, snapshot: Snapshot): Generator<undefined, Shown> {
+  const { count, items, heads, make } = partsOf<AdminEvent, Effect>(decision);
+  if (heads !== undefined) return yield* foundIn(make(), snapshot);
   if (count === 1) return { events: decision.events, effects: decision.effects, total: undefined };
   const [first = nothing] = make();
   return { ...first, total: items };
+}
+
+/** Makes all parts, and counts what they close. */
+function* foundIn(
+  parts: Iterable<Changes<AdminEvent, Effect>>,
+  snapshot: Snapshot,
+): Generator<undefined, Shown> {
+  const [events, effects] = [[] as AdminEvent[], [] as Effect[]];
+  const earlier = { stopped: new Set<string>(), cut: new Set<number>() };
+  let total = 0;
+  const [closes, stays] = [{ sessions: 0, connections: 0 }, { sessions: 0 }];
+  let isFirst = true;
+  for (const part of parts) {
+    if (!isFirst) yield;
+    isFirst = false;
+    for (const event of part.events) append(events, event);
+    for (const effect of part.effects) append(effects, effect);
+    const more = footprintOf(part.effects, snapshot, earlier);
+    total += part.effects.reduce((sum, effect) => sum + (listIn(effect)?.length ?? 0), 0);
+    closes.sessions += more.closes.sessions;
+    closes.connections += more.closes.connections;
+    stays.sessions += more.stays.sessions;
+  }
+  return { events, effects, total, found: { closes, stays } };
+}
+
+/** Appends an event or an effect. The parts of one closing become one item, whose list is as long as a plan shows it. */
+function append<T extends AdminEvent | Effect>(all: T[], one: T): void {
+  const last = all.at(-1);
+  const [list, next] = [listIn(last), listIn(one)];
+  if (list === undefined || next === undefined || last?.type !== one.type) all.push(one);
+  else if (list.length < mostIdentities) {
+    const member = 'sessions' in one ? 'sessions' : 'connections';
+    all.splice(-1, 1, { ...last, [member]: [...list, ...next] });
+  }
+}
+
+/** The list of an event or effect that closes. */
+function listIn(closing: AdminEvent | Effect | undefined): readonly unknown[] | undefined {
+  if (closing === undefined) return undefined;
+  if ('sessions' in closing) return closing.sessions;
+  return 'connections' in closing ? closing.connections : undefined;
 }
 
 /** The largest number of sessions or connections that an item of a plan lists. @internal */
@@ -264,25 +320,35 @@ function teardownOf(effects: readonly Effect[], snapshot: Snapshot): Footprint {
   return { closes, stays: { sessions: table.countSessionsOfServer(key) + onStopped - twice } };
 }
 
-/** Counts the sessions and connections that effects close, and the sessions that continue. */
-function footprintOf(effects: readonly Effect[], { sessions }: Snapshot): Footprint {
-  const stopped = new Set<string>();
+/**
+ * Counts the sessions and connections that effects close, and the sessions that continue.
+ *
+ * @param earlier - what earlier parts of the same decision have stopped, and cut off from a server
+ */
+function footprintOf(
+  effects: readonly Effect[],
+  { sessions }: Snapshot,
+  { stopped, cut } = { stopped: new Set<string>(), cut: new Set<number>() },
+): Footprint {
+  const stopping = new Set<string>();
   const closed = new Set<number>();
-  const cut = new Set<number>();
+  const cutting = new Set<number>();
   let connections = 0;
   for (const effect of effects) {
-    if (effect.type === 'service.stop') stopped.add(effect.service);
+    if (effect.type === 'service.stop') stopping.add(effect.service);
     if (effect.type === 'sessions.close') for (const { id } of effect.sessions) closed.add(id);
     if (effect.type !== 'connections.close') continue;
     connections += effect.connections.length;
-    for (const { session } of effect.connections) cut.add(session);
+    for (const { session } of effect.connections) if (!cut.has(session)) cutting.add(session);
   }
+  for (const service of stopping) stopped.add(service);
+  for (const session of cutting) cut.add(session);
   for (const id of closed) connections += sessions.countConnections(id);
   const isStopped = (id: number): boolean => stopped.has(sessions.find(id)?.service ?? '');
   // Counters, not loops, because a service may have a million sessions.
   let stays = 0;
-  for (const service of stopped) stays += sessions.countOfService(service);
+  for (const service of stopping) stays += sessions.countOfService(service);
   for (const id of closed) if (isStopped(id)) stays -= 1;
-  for (const id of cut) if (!closed.has(id) && !isStopped(id)) stays += 1;
+  for (const id of cutting) if (!closed.has(id) && !isStopped(id)) stays += 1;
   return { closes: { sessions: closed.size, connections }, stays: { sessions: stays } };
 }

@@ -1,14 +1,42 @@
 /**
- * Session searches: the sessions with a given service, server, user or address.
+ * Session searches: the sessions with a given service, server, user, address, idle time or age.
  *
  * The index of the session table has the sessions of each service and of each server. A search begins with the shortest
  * list that the index has, and compares the other values one by one.
  */
+import type { Context } from '../../core/decision.ts';
 import { nameKey } from '../../core/name.ts';
 import type { IndexedSessionTable, Session } from './table.ts';
 
-/** The values that sessions must have, by criterion. @internal */
-export type Wanted = Readonly<Partial<Record<string, string>>>;
+/**
+ * What sessions must have to be found: all that is given.
+ *
+ * @public
+ */
+export interface SessionSearch {
+  /** Name of the service of the session. */
+  readonly service?: string;
+  /** Name of a server to which the session has a connection. */
+  readonly server?: string;
+  /** Client user name. */
+  readonly user?: string;
+  /** Client address. */
+  readonly address?: string;
+  /** The session has been idle for longer, in the unit of the idle time that responses show. */
+  readonly idle_over?: number;
+  /** The client has been connected for more seconds. */
+  readonly older_than?: number;
+}
+
+/**
+ * The moment of a search. With the moment of a plan, nothing later counts: no connection that has opened since, no user that
+ * has changed since, and no second of the age. Of idle times, only the present ones are known.
+ *
+ * @internal
+ */
+export interface Moment extends Pick<Context, 'now' | 'openedUpTo' | 'plannedAt'> {
+  readonly idleOf?: Context['idleOf'] | undefined;
+}
 
 /** Sessions in the order of their ids. */
 interface Sessions {
@@ -17,93 +45,131 @@ interface Sessions {
   range(this: void, offset: number, length: number): readonly Session[];
 }
 
+/** Whether a session has what is wanted. */
+type Test = (this: void, session: Session) => boolean;
+
 /** One criterion of a search. */
-interface Criterion {
-  /** Gives the value as sessions store it. */
-  stored(this: void, wanted: string): string;
+interface Criterion<V> {
   /** Gives the test whether a session has the value. */
-  matcher(this: void, stored: string, table: IndexedSessionTable): (session: Session) => boolean;
+  testOf(this: void, wanted: V, moment: Moment): Test;
   /** The sessions that have the value; left out if the table has no index for the criterion. */
-  indexed?(this: void, stored: string, table: IndexedSessionTable): Sessions;
+  indexed?(this: void, wanted: V, table: IndexedSessionTable): Sessions;
 }
 
-const criteria: Readonly<Record<string, Criterion>> = {
+const criteria: { readonly [N in keyof SessionSearch]-?: Criterion<NonNullable<SessionSearch[N]>> } = {
   service: {
-    stored: nameKey,
-    matcher:
-      (key) =>
-      ({ service }) =>
-        service === key,
-    indexed: (key, table) => ({
-      size: table.countOfService(key),
-      range: (offset, length) => table.rangeOfService(key, offset, length),
-    }),
+    testOf: (name) => {
+      const key = nameKey(name);
+      return ({ service }) => service === key;
+    },
+    indexed(name, table) {
+      const key = nameKey(name);
+      return {
+        size: table.countOfService(key),
+        range: (offset, length) => table.rangeOfService(key, offset, length),
+      };
+    },
   },
   server: {
-    stored: nameKey,
-    matcher(key, table) {
-      const connected = table.index.ofServer(key)?.sessions.content;
-      return ({ id }) => connected?.get(id) !== undefined;
+    testOf: (name, { openedUpTo = Infinity }) => {
+      const key = nameKey(name);
+      return ({ connections }) =>
+        connections.some(({ server, opened }) => server === key && opened <= openedUpTo);
     },
-    indexed: (key, table) => ({
-      size: table.countSessionsOfServer(key),
-      range: (offset, length) => table.rangeOfServer(key, offset, length),
-    }),
+    indexed(name, table) {
+      const key = nameKey(name);
+      return {
+        size: table.countSessionsOfServer(key),
+        range: (offset, length) => table.rangeOfServer(key, offset, length),
+      };
+    },
   },
   user: {
-    stored: asWritten,
-    matcher:
-      (wanted) =>
-      ({ user }) =>
-        user === wanted,
+    testOf:
+      (wanted, { openedUpTo = Infinity }) =>
+      ({ user, renamed = 0 }) =>
+        user === wanted && renamed <= openedUpTo,
   },
   address: {
-    stored: asWritten,
-    matcher:
+    testOf:
       (wanted) =>
       ({ address }) =>
         address === wanted,
   },
+  idle_over: {
+    testOf:
+      (limit, { idleOf }) =>
+      ({ id, idle }) =>
+        (idleOf?.(id) ?? idle) > limit,
+  },
+  older_than: {
+    testOf:
+      (seconds, { now, plannedAt = now }) =>
+      ({ connected }) =>
+        Math.min(now, plannedAt) - connected > seconds * 1000,
+  },
 };
 
 /** The names of the criteria. @internal */
-export const sessionCriteria: readonly string[] = Object.freeze(Object.keys(criteria));
+export const sessionCriteria: readonly (keyof SessionSearch)[] = Object.freeze(
+  Object.keys(criteria) as (keyof SessionSearch)[],
+);
 
 /** A search that has begun. @internal */
-export interface SessionSearch {
+export interface BegunSearch {
   /** The sessions among which all the wanted ones are. */
   readonly candidates: Sessions;
   /** Whether a candidate is wanted; left out if every candidate is. */
-  readonly isWanted?: (this: void, candidate: Session) => boolean;
+  readonly isWanted?: Test;
 }
 
 /**
  * Begins a search for the sessions that meet every given criterion.
  *
  * @param table - the sessions
- * @param wanted - a value for each criterion: the name of a service or server, in any spelling; the exact user or
- *   address
+ * @param search - a value for each criterion: the name of a service or server, in any spelling; the exact user or
+ *   address; more than an idle time or an age
  * @returns the candidates; by service alone or server alone they are the wanted sessions
  * @internal
  */
-export function searchSessions(table: IndexedSessionTable, wanted: Wanted): SessionSearch {
-  const asked = Object.entries(criteria).flatMap(([name, criterion]) => {
-    const value = wanted[name];
-    return value === undefined ? [] : [{ criterion, value: criterion.stored(value) }];
-  });
-  const lists = asked.flatMap(({ criterion, value }) => {
+export function searchSessions(
+  table: IndexedSessionTable,
+  search: SessionSearch,
+  moment: Moment,
+): BegunSearch {
+  const lists = given(search).flatMap(({ name, value, criterion }) => {
     const sessions = criterion.indexed?.(value, table);
-    return sessions === undefined ? [] : [{ criterion, sessions }];
+    return sessions === undefined ? [] : [{ name, sessions }];
   });
   const [shortest] = lists.toSorted((one, other) => one.sessions.size - other.sessions.size);
-  const rest = asked.filter(({ criterion }) => criterion !== shortest?.criterion);
-  const matchers = rest.map(({ criterion, value }) => criterion.matcher(value, table));
   const all: Sessions = { size: table.size, range: (offset, length) => table.range(offset, length) };
   const candidates = shortest?.sessions ?? all;
-  if (matchers.length === 0) return { candidates };
-  return { candidates, isWanted: (session) => matchers.every((matches) => matches(session)) };
+  const rest = given(search).filter(({ name }) => name !== shortest?.name);
+  if (rest.length === 0) return { candidates };
+  return { candidates, isWanted: everyTest(rest, moment) };
 }
 
-function asWritten(wanted: string): string {
-  return wanted;
+/** Makes the test whether a session meets every given criterion. @internal */
+export function sessionTest(search: SessionSearch, moment: Moment): Test {
+  return everyTest(given(search), moment);
+}
+
+/** A criterion with its value. */
+interface Given {
+  readonly name: string;
+  readonly value: string | number;
+  readonly criterion: Criterion<string | number>;
+}
+
+function given(search: SessionSearch): readonly Given[] {
+  return sessionCriteria.flatMap((name) => {
+    const value = search[name];
+    // A criterion takes the values of its own name.
+    return value === undefined ? [] : [{ name, value, criterion: criteria[name] }];
+  });
+}
+
+function everyTest(all: readonly Given[], moment: Moment): Test {
+  const tests = all.map(({ value, criterion }) => criterion.testOf(value, moment));
+  return (session) => tests.every((test) => test(session));
 }

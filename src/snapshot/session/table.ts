@@ -60,6 +60,8 @@ export interface Session {
   readonly idle: number;
   /** The revision that opened the session; 0 for a session of the first snapshot. */
   readonly opened: number;
+  /** The revision that last changed the user; left out if the session has the user that it opened with. */
+  readonly renamed?: number;
   /** The backend connections of the session, in the order of opening. */
   readonly connections: readonly Connection[];
 }
@@ -324,8 +326,10 @@ export class IndexedSessionTable implements SessionTable {
     const before = this.#named(id, connected);
     if (before === undefined || agrees(before, update)) return this;
     const { service, connected: since, opened, connections } = before;
+    const isRenamed = (update.user ?? before.user) !== before.user;
+    const renamed = isRenamed ? { renamed: change.revision } : {};
     return this.#replace(
-      sessionRecord({ ...before, ...update, id, service, connected: since }, opened, connections),
+      sessionRecord({ ...before, ...update, ...renamed, id, service, connected: since }, opened, connections),
       change,
     );
   }
@@ -500,13 +504,15 @@ function draftOf(
   opened: number,
   given: readonly Connection[],
 ): Session {
-  const { id, state, user, address, service, connected, idle } = session;
+  const { id, state, user, address, service, connected, idle, renamed } = session;
   const connections = given.length === 0 ? noConnections : given;
-  return { id, state, user, address, service, connected, idle, connections, opened };
+  const record = { id, state, user, address, service, connected, idle, connections, opened };
+  // Most sessions keep their user, and a member would cost each of them memory.
+  return renamed === undefined ? record : { ...record, renamed };
 }
 
 /** A session without the revisions of its life: two tables with the same sessions show the same. */
-function shownSession({ opened: _opened, connections, ...session }: Session): object {
+function shownSession({ opened: _opened, renamed: _renamed, connections, ...session }: Session): object {
   return { ...session, connections: connections.map(({ opened: _own, ...connection }) => connection) };
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'gateway-admin-core';
 
 import type { RolesOptions } from '../../../src/runtime/handler/role.ts';
-import { additions, endpoints, targetOf } from '../../contract/endpoint.ts';
+import { additions, endpoints, targetOf, withQuery } from '../../contract/endpoint.ts';
 import { codesOf, tablesOf } from '../../docs/table.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { read } from '../../support/project.ts';
@@ -186,7 +186,7 @@ describe('an interface with roles', () => {
     const found = new Map<string, number>();
     const headers = name === undefined ? {} : { authorization: `Basic ${btoa(`${name}:pw`)}` };
     for (const endpoint of [...endpoints, ...additions]) {
-      const target = `${targetOf(endpoint)}?${query}`;
+      const target = withQuery(targetOf(endpoint), query);
       const handled = await admin.handle({ method: endpoint.method, target, headers });
       if (handled.matched) found.set(`${endpoint.method} ${endpoint.path}`, handled.response.status);
     }

@@ -208,8 +208,8 @@ describe('a command with the mark of its plan', () => {
 
   it('is refused if no plan can have the mark yet', async () => {
     const { admin } = runAdmin();
-    const [command, digest, life, , items] = markOf(admin, closeAll).split('.');
-    const mark = [command, digest, life, '999999999999999', items].join('.');
+    const [command, digest, life, , ...bound] = markOf(admin, closeAll).split('.');
+    const mark = [command, digest, life, '999999999999999', ...bound].join('.');
     expect(await send(admin, closeAll, mark)).toBe('precondition-failed');
   });
 

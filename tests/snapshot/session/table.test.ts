@@ -72,8 +72,11 @@ class Model implements Changes<Model> {
     }, this);
   }
 
-  update({ id, connected }: SessionName, update: SessionUpdate): Model {
-    return this.#replace(this.#find(id, connected), (session) => ({ ...session, ...update }));
+  update({ id, connected }: SessionName, update: SessionUpdate, { revision }: TableChange): Model {
+    return this.#replace(this.#find(id, connected), (session) => {
+      const isRenamed = update.user !== undefined && update.user !== session.user;
+      return { ...session, ...update, ...(isRenamed ? { renamed: revision } : {}) };
+    });
   }
 
   openConnection(

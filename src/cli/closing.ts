@@ -1,0 +1,234 @@
+/**
+ * `close`: closes sessions, or the connections to a server.
+ */
+import type { Answer, Client, CommandOutcome } from '../client/index.ts';
+import { valueOf } from './answer.ts';
+import { acceptedPlan, make, type Accepted, type Change } from './change.ts';
+import { askingOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { connect, methodOf, type Method } from './connection.ts';
+import { chosenBy, criteriaOptions } from './criteria.ts';
+import { counted } from './output.ts';
+
+/** Makes the change, once the arguments are known to be right. */
+type ChangeMaker = (client: Client) => Change | Promise<Change>;
+
+const closings: Readonly<Record<string, (call: Call) => ChangeMaker>> = {
+  session: closingOfIds,
+  sessions: closingOfSessions,
+  connections: closingOfConnections,
+};
+
+/** The command `close`. */
+export const close: Command = {
+  does: 'Closes sessions, or the connections to a server. Asks first.',
+  arguments: [
+    { name: 'what', choices: Object.keys(closings) },
+    {
+      name: 'name',
+      names: { session: 'session', sessions: 'service', connections: 'server' },
+      optional: true,
+      multiple: true,
+    },
+  ],
+  options: {
+    ...criteriaOptions,
+    all: { does: 'all sessions of the gateway; stands alone' },
+    ...askingOptions,
+  },
+  notes: [
+    'close session takes ids, close sessions the name of a service, close connections that of a server.',
+    'With options that choose, close sessions closes the sessions that meet all of them.',
+  ],
+  async run(call) {
+    const [what = ''] = call.words;
+    const changeFor = (closings[what] as (typeof closings)[string])(call);
+    const client = await connect(call);
+    await make(call, client, await changeFor(client));
+  },
+};
+
+function wrong(message: string): CommandError {
+  return new CommandError(`${message} Try: gateway-admin help close`, exitCodes.wrongUse);
+}
+
+/** Ends the command if its options choose sessions. */
+function assertNoChoice(call: Call): void {
+  const options = [...chosenBy(call).options, ...(call.has('all') ? ['all'] : [])];
+  const [what = ''] = call.words;
+  if (options.length > 0) throw wrong(`close ${what} takes no option --${options.join(', --')}.`);
+}
+
+function closingOfConnections(call: Call): ChangeMaker {
+  assertNoChoice(call);
+  const [, name, another] = call.words;
+  if (name === undefined || another !== undefined)
+    throw wrong('close connections needs the name of one server.');
+  return (client) => ({
+    title: `close the connections to ${name}`,
+    id: 'servers.closeConnections',
+    given: [name],
+    asks: true,
+    left: async () => valueOf(await client.servers.connections(name, { range: [0, 0] })).total,
+  });
+}
+
+function closingOfSessions(call: Call): ChangeMaker {
+  const { options, search, says } = chosenBy(call);
+  const [, name, another] = call.words;
+  if (another !== undefined)
+    throw wrong('close sessions takes the name of one service. The ids of sessions: close session ID …');
+  const isAll = call.has('all');
+  if (isAll && (name !== undefined || options.length > 0)) throw wrong('--all stands alone.');
+  if (!isAll && name === undefined && options.length === 0)
+    throw wrong(
+      'close sessions needs the name of a service, options that choose, such as --client, or --all.',
+    );
+  if (name !== undefined && search.service !== undefined)
+    throw wrong('close sessions takes the name of a service or --service, not both.');
+  if (name !== undefined && options.length === 0) return closingOfService(name);
+  const wanted = name === undefined ? search : { service: name, ...search };
+  const words = name === undefined ? says : [`of service ${name}`, ...says];
+  return (client) => ({
+    title: isAll ? 'close all sessions' : `close the sessions ${words.join(', ')}`,
+    id: 'sessions.closeMany',
+    given: [],
+    options: isAll ? { all: true } : wanted,
+    asks: true,
+    left: async () => valueOf(await client.sessions.list({ ...wanted, range: [0, 0] })).total,
+  });
+}
+
+function closingOfService(service: string): ChangeMaker {
+  return (client) => ({
+    title: `close the sessions of ${service}`,
+    id: 'services.closeSessions',
+    given: [service],
+    asks: true,
+    left: async () =>
+      valueOf(await client.services.get(service, { fields: ['current_connections'] })).current_connections,
+  });
+}
+
+/** A session that a user has named. */
+interface Named {
+  readonly id: string;
+  /** Whose session this is, in words; left out if nobody says so. */
+  readonly whose?: string;
+  /** The entity tag, which no later session with the id has. */
+  readonly etag?: string | undefined;
+}
+
+function closingOfIds(call: Call): ChangeMaker {
+  assertNoChoice(call);
+  const ids = [...new Set(call.words.slice(1))];
+  if (ids.length === 0) throw wrong('close session needs an id.');
+  return (client) => changeOfIds(client, ids);
+}
+
+async function changeOfIds(client: Client, ids: readonly string[]): Promise<Change> {
+  const named: Named[] = [];
+  for (const id of ids) named.push(await namedBy(client, id));
+  const method = methodFor(client, named);
+  return {
+    title: titleOf(named),
+    id: 'sessions.close',
+    method,
+    given: [],
+    asks: true,
+    async anew() {
+      const change = await changeOfIds(client, ids);
+      return { change, plan: acceptedPlan(valueOf(await (change.method ?? method).plan())) };
+    },
+  };
+}
+
+async function namedBy(client: Client, id: string): Promise<Named> {
+  const fields = ['user', 'address', 'service'];
+  const answer = await methodOf(client, 'sessions.get')(id, { fields });
+  if (!answer.ok) return { id };
+  const { user, address, service } = answer.value as Readonly<Record<string, string>>;
+  const name = decodeURIComponent(String(service).replace(/^.*\//, ''));
+  return { id, etag: answer.etag, whose: `of ${String(user)} from ${String(address)} (service ${name})` };
+}
+
+/** The most sessions that a question names. */
+const mostNamed = 5;
+
+function titleOf(named: readonly Named[]): string {
+  if (named.length > mostNamed) return `close ${counted(named.length, 'session')}`;
+  const list = named.map(({ id, whose }) => (whose === undefined ? id : `${id} ${whose}`));
+  return `close ${named.length === 1 ? 'session' : 'sessions'} ${list.join(', ')}`;
+}
+
+/** A method that closes sessions one after the other, as one change. Its mark has the marks of all plans. */
+function methodFor(client: Client, named: readonly Named[]): Method {
+  const closeOne = methodOf(client, 'sessions.close');
+  const conditionOf = ({ etag }: Named): object => (etag === undefined ? {} : { ifMatch: etag });
+  const plan: Method['plan'] = async () => {
+    const plans: Accepted[] = [];
+    for (const each of named) {
+      const answer = await closeOne.plan(each.id, conditionOf(each));
+      if (!answer.ok) return answer;
+      plans.push(acceptedPlan(answer.value));
+    }
+    return { ok: true, value: joined(plans), etag: undefined };
+  };
+  const send = async (options: unknown): Promise<Answer<unknown>> => {
+    const { mark } = options as { readonly mark: string };
+    const marks = mark.split(' ');
+    const done: CommandOutcome[] = [];
+    for (const [at, each] of named.entries()) {
+      const own = { ...(options as object), ...conditionOf(each), mark: marks[at] };
+      const answer = await closeOne(each.id, own);
+      if (answer.ok) done.push(answer.value as CommandOutcome);
+      else if (!hasEnded(answer)) return endedEarly(answer, done);
+    }
+    const [first] = done;
+    return { ok: true, value: done.length === 1 ? first : outcomeOf(done), etag: undefined };
+  };
+  return Object.assign(send, { plan });
+}
+
+type Refused = Extract<Answer<unknown>, { readonly ok: false }>;
+
+/** Whether a session needs no closing: it has ended since the plan, or its id belongs to a later session by now. */
+function hasEnded({ problem: { code, plan } }: Refused): boolean {
+  return code === 'session-not-found' || (code === 'precondition-failed' && plan === undefined);
+}
+
+/** The end of a change of which a part is done. */
+function endedEarly(answer: Refused, done: readonly CommandOutcome[]): Refused {
+  const { problem } = answer;
+  if (done.length === 0) return answer;
+  const code = problem.code === 'outcome-unknown' ? problem.code : 'partly-done';
+  const detail = `${problem.detail} ${counted(sumOf(done).sessions, 'session')} closed before.`;
+  return { ...answer, problem: { ...problem, code, detail } };
+}
+
+function outcomeOf(done: readonly CommandOutcome[]): CommandOutcome {
+  const isChange = done.some(({ outcome }) => outcome === 'accepted');
+  return { outcome: isChange ? 'accepted' : 'unchanged', closed: sumOf(done) };
+}
+
+function sumOf(done: readonly CommandOutcome[]): CommandOutcome['closed'] {
+  return {
+    sessions: done.reduce((sum, { closed }) => sum + closed.sessions, 0),
+    connections: done.reduce((sum, { closed }) => sum + closed.connections, 0),
+  };
+}
+
+/** The plans of several commands as one. */
+function joined(plans: readonly Accepted[]): Accepted {
+  return {
+    outcome: plans.some(({ outcome }) => outcome === 'accepted') ? 'accepted' : 'unchanged',
+    mark: plans.map(({ mark }) => mark).join(' '),
+    events: plans.flatMap(({ events }) => events),
+    effects: plans.flatMap(({ effects }) => effects),
+    closes: {
+      sessions: plans.reduce((sum, { closes }) => sum + closes.sessions, 0),
+      connections: plans.reduce((sum, { closes }) => sum + closes.connections, 0),
+    },
+    stays: { sessions: 0 },
+    notes: plans.flatMap(({ notes = [] }) => notes),
+  };
+}

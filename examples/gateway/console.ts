@@ -128,7 +128,9 @@ function lineOf(event: AdminEvent): string {
 function detailsOf(event: AdminEvent): string {
   switch (event.type) {
     case 'server.reported':
-      return event.status.join(', ') || 'down';
+      return [event.status.join(', ') || 'down', event.reason]
+        .filter((text) => text !== undefined)
+        .join(': ');
     case 'service.reported':
     case 'monitor.reported':
       return [event.state, event.reason].filter((text) => text !== undefined).join(': ');

@@ -19,12 +19,18 @@ export function runMonitor(admin: Admin, settings: MonitorSettings) {
     if (probes.has(key)) return;
     const socket = connect(placeOf(place));
     probes.set(key, socket);
-    socket.setTimeout(settings.connect_timeout * 1000, () => socket.destroy(new Error('Too late')));
-    const answer = await Promise.allSettled([once(socket, 'connect')]);
+    const { connect_timeout: seconds } = settings;
+    const late = new Error(`no answer within ${String(seconds)} s`);
+    socket.setTimeout(seconds * 1000, () => socket.destroy(late));
+    const [answer] = await Promise.allSettled([once(socket, 'connect')]);
     probes.delete(key);
     socket.destroy();
-    const status = answer[0].status === 'fulfilled' ? (['running'] as const) : [];
-    if (!isStopped) admin.report({ type: 'server.reported', server: name, status });
+    if (isStopped) return;
+    const seen =
+      answer.status === 'fulfilled'
+        ? ({ status: ['running'] } as const)
+        : { status: [], reason: reasonOf(answer.reason as NodeJS.ErrnoException) };
+    admin.report({ type: 'server.reported', server: name, ...seen });
   }
 
   const round = () => Promise.all(serversAt(admin.snapshot, settings.servers).map(probe));
@@ -36,4 +42,9 @@ export function runMonitor(admin: Admin, settings: MonitorSettings) {
     for (const socket of probes.values()) socket.destroy(new Error('Stopped'));
   };
   return { settings, firstRound: round(), stop };
+}
+
+/** The errors of a name with several addresses come as one error without a message. */
+function reasonOf({ message, code = '' }: NodeJS.ErrnoException): string {
+  return message === '' ? code : message;
 }

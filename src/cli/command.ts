@@ -32,6 +32,8 @@ export const exitCodes = {
   differs: 6,
   /** Refused in the middle: the message names what is done. */
   partlyDone: 7,
+  /** `status`: an alert is an error. */
+  wrong: 7,
   /** A signal of the user ended the program. What the gateway has begun goes on. */
   interrupted: 130,
 } as const;

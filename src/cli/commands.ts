@@ -12,11 +12,13 @@ import { abandon, commandsInFlight, flush, forget, hold, release, retry, start, 
 import { create, deletion } from './membership.ts';
 import { clear, patch, set } from './patching.ts';
 import { list, show } from './reading.ts';
+import { status } from './status.ts';
 import { user } from './users.ts';
 
 /** Every command, by name, in the order of the help. */
 export const commands: ReadonlyMap<string, Command> = new Map(
   Object.entries({
+    status,
     list,
     show,
     watch,

@@ -119,7 +119,14 @@ export async function checkDocument({ words: [file = ''], surroundings, output }
 }
 
 /** What belongs to the process, and not to the configuration. */
-const ofTheProcess = ['started', 'state_reason', 'state_since', 'total_connections'];
+const ofTheProcess = [
+  'started',
+  'state_reason',
+  'state_since',
+  'status_reason',
+  'status_since',
+  'total_connections',
+];
 
 /** Prints the document. */
 export async function printDocument(call: Call): Promise<void> {

@@ -255,27 +255,13 @@ function maintenanceCommand(verb: 'set' | 'clear', does: string): Command {
     options: changeOptions,
     async run(call) {
       const [, name = '', word = ''] = call.words;
-      const client = await connect(call);
-      const { status } = valueOf(await client.servers.get(name, { fields: ['status'] }));
-      await make(call, client, {
+      await make(call, await connect(call), {
         title: `${verb} ${word} of server ${name}`,
-        id: 'servers.patch',
-        given: [name, maintenancePatch(verb, status)],
+        id: `servers.${verb}Maintenance`,
+        given: [name],
       });
     },
   };
-}
-
-/** The patch that sets or clears the word. If nothing is to do, the patch says so too. */
-function maintenancePatch(verb: 'set' | 'clear', status: readonly string[]): readonly Operation[] {
-  const place = status.indexOf('maintenance');
-  if ((verb === 'set') === place >= 0) return [];
-  if (verb === 'set') return [{ op: 'add', path: '/state/-', value: 'maintenance' }];
-  const path = `/state/${String(place)}`;
-  return [
-    { op: 'test', path, value: 'maintenance' },
-    { op: 'remove', path },
-  ];
 }
 
 /** The command `set`. */

@@ -20,6 +20,7 @@ import type {
   TaskRepresentation,
   UserRepresentation,
 } from '../index.ts';
+import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import type { Threads } from '../resources/telemetry.ts';
@@ -136,6 +137,7 @@ type Representations = {
   readonly filters: FilterRepresentation;
   readonly users: UserRepresentation;
   readonly commands: CommandRepresentation;
+  readonly alerts: AlertRepresentation;
   readonly history: HistoryEntryRepresentation;
   readonly fleet: FleetNodeRepresentation;
 };
@@ -195,7 +197,7 @@ type BodyOf<Id, Method> = Given<Bodies, Id, Method extends 'PATCH' ? readonly Op
  * @public
  */
 export type Endpoints = {
-  [Id in EndpointId]: (typeof endpoints)[Id] extends { readonly kind: 'item' }
+  [Id in EndpointId]: (typeof endpoints)[Id] extends { readonly kind: 'item' | 'probe' }
     ? Item<ResultOf<Id>>
     : (typeof endpoints)[Id] extends { readonly kind: 'list' }
       ? List<ResultOf<Id>, Given<Options, Id, Ranged>>

@@ -5,8 +5,11 @@
 
 /** One endpoint. @internal */
 export interface Endpoint {
-  /** `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events. */
-  readonly kind: 'item' | 'list' | 'command' | 'stream';
+  /**
+   * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events, `probe` answers with
+   * its status alone.
+   */
+  readonly kind: 'item' | 'list' | 'command' | 'stream' | 'probe';
   readonly method: 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
   /** Canonical path; a segment that starts with `:` is variable. */
   readonly path: string;
@@ -27,6 +30,7 @@ const patch = <P extends string>(path: P) => command('PATCH', path, 'application
 export const endpoints = {
   'interface.get': item('/'),
   'interface.patch': patch('/'),
+  'interface.ready': { kind: 'probe', method: 'GET', path: '/ready' } as const,
   'services.list': list('/services'),
   'services.get': item('/services/:name'),
   'services.patch': patch('/services/:name'),
@@ -49,6 +53,8 @@ export const endpoints = {
   'servers.delete': command('DELETE', '/servers/:name'),
   'servers.drain': command('PUT', '/server/:name/drain', 'application/json'),
   'servers.resume': command('PUT', '/server/:name/resume'),
+  'servers.setMaintenance': command('PUT', '/servers/:name/maintenance'),
+  'servers.clearMaintenance': command('DELETE', '/servers/:name/maintenance'),
   'servers.connections': list('/servers/:name/connections'),
   'servers.closeConnections': command('DELETE', '/servers/:name/connections'),
   'monitors.list': list('/monitors'),
@@ -84,6 +90,7 @@ export const endpoints = {
   'sequence.send': command('POST', '/sequence', 'application/json'),
   'commands.list': list('/commands'),
   'commands.abandon': command('DELETE', '/commands/:id'),
+  'alerts.list': list('/alerts'),
   'history.list': list('/history'),
   'history.undo': command('PUT', '/history/:id/undo'),
   'history.restore': command('PUT', '/history/:id/restore'),

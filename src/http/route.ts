@@ -21,8 +21,8 @@ import type { Problem, Result } from '../problem.ts';
 export type PathParameters = Readonly<Record<string, string>>;
 
 /**
- * The least role that may use an endpoint: `reader` for reading, `operator` for starting, stopping, closing and flushing,
- * `administrator` for everything else.
+ * The least role that may use an endpoint: `reader` for reading, `operator` for starting, stopping, closing, maintenance and
+ * flushing, `administrator` for everything else.
  *
  * @see docs/spec-choices.md 32.
  *
@@ -44,9 +44,9 @@ type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
 export interface Route {
   /**
    * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events until the client
-   * leaves.
+   * leaves, `probe` answers everybody with its status alone.
    */
-  readonly kind: 'item' | 'list' | 'command' | 'stream';
+  readonly kind: 'item' | 'list' | 'command' | 'stream' | 'probe';
   /** Stable name, such as `services.stop`. */
   readonly id: string;
   /** Method. Every `GET` also serves `HEAD`, and every path serves `OPTIONS`. */
@@ -55,7 +55,7 @@ export interface Route {
   readonly path: string;
   /** Other paths of the same endpoint. */
   readonly aliases: readonly string[];
-  /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. */
+  /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. A `probe` needs no log-in. */
   readonly role: Role;
   /** Query parameters that the endpoint accepts, besides those of `search`. */
   readonly query: readonly ('fields' | 'range' | 'dry_run' | 'mark' | 'after' | 'types')[];
@@ -252,6 +252,14 @@ export interface ActionRoute<R, T = unknown> extends Route, Writing {
 export interface StreamRoute extends Route {
   readonly kind: 'stream';
   readonly method: 'GET';
+}
+
+/** A route that answers with its status alone. Nobody is asked for a log-in. @internal */
+export interface ProbeRoute<R> extends Route {
+  readonly kind: 'probe';
+  readonly method: 'GET';
+  /** Why the answer is no 204; `undefined` if the answer is 204. */
+  problem(this: void, surroundings: R): Problem | undefined;
 }
 
 /**

@@ -21,7 +21,7 @@ import { assertMembers } from '../core/member.ts';
 import { foldReports, type CrossingHooks, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
-import type { ResourceRoute, Route, SequenceRoute, StreamRoute } from '../http/route.ts';
+import type { ProbeRoute, ResourceRoute, Route, SequenceRoute, StreamRoute } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
 import type { Fault, Problem } from '../problem.ts';
 import { commandKind, type CommandEvent } from './command.ts';
@@ -35,6 +35,7 @@ import { eventKind } from './event.ts';
 import { filterKind, type FilterDocument, type FilterEffect, type FilterEvent } from './filter.ts';
 import { fleetKind } from './fleet.ts';
 import { gatewayKind } from './gateway.ts';
+import { alertKind } from './alert.ts';
 import { historyKind } from './history.ts';
 import { interfaceKind } from './interface.ts';
 import { listenerKind, listenerSteps, type ListenerEffect, type ListenerEvent } from './listening.ts';
@@ -96,6 +97,7 @@ const kinds = [
   commandKind,
   fleetKind,
   eventKind,
+  alertKind,
   historyKind,
   interfaceKind,
 ] as const;
@@ -278,7 +280,8 @@ export const wholes: readonly Whole<Snapshot>[] = kinds.flatMap(({ whole }) => w
 export const contractVersion = '1.0';
 
 /** A route of the interface with the functions that serve the route. @internal */
-export type BoundRoute = BoundResourceRoute | BoundAction | SequenceRoute | StreamRoute;
+export type BoundRoute =
+  BoundResourceRoute | BoundAction | SequenceRoute | StreamRoute | ProbeRoute<Surroundings>;
 
 /** A route about a resource of the gateway. @internal */
 export type BoundResourceRoute = ResourceRoute<Snapshot, Decision, Surroundings>;

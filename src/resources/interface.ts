@@ -11,7 +11,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { patchMediaTypes, roles, type Acted, type DecidedAction, type Role } from '../http/route.ts';
 import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import type { JsonObject } from '../json/value.ts';
-import { ok } from '../problem.ts';
+import { ok, problem } from '../problem.ts';
 import type { State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
@@ -59,6 +59,10 @@ type Settings = Pick<InterfaceRepresentation, 'read_only'>;
 export interface RunningInterface {
   /** The present state. */
   state(this: void): Omit<InterfaceRepresentation, 'user' | 'role'>;
+  /** The time of the host, in milliseconds since 1970-01-01T00:00:00Z. */
+  now(this: void): number;
+  /** Since when the ports that keep something have not answered; left out for a port that answers. */
+  outages(this: void): { readonly store?: number; readonly audit?: number };
   /** Begins or ends the read-only mode. */
   setReadOnly(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }
@@ -99,6 +103,8 @@ function decidePatch({ self }: Surroundings, operations: readonly ParsedOperatio
   return after === before ? { outcome: 'unchanged', act } : { outcome: 'accepted', patch, act };
 }
 
+const notReady = 'The interface takes no commands at the moment. GET / says more to a reader.';
+
 /** The kind "interface". @internal */
 export const interfaceKind: Kind<State, never, never, never> = {
   fields: { interface: fields },
@@ -128,5 +134,17 @@ export const interfaceKind: Kind<State, never, never, never> = {
       decide: decidePatch,
       answer: represent,
     }),
+    {
+      ...endpoint('interface.ready'),
+      isAddition: true,
+      aliases: [],
+      role: 'reader',
+      query: [],
+      search: [],
+      fields: [],
+      mediaTypes: [],
+      summary: 'Says with the status alone whether the interface takes commands.',
+      problem: ({ self }) => (self.state().ready ? undefined : problem('not-ready', notReady)),
+    },
   ],
 };

@@ -5,6 +5,7 @@
  */
 import type { Entity } from '../core/collection.ts';
 import { sessionsOf } from '../snapshot/state.ts';
+import { alertTable } from './alert.ts';
 import { serverStatusWords } from './server.ts';
 import { lifecycle, type Lived } from './shared/lifecycle.ts';
 import { assertSnapshot, type Snapshot } from './snapshot.ts';
@@ -34,6 +35,15 @@ export const metricTable: MetricTable = {
     help: 'Number of the snapshot; each change raises it by one',
     labels: [],
     samples: ({ revision }) => [[revision]],
+  },
+  gateway_alerts: {
+    type: 'gauge',
+    help: 'How many services, servers and monitors have the alert',
+    labels: ['code', 'level'],
+    samples: (snapshot) =>
+      Object.entries(alertTable).flatMap(([code, { level, inSnapshot }]) =>
+        inSnapshot === undefined ? [] : [[inSnapshot(snapshot).length, code, level]],
+      ),
   },
   gateway_service_state: {
     type: 'gauge',

@@ -12,10 +12,10 @@ import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
 import * as shape from '../core/shape.ts';
-import { mergeUpdate, type Update } from '../core/update.ts';
+import { mergeUpdate } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
-import { linkOf, replace } from '../snapshot/state.ts';
+import { linkOf, replace, shownVersion } from '../snapshot/state.ts';
 import {
   drainEvents,
   drainingOf,
@@ -28,9 +28,10 @@ import {
   type Draining,
 } from './shared/drain.ts';
 import type { About, Kind } from './shared/kind.ts';
-import { reported } from './shared/look-up.ts';
+import { finder, reported } from './shared/look-up.ts';
+import { readableReason, reasonField, sinceField } from './shared/reason.ts';
 import type { Rendering } from './shared/rendering.ts';
-import { readRoutes } from './shared/route.ts';
+import { commandRoute, endpointOf, readRoutes, type KindRoute } from './shared/route.ts';
 import {
   adoptionOf,
   decidePatch,
@@ -94,6 +95,13 @@ export interface ServerSettings {
 export interface Server extends Entity {
   /** Name of the protocol module. */
   readonly protocol: string;
+  /** Why the status is as it is, in the words of the host; left out if the host has given no reason. */
+  readonly status_reason?: string;
+  /**
+   * When a word other than `maintenance` came or went last, in milliseconds since 1970-01-01T00:00:00Z; left out if none
+   * has in this life of the gateway.
+   */
+  readonly status_since?: number;
   /** The settings, which a patch can modify. */
   readonly settings: ServerSettings;
 }
@@ -112,6 +120,13 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
   readonly protocol: string;
   /** The status: words in the given order; empty if the server is down. */
   readonly status: readonly ServerStatusWord[];
+  /** Why the status is as it is, in the words of the host; left out if the host has given no reason. */
+  readonly status_reason?: string;
+  /**
+   * When a word other than `maintenance` came or went last: ISO 8601 with a numeric offset; left out if none has in this
+   * life of the gateway.
+   */
+  readonly status_since?: string;
   /** The drain of the server, with what is left; left out unless the server drains. */
   readonly drain?: Omit<DrainRepresentation, 'from'>;
 }
@@ -132,9 +147,17 @@ export interface ServerDocument extends Omit<ServerRepresentation, 'status' | 'p
   readonly drain?: Omit<Drain, 'from'>;
 }
 
+/** What the monitor has found. @internal */
+interface SeenStatus {
+  /** The status: words in the given order; empty if the server is down. */
+  readonly status: readonly ServerStatusWord[];
+  /** Why the status is as it is, for operators, such as the error of the last probe. */
+  readonly reason?: string;
+}
+
 /** The events of a server: the host reported a status, or the settings were changed. @internal */
 export type ServerEvent =
-  | (About<'server'> & EventHead<'server.reported'> & { readonly status: readonly ServerStatusWord[] })
+  | (About<'server'> & EventHead<'server.reported'> & SeenStatus)
   | UpdateEvent<'server', ServerSettings>
   | DrainEvent<'server'>;
 
@@ -150,13 +173,11 @@ export type ServerDecision = DecisionOf<Snapshot, ServerEvent, ServerEffect>;
  *
  * @internal
  */
-export interface ServerReport {
+export interface ServerReport extends SeenStatus {
   /** Type of the report. */
   readonly type: 'server.reported';
   /** Name of the server. */
   readonly server: string;
-  /** The status: words in the given order; empty if the server is down. */
-  readonly status: readonly ServerStatusWord[];
 }
 
 /** Shape of a status in a request, document or report, where words may be repeated. */
@@ -180,6 +201,8 @@ const fields = defineFields<{
     normalize: asStored,
     configured: (status: readonly ServerStatusWord[]) => status.filter((word) => word === 'maintenance'),
   },
+  status_reason: reasonField,
+  status_since: sinceField,
   parameters: { shape: shape.parameters, setting: true, default: {} },
   parametersSealed: {
     shape: shape.sealedTexts,
@@ -260,6 +283,38 @@ function mergeWords(
   return isDown ? merged.filter((word) => word === 'maintenance') : merged;
 }
 
+/** Whether a server takes new sessions. @internal */
+export function takesSessions({ settings: { state, drain } }: Server): boolean {
+  return state.includes('running') && !state.includes('maintenance') && drain === undefined;
+}
+
+/** A copy of a server with other settings and a status. The reason and the time belong to the words of the monitor. */
+function withStatus(
+  server: Server,
+  settings: ServerSettings,
+  state: readonly ServerStatusWord[],
+  { at, reason }: { readonly at: number; readonly reason?: string },
+): Server {
+  const [old, now] = [wordsOfMonitor(server.settings.state), wordsOfMonitor(state)];
+  const { status_reason: present, ...rest } = server;
+  const isSame = sameJson(old.toSorted(), now.toSorted());
+  const why = reason ?? (isSame ? present : undefined);
+  return {
+    ...rest,
+    ...(isSame ? {} : { status_since: at }),
+    ...(why === undefined ? {} : { status_reason: why }),
+    settings: Object.freeze({ ...settings, state: Object.freeze(state) }),
+  };
+}
+
+/** Whether the monitor has found anything else than the snapshot shows. */
+function isNews(
+  { settings, status_reason: present }: Server,
+  { status, reason = present }: SeenStatus,
+): boolean {
+  return reason !== present || !sameJson(settings.state, reportedStatus(settings.state, status));
+}
+
 /** The status that a document means: only `maintenance` is configuration, and all other words are as reported. */
 function adoptedWords(
   present: readonly ServerStatusWord[],
@@ -275,10 +330,11 @@ const settings = settingsOf(servers, fields, {
     ...represent(snapshot, server, rendering),
     state: server.settings.state,
   }),
-  merge: (present, update: Update<ServerSettings>) => ({
-    ...mergeUpdate(present, update),
-    state: Object.freeze(mergeWords(present.state, update.before.state, update.after.state)),
-  }),
+  merge(present, update) {
+    const { before, after } = update;
+    const words = mergeWords(present.settings.state, before.state, after.state);
+    return withStatus(present, mergeUpdate(present.settings, update), words, update);
+  },
   wayBack(before, after, inverse) {
     const own = wayBackOf(before.state, after.state);
     if (own === undefined) return inverse;
@@ -303,13 +359,12 @@ const events: EventTable<Snapshot, ServerEvent> = {
   ...drainEvents(servers),
   'server.reported': {
     origin: 'report',
-    evolve: (snapshot, { server, status }, change) =>
-      replace(snapshot, servers, server, change, (before) => {
-        const { settings } = before;
-        const state = reportedStatus(settings.state, status);
-        if (sameJson(settings.state, state)) return before;
-        return { ...before, settings: Object.freeze({ ...settings, state: Object.freeze(state) }) };
-      }),
+    evolve: (snapshot, event, change) =>
+      replace(snapshot, servers, event.server, change, (before) =>
+        isNews(before, event)
+          ? withStatus(before, before.settings, reportedStatus(before.settings.state, event.status), event)
+          : before,
+      ),
   },
 };
 
@@ -322,17 +377,18 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
         words,
         z.transform((given: ServerStatusWord[]): readonly ServerStatusWord[] => withoutRepeats(given)),
       ),
+      reason: z.exactOptional(z.string()),
     }),
     whole: {
       aspect: 'settings',
       resource: ({ server }) => linkTo('servers', server),
     },
-    event(snapshot, { type, server, status }, at) {
+    event(snapshot, { type, server, status, reason }, at) {
       const found = reported(snapshot, servers, server);
       if ('contradiction' in found) return found;
-      const next = reportedStatus(found.settings.state, status);
-      if (sameJson(found.settings.state, next)) return undefined;
-      return { type, at, resource: linkOf('servers', found), server: found.key, status };
+      const seen = { status, ...(reason === undefined ? {} : { reason: readableReason(reason) }) };
+      if (!isNews(found, seen)) return undefined;
+      return { type, at, resource: linkOf('servers', found), server: found.key, ...seen };
     },
   },
 };
@@ -373,6 +429,24 @@ export function patchServer(
   return decidePatch(settings, snapshot, name, operations, context);
 }
 
+/** Creates the route that sets or clears `maintenance`: an operator must not change anything else of a server. */
+function maintenanceRoute(name: 'setMaintenance' | 'clearMaintenance'): KindRoute {
+  const isSetting = name === 'setMaintenance';
+  return commandRoute<Server>({
+    ...endpointOf(servers, name),
+    isAddition: true,
+    role: 'operator',
+    summary: isSetting ? 'Puts a server into maintenance.' : 'Takes a server out of maintenance.',
+    find: finder(servers),
+    version: (snapshot, server) => shownVersion(snapshot, servers.collection, server),
+    link: (server) => linkOf(servers.collection, server),
+    decide(snapshot: Snapshot, { key, settings: { state } }, context) {
+      const isDone = state.includes('maintenance') === isSetting;
+      return decidePatch(settings, snapshot, key, isDone ? [] : isSetting ? setting : clearing, context);
+    },
+  });
+}
+
 /** The kind "server". @internal */
 export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport> = {
   fields: { server: fields },
@@ -388,5 +462,7 @@ export const serverKind: Kind<Snapshot, ServerEvent, ServerEffect, ServerReport>
     }),
     patchRoute(settings),
     ...drainRoutes(servers, draining),
+    maintenanceRoute('setMaintenance'),
+    maintenanceRoute('clearMaintenance'),
   ],
 };

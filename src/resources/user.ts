@@ -31,7 +31,7 @@ import { type SecretPorts, passwordFault } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
 import { collectionRoute, collectionVersion, commandRoute, type KindRoute } from './shared/route.ts';
-import { collectionOf, find, linkOf, nameFinder, put, remove, replaceSettings } from '../snapshot/state.ts';
+import { collectionOf, find, linkOf, nameFinder, put, remove, replace } from '../snapshot/state.ts';
 import { assertInputs, users, type Snapshot } from './snapshot.ts';
 import type { About, Kind } from './shared/kind.ts';
 import { assertName, lookUp, notFound } from './shared/look-up.ts';
@@ -143,7 +143,10 @@ const events: EventTable<Snapshot, UserEvent> = {
     // The event does not contain the old hash: a password that was replaced must not come back.
     revert: 'irreversible',
     evolve: (snapshot, { user, passwordHash }, change) =>
-      replaceSettings(snapshot, users, user, change, () => ({ passwordHash })),
+      replace(snapshot, users, user, change, (before) => ({
+        ...before,
+        settings: Object.freeze({ passwordHash }),
+      })),
   },
   'user.rehashed': {
     origin: 'command',

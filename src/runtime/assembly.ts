@@ -240,7 +240,7 @@ interface Shared extends Pick<WriterOptions, 'life' | 'journal' | 'coordinator' 
 }
 
 /** The parts behind the handler. */
-interface Parts extends Shared, Omit<SelfOptions, 'refuseAll'> {
+interface Parts extends Shared, Omit<SelfOptions, 'audit' | 'clock' | 'refuseAll'> {
   readonly writer: Writer;
   readonly passwords: Passwords;
   readonly streams: EventStreams;
@@ -392,7 +392,7 @@ function surroundingsOf({ clock, times }: CompleteOptions, parts: Parts): Surrou
     list: () => writer.commands(),
     abandon: (id: string) => writer.abandon(id, callerLinks),
   };
-  const self = createSelf(parts);
+  const self = createSelf({ ...parts, clock });
   const follow = coordinator?.follow.bind(coordinator);
   const history = createHistory({ entries, configuration, snapshot: () => writer.snapshot, clock, follow });
   return Object.freeze({

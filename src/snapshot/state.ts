@@ -122,7 +122,8 @@ export function revise<S extends State, T extends Entity>(
 /**
  * Changes one resource of a collection as {@link revise} does, without a draft, which would take several times as long.
  *
- * @param copy - gives a changed copy, not frozen itself; the given resource itself if nothing changes
+ * @param copy - gives a changed copy, not frozen itself; the given resource itself if nothing changes. A copy with equal
+ *   members is a change too, as when a secret is written again
  * @internal
  */
 export function replace<S extends State, T extends Entity>(
@@ -138,27 +139,6 @@ export function replace<S extends State, T extends Entity>(
   if (after === before) return state;
   after.version = nextVersion(before.version, change);
   return put(state, named, Object.freeze(after) as T, change);
-}
-
-/**
- * Replaces the settings of one resource of a collection, and changes its version, also if the settings are equal: to
- * write a secret again is a change. Gives the same snapshot if the resource is gone.
- *
- * @internal
- */
-export function replaceSettings<S extends State, T extends ConfiguredEntity>(
-  state: S,
-  named: Named<T>,
-  key: string,
-  change: Change,
-  settingsOf: (settings: T['settings']) => T['settings'],
-): S {
-  const before = find(state, named, key);
-  if (before === undefined) return state;
-  const settings = Object.freeze(settingsOf(before.settings));
-  // Spread, because patches are frequent and an immer draft takes ten times as long.
-  const after: T = { ...before, settings, version: nextVersion(before.version, change) };
-  return put(state, named, Object.freeze(after), change);
 }
 
 /** Replaces the resource with the key of `entity`, or adds `entity`. @internal */

@@ -222,13 +222,15 @@ describe('gateway-admin show', () => {
     const shown = await fetch(`${url}/servers/db-server-2`);
     expect((await ask('show', 'server', 'db-server-2')).out).toBe(
       [
-        'name        DB Server 2',
-        'address     db2.example.test',
-        'port        5433',
-        'protocol    pgbackend',
-        'status      maintenance, slave, running',
-        'parameters  -',
-        `entity tag  ${shown.headers.get('etag')?.replaceAll('"', '') ?? ''}`,
+        'name           DB Server 2',
+        'address        db2.example.test',
+        'port           5433',
+        'protocol       pgbackend',
+        'status         maintenance, slave, running',
+        'status_reason  in recovery',
+        'status_since   2016-08-29 14:00:00',
+        'parameters     -',
+        `entity tag     ${shown.headers.get('etag')?.replaceAll('"', '') ?? ''}`,
         '',
       ].join('\n'),
     );

@@ -125,6 +125,10 @@ export const badDefinitions: readonly BadInput[] = [
   ...definitions(seen, 'servers', {
     '{"status":["running"]}': ['/status'],
     '{"status":["maintenance","master"]}': ['/status'],
+    '{"status_reason":"planted","status_since":"2016-08-29T12:52:31+03:00"}': [
+      '/status_reason',
+      '/status_since',
+    ],
   }),
   ...definitions(seen, 'monitors', { '{"state":"failed"}': ['/state'] }),
   ...definitions('422 password-unacceptable', 'services', {

@@ -27,7 +27,8 @@ export type Shown =
   | 'command'
   | 'interface'
   | 'fleet node'
-  | 'history entry';
+  | 'history entry'
+  | 'alert';
 
 /** One endpoint. */
 export interface Endpoint {
@@ -51,7 +52,7 @@ export interface Endpoint {
   readonly live?: true | 'for conditions';
   /** It is an addition: the description has no such endpoint. */
   readonly ours?: true;
-  /** It answers a part without a log-in. */
+  /** It answers without a log-in, a part at least. */
   readonly isPublic?: true;
   /** The answer is a stream of events, which never ends by itself. */
   readonly stream?: true;
@@ -252,6 +253,24 @@ const server: readonly Endpoint[] = [
     },
   },
   ...draining('server', ['db-serv-1', 'Spare-DB']),
+  {
+    method: 'PUT',
+    path: '/servers/:name/maintenance',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'db-serv-1',
+    ours: true,
+  },
+  {
+    method: 'DELETE',
+    path: '/servers/:name/maintenance',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    subject: 'db-server-2',
+    ours: true,
+  },
   {
     method: 'GET',
     path: '/servers/:name/connections',
@@ -521,6 +540,16 @@ export const additions: readonly Endpoint[] = [
   },
   {
     method: 'GET',
+    path: '/ready',
+    aliases: [],
+    parameters: [],
+    answer: done,
+    live: true,
+    ours: true,
+    isPublic: true,
+  },
+  {
+    method: 'GET',
     path: '/fleet',
     aliases: [],
     parameters: ['fields', 'range'],
@@ -543,6 +572,15 @@ export const additions: readonly Endpoint[] = [
     parameters: [],
     answer: done,
     subject: 'paris',
+    ours: true,
+  },
+  {
+    method: 'GET',
+    path: '/alerts',
+    aliases: [],
+    parameters: ['fields', 'range'],
+    answer: list('alert'),
+    live: true,
     ours: true,
   },
   {

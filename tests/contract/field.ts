@@ -117,6 +117,8 @@ export const fields: readonly Field[] = [
     ['port?', 'number', 5432],
     ['protocol', 'text', 'pgbackend'],
     ['status', 'status[]', ['master', 'running']],
+    ['status_reason?', 'text', 'in recovery', '/servers/DB-Server-2'],
+    ['status_since?', 'iso8601', '2016-08-29T14:00:00+03:00', '/servers/DB-Server-2'],
     ['parameters', 'object', { report_weight: 10, app_weight: '2' }],
     [
       'drain?',
@@ -299,6 +301,13 @@ export const fields: readonly Field[] = [
     ['events.[].resource', 'text', ['/monitors/Main-Monitor']],
     ['undo', 'text', 'possible'],
   ]),
+  ...rows('alert', [
+    ['code', 'text', 'server-down'],
+    ['resource', 'text', '/servers/db-serv-3'],
+    ['since?', 'iso8601', '2016-08-29T14:00:00+03:00', '/alerts?range=2-2'],
+    ['detail', 'text', 'db-serv-3 is down.'],
+    ['level', 'text', 'error'],
+  ]),
 ];
 
 /** Whether a field is one of several things in a list or map, of which there may be none. */
@@ -342,6 +351,7 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   user: { full: '/users', bare: '/users' },
   command: { full: '/commands?range=0-0', bare: '/commands?range=1-1' },
   interface: { full: '/', bare: '/', fullWith: 'store', bareWhereEmpty: true },
+  alert: { full: '/alerts', bare: '/alerts' },
   'history entry': { full: '/history?range=0-0', bare: '/history?range=1-1', fullWith: 'history' },
   'fleet node': { full: '/fleet?range=1-1', bare: '/fleet?range=0-0', fullWith: 'fleet' },
 };

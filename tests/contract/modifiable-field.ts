@@ -29,6 +29,8 @@ export interface ModifiableField {
   readonly refused: readonly unknown[];
   /** Where the value is shown; left out where it is never shown. */
   readonly shownAs?: string;
+  /** What else is shown after a change. */
+  readonly moves?: object;
   /** Under which name a field that is never shown is stored, sealed or hashed. */
   readonly sealedAs?: string;
   /** Under which name the secret entries of a map are stored. */
@@ -46,7 +48,7 @@ type Row = readonly [
     | 'optional'
     | 'hidden when empty'
     | 'port'
-    | { readonly shownAs: string }
+    | { readonly shownAs: string; readonly moves: object }
     | { readonly sealedAs: string }
     | { readonly entriesSealedAs: string; readonly hidden?: 'when empty' }
     | { readonly hashedAs: string },
@@ -139,7 +141,7 @@ function removedAs(more: Row[4]): ModifiableField['removed'] {
 function namesIn(
   field: string,
   more: Row[4],
-): Pick<ModifiableField, 'shownAs' | 'sealedAs' | 'entriesSealedAs'> {
+): Pick<ModifiableField, 'shownAs' | 'moves' | 'sealedAs' | 'entriesSealedAs'> {
   if (typeof more !== 'object') return { shownAs: field };
   if ('entriesSealedAs' in more) return { shownAs: field, entriesSealedAs: more.entriesSealedAs };
   return 'hashedAs' in more ? { sealedAs: more.hashedAs } : more;
@@ -200,7 +202,7 @@ export const modifiableFields: readonly ModifiableField[] = [
       isStatus,
       ['maintenance', 'synced'],
       [null, 'master', {}, [1], ['Master'], ['down'], Array.from({ length: 17 }, () => 'master')],
-      { shownAs: 'status' },
+      { shownAs: 'status', moves: { status_since: '2016-09-10T03:00:00+03:00' } },
     ],
     [
       'parameters',

@@ -7,13 +7,8 @@ import { fleetProvocations, provocations, provoke } from './problem-code.ts';
 
 const rows = endpointRows.map(({ endpoint, route }) => ({ endpoint, id: route.id, codes: codesOf(route) }));
 
-/** The codes of requests that belong to no endpoint, and of a host whose interface does not run yet. */
-const elsewhere: readonly ProblemCode[] = [
-  'route-not-found',
-  'method-not-allowed',
-  'method-unknown',
-  'not-ready',
-];
+/** The codes of requests that belong to no endpoint. */
+const elsewhere: readonly ProblemCode[] = ['route-not-found', 'method-not-allowed', 'method-unknown'];
 
 describe('the problem codes of an endpoint', () => {
   // That no answer has any other code is checked after each test.

@@ -295,6 +295,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
       admin.readOnly = true;
     },
   }),
+  'not-ready': () => ({ before: ({ admin }) => admin.close() }),
   'origin-refused': () => ({ headers: { host: 'gateway.example' } }),
   internal: () => ({
     options: {

@@ -64,6 +64,8 @@ const complete: GatewayDocument = {
       port: 5432,
       protocol: 'pgbackend',
       status: ['master', 'running'],
+      status_reason: 'not in recovery',
+      status_since: '2026-01-01T11:00:00+00:00',
       parameters: { report_weight: 10 },
       parametersSealed: { token: 'v1.sealed' },
       drain: {

@@ -4,8 +4,6 @@
  */
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
-import { openAdminServer } from '../../examples/gateway/admin-server.ts';
-import { closeAll, type Closers } from '../../examples/gateway/closing.ts';
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
 import { isSequence } from '../../src/resources/shared/route.ts';
 import { problemAnswers } from '../openapi/example.ts';
@@ -218,8 +216,10 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Wait, and send the command again; or send it to another node, or undo the change there.',
   },
   'not-ready': {
-    meaning: 'The gateway is starting, and its interface does not run yet.',
-    next: 'Send the request again after the seconds in `Retry-After`.',
+    meaning:
+      'The interface takes no commands: it is closed, its store does not answer, or audit records are not kept. Or the gateway is ' +
+      'starting, and its interface does not run yet.',
+    next: 'Send the request again after the seconds in `Retry-After`. If that does not help, read [See what is wrong](runtime.md#see-what-is-wrong).',
   },
   'node-outdated': {
     meaning:
@@ -384,20 +384,7 @@ async function answersElsewhere(): Promise<readonly (readonly [ProblemCode, Answ
   const { send } = await transports.fetch(runAdmin().admin);
   const requests = Object.entries(elsewhere) as [ProblemCode, [string, string]][];
   const answers = requests.map(async ([code, request]) => [code, await send(...request)] as const);
-  return [...(await Promise.all(answers)), ['not-ready', await answerAtStart()]];
-}
-
-/** What the example gateway answers while it starts. */
-async function answerAtStart(): Promise<Answer> {
-  const closers: Closers = [];
-  try {
-    const { origin } = await openAdminServer({ host: '127.0.0.1', port: 0 }, closers);
-    const response = await fetch(origin);
-    const { status, headers } = response;
-    return { status, headers: Object.fromEntries(headers), text: await response.text() };
-  } finally {
-    await closeAll(closers);
-  }
+  return Promise.all(answers);
 }
 
 function section(code: ProblemCode, answer: Answer | undefined): string {
@@ -413,7 +400,7 @@ function section(code: ProblemCode, answer: Answer | undefined): string {
 
 /** The endpoints that answer with a code: their list, or a named set with its exceptions, whichever is shorter. */
 function sendersOf(code: ProblemCode): string {
-  if (code === 'not-ready') return 'a gateway whose interface does not run yet';
+  if (code === 'not-ready') return '`GET /ready`, and every path while the gateway is starting';
   if (elsewhere[code] !== undefined) return 'requests that belong to no endpoint';
   const routes = boundRoutes.filter((route) => !isSequence(route));
   const all = routes.filter((route) => codesOf(route).includes(code));

@@ -42,7 +42,7 @@ const report: readonly HostReport[] = [
   { type: 'connection.updated', session: 77, id: 1, role: 'g' },
   { type: 'connection.closed', session: 77, id: 1 },
   { type: 'session.closed', id: 77, connected: 7 },
-  { type: 'server.reported', server: 'db-serv-1', status: ['slave'] },
+  { type: 'server.reported', server: 'db-serv-1', status: ['slave'], reason: 'No route.' },
   { type: 'service.reported', service: 'My Service', state: 'failed', reason: 'No route.', started: 0 },
   { type: 'monitor.reported', monitor: 'Main Monitor', state: 'failed', reason: 'No route.', started: 0 },
 ];

@@ -44,7 +44,7 @@ const metrics = new Map(
 );
 
 /** The labels whose values are words of the library. */
-const ownWords = ['state', 'status'];
+const ownWords = ['code', 'level', 'state', 'status'];
 
 /** What is wrong with an expression, a word for each fault; and the metrics that it names. */
 function inspect(expression: string) {

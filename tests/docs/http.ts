@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { stopService, type Admin, type ProblemCode } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
+import { roles } from '../../src/http/route.ts';
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
 import { isSequence } from '../../src/resources/shared/route.ts';
 import { runFor } from '../contract/problem-code.ts';
@@ -139,6 +140,7 @@ export async function httpPage(): Promise<string> {
     '## What all endpoints have in common\n',
     ...common.flatMap(({ title, text }, at) => [`### ${title}\n`, `${text}\n`, blocks[at] ?? '']),
     codesOfAll(),
+    rolesOfAll(),
     ...chapters,
   ].join('\n');
 }
@@ -272,6 +274,25 @@ function codesOfAll(): string {
   ].join('\n');
 }
 
+/** The endpoints of each role. What needs no log-in is in the chapter of the endpoint. */
+function rolesOfAll(): string {
+  const rows = roles.map((role) => {
+    const own = boundRoutes.filter((route) => route.role === role && route.kind !== 'probe');
+    const isReading = role === 'reader';
+    const listed = own.filter(({ method }) => !isReading || method !== 'GET');
+    const names = listed.map(({ method, path }) => `\`${method} ${path}\``);
+    return `| \`${role}\` | ${[...(isReading ? ['every `GET`'] : []), ...names].join(', ')} |`;
+  });
+  return [
+    '### Which role may do what\n',
+    'With [`createRoles`](embedding.md#say-who-may-do-what), each user has a role, and may also do what the roles above it may do. A dry run\nneeds the role `reader`.\n',
+    '| Role | Endpoints |',
+    '| --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
 function linksTo(codes: readonly ProblemCode[]): string {
   return codes.map((code) => `[${code}](errors.md#${code})`).join(', ');
 }
@@ -284,7 +305,7 @@ function section(route: BoundRoute): string {
   return [
     `### \`${method} ${path}\`\n`,
     `${summary}\n`,
-    `- Role: \`${role}\`.`,
+    route.kind === 'probe' ? '- Role: none. Nobody has to log in.' : `- Role: \`${role}\`.`,
     ...(aliases.length === 0
       ? []
       : [`- Also: ${aliases.map((each) => `\`${method} ${each}\``).join(', ')}.`]),

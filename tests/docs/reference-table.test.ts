@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { routes } from 'gateway-admin-core';
 
 import type { Field } from '../../src/core/field.ts';
+import { alertTable } from '../../src/resources/alert.ts';
 import { effectTable, fieldTables, reportTable } from '../../src/resources/index.ts';
 import { read } from '../support/project.ts';
 import { codesOf, tablesOf } from './table.ts';
@@ -46,6 +47,13 @@ describe('the table of reports', () => {
       ...each.slice(1).toSorted(),
     ];
     expect(rows.map(sorted).toSorted()).toEqual(table.map(sorted).toSorted());
+  });
+});
+
+describe('the table of alerts', () => {
+  it('has a row for each code, with its level', () => {
+    const rows = rowsOf('docs/runtime.md', 'Code').map(([code = '', level]) => [codesOf(code)[0], level]);
+    expect(rows).toEqual(Object.entries(alertTable).map(([code, { level }]) => [code, level]));
   });
 });
 

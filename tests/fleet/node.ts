@@ -28,6 +28,9 @@ import { sampleClock, type Running } from '../support/running-admin.ts';
 export const snapshot = createSnapshot({
   ...sampleDocument,
   sessions: [],
+  servers: (sampleDocument.servers ?? []).map(
+    ({ status_reason: _reason, status_since: _since, ...server }) => server,
+  ),
   services: (sampleDocument.services ?? []).map(running),
   monitors: (sampleDocument.monitors ?? []).map(running),
 });

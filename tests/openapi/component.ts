@@ -200,9 +200,7 @@ export function schemas(): Members {
     ),
     ...Object.fromEntries(
       boundRoutes.flatMap((route) =>
-        route.kind === 'command' || route.kind === 'stream' || route.fields.length === 0
-          ? []
-          : [partOf(route)],
+        (route.kind === 'item' || route.kind === 'list') && route.fields.length > 0 ? [partOf(route)] : [],
       ),
     ),
     ...Object.fromEntries(patches.map(({ name, fields }) => [`${name}Patch`, patchSchema(fields)])),

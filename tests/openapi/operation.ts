@@ -55,14 +55,15 @@ function operation(
   const isAlias = path !== route.path;
   const same = `The same as \`${route.method} ${templateOf(route.path)}\`. `;
   const isOpen = route.kind === 'item' && route.publicFields !== undefined;
+  const isProbe = route.kind === 'probe';
   return {
     operationId: isAlias ? `${route.id}.alias` : route.id,
     tags: route.id.split('.').slice(0, 1),
     summary: route.summary,
-    description: `${isAlias ? same : ''}Needs the role \`${route.role}\`.`,
-    'x-role': route.role,
+    description: `${isAlias ? same : ''}Needs ${isProbe ? 'no log-in' : `the role \`${route.role}\``}.`,
+    ...(isProbe ? {} : { 'x-role': route.role }),
     ...(isAlias || route.isAddition === true ? { 'x-addition': true } : {}),
-    ...(isOpen ? { security: [...ways, {}] } : {}),
+    ...(isOpen ? { security: [...ways, {}] } : isProbe ? { security: [] } : {}),
     parameters: parametersOf(route),
     ...(route.mediaTypes.length === 0 ? {} : { requestBody: requestBody(route as CommandRoute, examples) }),
     responses: { ...successes(route, examples), ...problemsOf(route) },
@@ -100,6 +101,8 @@ function successes(route: BoundRoute, examples: RouteExample): Members {
           content: { 'text/event-stream': { schema: { type: 'string' } } },
         },
       };
+    case 'probe':
+      return { 204: { description: 'The interface takes commands.', headers: headersNamed([]) } };
     case 'command':
       return commandSuccesses(route, examples);
   }

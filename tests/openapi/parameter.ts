@@ -155,6 +155,7 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
 function conditionOf(route: BoundRoute): readonly string[] {
   if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', 'prefer'];
   if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
+  if (route.kind === 'probe') return [];
   return route.version === undefined ? [] : ['ifNoneMatch'];
 }
 
@@ -194,7 +195,7 @@ function searchParameter(name: string, { kind }: BoundRoute): Members {
 
 /** The name of the parameter `fields` of a route: `fieldsOfService` for the routes that show a service. */
 function fieldsName(route: BoundRoute): string {
-  if (route.kind === 'command' || route.kind === 'stream') return '';
+  if (route.kind !== 'item' && route.kind !== 'list') return '';
   return `fieldsOf${String(answerSchema(route.shape)['$ref']).replace(/.*\//, '')}`;
 }
 

@@ -23,8 +23,10 @@ const headerNames: Readonly<Record<string, readonly string[]>> = {
 type Rule = readonly [holds: (route: BoundRoute) => boolean, codes: readonly ProblemCode[]];
 
 const rules: readonly Rule[] = [
-  [() => true, ['query-invalid', 'header-invalid', 'unauthenticated', 'forbidden', 'origin-refused']],
-  [() => true, ['uri-too-long', 'login-throttled', 'overloaded', 'internal']],
+  [() => true, ['query-invalid', 'origin-refused', 'uri-too-long']],
+  [isProbe, ['not-ready']],
+  [(route) => !isProbe(route), ['header-invalid', 'unauthenticated', 'forbidden', 'login-throttled']],
+  [(route) => !isProbe(route), ['overloaded', 'internal']],
   [({ path }) => path.includes(':'), ['path-encoding-invalid']],
   [({ path }) => path.startsWith('/sessions/:id'), ['session-id-invalid']],
   [({ query }) => query.includes('range'), ['range-invalid']],
@@ -81,6 +83,11 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
   'fleet.forget': ['node-not-found', 'node-alive'],
 };
 
+/** Whether a route answers everybody with its status alone. */
+function isProbe({ kind }: BoundRoute): boolean {
+  return kind === 'probe';
+}
+
 /** Whether a route changes something. */
 export function isCommand({ kind }: BoundRoute): boolean {
   return kind === 'command';
@@ -99,7 +106,10 @@ function asksHost(route: BoundRoute): boolean {
 /** Whether the nodes of a fleet share what a route changes, and each of them asks its gateway. */
 function isShared(route: BoundRoute): boolean {
   return (
-    asksHost(route) && /\.(?:patch|start|stop|(?:create|delete)(?:Listener)?|undo|restore)$/.test(route.id)
+    asksHost(route) &&
+    /\.(?:patch|start|stop|(?:set|clear)Maintenance|(?:create|delete)(?:Listener)?|undo|restore)$/.test(
+      route.id,
+    )
   );
 }
 

@@ -55,7 +55,14 @@ const deleting =
 /** The entries of a document, as clients define them: without what the gateway counts and sees. */
 function definitionsIn(snapshot: Snapshot): readonly (readonly [Collection, Definition])[] {
   const document = toDocument(snapshot) as unknown as Readonly<Record<Collection, readonly Definition[]>>;
-  const seen = ['total_connections', 'started', 'state_reason', 'state_since'];
+  const seen = [
+    'total_connections',
+    'started',
+    'state_reason',
+    'state_since',
+    'status_reason',
+    'status_since',
+  ];
   return collections.flatMap((collection) =>
     document[collection].map((entry) => {
       const own = Object.entries(entry).filter(([name]) => !seen.includes(name));

@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   createSnapshot,
+  linkTo,
   measurementTable,
   metricsOf,
   type GatewayDocument,
+  type Monitor,
+  type Service,
   type Snapshot,
 } from 'gateway-admin-core';
 import * as fc from 'fast-check';
@@ -31,6 +34,8 @@ function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot
     session.connections.map(({ server }) => ({ session, server })),
   );
   set('gateway_revision', {}, revision);
+  for (const [code, level, count] of alertsOf({ services, servers, monitors }))
+    set('gateway_alerts', { code, level }, count);
   for (const { key, name, state, settings } of services) {
     for (const each of ['started', 'stopped', 'failed'])
       set('gateway_service_state', { name, state: each }, each === state ? 1 : 0);
@@ -49,6 +54,33 @@ function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot
     for (const each of ['started', 'stopped', 'failed'])
       set('gateway_monitor_state', { name, state: each }, each === state ? 1 : 0);
   return figures;
+}
+
+/** The alerts, counted one by one. */
+function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | 'servers' | 'monitors'>) {
+  const usable = [...servers].filter(
+    ({ settings: { state, drain } }) =>
+      state.includes('running') && !state.includes('maintenance') && drain === undefined,
+  );
+  const links = usable.map(({ name }) => linkTo('servers', name));
+  const [served, watching] = [[...services], [...monitors]];
+  const isUnserved = ({ state, settings }: Service) =>
+    state === 'started' &&
+    settings.servers.length > 0 &&
+    !settings.servers.some((link) => links.includes(link));
+  const isWatched = (link: string) =>
+    watching.some(({ state, settings }) => state === 'started' && settings.servers.includes(link));
+  const isBlind = ({ state, settings }: Monitor) =>
+    state === 'stopped' && !settings.servers.every((link) => isWatched(link));
+  const hasFailed = ({ state }: Service | Monitor) => state === 'failed';
+  const down = [...servers].filter(({ settings }) => settings.state.length === 0);
+  return [
+    ['server-down', 'error', down.length],
+    ['service-failed', 'error', served.filter(hasFailed).length],
+    ['service-without-server', 'error', served.filter(isUnserved).length],
+    ['monitor-failed', 'error', watching.filter(hasFailed).length],
+    ['monitor-stopped', 'warning', watching.filter(isBlind).length],
+  ] as const;
 }
 
 /** The figures that a text has. */
@@ -90,6 +122,11 @@ describe('the metrics of a snapshot', () => {
     ]);
     expect(lines.filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
       'gateway_revision 0',
+      'gateway_alerts{code="server-down",level="error"} 0',
+      'gateway_alerts{code="service-failed",level="error"} 0',
+      'gateway_alerts{code="service-without-server",level="error"} 0',
+      'gateway_alerts{code="monitor-failed",level="error"} 0',
+      'gateway_alerts{code="monitor-stopped",level="warning"} 0',
       'gateway_service_state{name="Sales",state="started"} 1',
       'gateway_service_state{name="Sales",state="stopped"} 0',
       'gateway_service_state{name="Sales",state="failed"} 0',

@@ -6,6 +6,7 @@ import {
   evolve,
   patchServer,
   serverStatusWords,
+  toDocument,
   type HostReport,
   type Operation,
   type ServerStatusWord,
@@ -136,8 +137,74 @@ describe('the status of a server', () => {
     expectNext(snapshot, next, events);
   });
 
+  describe('says why it is as it is, and since when', () => {
+    const seen = (
+      snapshot: Snapshot,
+      now: number,
+      status: readonly ServerStatusWord[],
+      reason?: string,
+    ): Snapshot => {
+      const given = { type: 'server.reported', server: 'db-serv-1', status } as const;
+      return applyReports(snapshot, reason === undefined ? given : { ...given, reason }, { now }).next;
+    };
+    const patched = (snapshot: Snapshot, now: number, ...operations: readonly Operation[]): Snapshot =>
+      patchServer(snapshot, 'db-serv-1', operations, { now }).next;
+    const told = (snapshot: Snapshot): unknown => {
+      const server = snapshot.servers.find('db-serv-1');
+      return [server?.status_since, server?.status_reason];
+    };
+    const maintenance = { path: '/state/0', value: 'maintenance' } as const;
+    const down = seen(sampleSnapshot(), 5, [], 'connection refused');
+
+    it('from the first report with other words', () => {
+      expect(told(sampleSnapshot())).toEqual([undefined, undefined]);
+      expect(told(seen(sampleSnapshot(), 5, ['running', 'master'], 'in recovery'))).toEqual([
+        undefined,
+        'in recovery',
+      ]);
+      expect(told(down)).toEqual([5, 'connection refused']);
+    });
+
+    it('and takes a new reason at the same time, which a report without a reason leaves', () => {
+      expect(told(seen(down, 7, [], 'no route to host'))).toEqual([5, 'no route to host']);
+      for (const same of [seen(down, 7, []), seen(down, 7, [], 'connection refused')])
+        expect(same).toBe(down);
+    });
+
+    it('and loses the reason with the words', () => {
+      expect(told(seen(down, 9, ['running']))).toEqual([9, undefined]);
+      expect(told(patched(down, 9, { op: 'add', path: '/state/-', value: 'running' }))).toEqual([
+        9,
+        undefined,
+      ]);
+    });
+
+    it('whatever else a patch changes, maintenance too', () => {
+      const kept = patched(
+        down,
+        9,
+        { op: 'add', ...maintenance },
+        { op: 'replace', path: '/port', value: 1 },
+      );
+      expect(told(kept)).toEqual([5, 'connection refused']);
+      expect(told(patched(kept, 11, { op: 'remove', path: '/state/0' }))).toEqual([5, 'connection refused']);
+    });
+
+    it('in a document', () => {
+      expect(told(createSnapshot(toDocument(down)))).toEqual([5, 'connection refused']);
+    });
+
+    it('with one line of at most 1,024 bytes', () => {
+      expect(told(seen(sampleSnapshot(), 5, [], `a\nb${'x'.repeat(2000)}`))).toEqual([
+        5,
+        `a b${'x'.repeat(1021)}`,
+      ]);
+    });
+  });
+
   it.each([
     ['an unknown word', { status: ['down'] }, '/0/status/0'],
+    ['a reason that is no text', { reason: 7 }, '/0/reason'],
     ['too many words', { status: Array.from({ length: 17 }, () => 'master') }, '/0/status'],
     ['no list', { status: 'master' }, '/0/status'],
     ['no such server', { server: 'nothing' }, '/0'],

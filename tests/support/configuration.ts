@@ -5,11 +5,19 @@ import { toDocument, type GatewayDocument, type Snapshot } from 'gateway-admin-c
 
 /** What a restart must bring back: not what the host sees, counts or did in this life. */
 export function configuration(snapshot: Snapshot): GatewayDocument {
-  const { sessions: _ended, logs, services = [], monitors = [], ...document } = toDocument(snapshot);
+  const {
+    sessions: _ended,
+    logs,
+    servers = [],
+    services = [],
+    monitors = [],
+    ...document
+  } = toDocument(snapshot);
   const { last_flushed: _flushed, ...logging } = logs ?? {};
   return {
     ...document,
     logs: logging,
+    servers: servers.map(({ status_reason: _reason, status_since: _since, ...server }) => server),
     services: services.map(({ total_connections: _counted, started: _since, ...service }) => wanted(service)),
     monitors: monitors.map(wanted),
   };

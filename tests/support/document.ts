@@ -66,6 +66,8 @@ export const sampleDocument: GatewayDocument = {
       port: 5433,
       protocol: 'pgbackend',
       status: ['maintenance', 'slave', 'running'],
+      status_reason: 'in recovery',
+      status_since: '2016-08-29T11:00:00+00:00',
       parameters: {},
     },
     {

@@ -77,11 +77,15 @@ export function shapeBreaches(readings: readonly Reading[]): readonly string[] {
   );
 }
 
-/** The fields whose texts are links, and the collection that each must be of: by the contract, a `server link`. */
+/**
+ * The fields whose texts are links, and the collection that each must be of: by the contract, a `server link`. A field that
+ * is something else in another kind is none of them.
+ */
 const linkFields: ReadonlyMap<string, string> = new Map(
   fields.flatMap(({ name, kind }) => {
     const [, thing] = /^(\w+) link/.exec(kind) ?? [];
-    return thing === undefined ? [] : [[name, `${thing}s`]];
+    const isOther = fields.some((field) => field.name === name && field.kind !== kind);
+    return thing === undefined || isOther ? [] : [[name, `${thing}s`]];
   }),
 );
 

@@ -36,7 +36,12 @@ function surroundingsWith(
     times: createTimeFormat(sampleZone),
     now: () => Date.parse('2016-09-10T00:00:00Z'),
     ...(store === undefined ? {} : { caller: () => ({ user: 'ada', role: 'administrator' }) }),
-    self: { state: () => state, setReadOnly: () => Promise.resolve({ outcome: 'accepted' }) },
+    self: {
+      state: () => state,
+      now: () => Date.parse('2016-09-10T00:00:00Z'),
+      outages: () => ({}),
+      setReadOnly: () => Promise.resolve({ outcome: 'accepted' }),
+    },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },
     history: createHistory({
       entries: history.entries,

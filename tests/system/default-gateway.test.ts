@@ -351,7 +351,7 @@ describe('the example gateway without a document', () => {
     await doomed.closed;
     await until('the database is down', async () => (await server('db-2')).status.length === 0);
     expect(performance.now() - killedAt).toBeLessThan(2 * intervalMs);
-    expect(gateway.printed()).toMatch(/ server\.reported \/servers\/db-2: down\n/);
+    expect(gateway.printed()).toMatch(/ server\.reported \/servers\/db-2: down: connect ECONNREFUSED .*\n/);
     expect((await server('db-1')).status).toEqual(['running']);
     expect(await other.valueOf('select 13')).toBe(13);
     expect(await (await connect('Reports')).valueOf('select 14')).toBe(14);

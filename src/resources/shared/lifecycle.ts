@@ -20,7 +20,6 @@ import {
   type EventTable,
 } from '../../core/decision.ts';
 import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
-import { cutToBytes } from '../../core/utf8.ts';
 import type { ReportTable } from '../../core/report.ts';
 import { linkTo } from '../../core/link.ts';
 import * as shape from '../../core/shape.ts';
@@ -28,10 +27,8 @@ import { quoted } from '../../problem.ts';
 import { linkOf, replace, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import type { About, AdoptionSteps } from './kind.ts';
 import { finder, linkOfCollection, lookUp, reported } from './look-up.ts';
+import { readableReason, reasonField, sinceField } from './reason.ts';
 import { commandRoute, endpointOf, type KindRoute } from './route.ts';
-
-/** Longest reason of a failure, in bytes of UTF-8. @internal */
-export const longestFailure = 1024;
 
 /**
  * The state of a service or monitor. Only a report of the host leads to `failed`; the host then retries on its own.
@@ -73,8 +70,8 @@ export function wantedState(state: LifecycleState): 'started' | 'stopped' {
 /** The fields of a lifecycle. @internal */
 export const lifecycleFields = {
   state: { shape: z.enum(['started', 'stopped', 'failed']), default: 'started', kept: wantedState },
-  state_reason: { shape: shape.text(longestFailure), optional: true, kept: false },
-  state_since: { shape: shape.instant, time: 'iso8601', optional: true, kept: false },
+  state_reason: reasonField,
+  state_since: sinceField,
 } as const;
 
 /** What the host sees of a service or monitor that is wanted. @internal */
@@ -272,7 +269,7 @@ export function lifecycleReports<K extends Singular>(
       if ('contradiction' in found) return found;
       if (found.state === 'stopped' && report.state === 'started')
         return { contradiction: `says that the ${kind} ${quoted(found.name)} runs, which is stopped` };
-      const seen = { ...rest, ...(reason === undefined ? {} : { reason: readable(reason) }) };
+      const seen = { ...rest, ...(reason === undefined ? {} : { reason: readableReason(reason) }) };
       if (!isNews(kind, found, seen)) return undefined;
       return { ...seen, type, at, resource: linkOf(collection, found), [kind]: found.key };
     },
@@ -291,13 +288,6 @@ function isNews(
   if (next !== thing.state) return true;
   if (state === 'failed') return reason !== undefined && reason !== thing.state_reason;
   return kind === 'service' && started !== undefined && started !== thing.started;
-}
-
-/** The reason of the host as one line of text. A failure must not get lost because of its reason. */
-function readable(reason: string): string {
-  return cutToBytes(reason, longestFailure)
-    .toWellFormed()
-    .replace(/\p{Cc}+/gu, ' ');
 }
 
 /** Decides a command about the resource of a name: one event and one effect, or unchanged. @internal */

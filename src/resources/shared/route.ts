@@ -16,6 +16,7 @@ import {
   type Listing,
   type ListRoute,
   type PathParameters,
+  type ProbeRoute,
   type Route,
   type ResourceRoute,
   type Search,
@@ -29,7 +30,11 @@ import type { Rendering, Surroundings } from './rendering.ts';
 
 /** A route of a kind with the functions that serve the route. @internal */
 export type KindRoute =
-  ResourceRoute<State, DecisionOf<State>, Surroundings> | BoundAction | SequenceRoute | StreamRoute;
+  | ResourceRoute<State, DecisionOf<State>, Surroundings>
+  | BoundAction
+  | SequenceRoute
+  | StreamRoute
+  | ProbeRoute<Surroundings>;
 
 /** A route that changes the running interface. @internal */
 export type BoundAction = ActionRoute<Surroundings>;

@@ -38,7 +38,7 @@ import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
   linkOf,
   nameFinder,
-  replaceSettings,
+  replace,
   shownVersion,
   type ConfiguredEntity,
   type State,
@@ -60,8 +60,8 @@ interface Rules<S extends State, T extends ConfiguredEntity> extends PatchHooks<
   readonly answerShape?: ObjectShape;
   /** Gives the representation, which is the answer to a patch. A `test` may read its fields. */
   represent(this: void, snapshot: S, thing: T, rendering: Rendering): object;
-  /** Applies an update to settings that may have changed since the decision. Default: {@link mergeUpdate}. */
-  merge?(this: void, present: T['settings'], update: Update<T['settings']>): T['settings'];
+  /** Applies an update to a copy of a resource that may have changed since the decision. Default: {@link mergeUpdate}. */
+  merge?(this: void, present: T, update: Update<T['settings']> & { readonly at: number }): T;
   /** Gives the settings of a document, with everything that the host reports as at present. Default: `given`. */
   adopted?(this: void, present: T['settings'], given: T['settings']): T['settings'];
   /** A further change of the snapshot together with the settings. */
@@ -87,14 +87,14 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
   rules: Rules<S, T>,
 ): KindSettings<S, T, K> {
   const kind = named.singular;
-  const { merge = mergeUpdate, after = (snapshot: S) => snapshot } = rules;
+  const { merge = withUpdate, after = (snapshot: S) => snapshot } = rules;
   const updated = {
     origin: 'command',
     effect: `${kind}.update`,
     revert: (snapshot: S, event: UpdateEvent<K, T['settings']>, context: Context) =>
       revertUpdate(settings, snapshot, event, context),
     evolve(snapshot: S, event: UpdateEvent<K, T['settings']>, change: Change) {
-      const next = replaceSettings(snapshot, named, event[kind], change, (present) => merge(present, event));
+      const next = replace(snapshot, named, event[kind], change, (present) => merge(present, event));
       return after(next, event, change);
     },
   };
@@ -110,6 +110,10 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
     } as unknown as KindSettings<S, T, K>['effects'],
   };
   return settings;
+}
+
+function withUpdate<T extends ConfiguredEntity>(present: T, update: Update<T['settings']>): T {
+  return { ...present, settings: Object.freeze(mergeUpdate(present.settings, update)) };
 }
 
 /** The decision about a change of settings. */

@@ -7,6 +7,7 @@ import type { Problem } from '../../problem.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
 import { auditUnavailable, type Execution } from '../command/execution.ts';
+import type { Outage } from '../host/outbox.ts';
 import type { Limits } from '../limits.ts';
 import type { Mark } from '../plan/mark.ts';
 import type { Command } from '../command/flight.ts';
@@ -65,6 +66,11 @@ export class Audit {
         this.#strangers.note(kind, entry);
       },
     };
+  }
+
+  /** The present outage of the sink; `undefined` while it answers, and without a sink. */
+  get outage(): Outage | undefined {
+    return this.#sink?.outage;
   }
 
   /** The refusal of every command while records are not kept that must be; `undefined` if commands are possible. */

@@ -9,7 +9,7 @@ import type { AuditRecord } from '../../ports/audit-record.ts';
 import type { AuditSink, Clock } from '../../ports/port.ts';
 import { beforeDeadline, type Deadline } from '../host/deadline.ts';
 import { callFailed, HostError } from '../host/host-error.ts';
-import { Outbox, portPauses } from '../host/outbox.ts';
+import { Outbox, portPauses, type Outage } from '../host/outbox.ts';
 import type { Limits } from '../limits.ts';
 
 /**
@@ -96,6 +96,11 @@ export class SinkQueue {
       lateError: () => this.#lateError('audit.append'),
       onError,
     });
+  }
+
+  /** The present outage; `undefined` while the sink answers. */
+  get outage(): Outage | undefined {
+    return this.#outbox.outage;
   }
 
   /**

@@ -141,7 +141,8 @@ function parseTypes(values: readonly string[]): Result<ReadonlySet<string>> {
 }
 
 function unsupported(stranger: string, known: readonly string[]): string {
-  return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. Supported: ${known.join(', ')}.`;
+  const supported = known.length === 0 ? 'Leave it out' : `Supported: ${known.join(', ')}`;
+  return `The parameter ${JSON.stringify(stranger.slice(0, 40))} is not supported here. ${supported}.`;
 }
 
 function withoutPlace(query: URLSearchParams): string {

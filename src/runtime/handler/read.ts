@@ -6,7 +6,7 @@ import { formatEtag, parseEntityTags, satisfiesIfNoneMatch } from '../../http/et
 import { selectFields } from '../../http/fields.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
 import type { Listing, Route } from '../../http/route.ts';
-import { fail, ok, type Result } from '../../problem.ts';
+import { fail, ok, type Problem, type Result } from '../../problem.ts';
 import type { BoundResourceRoute } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -103,6 +103,11 @@ export function follow(
     refusal: () => caller.refusalIn(snapshot()),
   });
   return stream(body);
+}
+
+/** Answers with a status alone. A probe that finds the interface not ready asks again. @internal */
+export function probe(problem: Problem | undefined): Reply {
+  return problem === undefined ? empty(204) : refusal(problem, { 'retry-after': '1' });
 }
 
 function lastEventId(header: string | undefined): Result<EventId | undefined> {

@@ -4,6 +4,9 @@
 import { routes } from '../../resources/index.ts';
 import type { InterfaceRepresentation, RunningInterface } from '../../resources/interface.ts';
 import type { Acted } from '../../http/route.ts';
+import type { Clock } from '../../ports/port.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Outage } from '../host/outbox.ts';
 import type { Journal } from '../journal/journal.ts';
 import { libraryVersion } from '../version.ts';
 import type { Writer } from '../command/writer.ts';
@@ -40,6 +43,8 @@ export function createMode(): Mode {
 export interface SelfOptions {
   readonly writer: Pick<Writer, 'commands' | 'refuseClosed'>;
   readonly journal: Journal;
+  readonly audit: Pick<Audit, 'outage'>;
+  readonly clock: Clock;
   readonly mode: Mode;
   /** Where the interface runs. */
   readonly place: Pick<InterfaceRepresentation, 'name' | 'environment'>;
@@ -53,6 +58,8 @@ export interface SelfOptions {
 export function createSelf({
   writer,
   journal,
+  audit,
+  clock,
   mode,
   place,
   timeZone,
@@ -69,8 +76,17 @@ export function createSelf({
       version: libraryVersion,
       links,
     }),
+    now: () => clock.now(),
+    outages: () => ({ ...begun('store', journal), ...begun('audit', audit) }),
     setReadOnly: mode.change,
   });
+}
+
+function begun(
+  port: 'store' | 'audit',
+  { outage }: { readonly outage: Outage | undefined },
+): ReturnType<RunningInterface['outages']> {
+  return outage === undefined ? {} : { [port]: outage.since };
 }
 
 function storeState({ outage }: Journal): NonNullable<InterfaceRepresentation['store']> {
@@ -82,7 +98,9 @@ function storeState({ outage }: Journal): NonNullable<InterfaceRepresentation['s
 const links: InterfaceRepresentation['links'] = Object.freeze(
   Object.fromEntries(
     routes
-      .filter(({ kind, path }) => kind !== 'command' && path !== '/' && !path.includes(':'))
+      .filter(
+        ({ kind, path }) => kind !== 'command' && kind !== 'probe' && path !== '/' && !path.includes(':'),
+      )
       .map(({ path }) => [path.slice(path.lastIndexOf('/') + 1), path]),
   ),
 );

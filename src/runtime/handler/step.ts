@@ -11,7 +11,7 @@ import { admit, isOpen, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions, Replying, Step } from './arrival.ts';
 import { readBody } from './body.ts';
 import { originProblem } from './origin.ts';
-import { entityTags, follow, read } from './read.ts';
+import { entityTags, follow, probe, read } from './read.ts';
 import { refusal, type Headers } from './respond.ts';
 import { sequenceRoute } from './sequence.ts';
 import { act, command, refusalOf } from './write.ts';
@@ -35,6 +35,7 @@ function caller<R extends Route>(
       arrival.caller = admitted.value;
       return undefined;
     };
+    if (arrival.route.kind === 'probe') return undefined;
     const admitted = admit(options, arrival);
     return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
   };
@@ -98,6 +99,7 @@ const answer: Step = (arrival, options) => {
   const { route } = arrival;
   if (isAction(route)) return act(route, arrival, options);
   if (route.kind === 'stream') return follow(arrival, options);
+  if (route.kind === 'probe') return probe(route.problem(options.surroundings));
   if (route.kind !== 'command') return read(route, arrival, options);
   return command(isSequence(route) ? sequenceRoute(route, arrival, options) : route, arrival, options);
 };

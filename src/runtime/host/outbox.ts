@@ -12,6 +12,8 @@ import { beforeDeadline, type Deadline } from './deadline.ts';
 export interface Outage {
   /** The error with which the outage began. */
   readonly error: unknown;
+  /** When the outage began, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly since: number;
   /** The pause before the next call, in milliseconds; left out if no further call is made. */
   readonly retryAfterMs?: number;
 }
@@ -137,7 +139,7 @@ export class Outbox<T extends { readonly size: number }> {
       while (this.items.length > 0) await work();
     } catch (error) {
       if (this.outage === undefined || this.#isFinal(error)) onError(error);
-      this.outage = { error };
+      this.outage = { error, since: this.#since() };
       onOutage?.(this.outage, false);
     } finally {
       // Reset in the same turn in which the last work was done: later work must start a new loop.
@@ -169,9 +171,15 @@ export class Outbox<T extends { readonly size: number }> {
     }
   }
 
+  /** When the present outage began: now, if there was none before. */
+  #since(): number {
+    return this.outage?.since ?? this.#options.clock.now();
+  }
+
   #fail({ error, isLate }: Failure, retryAfterMs: number): void {
     const before = this.outage;
-    const outage = { error: before === undefined ? error : before.error, retryAfterMs };
+    const since = this.#since();
+    const outage = { error: before === undefined ? error : before.error, since, retryAfterMs };
     this.outage = outage;
     if (before !== undefined) return;
     this.#options.onError(error);

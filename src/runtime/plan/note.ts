@@ -6,6 +6,7 @@
  */
 import type { Changes } from '../../core/decision.ts';
 import { evolve, fieldTables, type AdminEvent, type Effect } from '../../resources/index.ts';
+import { takesSessions } from '../../resources/server.ts';
 import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Note } from '../../core/note.ts';
@@ -148,11 +149,7 @@ function unusableServices({ events }: Changing, before: Snapshot): readonly Note
 
 /** The links of the servers that take new sessions. */
 function usableServers({ servers }: Snapshot): ReadonlySet<string> {
-  const usable = [...servers].filter(
-    ({ settings: { state, drain } }) =>
-      state.includes('running') && !state.includes('maintenance') && drain === undefined,
-  );
-  return new Set(usable.map((server) => linkOf('servers', server)));
+  return new Set([...servers].filter(takesSessions).map((server) => linkOf('servers', server)));
 }
 
 function isServed(service: Service | undefined, usable: ReadonlySet<string>): boolean {

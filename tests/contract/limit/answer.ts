@@ -1,11 +1,12 @@
 /**
  * The limits of what answers contain.
  */
-import { EffectRefusedError, hostProblem, problem, type Fault } from 'gateway-admin-core';
+import { createSnapshot, EffectRefusedError, hostProblem, problem, type Fault } from 'gateway-admin-core';
 
 import { maxListedFaults } from '../../../src/problem.ts';
 import { longestTexts } from '../../../src/problem.ts';
-import { longestFailure } from '../../../src/resources/shared/lifecycle.ts';
+import { mostAlerts } from '../../../src/resources/alert.ts';
+import { longestReason } from '../../../src/resources/shared/reason.ts';
 import { longestRefusal } from '../../../src/runtime/command/effect.ts';
 import { mostIdentities } from '../../../src/runtime/plan/plan.ts';
 import { writers } from '../../support/input.ts';
@@ -66,6 +67,15 @@ async function failure(size: number): Promise<number> {
   return Buffer.byteLength(state_reason);
 }
 
+/** Counts the alerts about servers that are down. */
+async function alerts(size: number): Promise<number> {
+  const servers = Array.from({ length: size }, (_, at) => ({
+    ...{ name: `db-${String(at)}`, address: '10.0.0.1', port: 5432, protocol: 'pg' },
+  }));
+  const running = runAdmin({ snapshot: createSnapshot({ servers }) });
+  return (await bodyOf<readonly unknown[]>(running, 'GET', '/alerts')).length;
+}
+
 /** The length of the reason of a refusal. */
 async function refusal(size: number): Promise<number> {
   const gateway = sampleGateway().will(new EffectRefusedError(letters(size)));
@@ -116,9 +126,13 @@ export const answerLimits: readonly Limit[] = [
     bounds: 'reason of the gateway for a refusal',
   },
   {
-    ...keeps(longestFailure, cut, failure),
+    ...keeps(longestReason, cut, failure),
     unit: 'bytes',
     bounds: 'reason of the gateway for a failure',
+  },
+  {
+    ...keeps(mostAlerts, 'the first ones are listed, errors before warnings', alerts),
+    bounds: 'alerts in the answer to `GET /alerts`',
   },
   {
     ...keeps(mostIdentities, 'the rest is counted, not listed', planned),

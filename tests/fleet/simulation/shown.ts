@@ -55,6 +55,8 @@ function contentOf(entity: Entity): string {
     startAssumed: _assumed,
     state_reason: _reason,
     state_since: _since,
+    status_reason: _why,
+    status_since: _moved,
     ...kept
   } = rest;
   const { state, settings, listeners } = kept as Pick<Partial<Service>, 'listeners' | 'settings' | 'state'>;

@@ -96,7 +96,7 @@ describe('GET /', () => {
   it('has a link to everything that is read without a name', async () => {
     const running = runAdmin();
     const { links } = await shown(running);
-    const readable = routes.filter(({ method, path }) => method === 'GET' && !/:|^\/$/.test(path));
+    const readable = routes.filter(({ method, path }) => method === 'GET' && !/:|^\/$|^\/ready$/.test(path));
     expect(Object.values(links)).toEqual(readable.map(({ path }) => path));
     for (const link of Object.values(links))
       expect([link, (await send(running, 'GET', link)).status]).toEqual([link, 200]);
@@ -207,6 +207,58 @@ describe('GET / without a log-in', () => {
     for (const target of ['/services', '/gateway', '/commands'])
       expect(codeOf(await send(running, 'GET', target))).toBe('401 unauthenticated');
     expect(codeOf(await send(running, 'PATCH', '/'))).toBe('401 unauthenticated');
+  });
+});
+
+describe('GET /ready', () => {
+  // Promise: ready
+  it('answers 204 while the interface takes commands, and otherwise a 503 without figures', async () => {
+    const store = new FailingStore();
+    const running = await openRunning(store);
+    const ready = await send(running, 'GET', '/ready');
+    expect([ready.status, ready.body]).toEqual([204, undefined]);
+    store.fail();
+    await running.admin.execute(stop);
+    const { status, headers, body } = await send(running, 'GET', '/ready');
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+    expect(body).toEqual({
+      ...{ type: 'urn:problem-type:gateway-admin:not-ready', code: 'not-ready' },
+      ...{ status: 503, title: 'The gateway is not ready', detail: expect.any(String) },
+    });
+    store.work();
+    await running.clock.advance(60_000);
+    expect((await send(running, 'GET', '/ready')).status).toBe(204);
+    await running.admin.close();
+    expect(codeOf(await send(running, 'GET', '/ready'))).toBe('503 not-ready');
+  });
+
+  // Promise: ready
+  it('asks nobody for a log-in: without one, with wrong credentials, and without any role', async () => {
+    const running = await guarded({ access: { authorize: () => false } });
+    for (const request of [{}, as('ada', 'wrong'), { principal: null }, { principal: { name: 'x' } }])
+      expect((await send(running, 'GET', '/ready', request)).status).toBe(204);
+    expect((await send(running, 'HEAD', '/ready')).status).toBe(204);
+    expect(codeOf(await send(running, 'DELETE', '/ready'))).toBe('405 method-not-allowed');
+    expect(codeOf(await send(running, 'GET', '/ready?verbose=true'))).toBe('400 query-invalid');
+  });
+
+  it('keeps the rule about the name in Host while nobody has to log in', async () => {
+    const headers = { host: 'rebound.example' };
+    expect(codeOf(await send(runAdmin(), 'GET', '/ready', { headers }))).toBe('403 origin-refused');
+    expect((await send(await guarded(), 'GET', '/ready', { headers })).status).toBe(204);
+  });
+
+  it('does not hash the password of a probe', async () => {
+    let verified = 0;
+    const counting = {
+      ...hasher,
+      verify: (...given: Parameters<typeof hasher.verify>) => ((verified += 1), hasher.verify(...given)),
+    };
+    const running = await guarded({ hasher: counting });
+    await send(running, 'GET', '/ready', as('ada', 'wrong'));
+    expect(verified).toBe(0);
+    await send(running, 'GET', '/', as('ada', 'wrong'));
+    expect(verified).toBe(1);
   });
 });
 

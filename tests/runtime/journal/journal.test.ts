@@ -84,7 +84,10 @@ describe('the journal', () => {
     journal.mark(600_000_000);
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', note);
-    expect([journal.outage, unhandled]).toEqual([{ error: new Error('The disk is full') }, []]);
+    expect([journal.outage, unhandled]).toEqual([
+      { error: new Error('The disk is full'), since: expect.any(Number) },
+      [],
+    ]);
   });
 
   // Promise: write-size

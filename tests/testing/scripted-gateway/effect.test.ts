@@ -107,10 +107,12 @@ describe('a scripted gateway without faults', () => {
         if (event === undefined || !canRevert(event)) return;
         const back = revert(event)(decision.next, context);
         if (decision.events.length > 1 || back.outcome !== 'accepted') return;
-        // Commands leave a failure behind; to undo them does not bring the failure back.
-        const [{ service = '', monitor = '' }] = decision.events as unknown as [
-          { service?: string; monitor?: string },
+        // Commands leave a failure behind, and a deletion the words of the monitor; to undo them does not bring these back.
+        const [{ service = '', monitor = '', server = '' }] = decision.events as unknown as [
+          { service?: string; monitor?: string; server?: string },
         ];
+        const words = before.servers.find(server)?.settings.state ?? [];
+        if (event.type === 'server.deleted' && words.some((word) => word !== 'maintenance')) return;
         const thing = before.services.find(service) ?? before.monitors.find(monitor);
         if (thing?.state === 'failed' && !event.type.endsWith('.updated')) return;
         await applyAll(gateway, [...decision.effects, ...back.effects]);

@@ -1,0 +1,283 @@
+/**
+ * Alerts: what is wrong with the gateway now. The Gateway Administration REST Interface has no such chapter: the endpoint is
+ * an addition.
+ *
+ * Alerts are derived at each look, so an alert vanishes with its cause.
+ */
+import * as z from 'zod/mini';
+
+import type { Entity } from '../core/collection.ts';
+import { defineFields, representFields } from '../core/field.ts';
+import * as shape from '../core/shape.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { cut, longestTexts, ok } from '../problem.ts';
+import { linkOf, type State } from '../snapshot/state.ts';
+import type { FleetLag } from './fleet.ts';
+import type { RunningInterface } from './interface.ts';
+import { takesSessions, type Server } from './server.ts';
+import type { Kind } from './shared/kind.ts';
+import type { Lived } from './shared/lifecycle.ts';
+import type { Surroundings } from './shared/rendering.ts';
+import { listingOf, listRoute } from './shared/route.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/**
+ * The code of an alert: what kind of thing is wrong.
+ *
+ * @public
+ */
+export type AlertCode =
+  | 'server-down'
+  | 'service-failed'
+  | 'service-without-server'
+  | 'monitor-failed'
+  | 'monitor-stopped'
+  | 'outcome-unknown'
+  | 'node-behind'
+  | 'effect-not-supported'
+  | 'node-silent'
+  | 'store-retrying'
+  | 'audit-not-kept';
+
+/**
+ * Something that is wrong now, in a response.
+ *
+ * @public
+ */
+export interface AlertRepresentation {
+  /** What kind of thing is wrong. */
+  readonly code: AlertCode;
+  /** Link of the resource that the alert is about; `/` for the interface itself. */
+  readonly resource: string;
+  /** Since when, such as `2016-08-29T12:52:31+03:00`; left out if that is not known. */
+  readonly since?: string;
+  /** What is wrong, for people. */
+  readonly detail: string;
+  /** `error`: clients or changes suffer. `warning`: they do not suffer yet. */
+  readonly level: 'error' | 'warning';
+}
+
+/** Something that is wrong now. */
+interface Alert extends Omit<AlertRepresentation, 'since'> {
+  /** Since when, in milliseconds since 1970-01-01T00:00:00Z; left out if that is not known. */
+  readonly since?: number;
+}
+
+/** What a row of the table finds. */
+type Finding = Pick<Alert, 'resource' | 'since' | 'detail'>;
+
+/** How the alerts with one code are found: in the snapshot, or in the running interface. */
+interface AlertRow {
+  readonly level: Alert['level'];
+  readonly inSnapshot?: (this: void, snapshot: Snapshot) => readonly Finding[];
+  readonly inInterface?: (this: void, surroundings: Surroundings) => readonly Finding[];
+}
+
+/** Every kind of alert, by its code. @internal */
+export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
+  'server-down': {
+    level: 'error',
+    inSnapshot: ({ servers }) =>
+      [...servers]
+        .filter(({ settings }) => settings.state.length === 0)
+        .map((server) => ({
+          resource: linkOf('servers', server),
+          ...sinceOf(server.status_since),
+          detail: sentence(`${server.name} is down`, server.status_reason),
+        })),
+  },
+  'service-failed': {
+    level: 'error',
+    inSnapshot: ({ services }) => failed('services', services),
+  },
+  'service-without-server': { level: 'error', inSnapshot: withoutServer },
+  'monitor-failed': {
+    level: 'error',
+    inSnapshot: ({ monitors }) => failed('monitors', monitors),
+  },
+  'monitor-stopped': { level: 'warning', inSnapshot: stopped },
+  'outcome-unknown': {
+    level: 'error',
+    inInterface: ({ commands }) =>
+      commands
+        .list()
+        .filter(({ outcome }) => outcome === 'unknown')
+        .map(({ id, type, resource, since }) => ({
+          ...{ resource, since },
+          detail: `The outcome of ${type} is unknown. Until it is known, the resource takes no command (command ${id}).`,
+        })),
+  },
+  'node-behind': { level: 'warning', inInterface: (around) => behind(around, isPassing) },
+  'effect-not-supported': {
+    level: 'error',
+    inInterface: (around) => behind(around, (lag) => !isPassing(lag)),
+  },
+  'node-silent': {
+    level: 'error',
+    inInterface: ({ fleet, self }) =>
+      (fleet?.nodes() ?? [])
+        .filter(({ alive }) => !alive)
+        .map(({ node, seen }) => ({
+          resource: `/fleet/${node}`,
+          since: self.now() - seen * 1000,
+          detail: `The node ${node} is silent. If it will not come back, forget it.`,
+        })),
+  },
+  'store-retrying': {
+    level: 'error',
+    inInterface({ self }) {
+      const next =
+        self.state().store === 'lost' ? 'Only a restart of the gateway helps' : 'It is tried again';
+      return outage(self, 'store', `The configuration store does not answer. Changes are refused. ${next}.`);
+    },
+  },
+  'audit-not-kept': {
+    level: 'error',
+    inInterface: ({ self }) =>
+      outage(self, 'audit', 'The audit sink does not keep records. It is tried again.'),
+  },
+};
+
+const rows = Object.entries(alertTable) as readonly [AlertCode, AlertRow][];
+
+/** The levels, the worst one first. */
+const levels = ['error', 'warning'] as const satisfies readonly Alert['level'][];
+
+const fields = defineFields<{
+  representation: AlertRepresentation;
+  document: AlertRepresentation;
+  state: Alert;
+}>()({
+  code: { shape: z.enum(rows.map(([code]) => code)) },
+  resource: { shape: shape.text(4096) },
+  since: { shape: shape.instant, time: 'iso8601', optional: true },
+  detail: { shape: z.string() },
+  level: { shape: z.enum(levels) },
+});
+
+/** The largest number of alerts that are shown. @internal */
+export const mostAlerts = 1000;
+
+/** Everything that is wrong, the errors first. */
+function alertsOf(snapshot: Snapshot, around: Surroundings): readonly Alert[] {
+  const all = rows.flatMap(([code, { level, inSnapshot, inInterface }]) =>
+    (inSnapshot?.(snapshot) ?? inInterface?.(around) ?? []).map((found) => ({
+      ...{ ...found, code, level },
+      detail: cut(found.detail, longestTexts.detail),
+    })),
+  );
+  return levels.flatMap((each) => all.filter(({ level }) => level === each)).slice(0, mostAlerts);
+}
+
+function sinceOf(since: number | undefined): { readonly since?: number } {
+  return since === undefined ? {} : { since };
+}
+
+/** A sentence with a reason in the words of the host. */
+function sentence(what: string, reason: string | undefined): string {
+  return reason === undefined ? `${what}.` : `${what}: ${reason.replace(/\.$/, '')}.`;
+}
+
+/** Some texts, at most three of them. */
+function listed(texts: readonly string[]): string {
+  const others = texts.length - 3;
+  return others > 0 ? `${texts.slice(0, 3).join(', ')} and ${String(others)} more` : texts.join(', ');
+}
+
+function failed(collection: string, things: Iterable<Entity & Lived>): readonly Finding[] {
+  return [...things]
+    .filter(({ state }) => state === 'failed')
+    .map((thing) => ({
+      resource: linkOf(collection, thing),
+      ...sinceOf(thing.state_since),
+      detail: sentence(`${thing.name} has failed`, thing.state_reason),
+    }));
+}
+
+/** The started services of which no server takes new sessions. A service that lists no server needs none. */
+function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
+  const byLink = new Map(Array.from(servers, (server) => [linkOf('servers', server), server]));
+  return [...services].flatMap((service) => {
+    if (service.state !== 'started') return [];
+    const own = service.settings.servers.flatMap((link) => byLink.get(link) ?? []);
+    if (own.length === 0 || own.some(takesSessions)) return [];
+    // With a server in maintenance, nobody knows since when.
+    const times = own.map(({ settings, status_since: since }) => settings.state.length === 0 && since);
+    const isKnown = times.every((time) => typeof time === 'number');
+    return {
+      resource: linkOf('services', service),
+      ...(isKnown ? { since: Math.max(...times) } : {}),
+      detail: `No server of ${service.name} takes new sessions: ${listed(own.map(reasonOf))}.`,
+    };
+  });
+}
+
+/** Why a server takes no new sessions. */
+function reasonOf({ name, settings: { state } }: Server): string {
+  if (state.length === 0) return `${name} is down`;
+  if (state.includes('maintenance')) return `${name} is in maintenance`;
+  return `${name} ${state.includes('running') ? 'drains' : 'is not running'}`;
+}
+
+/** The stopped monitors with servers that no started monitor has. */
+function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
+  const all = [...monitors];
+  const watched = new Set(
+    all.flatMap(({ state, settings }) => (state === 'started' ? settings.servers : [])),
+  );
+  return all.flatMap((monitor) => {
+    const unwatched = monitor.settings.servers.filter((link) => !watched.has(link));
+    if (monitor.state !== 'stopped' || unwatched.length === 0) return [];
+    const names = [...servers].flatMap((server) =>
+      unwatched.includes(linkOf('servers', server)) ? server.name : [],
+    );
+    const detail = `${monitor.name} is stopped, and no other monitor looks at ${listed(names)}.`;
+    return { resource: linkOf('monitors', monitor), detail };
+  });
+}
+
+/** Where the gateway of a node has not followed the fleet, also if it was asked already. */
+function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): readonly Finding[] {
+  return (fleet?.nodes() ?? []).flatMap(({ node, behind: lags }) =>
+    lags
+      .filter((lag) => lag.code !== undefined && isWanted(lag))
+      .map(({ resource, since, detail }) => ({
+        ...{ resource, since },
+        detail: sentence(`The gateway of the node ${node} has not followed`, detail),
+      })),
+  );
+}
+
+/** Whether a gateway can follow at a later try. */
+function isPassing({ code }: FleetLag): boolean {
+  return code !== 'not-supported';
+}
+
+/** A port of the host that does not answer. */
+function outage({ outages }: RunningInterface, port: 'store' | 'audit', detail: string): readonly Finding[] {
+  const since = outages()[port];
+  return since === undefined ? [] : [{ resource: '/', since, detail }];
+}
+
+/** The kind "alert". @internal */
+export const alertKind: Kind<State, never, never, never> = {
+  fields: { alert: fields },
+  events: {},
+  effects: {},
+  reports: {},
+  routes: [
+    listRoute({
+      ...endpoint('alerts.list'),
+      isAddition: true,
+      role: 'reader',
+      query: ['fields', 'range'],
+      summary: 'Lists what is wrong now, the errors first.',
+      shape: fields.representation,
+      find: () => ok(undefined),
+      list: (snapshot: Snapshot, _none, around) =>
+        listingOf(alertsOf(snapshot, around), (alert) =>
+          representFields(fields, { rest: alert, times: around.times }),
+        ),
+    }),
+  ],
+};

@@ -1,0 +1,359 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  createResource,
+  createSnapshot,
+  deleteResource,
+  EffectRefusedError,
+  StoreLostError,
+  type Admin,
+  type GatewayDocument,
+  type HostReport,
+  type ServerStatusWord,
+} from 'gateway-admin-core';
+import { hold, type VirtualClock } from 'gateway-admin-core/testing';
+
+import type { AlertCode, AlertRepresentation } from '../../src/resources/alert.ts';
+import { createWorld } from '../fleet/node.ts';
+import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
+import { FailingStore } from '../support/failing-store.ts';
+import { openRunning, runAdmin } from '../support/running-admin.ts';
+import { limit } from '../support/transition.ts';
+import { transports } from '../support/transport.ts';
+
+/** A running gateway, the cause of alerts, and the end of the cause. */
+interface World {
+  readonly admin: Admin;
+  readonly clock: VirtualClock;
+  readonly cause: () => unknown;
+  readonly cure: () => unknown;
+  readonly end?: () => Promise<void>;
+}
+
+/** The alerts that a cause makes, in short: each with its code, its resource and its level, and with what it says. */
+interface Row {
+  readonly begin: () => World | Promise<World>;
+  readonly alerts: Readonly<Record<string, RegExp>>;
+  /** That nothing says since when. */
+  readonly timeless?: true;
+}
+
+/** A gateway with a server that runs, a service on it, and a monitor that looks at it. */
+const healthy = createSnapshot({
+  servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] }],
+  services: [{ name: 'Sales', router: 'readconnroute', servers: ['/servers/db-1'] }],
+  monitors: [{ name: 'Watch', module: 'pgmon', servers: ['/servers/db-1'] }],
+});
+
+async function ask({ admin }: Pick<World, 'admin'>, method: string, target: string, json?: unknown) {
+  const { send } = await transports.core(admin);
+  const headers = { 'content-type': 'application/json-patch+json' };
+  const { status, body } = await send(
+    method,
+    target,
+    json === undefined ? {} : { headers, body: JSON.stringify(json) },
+  );
+  return { status, body };
+}
+
+async function alertsAt(world: Pick<World, 'admin'>): Promise<readonly AlertRepresentation[]> {
+  return (await ask(world, 'GET', '/alerts')).body as readonly AlertRepresentation[];
+}
+
+/** A host that reports what is wrong, and the end of it. */
+function reported(cause: HostReport, cure: HostReport): World {
+  const { admin, clock } = runAdmin({ snapshot: healthy });
+  return {
+    ...{ admin, clock },
+    cause: () => {
+      admin.report(cause);
+    },
+    cure: () => {
+      admin.report(cure);
+    },
+  };
+}
+
+/** Two commands of an administrator. */
+function commanded(
+  ...requests: readonly (readonly [method: string, target: string, json?: unknown])[]
+): World {
+  const { admin, clock } = runAdmin({ snapshot: healthy });
+  const [cause, cure] = requests.map(
+    ([method, target, json]) =>
+      async () =>
+        expect((await ask({ admin }, method, target, json)).status).toBeLessThan(300),
+  );
+  return { admin, clock, cause: () => cause?.(), cure: () => cure?.() };
+}
+
+/** A fleet of two. The first node is asked. */
+async function fleet(supports: readonly ('create' | 'delete')[] = ['create', 'delete']) {
+  const world = createWorld();
+  const [one, two] = [await world.open('one', 3000), await world.open('two', 3000, { supports })];
+  await world.clock.advance(2000);
+  const end = async (): Promise<void> => {
+    for (const { admin } of [two, one]) await admin.close();
+  };
+  return { one, two, end, admin: one.admin, clock: world.clock };
+}
+
+const newServer = { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pg' } as const;
+const status = [] as const;
+const failed = { state: 'failed', reason: 'port in use.' } as const;
+
+/** The world of each code: a new code without a row does not compile. */
+const rows: Readonly<Record<AlertCode, Row>> = {
+  'server-down': {
+    begin: () =>
+      reported(
+        { type: 'server.reported', server: 'db-1', status, reason: 'connection refused' },
+        { type: 'server.reported', server: 'db-1', status: ['running'] },
+      ),
+    alerts: {
+      'server-down /servers/db-1 error': /^db-1 is down: connection refused\.$/,
+      'service-without-server /services/Sales error':
+        /^No server of Sales takes new sessions: db-1 is down\.$/,
+    },
+  },
+  'service-failed': {
+    begin: () =>
+      reported(
+        { type: 'service.reported', service: 'Sales', ...failed },
+        { type: 'service.reported', service: 'Sales', state: 'started' },
+      ),
+    alerts: { 'service-failed /services/Sales error': /^Sales has failed: port in use\.$/ },
+  },
+  'service-without-server': {
+    begin: () =>
+      commanded(
+        ['PATCH', '/servers/db-1', [{ op: 'add', path: '/state/0', value: 'maintenance' }]],
+        ['PATCH', '/servers/db-1', [{ op: 'remove', path: '/state/0' }]],
+      ),
+    alerts: { 'service-without-server /services/Sales error': /: db-1 is in maintenance\.$/ },
+    timeless: true,
+  },
+  'monitor-failed': {
+    begin: () =>
+      reported(
+        { type: 'monitor.reported', monitor: 'Watch', ...failed },
+        { type: 'monitor.reported', monitor: 'Watch', state: 'started' },
+      ),
+    alerts: { 'monitor-failed /monitors/Watch error': /^Watch has failed: port in use\.$/ },
+  },
+  'monitor-stopped': {
+    begin: () => commanded(['PUT', '/monitor/watch/stop'], ['PUT', '/monitor/watch/start']),
+    alerts: {
+      'monitor-stopped /monitors/Watch warning': /^Watch is stopped, and no other monitor looks at db-1\.$/,
+    },
+    timeless: true,
+  },
+  'outcome-unknown': {
+    begin() {
+      const held = hold();
+      const running = runAdmin();
+      running.gateway.will(held.apply).otherwise({ inspect: 'not-in-place' });
+      const { admin, clock } = running;
+      return {
+        ...{ admin, clock },
+        async cause() {
+          const asking = ask({ admin }, 'PUT', '/service/my-service/stop');
+          await clock.advance(admin.limits.effectDeadlineMs);
+          expect((await asking).status).toBe(504);
+        },
+        cure: () => {
+          held.done();
+        },
+      };
+    },
+    alerts: {
+      'outcome-unknown /services/My-Service error': /^The outcome of service\.stopped is unknown\..*command /,
+    },
+  },
+  'node-behind': {
+    async begin() {
+      const { one, two, ...world } = await fleet();
+      return {
+        ...world,
+        async cause() {
+          two.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
+          await one.admin.execute(limit(7));
+        },
+        cure: () => two.gateway.otherwise({ apply: 'done' }),
+      };
+    },
+    alerts: {
+      'node-behind /services/My-Service warning': /^The gateway of the node two has not .*No room\./,
+    },
+  },
+  'effect-not-supported': {
+    async begin() {
+      const { one, two: _two, ...world } = await fleet([]);
+      return {
+        ...world,
+        cause: () =>
+          one.admin.execute((...given) => createResource(given[0], 'servers', newServer, given[1])),
+        cure: () => one.admin.execute((...given) => deleteResource(given[0], 'servers', 'db-9', given[1])),
+      };
+    },
+    alerts: {
+      'server-down /servers/db-9 error': /^db-9 is down\.$/,
+      'effect-not-supported /servers/db-9 error': /the node two .*cannot create \/servers\/db-9/,
+    },
+  },
+  'node-silent': {
+    async begin() {
+      const { one: _one, two, ...world } = await fleet();
+      return {
+        ...world,
+        cause: () => {
+          two.cut(true);
+        },
+        cure: () => {
+          two.cut(false);
+        },
+      };
+    },
+    alerts: { 'node-silent /fleet/two error': /^The node two is silent\./ },
+  },
+  'store-retrying': {
+    async begin() {
+      const store = new FailingStore();
+      const { admin, clock } = await openRunning(store, { snapshot: healthy });
+      return {
+        ...{ admin, clock },
+        async cause() {
+          store.fail();
+          expect((await ask({ admin }, 'PUT', '/service/sales/stop')).status).toBe(503);
+        },
+        cure: () => {
+          store.work();
+        },
+      };
+    },
+    alerts: {
+      'store-retrying / error': /^The configuration store does not answer\. .* It is tried again\.$/,
+    },
+  },
+  'audit-not-kept': {
+    begin() {
+      const sink = new FailingSink();
+      const { admin, clock } = runAdmin({ snapshot: healthy, observe: { audit: { sink } } });
+      return {
+        ...{ admin, clock },
+        cause: () => {
+          sink.fail(sinkFailures['rejects, and nothing is kept']);
+          return ask({ admin }, 'POST', '/gateway/logs/flush');
+        },
+        cure: () => {
+          sink.work();
+        },
+      };
+    },
+    alerts: { 'audit-not-kept / error': /^The audit sink does not keep records\./ },
+  },
+};
+
+let end: (() => Promise<void>) | undefined;
+
+afterEach(async () => {
+  await end?.();
+  end = undefined;
+});
+
+const short = ({ code, resource, level }: AlertRepresentation): string => `${code} ${resource} ${level}`;
+
+describe('an alert', () => {
+  // Promise: alerts
+  it.each(Object.entries(rows))('is there while its cause is, and no longer: %s', async (code, row) => {
+    const world = await row.begin();
+    end = world.end ?? (() => world.admin.close());
+    const before = await alertsAt(world);
+    await world.cause();
+    await world.clock.advance(5000);
+    const known = new Set(before.map(short));
+    const found = (await alertsAt(world)).filter((alert) => !known.has(short(alert)));
+    expect(found.map(short)).toEqual(Object.keys(row.alerts));
+    expect(found.map(short).join()).toContain(code);
+    for (const alert of found) {
+      expect(alert.detail).toMatch(row.alerts[short(alert)] ?? '');
+      if (alert.code !== code) continue;
+      // The clock began at three.
+      const since =
+        row.timeless === true ? undefined : expect.stringMatching(/^2016-09-10T03:00:[012]\d\+03:00$/);
+      expect(alert.since).toEqual(since);
+    }
+    await world.cure();
+    await world.clock.advance(120_000);
+    expect(await alertsAt(world)).toEqual(before);
+  });
+});
+
+/** The alerts of a gateway with this document, in short. */
+async function alertsIn(document: GatewayDocument): Promise<readonly string[]> {
+  return (await alertsAt(runAdmin({ snapshot: createSnapshot(document) }))).map(short);
+}
+
+describe('the alerts', () => {
+  const server = (name: string, ...words: readonly ServerStatusWord[]) => ({
+    ...{ name, address: '10.0.0.1', port: 5432, protocol: 'pg', status: words },
+  });
+  const service = { name: 'Sales', router: 'readconnroute' } as const;
+
+  it('have the errors first', async () => {
+    const monitors = [
+      { name: 'Watch', module: 'pgmon', state: 'stopped', servers: ['/servers/db-1'] },
+    ] as const;
+    const document = {
+      servers: [server('db-1')],
+      monitors: [...monitors, { name: 'Probe', module: 'pgmon', state: 'failed' }],
+    } as const;
+    expect(await alertsIn(document)).toEqual([
+      'server-down /servers/db-1 error',
+      'monitor-failed /monitors/Probe error',
+      'monitor-stopped /monitors/Watch warning',
+    ]);
+  });
+
+  it('say nothing of a service that is stopped, that lists no server, or that has one server left', async () => {
+    const servers = [server('db-1', 'maintenance', 'running'), server('db-2', 'master', 'running')];
+    const services = [
+      { ...service, servers: ['/servers/db-1'], state: 'stopped' },
+      { ...service, name: 'Admin' },
+      { ...service, name: 'Both', servers: ['/servers/db-1', '/servers/db-2'] },
+    ] as const;
+    expect(await alertsIn({ servers, services })).toEqual([]);
+  });
+
+  it('say nothing of a stopped monitor if another one looks at its servers', async () => {
+    const monitor = { name: 'Watch', module: 'pgmon', servers: ['/servers/db-1'] } as const;
+    const monitors = [
+      { ...monitor, state: 'stopped' },
+      { ...monitor, name: 'Probe' },
+      { name: 'Idle', module: 'pgmon', state: 'stopped' },
+    ] as const;
+    expect(await alertsIn({ servers: [server('db-1', 'running')], monitors })).toEqual([]);
+  });
+
+  it('name three servers of a service, and count the others', async () => {
+    const words = [[], ['maintenance'], ['slave'], [], []] as const;
+    const servers = words.map((status, at) => server(`db-${String(at)}`, ...status));
+    const document = {
+      servers,
+      services: [{ ...service, servers: servers.map(({ name }) => `/servers/${name}`) }],
+    };
+    const alerts = await alertsAt(runAdmin({ snapshot: createSnapshot(document) }));
+    expect(alerts.at(-1)?.detail).toBe(
+      'No server of Sales takes new sessions: db-0 is down, db-1 is in maintenance, db-2 is not running and 2 more.',
+    );
+  });
+
+  it('say that only a restart helps if the store is lost', async () => {
+    const store = new FailingStore();
+    const running = await openRunning(store, { snapshot: healthy });
+    store.failWith(new StoreLostError('The directory was removed.'));
+    await ask(running, 'PUT', '/service/sales/stop');
+    expect(await alertsAt(running)).toMatchObject([
+      { code: 'store-retrying', detail: expect.stringMatching(/Only a restart of the gateway helps\.$/) },
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+/**
+ * One look at the example gateway whose database dies: `gateway-admin status` says what is wrong, why and since when.
+ */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+
+import { buildExamples } from '../support/built-package.ts';
+import { connectDatabase } from './database-client.ts';
+import { runProgram } from './program.ts';
+import { endGateways, startGateway, until } from './running-gateway.ts';
+
+beforeAll(buildExamples, 120_000);
+
+afterAll(endGateways);
+
+it('says that a database was killed, why its server is down, and which service nobody serves', async () => {
+  const gateway = await startGateway(['--name', 'eu-1']);
+  const healthy = await runProgram(gateway.admin, 'status');
+  expect([healthy.code, healthy.out]).toEqual([
+    0,
+    expect.stringMatching(/^gateway +eu-1$[^]*^Nothing is wrong\.$/m),
+  ]);
+  expect((await fetch(`${gateway.admin}/ready`)).status).toBe(204);
+
+  const client = await connectDatabase(gateway.portOf('Read-Write'));
+  const [pid] = String(await client.valueOf("select pg_read_file('postmaster.pid')")).split('\n');
+  const killedAt = Math.floor(Date.now() / 1000) * 1000;
+  process.kill(Number(pid), 'SIGKILL');
+  await client.close().catch(() => undefined);
+  await until('the monitor has seen it', async () => (await runProgram(gateway.admin, 'status')).code === 7);
+
+  const { out, err } = await runProgram(gateway.admin, 'status');
+  expect(err).toBe('gateway-admin: 2 errors.\n');
+  expect(out).toMatch(/^servers +2, of which 1 run$/m);
+  const since =
+    /^error +(\S+ \S+) +\/servers\/db-1 +db-1 is down: connect ECONNREFUSED 127\.0\.0\.1:\d+\.$/m.exec(
+      out,
+    )?.[1];
+  const age = Date.parse(`${since ?? ''}Z`) - killedAt;
+  expect([age >= 0, age < 60_000]).toEqual([true, true]);
+  expect(out).toMatch(
+    /^error +\S+ \S+ +\/services\/Read-Write +No server of Read Write takes new sessions: db-1 is down\.$/m,
+  );
+  const { out: shown } = await runProgram(gateway.admin, 'show', 'server', 'db-1');
+  expect(shown).toMatch(/^status +down\nstatus_reason +connect ECONNREFUSED .*\nstatus_since +\S+ \S+$/m);
+  // The interface itself is well, and the other service serves.
+  expect((await fetch(`${gateway.admin}/ready`)).status).toBe(204);
+  expect(out).not.toMatch(/Reports/);
+  await gateway.stop();
+}, 120_000);

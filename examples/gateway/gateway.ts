@@ -29,7 +29,7 @@ import { turnAway } from './turn-away.ts';
 const byAdministrator = 'The administrator has closed the session.';
 
 export class Gateway implements GatewayPort {
-  readonly supports = ['create', 'delete'] as const;
+  readonly supports = ['create', 'delete', 'drain'] as const;
   readonly telemetry: Telemetry = {
     idle: (session) => this.#sessions.get(session)?.idleSeconds(),
     statistics: (session) => this.#sessions.get(session)?.statistics,
@@ -51,6 +51,8 @@ export class Gateway implements GatewayPort {
   /** Opens the services and monitors that the snapshot shows as started. Reports a service that cannot open as failed. */
   async open(admin: Admin): Promise<void> {
     this.#admin = admin;
+    // The sessions of an earlier process have ended with it.
+    admin.report({ type: 'sessions.complete' });
     this.#idleTimer = setInterval(() => this.#closeIdle(), 250);
     const { monitors, services } = admin.snapshot;
     for (const { key, listeners } of services) this.#addListeners(key, listeners);

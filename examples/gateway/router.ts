@@ -4,7 +4,10 @@ import { linkTo, type Server, type Service, type Snapshot } from 'gateway-admin-
 /** The server for the next session of a service; `undefined` if no server is available. */
 export function chooseServer(snapshot: Snapshot, { settings }: Service): Server | undefined {
   return serversAt(snapshot, settings.servers)
-    .filter(({ settings: { state } }) => state.includes('running') && !state.includes('maintenance'))
+    .filter(
+      ({ settings: { state, drain } }) =>
+        state.includes('running') && !state.includes('maintenance') && drain === undefined,
+    )
     .map((server) => {
       const weight = weightOf(server, settings.weightby);
       return { server, weight, load: (snapshot.sessions.countOfServer(server.key) + 1) / weight };
@@ -19,6 +22,7 @@ export function describeServers(snapshot: Snapshot, { settings }: Service): stri
     const { name, settings: own } = server;
     if (own.state.includes('maintenance')) return `${name} is in maintenance`;
     if (!own.state.includes('running')) return `${name} is not running`;
+    if (own.drain !== undefined) return `${name} drains`;
     return `${name} has the weight ${String(weightOf(server, settings.weightby))}`;
   });
   return servers.length === 0 ? 'the service has no servers' : servers.join(', ');

@@ -19,8 +19,9 @@ const supported: Partial<Record<Effect['type'], readonly string[]>> = {
     'weightby',
     'connection_timeout',
     'max_connection',
+    'drain',
   ],
-  'server.update': ['address', 'port', 'parameters', 'state'],
+  'server.update': ['address', 'port', 'parameters', 'state', 'drain'],
   'monitor.update': ['servers', 'monitor_interval', 'connect_timeout'],
   'filter.update': ['parameters'],
 };

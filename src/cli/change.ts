@@ -164,7 +164,7 @@ async function confirm(call: Call, question: string, place: GatewayPlace): Promi
 }
 
 /** Waits for a change that was sent. Ctrl-C ends the program, and not what the gateway has begun. */
-async function unlessInterrupted<T>(
+export async function unlessInterrupted<T>(
   { surroundings, output }: Call,
   sent: Promise<T>,
   told: () => string | Promise<string>,

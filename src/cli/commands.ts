@@ -6,6 +6,7 @@ import type { Command } from './command.ts';
 import { completion } from './completion.ts';
 import { context } from './context.ts';
 import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
+import { drain, resume } from './draining.ts';
 import { events, watch } from './following.ts';
 import { history, restore, undo, why } from './history.ts';
 import { abandon, commandsInFlight, flush, forget, hold, release, retry, start, stop } from './operating.ts';
@@ -25,6 +26,8 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     events,
     start,
     stop,
+    drain,
+    resume,
     close,
     set,
     clear,

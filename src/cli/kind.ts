@@ -90,7 +90,7 @@ export const configured = plurals.filter((word): word is Configured =>
 );
 
 /** The words of the kinds that have such an endpoint, as an argument names them: each word stands for itself. */
-export function kindsWith(endpoint: 'patch' | 'start'): Readonly<Record<string, string>> {
+export function kindsWith(endpoint: 'patch' | 'start' | 'drain'): Readonly<Record<string, string>> {
   const words = Object.keys(kinds).filter((word) => `${word}s.${endpoint}` in endpoints);
   return Object.fromEntries(words.map((word) => [word, word]));
 }

@@ -9,6 +9,7 @@ import * as z from 'zod/mini';
 import type { Entity } from '../core/collection.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
+import { parseInstant } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { cut, longestTexts, ok } from '../problem.ts';
 import { linkOf, type State } from '../snapshot/state.ts';
@@ -32,6 +33,8 @@ export type AlertCode =
   | 'service-without-server'
   | 'monitor-failed'
   | 'monitor-stopped'
+  | 'drain-overdue'
+  | 'sessions-not-reported'
   | 'outcome-unknown'
   | 'node-behind'
   | 'effect-not-supported'
@@ -70,7 +73,7 @@ type Finding = Pick<Alert, 'resource' | 'since' | 'detail'>;
 interface AlertRow {
   readonly level: Alert['level'];
   readonly inSnapshot?: (this: void, snapshot: Snapshot) => readonly Finding[];
-  readonly inInterface?: (this: void, surroundings: Surroundings) => readonly Finding[];
+  readonly inInterface?: (this: void, surroundings: Surroundings, snapshot: Snapshot) => readonly Finding[];
 }
 
 /** Every kind of alert, by its code. @internal */
@@ -96,6 +99,8 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     inSnapshot: ({ monitors }) => failed('monitors', monitors),
   },
   'monitor-stopped': { level: 'warning', inSnapshot: stopped },
+  'drain-overdue': { level: 'error', inInterface: overdue },
+  'sessions-not-reported': { level: 'warning', inInterface: notReported },
   'outcome-unknown': {
     level: 'error',
     inInterface: ({ commands }) =>
@@ -161,7 +166,7 @@ export const mostAlerts = 1000;
 /** Everything that is wrong, the errors first. */
 function alertsOf(snapshot: Snapshot, around: Surroundings): readonly Alert[] {
   const all = rows.flatMap(([code, { level, inSnapshot, inInterface }]) =>
-    (inSnapshot?.(snapshot) ?? inInterface?.(around) ?? []).map((found) => ({
+    (inSnapshot?.(snapshot) ?? inInterface?.(around, snapshot) ?? []).map((found) => ({
       ...{ ...found, code, level },
       detail: cut(found.detail, longestTexts.detail),
     })),
@@ -234,6 +239,35 @@ function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
     const detail = `${monitor.name} is stopped, and no other monitor looks at ${listed(names)}.`;
     return { resource: linkOf('monitors', monitor), detail };
   });
+}
+
+/** How long after its deadline a drain is overdue, and after its start a gateway that has not reported, in milliseconds. */
+const [overdueMs, unreportedMs] = [10_000, 60_000];
+
+/** The drains that are not over although their deadline has passed. */
+function overdue({ self }: Surroundings, { draining, ...snapshot }: Snapshot): readonly Finding[] {
+  return draining.flatMap(({ collection, key, sessions, connections }) => {
+    const thing = snapshot[collection].find(key);
+    const { until, then } = thing?.settings.drain ?? {};
+    const since = until === undefined ? undefined : parseInstant(until);
+    if (thing === undefined || since === undefined || since + overdueMs > self.now()) return [];
+    const left = collection === 'services' ? sessions : connections;
+    if (then === 'close' && left === 0) return [];
+    const detail =
+      then === 'close'
+        ? `${thing.name} was to be drained, and ${String(left)} of its ${collection === 'services' ? 'sessions' : 'connections'} are not closed`
+        : `The drain of ${thing.name} was to end, and goes on`;
+    return { resource: linkOf(collection, thing), since, detail: `${detail}. It is tried again.` };
+  });
+}
+
+/** The gateway has not said that it has reported everything that is open. */
+function notReported({ self }: Surroundings, { sessionsIncomplete }: Snapshot): readonly Finding[] {
+  if (sessionsIncomplete !== true || self.now() - self.begun < unreportedMs) return [];
+  const detail =
+    'The gateway has not said that it has reported every open session (sessions.complete). Until then, nothing is shown as ' +
+    'drained.';
+  return [{ resource: '/sessions', since: self.begun, detail }];
 }
 
 /** Where the gateway of a node has not followed the fleet, also if it was asked already. */

@@ -61,6 +61,8 @@ export interface RunningInterface {
   state(this: void): Omit<InterfaceRepresentation, 'user' | 'role'>;
   /** The time of the host, in milliseconds since 1970-01-01T00:00:00Z. */
   now(this: void): number;
+  /** When this life began, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly begun: number;
   /** Since when the ports that keep something have not answered; left out for a port that answers. */
   outages(this: void): { readonly store?: number; readonly audit?: number };
   /** Begins or ends the read-only mode. */

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
+  createMemoryStore,
   createResource,
   createSnapshot,
   deleteResource,
+  drain,
   EffectRefusedError,
   StoreLostError,
   type Admin,
@@ -10,7 +12,7 @@ import {
   type HostReport,
   type ServerStatusWord,
 } from 'gateway-admin-core';
-import { hold, type VirtualClock } from 'gateway-admin-core/testing';
+import { createScriptedGateway, hold, type VirtualClock } from 'gateway-admin-core/testing';
 
 import type { AlertCode, AlertRepresentation } from '../../src/resources/alert.ts';
 import { createWorld } from '../fleet/node.ts';
@@ -147,6 +149,44 @@ const rows: Readonly<Record<AlertCode, Row>> = {
     },
     timeless: true,
   },
+  'drain-overdue': {
+    begin() {
+      const running = runAdmin({ snapshot: healthy, gateway: createScriptedGateway({ snapshot: healthy }) });
+      const { admin, clock, gateway } = running;
+      return {
+        ...{ admin, clock },
+        async cause() {
+          admin.report(gateway.openSession('Sales'));
+          await admin.execute((from, context) =>
+            drain(from, 'services', 'Sales', { timeout: 1, then: 'close' }, context),
+          );
+          gateway.otherwise({ apply: new EffectRefusedError('Not now.') });
+          await clock.advance(11_000);
+        },
+        async cure() {
+          gateway.otherwise({ apply: 'done' });
+          await clock.advance(60_000);
+        },
+      };
+    },
+    alerts: {
+      'drain-overdue /services/Sales error':
+        /^Sales was to be drained, and 1 of its sessions are not closed\. It is tried again\.$/,
+    },
+  },
+  'sessions-not-reported': {
+    async begin() {
+      const { admin, clock } = await openRunning(createMemoryStore(), { snapshot: healthy });
+      return {
+        ...{ admin, clock },
+        cause: async () => clock.advance(60_000),
+        cure: () => {
+          admin.report({ type: 'sessions.complete' });
+        },
+      };
+    },
+    alerts: { 'sessions-not-reported /sessions warning': /^The gateway has not said that it has reported/ },
+  },
   'outcome-unknown': {
     begin() {
       const held = hold();
@@ -219,6 +259,7 @@ const rows: Readonly<Record<AlertCode, Row>> = {
     async begin() {
       const store = new FailingStore();
       const { admin, clock } = await openRunning(store, { snapshot: healthy });
+      admin.report({ type: 'sessions.complete' });
       return {
         ...{ admin, clock },
         async cause() {

@@ -39,6 +39,7 @@ function surroundingsWith(
     self: {
       state: () => state,
       now: () => Date.parse('2016-09-10T00:00:00Z'),
+      begun: 0,
       outages: () => ({}),
       setReadOnly: () => Promise.resolve({ outcome: 'accepted' }),
     },

@@ -96,6 +96,49 @@ describe('an operator of a gateway in production', () => {
       );
   });
 
+  it('drains a service with its sessions open, waits until they have ended, and brings it back', async () => {
+    const [first] = await logIn('Reports', 2);
+    const waiting = ask('drain', 'service', 'reports', '--reason', 'kernel', '--wait');
+    await until('the service drains', async () => 'drain' in (await shown('reports')));
+    expect(await shown('reports')).toMatchObject({
+      state: 'stopped',
+      drain: { state: 'draining', reason: 'kernel', from: 'started', sessions: 2, connections: 2 },
+    });
+    // Nobody is cut, and nobody new comes in.
+    expect(await first?.valueOf('select 1')).toBe(1);
+    await expect(connectDatabase(gateway.portOf('Reports'))).rejects.toThrow();
+    await Promise.all(clients.splice(0).map((client) => client.close()));
+    expect(await waiting).toEqual({
+      code: 0,
+      err: '',
+      out: [
+        'Done: drain service reports on eu-1 (production).',
+        '2 sessions and 2 connections are left.',
+        'Drained: nothing is left.',
+        '',
+      ].join('\n'),
+    });
+    expect((await ask('resume', 'service', 'reports')).out).toContain('Done: resume service reports on eu-1');
+    expect(await logIn('Reports', 1)).toHaveLength(1);
+  });
+
+  it('drains the only server of a service to a deadline, at which what is left is closed', async () => {
+    const servers = ((await shown('Read-Write')) as { readonly servers: readonly string[] }).servers;
+    const name = servers[0]?.split('/').at(-1) ?? '';
+    const [client] = await logIn('Read-Write', 1);
+    const ended = client?.closed;
+    const drained = await ask('drain', 'server', name, '--deadline', '1s', '--then', 'close', ...isConfirmed);
+    expect([drained.code, drained.err]).toEqual([
+      0,
+      expect.stringContaining(`What is left of ${name} after 1 s is closed. Now it has 1 connection.`),
+    ]);
+    await expect(connectDatabase(gateway.portOf('Read-Write'))).rejects.toThrow(/drains/);
+    await ended;
+    await until('nothing is left', async () => (await sessionsOf('/sessions')).length === 0);
+    expect(await ask('resume', 'server', name)).toMatchObject({ code: 0 });
+    expect(await logIn('Read-Write', 1)).toHaveLength(1);
+  });
+
   it('finds the last change and takes it back without an id', async () => {
     expect(await ask('patch', 'service', 'reports', '--set', 'max_connection=50')).toMatchObject({ code: 0 });
     const { out } = await ask('history', '--range', '0-0');

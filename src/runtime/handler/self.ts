@@ -77,12 +77,13 @@ export function createSelf({
       links,
     }),
     now: () => clock.now(),
-    outages: () => ({ ...begun('store', journal), ...begun('audit', audit) }),
+    begun: clock.now(),
+    outages: () => ({ ...outageOf('store', journal), ...outageOf('audit', audit) }),
     setReadOnly: mode.change,
   });
 }
 
-function begun(
+function outageOf(
   port: 'store' | 'audit',
   { outage }: { readonly outage: Outage | undefined },
 ): ReturnType<RunningInterface['outages']> {

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import {
   closeServerConnections,
   createSnapshot,
+  drain,
   patchServer,
   patchService,
+  resume,
   sequence,
   startService,
   stopService,
@@ -73,6 +75,26 @@ describe('the notes of a plan', () => {
       'the only server of a service',
       setState('db-1', 'running', 'maintenance'),
       [{ code: 'no-usable-server', resource: '/services/Sales' }],
+    ],
+    [
+      'a drain of the only server of a service, with a deadline',
+      (snapshot, context) => drain(snapshot, 'servers', 'db-1', { timeout: 60, then: 'close' }, context),
+      [
+        {
+          code: 'closes-at-deadline',
+          count: 2,
+          detail: 'What is left of db-1 after 60 s is closed. Now it has 2 connections.',
+        },
+        { code: 'no-usable-server', resource: '/services/Sales' },
+      ],
+    ],
+    [
+      'the end of a drain',
+      sequence(
+        (snapshot, context) => drain(snapshot, 'services', 'Sales', {}, context),
+        (snapshot, context) => resume(snapshot, 'services', 'Sales', context),
+      ),
+      [{ code: 'ends-drain', resource: '/services/Sales', detail: 'The drain of Sales ends.' }],
     ],
     [
       'a start of a service without a usable server',

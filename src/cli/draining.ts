@@ -1,0 +1,129 @@
+/**
+ * `drain` and `resume`: take a service or server out of use without cutting a session, and bring it back.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Client, EndpointId } from '../client/index.ts';
+import type { DrainRepresentation } from '../index.ts';
+import { valueOf } from './answer.ts';
+import { make, unlessInterrupted } from './change.ts';
+import { askingOptions, changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { connect, methodOf } from './connection.ts';
+import { kindsWith } from './kind.ts';
+import { counted, safeText } from './output.ts';
+
+const drainable = kindsWith('drain');
+
+/** The arguments of both commands. */
+const subject = [
+  { name: 'kind', choices: Object.keys(drainable) },
+  { name: 'name', names: drainable },
+] as const;
+
+/** The command `drain`. */
+export const drain: Command = {
+  does: 'Lets a service or server take no new sessions. What is open ends by itself, or at a deadline.',
+  arguments: subject,
+  options: {
+    deadline: {
+      value: 'TIME',
+      does: 'how long from now: seconds, or a number with s, m, h or d, such as 10m',
+    },
+    then: { value: 'WHAT', does: 'at the deadline: close what is left, or resume; needs --deadline' },
+    reason: { value: 'TEXT', does: 'why, for other operators' },
+    wait: { does: 'wait until nothing is left, and print what is left meanwhile' },
+    ...askingOptions,
+  },
+  notes: [
+    'Ctrl-C while it waits ends the command, and not the drain. To end the drain: gateway-admin resume',
+  ],
+  async run(call) {
+    const [kind = '', name = ''] = call.words;
+    const body = optionsOf(call);
+    const client = await connect(call);
+    const deadline =
+      body.timeout === undefined ? '' : `, then ${String(body.then)} after ${String(body.timeout)} s`;
+    await make(call, client, {
+      title: `drain ${kind} ${name}${deadline}`,
+      id: `${kind}s.drain` as EndpointId,
+      given: [name, body],
+      // What is closed at the deadline does not come back.
+      ...(body.then === 'close' ? { asks: true } : {}),
+    });
+    if (!call.has('wait') || call.has('dry-run')) return;
+    const goesOn = `The drain goes on. End it with: gateway-admin resume ${safeText(kind)} ${safeText(name)}`;
+    await unlessInterrupted(call, waitUntilDrained(call, client, kind, name), () => Promise.resolve(goesOn));
+  },
+};
+
+/** The command `resume`. */
+export const resume: Command = {
+  does: 'Ends the drain of a service or server. A service that was started before is started.',
+  arguments: subject,
+  options: changeOptions,
+  async run(call) {
+    const [kind = '', name = ''] = call.words;
+    const id = `${kind}s.resume` as EndpointId;
+    await make(call, await connect(call), { title: `resume ${kind} ${name}`, id, given: [name] });
+  },
+};
+
+/** The units of a time, in seconds. */
+const units: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+  ['d', 86_400],
+]);
+
+interface Asked {
+  readonly timeout?: number;
+  readonly then?: string;
+  readonly reason?: string;
+}
+
+function optionsOf({ valueOf: given }: Call): Asked {
+  const [time, then, reason] = [given('deadline'), given('then'), given('reason')];
+  if ((time === undefined) !== (then === undefined))
+    throw wrongUse('drain takes --deadline and --then together, or neither');
+  if (then !== undefined && then !== 'close' && then !== 'resume')
+    throw wrongUse(`--then takes close or resume, and not ${safeText(then)}`);
+  return {
+    ...(time === undefined ? {} : { timeout: secondsOf(time) }),
+    ...(then === undefined ? {} : { then }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function secondsOf(time: string): number {
+  const [, digits = '', unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(time) ?? [];
+  if (digits === '') throw wrongUse(`--deadline takes a number with s, m, h or d, and not ${safeText(time)}`);
+  return Number(digits) * (units.get(unit) ?? 1);
+}
+
+function wrongUse(what: string): CommandError {
+  return new CommandError(`${what}. Try: gateway-admin help drain`, exitCodes.wrongUse);
+}
+
+/** Prints what is left whenever that changes, until nothing is. */
+async function waitUntilDrained(call: Call, client: Client, kind: string, name: string): Promise<void> {
+  let said = '';
+  for (;;) {
+    const shown = valueOf(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as {
+      readonly drain?: DrainRepresentation;
+    };
+    const { drain: now } = shown;
+    const text =
+      now === undefined
+        ? 'The drain has ended.'
+        : now.state === 'drained'
+          ? 'Drained: nothing is left.'
+          : `${counted(now.sessions, 'session')} and ${counted(now.connections, 'connection')} are left.`;
+    if (call.output.isJson) call.output.jsonLine(now ?? null);
+    else if (text !== said) call.output.lines(text);
+    if (now === undefined || now.state === 'drained') return;
+    said = text;
+    await sleep(1000);
+  }
+}

@@ -126,15 +126,16 @@ describe('an operator of a gateway in production', () => {
     const servers = ((await shown('Read-Write')) as { readonly servers: readonly string[] }).servers;
     const name = servers[0]?.split('/').at(-1) ?? '';
     const [client] = await logIn('Read-Write', 1);
-    const ended = client?.closed;
     const drained = await ask('drain', 'server', name, '--deadline', '1s', '--then', 'close', ...isConfirmed);
-    expect([drained.code, drained.err]).toEqual([
+    expect([drained.code, drained.out]).toEqual([
       0,
-      expect.stringContaining(`What is left of ${name} after 1 s is closed. Now it has 1 connection.`),
+      `Done: drain server ${name}, then close after 1 s on eu-1 (production).\n`,
     ]);
     await expect(connectDatabase(gateway.portOf('Read-Write'))).rejects.toThrow(/drains/);
-    await ended;
-    await until('nothing is left', async () => (await sessionsOf('/sessions')).length === 0);
+    await until('the server is drained', async () =>
+      JSON.stringify(await gateway.get(`/servers/${name}`)).includes('"drained"'),
+    );
+    await expect(client?.valueOf('select 1')).rejects.toThrow();
     expect(await ask('resume', 'server', name)).toMatchObject({ code: 0 });
     expect(await logIn('Read-Write', 1)).toHaveLength(1);
   });

@@ -61,8 +61,8 @@ export interface Drain {
   readonly from: 'started' | 'stopped';
 }
 
-/** What a caller says of a drain. @internal */
-export type DrainOptions = Pick<Drain, 'timeout' | 'then' | 'reason'>;
+/** What a caller says of a drain. */
+type DrainOptions = Pick<Drain, 'timeout' | 'then' | 'reason'>;
 
 /**
  * A drain in a response.
@@ -167,16 +167,16 @@ type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyD
 /** The drain of a service or server. @internal */
 export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
 
-/** Whether a drain is over: nothing is left, and the host has reported everything that is open. @internal */
-export function isDrained(
+/** Whether a drain is over: nothing is left, and the host has reported everything that is open. */
+function isDrained(
   { sessionsIncomplete }: State,
   { sessions, connections }: Pick<DrainingResource, 'sessions' | 'connections'>,
 ): boolean {
   return sessionsIncomplete !== true && sessions === 0 && connections === 0;
 }
 
-/** Finds what is left on a resource that drains. @internal */
-export function leftOn(
+/** Finds what is left on a resource that drains. */
+function leftOn(
   { draining }: State,
   collection: string,
   { key }: ConfiguredEntity,

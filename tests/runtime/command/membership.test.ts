@@ -303,7 +303,11 @@ describe('a process that dies in a sequence', () => {
 
   // Promise: recovery-undo
   it('leaves what the gateway has refused to undo, when it dies on the way back', async () => {
-    const [clock, store, refused] = [createVirtualClock(0), createMemoryStore(), new EffectRefusedError('No.')];
+    const [clock, store, refused] = [
+      createVirtualClock(0),
+      createMemoryStore(),
+      new EffectRefusedError('No.'),
+    ];
     const gateway = createScriptedGateway({ snapshot: given, clock });
     const dying = await openRunning(store, { snapshot: given, gateway, clock });
     gateway.will('done', 'done', refused, refused, () => new Promise(() => undefined));

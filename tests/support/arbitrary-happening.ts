@@ -119,6 +119,14 @@ const deleted =
       detach: value % 2 === 0,
     });
 
+/** Sets or clears the word of the administrator; the other words stay. */
+const maintenance = (wordsOf: (others: readonly string[]) => readonly string[]): Verb =>
+  named('servers', (from, name, context) => {
+    const words = from.servers.find(name)?.settings.state ?? [];
+    const value = wordsOf(words.filter((word) => word !== 'maintenance'));
+    return patchServer(from, name, [{ op: 'replace', path: '/state', value: [...value] }], context);
+  });
+
 const draining =
   (collection: 'services' | 'servers'): Verb =>
   ({ pick, value, among }) =>
@@ -180,6 +188,8 @@ export const verbs = {
   ]),
   'servers.create': created('servers', (value) => ({ address: '::1', port: value % 70000, protocol: 'pg' })),
   'servers.delete': deleted('servers'),
+  'servers.setMaintenance': maintenance((words) => ['maintenance', ...words]),
+  'servers.clearMaintenance': maintenance((words) => words),
   'servers.drain': draining('servers'),
   'servers.resume': named('servers', (from, name, context) => resume(from, 'servers', name, context)),
   'servers.closeConnections': named('servers', closeServerConnections),

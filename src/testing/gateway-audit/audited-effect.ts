@@ -77,7 +77,8 @@ function membershipEffects(snapshot: Snapshot, deletion: Transition): readonly A
     const known = new Map([...settlements, [first, deletion] as const]);
     if (effect.type !== 'service.create') return { ...audited, first, settlements: known };
     const starting: Transition = (now, within) => startService(now, effect.service, within);
-    const [start] = effectsOf(starting(snapshot, context));
+    // The start of a service that drains ends the drain first.
+    const start = effectsOf(starting(snapshot, context)).find(({ type }) => type === 'service.start');
     if (start !== undefined) known.set(start, starting);
     return { ...audited, first, start, settlements: known };
   });
@@ -159,9 +160,9 @@ function runningTransitions({ services, monitors }: Snapshot): readonly Transiti
     (snapshot, within) => run(snapshot, name, within),
   ];
   return [
-    ...Array.from(services, ({ name, state }) =>
-      transition(state === 'started' ? stopService : startService, name),
-    ),
+    ...[...services]
+      .filter(({ settings }) => settings.drain === undefined)
+      .map(({ name, state }) => transition(state === 'started' ? stopService : startService, name)),
     ...Array.from(monitors, ({ name, state }) =>
       transition(state === 'started' ? stopMonitor : startMonitor, name),
     ),

@@ -72,7 +72,8 @@ const rows: EffectRows = {
       const listeners = { ...thing.listeners, [listener]: { ...definition } };
       gateway.services.set(service, { ...thing, listeners });
     },
-    isSo: ({ services }, { service, listener }) => listener in (services.get(service)?.listeners ?? {}),
+    isSo: ({ services }, { service, listener }) =>
+      Object.hasOwn(services.get(service)?.listeners ?? {}, listener),
   },
   'listener.delete': {
     change(gateway, { service, listener }) {
@@ -80,7 +81,8 @@ const rows: EffectRows = {
       const rest = Object.entries(thing.listeners ?? {}).filter(([key]) => key !== listener);
       gateway.services.set(service, { ...thing, listeners: Object.fromEntries(rest) });
     },
-    isSo: ({ services }, { service, listener }) => !(listener in (services.get(service)?.listeners ?? {})),
+    isSo: ({ services }, { service, listener }) =>
+      !Object.hasOwn(services.get(service)?.listeners ?? {}, listener),
   },
   // A service that was started and has failed since is still started for `inspect`, because the gateway retries. A start
   // of a failed service is in place only if the gateway has carried out that very command, because a failed service may

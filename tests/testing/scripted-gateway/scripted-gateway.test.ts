@@ -30,7 +30,8 @@ interface Scene {
 }
 
 function scene(options: { seed?: number; faults?: GatewayFaults; lateMs?: number } = {}): Scene {
-  const clock = createVirtualClock();
+  // After every deadline of the sample.
+  const clock = createVirtualClock(Date.parse('2016-09-10T00:00:00Z'));
   return { clock, gateway: createScriptedGateway({ snapshot: sampleSnapshot(), clock, ...options }) };
 }
 

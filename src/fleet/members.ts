@@ -43,6 +43,18 @@ const statusShape = z.object({
       detail: z.exactOptional(z.string()),
     }),
   ),
+  // A node of an earlier version does not drain.
+  drains: z._default(
+    z.array(
+      z.object({
+        resource: z.string(),
+        state: z.enum(['draining', 'drained']),
+        sessions: z.number(),
+        connections: z.number(),
+      }),
+    ),
+    [],
+  ),
 });
 
 /** What a node says of itself. @internal */

@@ -26,6 +26,7 @@ import type { FleetLag, FleetNode, RunningFleet } from '../resources/fleet.ts';
 import type { Transition } from '../resources/index.ts';
 import { withStartTimes } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
+import { drainsIn } from '../resources/shared/drain.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { Agreement, type Digest } from './agreement.ts';
 import { Announcer } from './announcer.ts';
@@ -483,6 +484,7 @@ export class RunningNode implements RunningCoordinator {
       position: this.#log.position,
       applied: this.#convergence.behind.length === 0 ? this.#log.position : this.#applied,
       behind: this.#convergence.behind.map(lagOf),
+      drains: [...drainsIn(this.#writer.snapshot)],
     };
   }
 
@@ -582,13 +584,13 @@ export class RunningNode implements RunningCoordinator {
 
   #nodeOf(
     node: string,
-    { version, position, applied, behind }: Omit<Status, 'beat'>,
+    { version, position, applied, behind, drains }: Omit<Status, 'beat'>,
     unseenMs: number,
   ): FleetNode {
     // By the clock of this node alone: a node that is cut off must not take the others for alive for ever.
     const heard = { alive: unseenMs < this.#parts.leaseMs, seen: Math.floor(unseenMs / 1000) };
     const differs = this.#agreement.differs(node);
-    return Object.freeze({ node, version, ...heard, position, applied, behind, differs });
+    return Object.freeze({ node, version, ...heard, position, applied, behind, drains, differs });
   }
 }
 

@@ -35,6 +35,17 @@ export interface FleetNode {
   readonly applied: string;
   /** Where its gateway is not what the fleet has. */
   readonly behind: readonly FleetLag[];
+  /** What drains, and what is left at the node. Drained everywhere is what every node that lives shows as drained. */
+  readonly drains: readonly {
+    /** Link of the service or server. */
+    readonly resource: string;
+    /** Whether nothing is left at the node. */
+    readonly state: 'draining' | 'drained';
+    /** Number of sessions that are left at the node. */
+    readonly sessions: number;
+    /** Number of backend connections that are left at the node. */
+    readonly connections: number;
+  }[];
   /**
    * Whether the node has read another configuration out of the same log than this one. That is a fault of the library or of
    * the store: report it, and restart the node that is wrong.
@@ -115,6 +126,16 @@ const fields = defineFields<{
         since: z.string(),
         code: z.exactOptional(shape.text(255)),
         detail: z.exactOptional(z.string()),
+      }),
+    ),
+  },
+  drains: {
+    shape: z.array(
+      z.strictObject({
+        resource: shape.text(4096),
+        state: z.enum(['draining', 'drained']),
+        sessions: z.int().check(z.minimum(0)),
+        connections: z.int().check(z.minimum(0)),
       }),
     ),
   },

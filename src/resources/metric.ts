@@ -51,6 +51,12 @@ export const metricTable: MetricTable = {
     labels: ['name', 'state'],
     samples: ({ services }) => statesOf(services),
   },
+  gateway_service_draining: {
+    type: 'gauge',
+    help: '1 while the service drains, 0 otherwise; what is left are its sessions',
+    labels: ['name'],
+    samples: ({ services }) => valuesOf(services, ({ settings }) => Number('drain' in settings)),
+  },
   gateway_service_sessions: {
     type: 'gauge',
     help: 'Open sessions of the service',
@@ -85,6 +91,12 @@ export const metricTable: MetricTable = {
     labels: ['name', 'status'],
     samples: ({ servers }) =>
       wordsOf(servers, serverStatusWords, ({ settings }, word) => settings.state.includes(word)),
+  },
+  gateway_server_draining: {
+    type: 'gauge',
+    help: '1 while the server drains, 0 otherwise; what is left are its connections',
+    labels: ['name'],
+    samples: ({ servers }) => valuesOf(servers, ({ settings }) => Number('drain' in settings)),
   },
   gateway_server_connections: {
     type: 'gauge',

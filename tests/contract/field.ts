@@ -288,6 +288,11 @@ export const fields: readonly Field[] = [
     ['behind.[].since', 'iso8601', undefined],
     ['behind.[].code', 'text', ['effect-refused']],
     ['behind.[].detail', 'text', ['The gateway refused: The port is taken. Nothing was changed.']],
+    ['drains', 'objects', undefined],
+    ['drains.[].resource', 'text', ['/servers/Spare-DB', '/services/Spare-Service']],
+    ['drains.[].state', 'text', ['drained', 'drained']],
+    ['drains.[].sessions', 'number', [0, 0]],
+    ['drains.[].connections', 'number', [0, 0]],
     ['differs', 'boolean', false],
   ]),
   ...rows('history entry', [

@@ -104,6 +104,7 @@ describe('a node of which the store knows nothing', () => {
       position: '',
       applied: '',
       behind: [],
+      drains: [],
     };
     await members.announce(status, 1000);
     expect(members.silenceOf('b')).toBe(0);
@@ -114,7 +115,16 @@ describe('a node of which the store knows nothing', () => {
 
 describe('the silence of a node', () => {
   const levels: [number, number] = [level, level];
-  const status = { boot: 'x', version: '1', levels, leaseMs: 10_000, position: '', applied: '', behind: [] };
+  const status = {
+    boot: 'x',
+    version: '1',
+    levels,
+    leaseMs: 10_000,
+    position: '',
+    applied: '',
+    behind: [],
+    drains: [],
+  };
 
   /** The members as node a sees them, with what node b has said last. */
   async function heard() {

@@ -39,6 +39,7 @@ function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot
   for (const { key, name, state, settings } of services) {
     for (const each of ['started', 'stopped', 'failed'])
       set('gateway_service_state', { name, state: each }, each === state ? 1 : 0);
+    set('gateway_service_draining', { name }, settings.drain === undefined ? 0 : 1);
     set('gateway_service_sessions', { name }, all.filter(({ service }) => service === key).length);
     if (settings.max_connection) set('gateway_service_sessions_limit', { name }, settings.max_connection);
     set('gateway_service_sessions_opened_total', { name }, sessions.totalOfService(key));
@@ -48,6 +49,7 @@ function figuresOf({ revision, services, servers, monitors, sessions }: Snapshot
   for (const { key, name, settings } of servers) {
     for (const status of ['master', 'slave', 'synced', 'running', 'maintenance'] as const)
       set('gateway_server_status', { name, status }, settings.state.includes(status) ? 1 : 0);
+    set('gateway_server_draining', { name }, settings.drain === undefined ? 0 : 1);
     set('gateway_server_connections', { name }, connections.filter(({ server }) => server === key).length);
   }
   for (const { name, state } of monitors)
@@ -130,6 +132,7 @@ describe('the metrics of a snapshot', () => {
       'gateway_service_state{name="Sales",state="started"} 1',
       'gateway_service_state{name="Sales",state="stopped"} 0',
       'gateway_service_state{name="Sales",state="failed"} 0',
+      'gateway_service_draining{name="Sales"} 0',
       'gateway_service_sessions{name="Sales"} 0',
       'gateway_service_sessions_limit{name="Sales"} 100',
       'gateway_service_sessions_opened_total{name="Sales"} 7',
@@ -139,6 +142,7 @@ describe('the metrics of a snapshot', () => {
       'gateway_server_status{name="db-1",status="synced"} 0',
       'gateway_server_status{name="db-1",status="running"} 1',
       'gateway_server_status{name="db-1",status="maintenance"} 1',
+      'gateway_server_draining{name="db-1"} 0',
       'gateway_server_connections{name="db-1"} 0',
     ]);
   });

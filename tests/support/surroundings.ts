@@ -82,6 +82,7 @@ const ownNode = {
   position: '2.5f0c8e21a9b3',
   applied: '2.5f0c8e21a9b3',
   behind: [],
+  drains: [],
   differs: false,
 };
 
@@ -101,6 +102,10 @@ const nodes: readonly FleetNode[] = [
         detail: 'The gateway refused: The port is taken. Nothing was changed.',
       },
     ],
+    drains: ['/servers/Spare-DB', '/services/Spare-Service'].map((resource) => ({
+      ...{ resource, sessions: 0, connections: 0 },
+      state: 'drained',
+    })),
   },
 ];
 

@@ -175,6 +175,21 @@ function isDrained(
   return sessionsIncomplete !== true && sessions === 0 && connections === 0;
 }
 
+/** What drains, with what is left. @internal */
+export function drainsIn(snapshot: State): readonly {
+  readonly resource: string;
+  readonly state: DrainRepresentation['state'];
+  readonly sessions: number;
+  readonly connections: number;
+}[] {
+  return snapshot.draining.map(({ collection, key, sessions, connections }) => ({
+    resource: linkOfKey(snapshot, collection, key),
+    state: isDrained(snapshot, { sessions, connections }) ? 'drained' : 'draining',
+    sessions,
+    connections,
+  }));
+}
+
 /** Finds what is left on a resource that drains. */
 function leftOn(
   { draining }: State,

@@ -11,6 +11,7 @@ import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Note } from '../../core/note.ts';
 import { nameKey } from '../../core/name.ts';
+import { parseInstant } from '../../core/time.ts';
 import { decodeSegment, parseLink } from '../../core/link.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import { linkOf, sessionsOf } from '../../snapshot/state.ts';
@@ -82,8 +83,11 @@ function ofDrain(
     'service' in about
       ? [table.countOfService(about.service), 'session']
       : [table.countOfServer(about.server), 'connection'];
+  // An undo or a restore can bring back a drain whose deadline has passed.
+  const isOver = (parseInstant(drain.until ?? '') ?? Infinity) <= about.at;
+  const when = isOver ? 'at once' : `after ${String(drain.timeout)} s`;
   const detail =
-    `What is left of ${nameIn(resource)} after ${String(drain.timeout)} s is closed. Now it has ` +
+    `What is left of ${nameIn(resource)} is closed ${when}. Now it has ` +
     `${String(count)} ${what}${count === 1 ? '' : 's'}.`;
   return [{ code: 'closes-at-deadline', resource, count, detail }];
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  adoptDocument,
   closeServerConnections,
   createSnapshot,
   drain,
@@ -83,9 +84,22 @@ describe('the notes of a plan', () => {
         {
           code: 'closes-at-deadline',
           count: 2,
-          detail: 'What is left of db-1 after 60 s is closed. Now it has 2 connections.',
+          detail: 'What is left of db-1 is closed after 60 s. Now it has 2 connections.',
         },
         { code: 'no-usable-server', resource: '/services/Sales' },
+      ],
+    ],
+    [
+      'a drain that comes back after its deadline',
+      (snapshot, context) => {
+        const drained = drain(snapshot, 'services', 'Sales', { timeout: 1, then: 'close' }, { now: 0 }).next;
+        return adoptDocument(snapshot, drained, context);
+      },
+      [
+        {
+          code: 'closes-at-deadline',
+          detail: 'What is left of Sales is closed at once. Now it has 2 sessions.',
+        },
       ],
     ],
     [

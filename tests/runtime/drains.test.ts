@@ -5,7 +5,9 @@ import {
   createSnapshot,
   drain,
   EffectRefusedError,
+  patchServer,
   resume,
+  sequence,
   type Drain,
   type HostReport,
   type Transition,
@@ -112,6 +114,25 @@ describe('a drain', () => {
     expect(tries()).toBe(2);
     await at.clock.advance(1);
     expect([tries(), at.admin.snapshot.sessions.size]).toEqual([3, 0]);
+  });
+
+  // Promise: recovery-undo
+  it('stays ended if the gateway refuses to stop the service again', async () => {
+    const [made, store] = [parts(), createMemoryStore()];
+    const first = await openRunning(store, made);
+    await first.admin.execute(drainSales());
+    const [no, port] = [new EffectRefusedError('No.'), { op: 'replace', path: '/port', value: 7 } as const];
+    const patch: Transition = (from, context) => patchServer(from, 'db-1', [port], context);
+    // Of the two changes of Sales and that of db-1, the last one is refused; and so is the stop on the way back.
+    made.gateway.will('done', 'done', no, no);
+    const execution = await first.admin.execute(sequence(resumeSales, patch));
+    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'partly-done' } });
+    expect(service(first)).toMatchObject({ state: 'started' });
+    expect(service(first)?.settings.drain).toBeUndefined();
+    expect(made.gateway.differences(first.admin.snapshot)).toEqual([]);
+    await first.admin.close();
+    const { admin } = await openRunning(store, made);
+    expect(admin.snapshot.services.find('sales')?.state).toBe('started');
   });
 
   // Promise: drain-deadline

@@ -3,6 +3,7 @@
  */
 import {
   createSnapshot,
+  InvalidDocumentError,
   openAdmin,
   stopService,
   toDocument,
@@ -31,7 +32,11 @@ const isLoss = /^(?:StoreLostError|StoreConflictError)$/;
 /** The most effects that a command has, unless it closes many sessions one by one. */
 const mostEffects = 8;
 
-/** Opens the interface; `undefined` when the process dies, or the store fails, before it is open. */
+/**
+ * Opens the interface; `undefined` when the process dies, or the store fails, before it is open.
+ *
+ * @throws InvalidDocumentError if the store holds a state that no start can read
+ */
 export async function beginLife(surroundings: Surroundings): Promise<Life | undefined> {
   const mortal = new Mortal(surroundings);
   const { snapshot, sealer, maxEventsKept = 10_000 } = surroundings;
@@ -49,7 +54,10 @@ export async function beginLife(surroundings: Surroundings): Promise<Life | unde
     },
   }).then(
     (admin) => new Life(admin, mortal, errors),
-    () => undefined,
+    (error: unknown) => {
+      if (error instanceof InvalidDocumentError) throw error;
+      return undefined;
+    },
   );
   return Promise.race([opening, mortal.death]);
 }

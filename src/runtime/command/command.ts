@@ -7,7 +7,6 @@ import type { AdminEvent, Effect } from '../../resources/index.ts';
 import { carryOut } from './effect.ts';
 import type { Flight, Position, Progress } from './flight.ts';
 import {
-  aspectOf,
   groupsIn,
   hasIrreversible,
   inverseOf,
@@ -188,8 +187,8 @@ async function performGroup(
 /**
  * Undoes effects, the last one first.
  *
- * If a later effect on an aspect of a resource cannot be undone, earlier effects on that aspect are kept too; undoing
- * them would create a state that never existed.
+ * If a later effect on a resource cannot be undone, earlier effects on that resource are kept too; undoing them would
+ * create a state that never existed, such as a started service that drains.
  *
  * @returns the events that stand because the host refused to undo their effects
  * @internal
@@ -199,7 +198,7 @@ export async function undo(done: readonly ActingStage[], flight: Flight): Promis
   const left = [...done];
   for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
     const { effect } = stage;
-    const isKept = kept.some((each) => aspectOf(each.effect) === aspectOf(effect));
+    const isKept = kept.some((each) => each.effect.resource === effect.resource);
     const isUndone = !isKept && (await undoOne(effect, flight));
     if (!isUndone) kept.unshift(stage);
   }

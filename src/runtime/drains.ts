@@ -45,6 +45,9 @@ interface Due {
   readonly until: number;
 }
 
+/** What deadlines depend on. */
+type Shown = Pick<Snapshot, 'draining'> & Partial<Pick<Snapshot, 'services' | 'servers'>>;
+
 /** Acts at the deadlines of drains. @internal */
 export class Drains {
   readonly #options: DrainsOptions;
@@ -52,8 +55,8 @@ export class Drains {
   readonly #acting = new Set<string>();
   readonly #closed = new AbortController();
   #wake = new AbortController();
-  /** What drained at the last look; `undefined` before the interface is open. */
-  #draining: Snapshot['draining'] | undefined;
+  /** What was shown at the last look; `undefined` before the interface is open. */
+  #shown: Shown | undefined;
   #isRunning = false;
 
   constructor(options: DrainsOptions) {
@@ -62,7 +65,7 @@ export class Drains {
 
   /** The interface is open. */
   begin(): void {
-    this.#draining = [];
+    this.#shown = { draining: [] };
     this.look();
   }
 
@@ -73,15 +76,19 @@ export class Drains {
 
   /** Looks after a change, and from then on once a second until the last deadline. */
   look(): void {
-    const { draining } = this.#options.snapshot();
-    if (this.#draining === undefined || draining === this.#draining) return;
-    this.#draining = draining;
+    if (this.#shown === undefined) return;
+    const { draining, services, servers } = this.#options.snapshot();
+    const { draining: before, ...others } = this.#shown;
+    // A drain gets another deadline while as much is left.
+    const isOther = draining.length > 0 && (services !== others.services || servers !== others.servers);
+    if (draining === before && !isOther) return;
+    this.#shown = { draining, services, servers };
     this.#lookAgain();
   }
 
   #lookAgain(): void {
     this.#wake.abort();
-    if (this.#isRunning || this.#draining?.length === 0 || this.#closed.signal.aborted) return;
+    if (this.#isRunning || this.#shown?.draining.length === 0 || this.#closed.signal.aborted) return;
     this.#isRunning = true;
     this.#run().catch(this.#options.onError);
   }

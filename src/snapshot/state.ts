@@ -320,7 +320,9 @@ function recounted<S extends State>(state: S, change: Change): S {
   });
   if (changed.length === 0) return state;
   const next = withMember(state, 'draining', Object.freeze(draining), change);
-  return changed.reduce((now, { collection, key }) => markKey(now, { collection }, key, change), next);
+  // Also what a command has closed is each node's own, and no change of the configuration.
+  const live = { ...change, origin: 'report' } as const;
+  return changed.reduce((now, { collection, key }) => markKey(now, { collection }, key, live), next);
 }
 
 /** The host has reported everything that is open. @internal */

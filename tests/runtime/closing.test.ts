@@ -306,7 +306,7 @@ describe('a command whose outcome is unknown when the interface closes', () => {
       const store = createMemoryStore();
       const { admin } = await openRunning(store, { gateway });
       const { snapshot } = admin;
-      expect((await admin.execute(sequence(stop, limit, stopWatch))).outcome).toBe('unknown');
+      expect((await admin.execute(sequence(stop, stopWatch, limit))).outcome).toBe('unknown');
       await admin.close();
       expect(admin.snapshot).toBe(snapshot);
       const next = await openRunning(store, {

@@ -116,6 +116,22 @@ describe('a drain', () => {
     expect([tries(), at.admin.snapshot.sessions.size]).toEqual([3, 0]);
   });
 
+  // Promise: drain-deadline
+  it('gets its deadline, or another one, from a later drain', async () => {
+    const at = running();
+    open(at, 2);
+    await at.admin.execute(drainSales());
+    await at.clock.advance(5000);
+    await at.admin.execute(drainSales({ timeout: 100, then: 'resume' }));
+    await at.clock.advance(5000);
+    await at.admin.execute(drainSales({ timeout: 10, then: 'close' }));
+    await at.clock.advance(9999);
+    expect(at.admin.snapshot.sessions.size).toBe(2);
+    await at.clock.advance(1);
+    await at.clock.settle();
+    expect(at.admin.snapshot.sessions.size).toBe(0);
+  });
+
   // Promise: recovery-undo
   it('stays ended if the gateway refuses to stop the service again', async () => {
     const [made, store] = [parts(), createMemoryStore()];

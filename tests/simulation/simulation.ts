@@ -2,8 +2,6 @@
  * Deterministic simulation: a world of clients, a failing gateway, a failing disk, and a process that dies between any
  * two steps and is started again. Everything follows from a seed, so that a fault can be looked at again and again.
  */
-import { isDeepStrictEqual } from 'node:util';
-
 import {
   nameKey,
   createSnapshot,
@@ -421,8 +419,7 @@ class World {
     const { admin } = await this.#living();
     const after = configuration(admin.snapshot);
     await this.#ledger?.lookAtRest(admin);
-    // As values: an undo puts a member of a drain back behind the others.
-    if (!isDeepStrictEqual(before, after))
+    if (JSON.stringify(before) !== JSON.stringify(after))
       this.#faults.push('another start on the same disk shows something else');
   }
 
@@ -431,6 +428,9 @@ class World {
     if (this.#repeats) life.admin.report(this.#statusReports());
     if (life.alive && life.settled && !this.#abandonment.isAny)
       this.#faults.push(...this.#differences(life.admin));
+    // Before a start looks at every deadline.
+    if (life.alive && life.settled && !life.isStoreLost)
+      this.#faults.push(...(this.#drainer?.overdue(life.admin, this.#clock.now()) ?? []));
     if (life.alive) this.#faults.push(...life.unheeded(), ...(await this.#storeFaults(life)));
     await this.#close(life);
   }

@@ -17,10 +17,19 @@ export function configuration(snapshot: Snapshot): GatewayDocument {
   return {
     ...document,
     logs: logging,
-    servers: servers.map(({ status_reason: _reason, status_since: _since, ...server }) => server),
-    services: services.map(({ total_connections: _counted, started: _since, ...service }) => wanted(service)),
+    servers: servers.map(({ status_reason: _reason, status_since: _since, ...server }) => inOrder(server)),
+    services: services.map(({ total_connections: _counted, started: _since, ...service }) =>
+      inOrder(wanted(service)),
+    ),
     monitors: monitors.map(wanted),
   };
+}
+
+/** The members of a drain in one order: an undo puts back a member behind the others. */
+function inOrder<T extends { readonly drain?: object }>(thing: T): T {
+  if (thing.drain === undefined) return thing;
+  const members = Object.entries(thing.drain).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { ...thing, drain: Object.fromEntries(members) };
 }
 
 interface Lived {

@@ -212,16 +212,19 @@ export function representDrain(
   const { drain } = thing.settings;
   const left = leftOn(snapshot, collection, thing);
   if (drain === undefined || left === undefined) return undefined;
-  const { sessions, connections } = left;
-  const { since, until, timeout: _timeout, ...rest } = drain;
+  const { since, until, then, reason, by, from } = drain;
   const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
+  // One order, wherever an undo has put a member back: one version has one text.
   return {
     state: isDrained(snapshot, left) ? 'drained' : 'draining',
     since: time(since),
     ...(until === undefined ? {} : { until: time(until) }),
-    ...rest,
-    sessions,
-    connections,
+    ...(then === undefined ? {} : { then }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(by === undefined ? {} : { by }),
+    ...(from === undefined ? {} : { from }),
+    sessions: left.sessions,
+    connections: left.connections,
   };
 }
 

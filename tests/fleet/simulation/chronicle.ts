@@ -24,8 +24,8 @@ export class Chronicle {
   readonly #ever = new Map<string, Set<string>>();
   /** The nodes with the links of the resources on which a command of theirs was ended. */
   readonly #fenced = new Set<string>();
-  /** The moments of the last events of actors. */
-  readonly #actors = new Map<string, number>();
+  /** The moments of the last events of the commands of actors. What acts for an actor at a deadline is another command. */
+  readonly #actors = new Map<string, { readonly command: string; readonly moment: number }>();
 
   /** The log as it is now. */
   get ledger(): Ledger | undefined {
@@ -68,9 +68,9 @@ export class Chronicle {
     return this.#ever.get(link)?.has(content) === true;
   }
 
-  /** The moment at which the log got the last event of an actor; `undefined` if no log ever had one. */
+  /** The moment at which the log got the last event of the command of an actor; `undefined` if no log ever had one. */
   momentOf(actor: string): number | undefined {
-    return this.#actors.get(actor);
+    return this.#actors.get(actor)?.moment;
   }
 
   /** Whether a node has ever had to take back a command on a resource, because others have ended it or a set-back has. */
@@ -79,7 +79,10 @@ export class Chronicle {
   }
 
   #noteEnd(record: Extract<LogRecord, { readonly type: 'settlement' }>): void {
-    for (const { actor } of record.events) if (actor !== undefined) this.#actors.set(actor, this.now);
+    const { command } = record;
+    for (const { actor } of record.events)
+      if (actor !== undefined && (this.#actors.get(actor)?.command ?? command) === command)
+        this.#actors.set(actor, { command, moment: this.now });
     if (record.why !== undefined) this.#noteFenced(record);
   }
 

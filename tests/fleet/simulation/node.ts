@@ -8,6 +8,7 @@ import {
   toDocument,
   type Admin,
   type Effect,
+  type GatewayPort,
   type HostReport,
   type Snapshot,
 } from 'gateway-admin-core';
@@ -29,6 +30,8 @@ export interface NodeOptions extends Omit<Surroundings, 'gateway'> {
   readonly faults: GatewayFaults;
   /** A client has got an answer. */
   readonly onAnswer: (sent: Sent) => void;
+  /** The gateway of a node is asked for an effect. */
+  readonly onEffect: (node: Node, effect: Effect, commandId: string) => void;
 }
 
 /** A running interface. */
@@ -60,6 +63,12 @@ export class Node {
     return this.running !== undefined && !this.running.process.isPaused;
   }
 
+  /** The time of day at the node, in milliseconds since 1970. */
+  get now(): number {
+    const { clock, skewMs } = this.#options;
+    return clock.now() + skewMs;
+  }
+
   /** Whether a client waits for an answer. */
   get waits(): boolean {
     return this.#waiting.size > 0;
@@ -79,8 +88,15 @@ export class Node {
   }
 
   start(): void {
-    const { name, snapshot, random } = this.#options;
-    const process = new Process({ ...this.#options, gateway: this.gateway });
+    const { name, snapshot, random, onEffect } = this.#options;
+    const gateway: GatewayPort = {
+      ...this.gateway,
+      apply: (effect, context) => {
+        onEffect(this, effect, context.commandId);
+        return this.gateway.apply(effect, context);
+      },
+    };
+    const process = new Process({ ...this.#options, gateway });
     this.process = process;
     this.isClosing = false;
     process.onDeath(() => {
@@ -198,7 +214,7 @@ export class Node {
       ),
     ]);
     const brought = Array.from(links, (link) => this.#bring({ admin, process }, link));
-    admin.report(this.gateway.sessionReports());
+    admin.report([...this.gateway.sessionReports(), { type: 'sessions.complete' }]);
     await Promise.all(brought);
     if (!process.isDead) admin.report(serverReports(this.gateway));
   }

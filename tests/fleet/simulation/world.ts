@@ -14,6 +14,7 @@ import {
 
 import { level, restoreShared } from '../../../src/fleet/shared-history.ts';
 import { anyCommand, maintenanceCommand, patchOf, type ClientCommand } from '../../simulation/command.ts';
+import { Drainer } from '../../simulation/drainer.ts';
 import { Founder } from '../../simulation/founder.ts';
 import { document, statuses } from '../../simulation/simulation.ts';
 import type { FleetCommand, Principal, Sent, Tag } from './answer.ts';
@@ -43,13 +44,18 @@ const steps = 20;
  */
 export async function simulate(seed: number, rules: Partial<DiskRules> = {}): Promise<readonly string[]> {
   const founding = createRandom(seed + 2 ** 36);
-  const founder = founding.chance(0.5) ? founding : undefined;
-  return new World(
-    createRandom(seed),
-    createRandom(seed + 2 ** 32),
-    { ...allRules, ...rules },
-    founder,
-  ).run();
+  const draining = createRandom(seed + 2 ** 37);
+  const guests = {
+    founding: founding.chance(0.5) ? founding : undefined,
+    draining: draining.chance(0.25) ? draining : undefined,
+  };
+  return new World(createRandom(seed), createRandom(seed + 2 ** 32), { ...allRules, ...rules }, guests).run();
+}
+
+/** The random sources of what happens in some fleets only. */
+interface Guests {
+  readonly founding: Random | undefined;
+  readonly draining: Random | undefined;
 }
 
 class World {
@@ -77,16 +83,19 @@ class World {
   readonly #setsBack: boolean;
   /** In some fleets, clients create and delete. */
   readonly #founding: { readonly random: Random; readonly founder: Founder } | undefined;
+  /** In some fleets, clients drain. */
+  readonly #draining: { readonly random: Random; readonly drainer: Drainer } | undefined;
   #mortality: number;
   /** When a dead node may start again, by its name. */
   readonly #starts = new Map<string, number>();
   /** The end of what holds a node up, by its name. */
   readonly #troubles = new Map<string, { readonly until: number; readonly end: () => void }>();
 
-  constructor(random: Random, more: Random, rules: DiskRules, founding: Random | undefined) {
+  constructor(random: Random, more: Random, rules: DiskRules, { founding, draining }: Guests) {
     this.#random = random;
     this.#more = more;
     this.#founding = founding && { random: founding, founder: new Founder(founding, false) };
+    this.#draining = draining && { random: draining, drainer: new Drainer(draining) };
     this.#readings = new Readings(this.#chronicle, more, founding);
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#setsBack = random.chance(0.15);
@@ -117,12 +126,13 @@ class World {
     for (let step = 0; step < steps; step += 1) await this.#step();
     await (this.#more.chance(0.1) ? this.#endInTrouble() : this.#rest());
     const nodes = this.#nodes.flatMap(({ faults }) => faults);
-    const { faults: founded = [] } = this.#founding?.founder ?? {};
-    return [...new Set([...this.#faults, ...nodes, ...this.#readings.faults, ...founded])];
+    const guests = [this.#founding?.founder, this.#draining?.drainer];
+    const brought = guests.flatMap((guest) => guest?.faults ?? []);
+    return [...new Set([...this.#faults, ...nodes, ...this.#readings.faults, ...brought])];
   }
 
   #nodeOf(name: string): Node {
-    const { below } = this.#random;
+    const skewMs = this.#random.below(7_200_000);
     return new Node({
       name,
       snapshot: this.#founding === undefined ? snapshot : snapshotOf(document, name),
@@ -131,9 +141,14 @@ class World {
       random: this.#random,
       faults: scaled(this.#roughness),
       mortality: () => this.#mortality,
-      skewMs: below(7_200_000),
+      // A deadline is that of the clock of the node that was asked.
+      skewMs: this.#draining === undefined ? skewMs : skewMs % 3000,
       onAnswer: (sent) => {
         this.#lookAtAnswer(sent);
+      },
+      onEffect: (node, effect, commandId) => {
+        const admin = node.running?.admin;
+        if (admin !== undefined) this.#draining?.drainer.note(effect, commandId, admin, node.now);
       },
     });
   }
@@ -143,7 +158,14 @@ class World {
     for (const node of this.#nodes) {
       this.#readings.look(node);
       this.#lookAtLinks(node.name, node.running?.admin.snapshot);
+      this.#lookAtDrains(node);
     }
+  }
+
+  #lookAtDrains({ name, running, gateway }: Node): void {
+    if (running === undefined || this.#draining === undefined) return;
+    const early = this.#draining.drainer.early(running.admin, gateway);
+    this.#faults.push(...early.map((text) => `${name}: ${text}`));
   }
 
   #lookAtLinks(where: string, snapshot: Snapshot | undefined): void {
@@ -156,6 +178,7 @@ class World {
     for (let count = random.below(5); count > 0; count -= 1) this.#send();
     this.#changeMode();
     this.#found();
+    this.#drain();
     if (random.chance(0.3)) this.#traffic();
     if (random.chance(0.5 * this.#roughness)) this.#trouble(random.pick(this.#nodes));
     if (random.chance(0.1)) this.#outage();
@@ -210,12 +233,32 @@ class World {
     if (isAwake && random.chance(0.6)) running?.admin.report(founder.happenings(gateway));
   }
 
+  /** Clients drain and resume at any node. */
+  #drain(): void {
+    if (this.#draining === undefined) return;
+    const { random, drainer } = this.#draining;
+    for (let count = random.below(3); count > 0; count -= 1) {
+      const node = this.#pickAwake(random);
+      const asked = node && drainer.next(this.#sent.length + 1, node.now);
+      if (node !== undefined && asked !== undefined) drainer.sent(asked, this.#sendTo(node, random, asked));
+    }
+  }
+
   #sendFrom(random: Random, command: FleetCommand): void {
+    const node = this.#pickAwake(random);
+    if (node !== undefined) this.#sendTo(node, random, command);
+  }
+
+  #pickAwake(random: Random): Node | undefined {
     const awake = this.#nodes.filter(({ isAwake }) => isAwake);
-    if (awake.length === 0) return;
-    const node = random.pick(awake);
+    return awake.length === 0 ? undefined : random.pick(awake);
+  }
+
+  /** Gives the name of the client. */
+  #sendTo(node: Node, random: Random, command: FleetCommand): string {
+    const actor = `client${String(this.#sent.length + 1)}`;
     const sent: Sent = {
-      actor: `client${String(this.#sent.length + 1)}`,
+      actor,
       command,
       node: node.name,
       askedAt: this.#chronicle.now,
@@ -224,6 +267,7 @@ class World {
     };
     this.#sent.push(sent);
     node.send(sent);
+    return actor;
   }
 
   /** At times, somebody makes the fleet read-only, and somebody ends that soon. */
@@ -458,10 +502,20 @@ class World {
     for (const node of this.#nodes)
       if (node.unrest !== undefined)
         this.#faults.push(`${node.name} does not come to rest: it ${node.unrest}`);
+    if (this.#draining !== undefined) await this.#lookAtDeadlines(this.#draining.drainer);
     this.#judge();
     if (this.#faults.length === 0) await this.#goOn();
     if (this.#faults.length === 0 && this.#founding !== undefined) await this.#openAgain();
     await this.#clock.waitFor(Promise.all(this.#nodes.map((node) => node.close())));
+  }
+
+  /** A minute after a deadline, each node has done what was to be done. */
+  async #lookAtDeadlines(drainer: Drainer): Promise<void> {
+    await this.#settles(120_000, 75_000);
+    for (const { name, running, now } of this.#nodes) {
+      const overdue = running === undefined ? [] : drainer.overdue(running.admin, now);
+      this.#faults.push(...overdue.map((text) => `${name}: ${text}`));
+    }
   }
 
   #heal(): void {

@@ -52,8 +52,8 @@ async function startServer(installation: Installation, name = '', wanted = ''): 
   // A query ends soon after the session that has sent the query. Windows cannot.
   const interval = process.platform === 'win32' ? '0' : '500';
   const settings = [`client_connection_check_interval=${interval}`];
-  // The databases are faster, and lose nothing that anybody needs.
-  if (name !== 'store') settings.push('fsync=off');
+  // The databases are faster, and lose nothing that anybody needs. They take the clients of several gateways.
+  if (name !== 'store') settings.push('fsync=off', 'max_connections=300');
   const server = spawnServer(installation, data, port, settings);
   servers.push(server);
   await isReady(server);

@@ -1,0 +1,154 @@
+/**
+ * The fleet of the drain test: the example gateway as `npm start -- --fleet 3` runs it, in front of real PostgreSQL servers.
+ * The program starts a node again that was killed.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { createClient, sendWithFetch } from 'gateway-admin-core/client';
+import { Client } from 'pg';
+
+const program = fileURLToPath(new URL('../../examples/dist/gateway/main.js', import.meta.url));
+
+/** How a client of PostgreSQL logs in. */
+export const login = { host: '127.0.0.1', user: 'postgres', database: 'postgres' };
+
+/** Starts the fleet. What was started is ended by `closers`, the last thing first. */
+export async function startFleet(judge, signal, closers) {
+  const fleet = new Fleet(judge);
+  // Detached: Ctrl-C reaches every process of a terminal, and the clients end before their gateways.
+  const args = [program, '--fleet', '3', '--admin-port', '0', '--quiet'];
+  const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'exit').then(([code, by]) => (fleet.end = `${by ?? code}`));
+  // What the program has started ends when the program is gone, however that comes about.
+  process.once('exit', () => child.kill('SIGKILL'));
+  closers.push(async () => {
+    child.kill('SIGINT');
+    await Promise.race([ended, sleep(60_000, undefined, { ref: false })]);
+    child.kill('SIGKILL');
+    await ended;
+  });
+  for (const stream of [child.stdout, child.stderr]) readLines(stream, (line) => fleet.hear(line));
+  while (!fleet.nodes.every(({ client }) => client)) {
+    if (fleet.end !== undefined)
+      throw new Error(`The fleet ended with ${fleet.end}: ${fleet.said.join('\n')}`);
+    await sleep(50, undefined, { signal });
+  }
+  await fleet.look(closers);
+  return fleet;
+}
+
+class Fleet {
+  nodes = ['one', 'two', 'three'].map((name) => new Node(name));
+  /** The names of the services, with the links of their servers. */
+  services = new Map();
+  /** The names of the servers, with their ports. */
+  servers = new Map();
+  /** How the program has ended. */
+  end;
+  /** The last lines that are not about clients. */
+  said = [];
+  #judge;
+  /** A connection to each server, by name. */
+  #observers = new Map();
+
+  constructor(judge) {
+    this.#judge = judge;
+  }
+
+  get running() {
+    return this.nodes.filter(({ isRunning }) => isRunning);
+  }
+
+  /** Kills a node with all its sessions. Resolves when the node is back with all its services. */
+  async kill(node, signal) {
+    const kill = this.#judge.kill(node.name);
+    node.isRunning = false;
+    process.kill(node.pid, 'SIGKILL');
+    while (!node.isRunning) await sleep(50, undefined, { signal });
+    // The system can have given the port of a listener away. An operator then starts the service again.
+    for (const service of this.services.keys())
+      while ((await node.client.services.get(service)).value.state === 'failed') {
+        await node.client.services.start(service);
+        await sleep(500, undefined, { signal });
+      }
+    kill.back = Date.now();
+  }
+
+  /** The sessions of a service or server that PostgreSQL has for a node. Clients name their node and service. */
+  async openAt({ name: node }, { collection, name }) {
+    const isServer = collection === 'servers';
+    const text =
+      `select application_name as session, extract(epoch from backend_start) * 1000 as begun from pg_stat_activity ` +
+      `where starts_with(application_name, $1)`;
+    const asked = [...this.#observers].filter(([server]) => !isServer || server === name);
+    const answers = await Promise.all(
+      asked.map(([, observer]) => observer.query(text, [isServer ? `${node}/` : `${node}/${name}/`])),
+    );
+    return answers.flatMap(({ rows }) => rows);
+  }
+
+  /** Hears what the program prints. */
+  hear(line) {
+    const [, name, text] = /^(one|two|three) (.*)$/.exec(line) ?? [];
+    const node = this.nodes.find((each) => each.name === name);
+    if (node?.hear(text)) return;
+    if (node?.isRunning && text.startsWith('has ended')) this.#judge.breach(1, `The node ${line}`);
+    if (!line.startsWith('A client was turned away')) this.said = [...this.said.slice(-39), line];
+  }
+
+  /** Reads the configuration, and connects to each server. */
+  async look(closers) {
+    const { client } = this.nodes[0];
+    for (const { name, servers } of (await client.services.list()).value.elements)
+      this.services.set(name, servers);
+    for (const { name, port } of (await client.servers.list()).value.elements) {
+      this.servers.set(name, port);
+      const observer = new Client({ ...login, port });
+      observer.on('error', () => undefined);
+      await observer.connect();
+      closers.push(() => observer.end());
+      await observer.query('create unlogged table visits (client int, visit int)');
+      this.#observers.set(name, observer);
+    }
+  }
+}
+
+/** A node, over all its processes. */
+class Node {
+  client;
+  isRunning = false;
+  pid;
+  #ports = new Map();
+
+  constructor(name) {
+    this.name = name;
+  }
+
+  /** The port of the listener of a service. */
+  portOf(service) {
+    return this.#ports.get(service.replaceAll(' ', '-'));
+  }
+
+  /** Hears a line about this node. Gives whether the line was understood. */
+  hear(text) {
+    const [, service, port] = /^listener (\S+) \S+:(\d+)$/.exec(text) ?? [];
+    const [, pid] = /^(?:is back\. )?process (\d+)$/.exec(text) ?? [];
+    const [, origin] = /^admin (\S+)$/.exec(text) ?? [];
+    if (service !== undefined) this.#ports.set(service, Number(port));
+    if (pid !== undefined) [this.pid, this.isRunning] = [Number(pid), true];
+    if (origin !== undefined) this.client = createClient(sendWithFetch(origin));
+    return (service ?? pid ?? origin) !== undefined;
+  }
+}
+
+function readLines(stream, onLine) {
+  let rest = '';
+  stream.setEncoding('utf8').on('data', (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop();
+    lines.forEach(onLine);
+  });
+}

@@ -56,7 +56,8 @@ export function openSession(
   backend.once('close', () => {
     // The end of a session ends its connections.
     if (!client.closed) admin.report({ type: 'connection.closed', session: id, connected, id: 1 });
-    if (outlives) client.once('data', endClient).resume();
+    // Not if the client has sent a message since then: the message has no answer.
+    if (outlives && relay.isAtRest()) client.once('data', endClient).resume();
     else if (hasServer || client.destroyed) endClient();
     else turnAway(client, '57P03', `The server ${server.name} does not accept clients: ${refusal}.`);
   });
@@ -87,7 +88,7 @@ export function openSession(
     /** Closes the connection, if it is on the server. */
     async disconnect(from: string): Promise<void> {
       if (from !== server.key) return;
-      outlives = relay.isAtRest();
+      outlives = true;
       end = ['57P01', `The administrator has closed the connection to ${server.name}.`];
       await closed(backend);
     },

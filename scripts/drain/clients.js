@@ -54,6 +54,9 @@ class Session {
     const name = `${node}/${service}/${client}-${visit}`;
     this.#client = new Client({ ...login, port, application_name: name });
     this.#client.on('error', (error) => this.#fail(error));
+    // While nothing listens on a port that the system gives to clients, a client can be connected to itself.
+    const { stream } = this.#client.connection;
+    stream.once('connect', () => stream.localPort === port && stream.destroy());
     try {
       await this.#client.connect();
       this.ready = Date.now();

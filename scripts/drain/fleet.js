@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { createClient, sendWithFetch } from 'gateway-admin-core/client';
-import { Client } from 'pg';
+import { Pool } from 'pg';
 
 const program = fileURLToPath(new URL('../../examples/dist/gateway/main.js', import.meta.url));
 
@@ -51,7 +51,7 @@ class Fleet {
   /** The last lines that are not about clients. */
   said = [];
   #judge;
-  /** A connection to each server, by name. */
+  /** Connections to each server, by name. */
   #observers = new Map();
 
   constructor(judge) {
@@ -106,9 +106,8 @@ class Fleet {
       this.services.set(name, servers);
     for (const { name, port } of (await client.servers.list()).value.elements) {
       this.servers.set(name, port);
-      const observer = new Client({ ...login, port });
+      const observer = new Pool({ ...login, port, max: 2 });
       observer.on('error', () => undefined);
-      await observer.connect();
       closers.push(() => observer.end());
       await observer.query('create unlogged table visits (client int, visit int)');
       this.#observers.set(name, observer);

@@ -158,12 +158,15 @@ export class Judge {
     return true;
   }
 
-  /** What PostgreSQL has at a node that has drained. */
+  /** What PostgreSQL has at a node that has drained. Gives how many sessions are left from before, and are about to end. */
   seen(drain, node, rows) {
     const claim = drain.claims.get(node);
-    for (const { session, begun } of rows)
-      if (begun > claim && begun < drain.endFrom)
-        this.breach(3, `PostgreSQL has the new session ${session} after ${drain} was called drained`);
+    const [fresh] = rows.filter(({ begun }) => begun > claim && begun < drain.endFrom);
+    if (fresh !== undefined) {
+      const since = `${Math.round(fresh.begun - claim)} ms after ${drain} was called drained`;
+      this.breach(3, `PostgreSQL has the session ${fresh.session}, which began ${since}`);
+    }
+    return rows.filter(({ begun }) => begun <= claim).length;
   }
 
   kill(node) {

@@ -9,7 +9,7 @@ const minuteMs = 60_000;
 /** What has not happened after so many milliseconds never happens. */
 const patienceMs = 180_000;
 
-/** Makes the list: what the operator drains, how each drain ends, and which node is killed meanwhile. */
+/** Makes the list: what the operator drains, how each drain ends, and which nodes are killed meanwhile. */
 export function makeList(count, random, { services, servers, nodes }) {
   const names = { services: [...services.keys()], servers: [...servers.keys()] };
   return Array.from({ length: count }, (_, index) => {
@@ -27,9 +27,14 @@ export function makeList(count, random, { services, servers, nodes }) {
       /** When the operator ends the drain: once all is done, after some time, or close to the deadline. */
       end: random.pick(['done', 'done', 'early', then === undefined ? 'done' : 'deadline']),
       endMs: random.below(2000),
-      kill: random.chance(0.3) ? { node: random.pick(nodes), afterMs: random.below(5000) } : undefined,
+      kill: random.chance(0.3) ? { nodes: killed(random, nodes), afterMs: random.below(5000) } : undefined,
     };
   });
+}
+
+/** Mostly one node. If all nodes are away at a deadline, one that comes back acts. */
+function killed(random, nodes) {
+  return random.chance(0.15) ? nodes : [random.pick(nodes)];
 }
 
 /** Follows the list. */
@@ -152,14 +157,13 @@ export class Operator {
   }
 
   async #lookAtServers(drain, node) {
-    for (const begun = Date.now(); Date.now() < drain.endFrom; await this.#pause(250)) {
-      const rows = await this.#fleet.openAt(node, drain);
-      this.#judge.seen(drain, node.name, rows);
-      if (rows.length === 0 || Date.now() > drain.endFrom) return;
-      if (Date.now() - begun < minuteMs) continue;
+    const begun = Date.now();
+    for (let left = 1; left > 0 || Date.now() < drain.endFrom; await this.#pause(300)) {
+      left = this.#judge.seen(drain, node.name, await this.#fleet.openAt(node, drain));
+      if (left === 0 || Date.now() - begun < minuteMs) continue;
       return this.#judge.breach(
         3,
-        `PostgreSQL has ${rows.length} sessions at ${node.name}, where ${drain} was done`,
+        `PostgreSQL has ${left} sessions at ${node.name}, where ${drain} was done`,
       );
     }
   }
@@ -202,12 +206,12 @@ export class Operator {
     throw new Error(`No node can ${what}: ${why}`);
   }
 
-  /** Kills a node, unless another one is away. */
+  /** Kills nodes, unless another one is away. */
   async #kill(row) {
     if (row === undefined) return;
     await this.#pause(row.afterMs);
-    if (this.#fleet.running.length === this.#fleet.nodes.length)
-      await this.#fleet.kill(row.node, this.#signal);
+    const isWhole = this.#fleet.running.length === this.#fleet.nodes.length;
+    if (isWhole) await Promise.all(row.nodes.map((node) => this.#fleet.kill(node, this.#signal)));
   }
 
   #pause(milliseconds) {

@@ -24,9 +24,12 @@ class Drain {
   /** When nodes have first said that they have drained, by name. */
   claims = new Map();
 
-  constructor({ number, collection, name, options, ports }) {
-    Object.assign(this, { number, collection, name, options, ports });
-    const { timeout, then } = options;
+  /** How far the log of the fleet had come when a node had the drain. */
+  position;
+
+  constructor(about) {
+    Object.assign(this, about);
+    const { timeout, then } = this.options;
     if (then === 'close') this.closeFrom = this.begun + timeout * 1000;
     if (then === 'resume') this.endFrom = this.begun + timeout * 1000;
   }

@@ -17,12 +17,8 @@ export function makeList(count, random, { services, servers, nodes }) {
     const then = random.pick([undefined, 'close', 'close', 'resume']);
     const reason = `drain ${index + 1}`;
     return {
-      ...{
-        number: index + 1,
-        collection,
-        name: random.pick(names[collection]),
-        plansFirst: random.chance(0.6),
-      },
+      ...{ number: index + 1, collection, name: random.pick(names[collection]) },
+      plansFirst: random.chance(0.6),
       options: then === undefined ? { reason } : { timeout: 1 + random.below(4), then, reason },
       /** When the operator ends the drain: once all is done, after some time, or close to the deadline. */
       end: random.pick(['done', 'done', 'early', then === undefined ? 'done' : 'deadline']),
@@ -34,7 +30,7 @@ export function makeList(count, random, { services, servers, nodes }) {
 
 /** Mostly one node. If all nodes are away at a deadline, one that comes back acts. */
 function killed(random, nodes) {
-  return random.chance(0.15) ? nodes : [random.pick(nodes)];
+  return random.chance(0.25) ? nodes : [random.pick(nodes)];
 }
 
 /** Follows the list. */
@@ -82,8 +78,8 @@ export class Operator {
     const { collection, name, options } = about;
     const { servers } = this.#fleet;
     const ports = collection === 'servers' ? [servers.get(name)] : [];
-    const drain = this.#judge.drain({ ...about, ports });
-    drain.link = `/${collection}/${name.replaceAll(' ', '-')}`;
+    const link = `/${collection}/${name.replaceAll(' ', '-')}`;
+    const drain = this.#judge.drain({ ...about, ports, link });
     if (plansFirst && options.then === 'close')
       await Promise.all(this.#fleet.running.map((node) => this.#plan(drain, node)));
     await this.#command(`begin ${drain}`, ({ client }) => client[collection].drain(name, options));
@@ -109,7 +105,7 @@ export class Operator {
     const due = deadline === Infinity ? begun + patienceMs : deadline;
     let isLate = false;
     while (Date.now() < until) {
-      if (await this.#isDone(drain)) break;
+      if (await this.#look(drain)) break;
       const lateMs = Date.now() - Math.max(due, begun);
       if (!isLate && lateMs > minuteMs) isLate = !(await this.#isAlerted(drain));
       if (isLate || lateMs > patienceMs)
@@ -120,7 +116,7 @@ export class Operator {
   }
 
   /** Looks at a node, and at what that node knows of the others. Gives whether nothing is left to do anywhere. */
-  async #isDone(drain) {
+  async #look(drain) {
     const { nodes, running } = this.#fleet;
     if (running.length === 0) return false;
     const node = this.#random.pick(running);

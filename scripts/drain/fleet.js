@@ -70,7 +70,7 @@ class Fleet {
     while (!node.isRunning) await sleep(50, undefined, { signal });
     // The system can have given the port of a listener away. An operator then starts the service again.
     for (const service of this.services.keys())
-      while ((await node.client.services.get(service)).value.state === 'failed') {
+      while ((await node.client.services.get(service)).value?.state === 'failed') {
         await node.client.services.start(service);
         await sleep(500, undefined, { signal });
       }
@@ -81,8 +81,8 @@ class Fleet {
   async openAt({ name: node }, { collection, name }) {
     const isServer = collection === 'servers';
     const text =
-      `select application_name as session, extract(epoch from backend_start) * 1000 as begun from pg_stat_activity ` +
-      `where starts_with(application_name, $1)`;
+      `select application_name as session, (extract(epoch from backend_start) * 1000)::float8 as begun ` +
+      `from pg_stat_activity where starts_with(application_name, $1)`;
     const asked = [...this.#observers].filter(([server]) => !isServer || server === name);
     const answers = await Promise.all(
       asked.map(([, observer]) => observer.query(text, [isServer ? `${node}/` : `${node}/${name}/`])),

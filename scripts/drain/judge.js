@@ -23,7 +23,6 @@ class Drain {
   plans = new Map();
   /** When nodes have first said that they have drained, by name. */
   claims = new Map();
-
   /** How far the log of the fleet had come when a node had the drain. */
   position;
 

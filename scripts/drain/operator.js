@@ -39,12 +39,14 @@ export class Operator {
   #judge;
   #random;
   #signal;
+  /** The looks at PostgreSQL that go on until nothing is left from before a claim. */
+  #looks = [];
 
   constructor({ fleet, judge, random, signal }) {
     [this.#fleet, this.#judge, this.#random, this.#signal] = [fleet, judge, random, signal];
   }
 
-  /** Drains all of the list. `onEnd` is called after each drain. */
+  /** Drains all of the list, and waits until PostgreSQL agrees. `onEnd` is called after each drain. */
   async run(list, onEnd) {
     const hand = async (collection) => {
       for (const row of list.filter((each) => each.collection === collection)) {
@@ -53,6 +55,7 @@ export class Operator {
       }
     };
     await Promise.all(['services', 'servers'].map(hand));
+    await Promise.all(this.#looks);
   }
 
   /** Law 5: each client works again, at each node on each service and server. */
@@ -146,10 +149,11 @@ export class Operator {
   /** A node says that it has drained: what PostgreSQL still has is about to end, and nothing new comes. */
   #claim(drain, node) {
     if (Date.now() >= drain.endFrom || !this.#judge.claim(drain, node.name)) return;
-    this.#lookAtServers(drain, node).catch((error) => {
+    const looking = this.#lookAtServers(drain, node).catch((error) => {
       if (!this.#signal.aborted)
         this.#judge.breach(3, `PostgreSQL does not say what it has: ${error.message}`);
     });
+    this.#looks.push(looking);
   }
 
   async #lookAtServers(drain, node) {

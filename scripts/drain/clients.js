@@ -15,7 +15,7 @@ export async function letLive(count, { fleet, judge, seed, signal }) {
     const random = createRandom(seed + number);
     await sleep(random.below(2000));
     for (let visit = 1; !signal.aborted; visit += 1) {
-      const [node, service] = [random.pick(fleet.nodes), random.pick([...fleet.services.keys()])];
+      const [node, service] = [random.pick(fleet.nodes), random.pick(fleet.services)];
       const session = new Session(judge, { client: number, visit, node: node.name, service });
       await session.connect(node.portOf(service));
       await session.work(random, signal);

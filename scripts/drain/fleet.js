@@ -17,17 +17,16 @@ export const login = { host: '127.0.0.1', user: 'postgres', database: 'postgres'
 
 /** Starts the fleet. What was started is ended by `closers`, the last thing first. */
 export async function startFleet(judge, signal, closers) {
-  const fleet = new Fleet(judge);
+  const fleet = new Fleet(judge, signal);
   // Detached: Ctrl-C reaches every process of a terminal, and the clients end before their gateways.
   const args = [program, '--fleet', '3', '--admin-port', '0', '--quiet'];
   const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit').then(([code, by]) => (fleet.end = `${by ?? code}`));
-  // What the program has started ends when the program is gone, however that comes about.
-  process.once('exit', () => child.kill('SIGKILL'));
+  process.once('exit', () => fleet.destroy(child));
   closers.push(async () => {
     child.kill('SIGINT');
     await Promise.race([ended, sleep(60_000, undefined, { ref: false })]);
-    child.kill('SIGKILL');
+    fleet.destroy(child);
     await ended;
   });
   for (const stream of [child.stdout, child.stderr]) readLines(stream, (line) => fleet.hear(line));
@@ -41,9 +40,9 @@ export async function startFleet(judge, signal, closers) {
 }
 
 class Fleet {
-  nodes = ['one', 'two', 'three'].map((name) => new Node(name));
-  /** The names of the services, with the links of their servers. */
-  services = new Map();
+  nodes;
+  /** The names of the services. */
+  services = [];
   /** The names of the servers, with their ports. */
   servers = new Map();
   /** How the program has ended. */
@@ -54,12 +53,24 @@ class Fleet {
   /** Connections to each server, by name. */
   #observers = new Map();
 
-  constructor(judge) {
+  constructor(judge, signal) {
     this.#judge = judge;
+    this.nodes = ['one', 'two', 'three'].map((name) => new Node(name, signal));
   }
 
   get running() {
     return this.nodes.filter(({ isRunning }) => isRunning);
+  }
+
+  /** Kills the program and its nodes, if it has not ended. The servers end with the program. */
+  destroy(child) {
+    if (this.end !== undefined) return;
+    for (const { pid } of [child, ...this.running])
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // The process has ended by itself.
+      }
   }
 
   /** Kills a node with all its sessions. Resolves when the node is back with all its services. */
@@ -69,7 +80,7 @@ class Fleet {
     process.kill(node.pid, 'SIGKILL');
     while (!node.isRunning) await sleep(50, undefined, { signal });
     // The system can have given the port of a listener away. An operator then starts the service again.
-    for (const service of this.services.keys())
+    for (const service of this.services)
       while ((await node.client.services.get(service)).value?.state === 'failed') {
         await node.client.services.start(service);
         await sleep(500, undefined, { signal });
@@ -102,8 +113,7 @@ class Fleet {
   /** Reads the configuration, and connects to each server. */
   async look(closers) {
     const { client } = this.nodes[0];
-    for (const { name, servers } of (await client.services.list()).value.elements)
-      this.services.set(name, servers);
+    this.services = (await client.services.list()).value.elements.map(({ name }) => name);
     for (const { name, port } of (await client.servers.list()).value.elements) {
       this.servers.set(name, port);
       const observer = new Pool({ ...login, port, max: 2 });
@@ -121,9 +131,10 @@ class Node {
   isRunning = false;
   pid;
   #ports = new Map();
+  #signal;
 
-  constructor(name) {
-    this.name = name;
+  constructor(name, signal) {
+    [this.name, this.#signal] = [name, signal];
   }
 
   /** The port of the listener of a service. */
@@ -138,8 +149,15 @@ class Node {
     const [, origin] = /^admin (\S+)$/.exec(text) ?? [];
     if (service !== undefined) this.#ports.set(service, Number(port));
     if (pid !== undefined) [this.pid, this.isRunning] = [Number(pid), true];
-    if (origin !== undefined) this.client = createClient(sendWithFetch(origin));
+    if (origin !== undefined) this.client = createClient(this.#sender(sendWithFetch(origin)));
     return (service ?? pid ?? origin) !== undefined;
+  }
+
+  /** Gives up a request after a minute, and at the end of the test. */
+  #sender(send) {
+    const { AbortSignal } = globalThis;
+    return (request) =>
+      send({ ...request, signal: AbortSignal.any([this.#signal, AbortSignal.timeout(60_000)]) });
   }
 }
 

@@ -11,7 +11,7 @@ const patienceMs = 180_000;
 
 /** Makes the list: what the operator drains, how each drain ends, and which nodes are killed meanwhile. */
 export function makeList(count, random, { services, servers, nodes }) {
-  const names = { services: [...services.keys()], servers: [...servers.keys()] };
+  const names = { services, servers: [...servers.keys()] };
   return Array.from({ length: count }, (_, index) => {
     const collection = index % 2 === 0 ? 'services' : 'servers';
     const then = random.pick([undefined, 'close', 'close', 'resume']);
@@ -63,7 +63,7 @@ export class Operator {
     const { nodes, services, servers } = this.#fleet;
     this.#judge.resumedAll();
     const places = nodes.flatMap(({ name }) =>
-      [...services.keys(), ...servers.values()].map((each) => `${name} ${each}`),
+      [...services, ...servers.values()].map((each) => `${name} ${each}`),
     );
     const all = [...Array.from({ length: clients }, (_, index) => index + 1), ...places];
     const begun = Date.now();

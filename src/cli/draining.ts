@@ -4,7 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, EndpointId } from '../client/index.ts';
-import { linkTo, type DrainRepresentation } from '../index.ts';
+import { linkTo } from '../core/link.ts';
+import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
 import { make, unlessInterrupted } from './change.ts';

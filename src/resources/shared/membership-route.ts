@@ -44,6 +44,7 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
   return {
     ...shared,
     search: [],
+    needs: 'create',
     mediaTypes: ['application/json'],
     bodyShape: definitionShape(fields),
     answerShape: fields.representation,

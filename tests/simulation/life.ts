@@ -160,14 +160,14 @@ export class Life {
   /** Closes the interface, or dies meanwhile. When it has closed, nobody waits any more. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    const begun = this.#mortal.clock.now();
+    const begun = this.#mortal.now;
     const effects = [...this.#waiting].reduce((sum, each) => sum + Math.max(1, effectsOf(each)), 0);
     const bound = closeMs(effects, this.unknown().length);
     const hasClosed = await Promise.race([this.admin.close().then(() => true), this.death]);
     if (hasClosed !== true || !this.alive) return;
     for (const { asked } of this.#waiting)
       this.faults.push(`the interface has closed, and ${asked.kind} was not answered before`);
-    const took = this.#mortal.clock.now() - begun;
+    const took = this.#mortal.now - begun;
     if (took > bound) this.faults.push(`close took ${String(took)} ms, and ${String(bound)} at most`);
   }
 
@@ -228,7 +228,7 @@ export class Life {
 
   /** Who waits for longer than the deadlines allow. */
   overdue(): readonly string[] {
-    const now = this.#mortal.clock.now();
+    const now = this.#mortal.now;
     return [...this.#waiting]
       .filter(({ at, bound }) => now - at > bound)
       .map(
@@ -322,7 +322,7 @@ export class Life {
   }
 
   #ask(asked: Asked, actor: string, answers: number): Waiting {
-    const at = this.#mortal.clock.now();
+    const at = this.#mortal.now;
     const before = [...this.#waiting];
     const longest = Math.max(mostEffects, asked.mostEffects ?? 0, ...before.map(effectsOf));
     return {
@@ -338,7 +338,7 @@ export class Life {
   #deciding(waiting: Waiting): Asked['step'] {
     return (snapshot, context) => {
       const decision = waiting.asked.step(snapshot, context);
-      waiting.decidedAt = this.#mortal.clock.now();
+      waiting.decidedAt = this.#mortal.now;
       waiting.effects = decision.outcome === 'accepted' ? decision.effects : [];
       return decision;
     };
@@ -373,7 +373,7 @@ export class Life {
 
   /** Nobody waits longer than the documented deadlines. */
   #checkTime({ asked, at, bound, decidedAt, effects }: Waiting): void {
-    const now = this.#mortal.clock.now();
+    const now = this.#mortal.now;
     const isInTime =
       asked.request === undefined ? now - decidedAt <= turnMs(effects.length) : now - at <= bound;
     if (!isInTime)

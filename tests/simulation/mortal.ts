@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly gateway: GatewayPort;
   readonly store: ConfigurationStore;
   readonly clock: Clock;
+  /** The time of day that the process is told; by default that of the clock. */
+  readonly timeOfDay?: () => number;
   readonly random: Random;
   /** How likely the process dies before or after each call of a port, from 0 to 1. */
   readonly mortality: number;
@@ -110,9 +112,14 @@ export class Mortal {
       },
     };
     this.clock = {
-      now: () => clock.now(),
+      now: surroundings.timeOfDay ?? (() => clock.now()),
       sleep: (milliseconds, signal) => this.#through(() => clock.sleep(milliseconds, signal)),
     };
+  }
+
+  /** The time that has passed, in milliseconds, also where the clock of the process stands. */
+  get now(): number {
+    return this.#surroundings.clock.now();
   }
 
   async #through<T>(call: () => Promise<T>): Promise<T> {

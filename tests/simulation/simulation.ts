@@ -30,6 +30,7 @@ import { Abandonment } from './abandonment.ts';
 import type { Asked } from './answer.ts';
 import { Clients } from './asking.ts';
 import { limits } from './bound.ts';
+import { misreportedIn, parts, silence, unsettledIn, type Part } from './breakage.ts';
 import { anyCommand, maintenanceCommand, sequenceAfter } from './command.ts';
 import { Disk } from './disk.ts';
 import { Drainer, unknowable } from './drainer.ts';
@@ -129,7 +130,7 @@ class World {
   /** Some gateways report each change once. The others report the whole state, again and again. */
   readonly #repeats: boolean;
   /** How likely the disk fails for seconds while the gateway is asked, from 0 to 1. */
-  readonly #outages: number;
+  #outages: number;
   /** The services and monitors whose failure was reported while a start of them was running. */
   readonly #failedMeanwhile = new Set<string>();
   readonly #hazards: Hazards;
@@ -146,6 +147,8 @@ class World {
   /** How likely the sealer never answers, from 0 to 1. */
   #unsealed = 0.3;
   #mortality: number;
+  /** When the clock that the process reads has stopped. */
+  #stoppedAt: number | undefined;
   #life: Life | undefined;
   #sink: ReturnType<Trail['sink']> | undefined;
   #isHealed = false;
@@ -392,24 +395,70 @@ class World {
     await this.#clock.advance(life.patienceMs);
     if (life.alive) this.#faults.push(...life.overdue());
     await this.#close(life);
-    this.#disk.fail(0);
-    this.#disk.faults = { reject: 0, never: 0 };
-    this.#mortality = 0;
+    await this.#outlast(await this.#recover());
+  }
+
+  /**
+   * One part fails for ever, and nothing else does: everything else settles within the documented deadlines, nothing of it is
+   * held, and the alerts tell the truth.
+   */
+  async #outlast(life: Life): Promise<void> {
+    const { random, audit } = this.#hazards;
+    const part = random.pick(parts.filter((each) => each !== 'audit' || audit !== 'none'));
+    const brokenAt = this.#clock.now();
+    this.#breakDown(part);
+    for (let step = 0; step < 6; step += 1) {
+      this.#send(life, 3);
+      this.#request(life, 1);
+      this.#planSome(life);
+      this.#undoSome(life);
+      this.#foundSome(life);
+      this.#drainSome(life);
+      this.#traffic(life);
+      await this.#clock.advance(random.below(1500));
+    }
+    await this.#clock.advance(Math.max(life.patienceMs, outlastMs));
+    if (this.#repeats) life.admin.report(this.#statusReports());
+    this.#faults.push(
+      ...(await this.#unsettled(life, part, brokenAt)).map((text) => `while the ${part} fails, ${text}`),
+    );
+    await this.#close(life);
+    this.#heal();
     await this.#living();
+  }
+
+  #breakDown(part: Part): void {
+    const { random } = this.#hazards;
+    const breakages = {
+      gateway: () => {
+        silence(this.#gateway, random);
+      },
+      store: () => {
+        if (random.chance(0.5)) this.#disk.fail(Infinity);
+        else this.#disk.faults = { reject: 0, never: 1 };
+      },
+      audit: () => (this.#trail.isBroken = true),
+      clock: () => (this.#stoppedAt = this.#clock.now()),
+    };
+    breakages[part]();
+  }
+
+  /** What should have settled although a part fails. */
+  async #unsettled(life: Life, part: Part, brokenAt: number): Promise<readonly string[]> {
+    const { admin } = life;
+    const now = this.#stoppedAt ?? this.#clock.now();
+    const drains = (this.#drainer?.overdue(admin, now) ?? []).map((text) => `/${text}`);
+    const broken = { part, brokenAt, drains };
+    return [
+      ...life.overdue(),
+      ...unsettledIn(admin, this.#gateway, this.#differences(admin), broken),
+      ...(await misreportedIn(admin, this.#gateway, broken)),
+    ];
   }
 
   /** Nothing fails any more, and everybody is waited for: then nothing may be left open, and all must agree. */
   async #rest(): Promise<void> {
-    this.#isHealed = true;
-    this.#gateway.otherwise({ apply: 'done', inspect: 'answer' });
-    this.#disk.faults = { reject: 0, never: 0 };
-    this.#trail.faults = 0;
-    this.#unsealed = 0;
-    this.#mortality = 0;
-    await this.#clock.advance(600_000);
-    // What the gateway never answers stays open until another start.
-    if (this.#life !== undefined) await this.#finish(this.#life);
-    const life = await this.#living();
+    const life = await this.#recover();
     await this.#settle();
     if (this.#repeats) life.admin.report(this.#statusReports());
     this.#judge(life);
@@ -421,6 +470,27 @@ class World {
     await this.#ledger?.lookAtRest(admin);
     if (JSON.stringify(before) !== JSON.stringify(after))
       this.#faults.push('another start on the same disk shows something else');
+  }
+
+  /** Nothing fails any more. What the gateway has never answered stays open until another start, which is made. */
+  async #recover(): Promise<Life> {
+    this.#heal();
+    await this.#clock.advance(600_000);
+    if (this.#life !== undefined) await this.#finish(this.#life);
+    return this.#living();
+  }
+
+  #heal(): void {
+    this.#isHealed = true;
+    this.#stoppedAt = undefined;
+    this.#gateway.otherwise({ apply: 'done', inspect: 'answer' });
+    this.#disk.fail(0);
+    this.#disk.faults = { reject: 0, never: 0 };
+    this.#outages = 0;
+    this.#trail.faults = 0;
+    this.#trail.isBroken = false;
+    this.#unsealed = 0;
+    this.#mortality = 0;
   }
 
   /** A store that failed works again by itself, and what it did not keep then is kept now. */
@@ -603,6 +673,7 @@ class World {
       gateway: this.#gateway,
       store: this.#disk.store(),
       clock: this.#clock,
+      timeOfDay: () => this.#stoppedAt ?? this.#clock.now(),
       random: this.#random,
       mortality: this.#mortality,
       cross: (effect) => {
@@ -691,6 +762,9 @@ class World {
     this.#disk.tear();
   }
 }
+
+/** How long a part fails until the rest is looked at, in milliseconds: longer than a drain may be overdue. */
+const outlastMs = 75_000;
 
 /** The sessions of a service that an interface shows. */
 function sessionsOf({ snapshot: { sessions } }: Admin, service: string): readonly Session[] {

@@ -15,6 +15,8 @@ export interface Attested {
 export class Trail {
   /** How likely a call fails, from 0 to 1. */
   faults = 0.3;
+  /** Whether no call answers well any more. */
+  isBroken = false;
   /** What went wrong that must never go wrong. */
   readonly faultsFound: string[] = [];
   readonly #random: Random;
@@ -41,14 +43,14 @@ export class Trail {
         if (failed.some((record, index) => records[index] !== record))
           this.faultsFound.push('the sink did not get the records of a failed call again');
         failed = [];
-        if (!this.#random.chance(this.faults)) {
+        if (!this.isBroken && !this.#random.chance(this.faults)) {
           this.#keep(records);
           return;
         }
         fail(records);
         if (this.#random.chance(0.3)) await this.#tarry(signal);
         this.#keep(records.slice(0, this.#random.below(records.length + 1)));
-        if (this.#random.chance(0.7)) throw new Error('The sink failed');
+        if (this.isBroken || this.#random.chance(0.7)) throw new Error('The sink failed');
         this.#keep(records);
         failed = [];
       },

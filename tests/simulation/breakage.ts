@@ -1,0 +1,140 @@
+/**
+ * A part that fails for ever while everything else works: the rest settles, nothing of the rest is held, and the alerts say
+ * what is wrong.
+ */
+import { nameKey, type Admin, type CommandInFlight, type Effect } from 'gateway-admin-core';
+import { limits } from './bound.ts';
+import type { ApplyWay, InspectWay, Random, ScriptedGateway } from 'gateway-admin-core/testing';
+
+/** A gateway that never answers for one service, a store, an audit sink, or a clock that stands. */
+export const parts = ['gateway', 'store', 'audit', 'clock'] as const;
+
+/** What fails for ever. */
+export type Part = (typeof parts)[number];
+
+/** The service for which a broken gateway never answers. */
+const unanswered = '/services/sales';
+
+/** Whether a text begins with a link, or with that of a part of the same thing. */
+function isAbout(text: string, link: string): boolean {
+  return text.startsWith(link) && !/^[\w-]/.test(text.slice(link.length));
+}
+
+/** From now on, the gateway never answers for one service. What it is asked for is done, or is not. */
+export function silence(gateway: ScriptedGateway, random: Random): void {
+  const isDone = random.chance(0.5);
+  const never = (): Promise<never> => new Promise(() => undefined);
+  const apply: ApplyWay = ({ resource }: Effect, _context, perform) => {
+    const isSilent = isAbout(nameKey(resource), unanswered);
+    if (!isSilent || isDone) perform();
+    return isSilent ? never() : Promise.resolve();
+  };
+  const inspect: InspectWay = ({ resource }, _context, look) =>
+    isAbout(nameKey(resource), unanswered) ? never() : Promise.resolve(look());
+  gateway.otherwise({ apply, inspect });
+}
+
+/** What fails, since when, and which drains are overdue. */
+export interface Break {
+  readonly part: Part;
+  /** In milliseconds since 1970-01-01T00:00:00Z. */
+  readonly brokenAt: number;
+  readonly drains: readonly string[];
+}
+
+/** Whether the end of a command is known only when what is broken answers again. */
+function rests({ resources, since }: CommandInFlight, { part, brokenAt }: Break): boolean {
+  if (part === 'gateway') return resources.some((each) => isAbout(nameKey(each), unanswered));
+  // Its record was being written when the store failed.
+  return part === 'store' && since <= brokenAt + limits.storeDeadlineMs;
+}
+
+/** What has not settled: a command holds something that does not rest on what is broken, or the gateway has it otherwise. */
+export function unsettledIn(
+  admin: Admin,
+  gateway: ScriptedGateway,
+  differences: readonly string[],
+  broken: Break,
+): readonly string[] {
+  const doubtful = doubtfulIn(admin, gateway, broken);
+  // A deadline is a command.
+  const late = ['store', 'audit'].includes(broken.part) ? [] : broken.drains;
+  return [
+    ...admin
+      .commands()
+      .filter((command) => !rests(command, broken))
+      .map(({ type, resources }) => `${type} holds ${resources.join()} for ever`),
+    ...[...differences, ...late].filter((text) => !doubtful.some((link) => isAbout(text, link))),
+  ];
+}
+
+/** The links of what nobody knows as long as the part fails. */
+function doubtfulIn(admin: Admin, gateway: ScriptedGateway, broken: Break): readonly string[] {
+  const resting = admin.commands().filter((command) => rests(command, broken));
+  const held = resting.flatMap(({ resources }) => resources.map(nameKey));
+  if (broken.part !== 'gateway') return held;
+  const sessions = [
+    ...admin.snapshot.sessions,
+    ...Object.entries(gateway.state.sessions).map(([id, session]) => ({ ...session, id })),
+  ];
+  const own = sessions.filter(({ service }) => `/services/${service}` === unanswered);
+  return [unanswered, ...held, ...own.map(({ id }) => `/sessions/${String(id)}`)];
+}
+
+/** What is wrong with the alerts: each one is true, and none is missing. */
+export async function misreportedIn(
+  admin: Admin,
+  gateway: ScriptedGateway,
+  broken: Break,
+): Promise<readonly string[]> {
+  const told = (await alertsIn(admin)).map(({ code, resource }) => `${code} ${nameKey(resource)}`);
+  const expected = [...failuresIn(gateway), ...brokenIn(admin, broken)];
+  const doubtful = doubtfulIn(admin, gateway, broken);
+  const isKnown = (text: string): boolean => !doubtful.includes(text.split(' ')[1] ?? '');
+  const strays = (texts: readonly string[], others: readonly string[]): readonly string[] =>
+    texts.filter(
+      (text) =>
+        judged.test(text) && !others.includes(text) && (isKnown(text) || text.startsWith('outcome-unknown ')),
+    );
+  return [
+    ...strays(told, expected).map((text) => `an alert is untrue: ${text}`),
+    ...strays(expected, told).map((text) => `an alert is missing: ${text}`),
+  ];
+}
+
+/** The alerts that follow from what the gateway has, and from what is broken. */
+const judged =
+  /^(?:server-down|service-failed|monitor-failed|outcome-unknown|store-retrying|audit-not-kept|drain-overdue) /;
+
+function failuresIn({ state }: ScriptedGateway): readonly string[] {
+  const failed = (kind: 'service' | 'monitor'): readonly string[] =>
+    Object.entries(state[`${kind}s`]).flatMap(([key, each]) =>
+      each.state === 'failed' ? [`${kind}-failed /${kind}s/${key}`] : [],
+    );
+  const down = Object.entries(state.servers).flatMap(([key, { settings }]) => {
+    const { state: words } = settings as { readonly state?: readonly string[] };
+    return words === undefined || words.length === 0 ? [`server-down /servers/${key}`] : [];
+  });
+  return [...down, ...failed('service'), ...failed('monitor')];
+}
+
+function brokenIn(admin: Admin, { part, drains }: Break): readonly string[] {
+  const unknown = admin.commands().filter(({ outcome }) => outcome === 'unknown');
+  return [
+    ...(part === 'store' ? ['store-retrying /'] : []),
+    ...(part === 'audit' ? ['audit-not-kept /'] : []),
+    ...drains.map((text) => `drain-overdue ${text.split(' ')[0] ?? ''}`),
+    ...unknown.map(({ resource }) => `outcome-unknown ${nameKey(resource)}`),
+  ];
+}
+
+interface Alert {
+  readonly code: string;
+  readonly resource: string;
+}
+
+async function alertsIn(admin: Admin): Promise<readonly Alert[]> {
+  const answer = await admin.handle({ method: 'GET', target: '/alerts', headers: {} });
+  if (!answer.matched || answer.response.status !== 200) throw new Error('The alerts cannot be read.');
+  return JSON.parse(answer.response.body as string) as readonly Alert[];
+}

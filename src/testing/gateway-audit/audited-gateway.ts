@@ -149,7 +149,7 @@ const pauseMs = 10;
 export const restMs = 100;
 
 /** The number of clients that are on their way to a service while the service stops. */
-const arrivals = 5;
+const arrivals = 3;
 
 /** The longest pause before `inspect` is asked again because it has rejected. The pauses double. */
 const longestPauseMs = 320;

@@ -425,17 +425,8 @@ const broken: Readonly<
       closeAll(gateway, (id) => gateway.state.sessions[String(id)]?.service === service);
     }),
   }),
-  /** Reports 20 ms late when the first three clients are there, and does not wait for that before a stop. */
-  accepted: (_gateway, _type, admin) => {
-    let opened = 0;
-    return {
-      report(reports) {
-        opened += reports.filter(({ type }) => type === 'session.opened').length;
-        if (opened > 3) later(20, admin)(reports);
-        else admin.report(reports);
-      },
-    };
-  },
+  /** Does not wait for late reports before a stop. */
+  accepted: (_gateway, _type, admin) => ({ report: laterAfterThree(admin) }),
   /** Gives sessions to any server. */
   drain: () => ({ isDraining: () => false }),
   /** Says that the listener is as asked, and does nothing. */
@@ -481,6 +472,16 @@ function later(delayMs: number, admin: Admin): Opened['report'] {
     setTimeout(() => {
       admin.report(reports);
     }, delayMs);
+  };
+}
+
+/** Reports 20 ms late when the first three clients are there. */
+function laterAfterThree(admin: Admin): Opened['report'] {
+  let opened = 0;
+  return (reports) => {
+    opened += reports.filter(({ type }) => type === 'session.opened').length;
+    if (opened > 3) later(20, admin)(reports);
+    else admin.report(reports);
   };
 }
 
@@ -747,7 +748,7 @@ describe('a port that lists neither drain nor create and delete', () => {
 
 /** What a port does that knows no drains: reports come late, the end of the first ones is not reported, and any server is used. */
 function undrained(admin: Admin): Partial<Opened> {
-  const report = later(1, admin);
+  const report = laterAfterThree(admin);
   return {
     report: (reports) => {
       report(reports.filter(({ type }) => type !== 'sessions.complete'));

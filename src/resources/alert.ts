@@ -121,7 +121,8 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     level: 'error',
     inInterface: ({ fleet, self }) =>
       (fleet?.nodes() ?? [])
-        .filter(({ alive }) => !alive)
+        // While the store does not answer, this node hears nobody.
+        .filter(({ alive }) => !alive && self.outages().store === undefined)
         .map(({ node, seen }) => ({
           resource: `/fleet/${node}`,
           since: self.now() - seen * 1000,

@@ -388,6 +388,18 @@ describe('the alerts', () => {
     );
   });
 
+  it('do not blame other nodes of a fleet while the store does not answer', async () => {
+    const { one, ...world } = await fleet();
+    end = world.end;
+    one.cut(true);
+    await world.clock.advance(10_000);
+    const codes = (await alertsAt(world)).map(({ code }) => code);
+    expect(codes).toContain('store-retrying');
+    expect(codes).not.toContain('node-silent');
+    one.cut(false);
+    await world.clock.advance(10_000);
+  });
+
   it('say that only a restart helps if the store is lost', async () => {
     const store = new FailingStore();
     const running = await openRunning(store, { snapshot: healthy });

@@ -9,8 +9,8 @@ import type { ApplyWay, InspectWay, Random, ScriptedGateway } from 'gateway-admi
 /** A gateway that never answers for one service, a store, an audit sink, or a clock that stands. */
 export const parts = ['gateway', 'store', 'audit', 'clock'] as const;
 
-/** What fails for ever. */
-export type Part = (typeof parts)[number];
+/** What fails for ever; in a fleet, also a node. */
+export type Part = (typeof parts)[number] | 'node';
 
 /** The service for which a broken gateway never answers. */
 const unanswered = '/services/sales';
@@ -40,6 +40,10 @@ export interface Break {
   /** In milliseconds since 1970-01-01T00:00:00Z. */
   readonly brokenAt: number;
   readonly drains: readonly string[];
+  /** The node that is dead. */
+  readonly silent?: string;
+  /** The links of what nobody knows at the node with the broken gateway. */
+  readonly elsewhere?: readonly string[];
 }
 
 /** Whether the end of a command is known only when what is broken answers again. */
@@ -69,16 +73,26 @@ export function unsettledIn(
 }
 
 /** The links of what nobody knows as long as the part fails. */
-function doubtfulIn(admin: Admin, gateway: ScriptedGateway, broken: Break): readonly string[] {
+export function doubtfulIn(admin: Admin, gateway: ScriptedGateway, broken: Break): readonly string[] {
   const resting = admin.commands().filter((command) => rests(command, broken));
-  const held = resting.flatMap(({ resources }) => resources.map(nameKey));
-  if (broken.part !== 'gateway') return held;
-  const sessions = [
-    ...admin.snapshot.sessions,
-    ...Object.entries(gateway.state.sessions).map(([id, session]) => ({ ...session, id })),
+  const held = [
+    ...(broken.part === 'gateway' ? [unanswered] : []),
+    ...resting.flatMap(({ resources }) => resources.map(nameKey)),
+    ...(broken.elsewhere ?? []),
   ];
-  const own = sessions.filter(({ service }) => `/services/${service}` === unanswered);
-  return [unanswered, ...held, ...own.map(({ id }) => `/sessions/${String(id)}`)];
+  // What is open there may be closed.
+  const shown = [...admin.snapshot.sessions].map(({ id, service, connections }) => ({
+    ...{ id: String(id), service, connections },
+  }));
+  const actual = Object.entries(gateway.state.sessions).map(([id, { service, connections }]) => ({
+    ...{ id, service, connections: Object.values(connections) },
+  }));
+  const open = [...shown, ...actual].filter(({ service, connections }) =>
+    [`/services/${service}`, ...connections.map(({ server }) => `/servers/${server}`)].some((link) =>
+      held.includes(link),
+    ),
+  );
+  return [...held, ...open.map(({ id }) => `/sessions/${id}`)];
 }
 
 /** What is wrong with the alerts: each one is true, and none is missing. */
@@ -104,7 +118,7 @@ export async function misreportedIn(
 
 /** The alerts that follow from what the gateway has, and from what is broken. */
 const judged =
-  /^(?:server-down|service-failed|monitor-failed|outcome-unknown|store-retrying|audit-not-kept|drain-overdue) /;
+  /^(?:server-down|service-failed|monitor-failed|outcome-unknown|store-retrying|audit-not-kept|drain-overdue|node-silent|node-behind) /;
 
 function failuresIn({ state }: ScriptedGateway): readonly string[] {
   const failed = (kind: 'service' | 'monitor'): readonly string[] =>
@@ -118,11 +132,12 @@ function failuresIn({ state }: ScriptedGateway): readonly string[] {
   return [...down, ...failed('service'), ...failed('monitor')];
 }
 
-function brokenIn(admin: Admin, { part, drains }: Break): readonly string[] {
+function brokenIn(admin: Admin, { part, drains, silent }: Break): readonly string[] {
   const unknown = admin.commands().filter(({ outcome }) => outcome === 'unknown');
   return [
     ...(part === 'store' ? ['store-retrying /'] : []),
     ...(part === 'audit' ? ['audit-not-kept /'] : []),
+    ...(silent === undefined ? [] : [`node-silent /fleet/${silent}`]),
     ...drains.map((text) => `drain-overdue ${text.split(' ')[0] ?? ''}`),
     ...unknown.map(({ resource }) => `outcome-unknown ${nameKey(resource)}`),
   ];

@@ -427,7 +427,7 @@ class World {
     await this.#living();
   }
 
-  #breakDown(part: Part): void {
+  #breakDown(part: (typeof parts)[number]): void {
     const { random } = this.#hazards;
     const breakages = {
       gateway: () => {

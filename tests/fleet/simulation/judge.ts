@@ -22,14 +22,18 @@ export interface Evidence extends Answers {
   readonly nodes: readonly Node[];
   readonly position: string;
   readonly isReadOnly: boolean;
+  /** The name of the node that never comes back: nobody says what became of its commands. */
+  readonly gone?: string;
 }
 
-export function judge({ nodes, position, isReadOnly, ...answers }: Evidence): readonly string[] {
+export function judge({ nodes, position, isReadOnly, gone, ...answers }: Evidence): readonly string[] {
   const { ledger } = answers;
   return [
     ...judgeAnswers(answers),
     ...Array.from(ledger.open.keys(), (command) => `${command} is open for ever`),
-    ...Array.from(ledger.abandoned.keys(), (command) => `${command} is abandoned for ever`),
+    ...Array.from(ledger.abandoned)
+      .filter(([, { node }]) => node !== gone)
+      .map(([command]) => `${command} is abandoned for ever`),
     ...nodes.flatMap((node) => strayNode(node, ledger, position)),
     ...nodes.flatMap(({ name, running }) =>
       running === undefined || running.admin.readOnly === isReadOnly

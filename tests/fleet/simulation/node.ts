@@ -24,8 +24,10 @@ export const mostMs = 120_000;
 /** Longest delay of a gateway. */
 export const lateMs = 2500;
 
-export interface NodeOptions extends Omit<Surroundings, 'gateway'> {
+export interface NodeOptions extends Omit<Surroundings, 'gateway' | 'timeOfDay'> {
   readonly name: string;
+  /** The difference of its time of day from that of the world, in milliseconds. */
+  readonly skewMs: number;
   readonly snapshot: Snapshot;
   readonly faults: GatewayFaults;
   /** A client has got an answer. */
@@ -48,6 +50,7 @@ export class Node {
   process: Process | undefined;
   /** Whether the present process closes. */
   isClosing = false;
+  #stoppedAt: number | undefined;
   readonly #options: NodeOptions;
   readonly #waiting = new Set<{ readonly sent: Sent; readonly since: number; readonly pausedMs: number }>();
 
@@ -66,7 +69,12 @@ export class Node {
   /** The time of day at the node, in milliseconds since 1970. */
   get now(): number {
     const { clock, skewMs } = this.#options;
-    return clock.now() + skewMs;
+    return this.#stoppedAt ?? clock.now() + skewMs;
+  }
+
+  /** From now on, the clock of the node stands. */
+  stopClock(): void {
+    this.#stoppedAt = this.now;
   }
 
   /** Whether a client waits for an answer. */
@@ -96,7 +104,7 @@ export class Node {
         return this.gateway.apply(effect, context);
       },
     };
-    const process = new Process({ ...this.#options, gateway });
+    const process = new Process({ ...this.#options, gateway, timeOfDay: () => this.now });
     this.process = process;
     this.isClosing = false;
     process.onDeath(() => {

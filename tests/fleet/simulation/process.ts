@@ -16,8 +16,8 @@ export interface Surroundings {
   readonly random: Random;
   /** How likely the process dies before or after each call of a port, from 0 to 1. */
   readonly mortality: () => number;
-  /** The difference of its time of day from that of the world, in milliseconds. */
-  readonly skewMs: number;
+  /** Its time of day, in milliseconds since 1970. */
+  readonly timeOfDay: () => number;
 }
 
 export class Process {
@@ -35,7 +35,7 @@ export class Process {
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
-    const { gateway, disk, clock, skewMs } = surroundings;
+    const { gateway, disk, clock, timeOfDay } = surroundings;
     const through = this.#through;
     const store = disk.store({ isDead: () => this.isDead, isCut: () => this.isCut });
     this.gateway = {
@@ -54,7 +54,7 @@ export class Process {
       [Symbol.asyncDispose]: () => through(() => store[Symbol.asyncDispose]()),
     };
     this.clock = {
-      now: () => clock.now() + skewMs,
+      now: timeOfDay,
       monotonic: () => clock.monotonic(),
       sleep: (milliseconds, signal) => through(() => clock.sleep(milliseconds, signal)),
     };

@@ -14,12 +14,14 @@ import {
 
 import { level, restoreShared } from '../../../src/fleet/shared-history.ts';
 import { anyCommand, maintenanceCommand, patchOf, type ClientCommand } from '../../simulation/command.ts';
+import { silence } from '../../simulation/breakage.ts';
 import { Drainer } from '../../simulation/drainer.ts';
 import { Founder } from '../../simulation/founder.ts';
 import { document, statuses } from '../../simulation/simulation.ts';
 import type { FleetCommand, Principal, Sent, Tag } from './answer.ts';
 import { restingCommand } from './asking.ts';
 import { Chronicle } from './chronicle.ts';
+import { fleetParts, isInUse, unsettledAt, type FleetBreak } from './endurance.ts';
 import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
 import { listenerCommand, snapshotOf, strayListeners } from './listening.ts';
@@ -45,9 +47,11 @@ const steps = 20;
 export async function simulate(seed: number, rules: Partial<DiskRules> = {}): Promise<readonly string[]> {
   const founding = createRandom(seed + 2 ** 36);
   const draining = createRandom(seed + 2 ** 37);
+  const enduring = createRandom(seed + 2 ** 38);
   const guests = {
     founding: founding.chance(0.5) ? founding : undefined,
     draining: draining.chance(0.25) ? draining : undefined,
+    enduring: enduring.chance(0.1) ? enduring : undefined,
   };
   return new World(createRandom(seed), createRandom(seed + 2 ** 32), { ...allRules, ...rules }, guests).run();
 }
@@ -56,6 +60,7 @@ export async function simulate(seed: number, rules: Partial<DiskRules> = {}): Pr
 interface Guests {
   readonly founding: Random | undefined;
   readonly draining: Random | undefined;
+  readonly enduring: Random | undefined;
 }
 
 class World {
@@ -85,17 +90,22 @@ class World {
   readonly #founding: { readonly random: Random; readonly founder: Founder } | undefined;
   /** In some fleets, clients drain. */
   readonly #draining: { readonly random: Random; readonly drainer: Drainer } | undefined;
+  /** In some fleets, one part fails for ever in the end. */
+  readonly #enduring: Random | undefined;
+  /** The node that never comes back. */
+  #gone: Node | undefined;
   #mortality: number;
   /** When a dead node may start again, by its name. */
   readonly #starts = new Map<string, number>();
   /** The end of what holds a node up, by its name. */
   readonly #troubles = new Map<string, { readonly until: number; readonly end: () => void }>();
 
-  constructor(random: Random, more: Random, rules: DiskRules, { founding, draining }: Guests) {
+  constructor(random: Random, more: Random, rules: DiskRules, { founding, draining, enduring }: Guests) {
     this.#random = random;
     this.#more = more;
     this.#founding = founding && { random: founding, founder: new Founder(founding, false) };
     this.#draining = draining && { random: draining, drainer: new Drainer(draining) };
+    this.#enduring = enduring;
     this.#readings = new Readings(this.#chronicle, more, founding);
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#setsBack = random.chance(0.15);
@@ -401,7 +411,7 @@ class World {
       this.#troubles.delete(name);
       end();
     }
-    for (const node of this.#nodes) this.#raise(node, now);
+    for (const node of this.#living) this.#raise(node, now);
   }
 
   #raise(node: Node, now: number): void {
@@ -506,7 +516,8 @@ class World {
     this.#judge();
     if (this.#faults.length === 0) await this.#goOn();
     if (this.#faults.length === 0 && this.#founding !== undefined) await this.#openAgain();
-    await this.#clock.waitFor(Promise.all(this.#nodes.map((node) => node.close())));
+    if (this.#faults.length === 0 && this.#enduring !== undefined) await this.#outlast(this.#enduring);
+    await this.#clock.waitFor(Promise.all(this.#living.map((node) => node.close())));
   }
 
   /** A minute after a deadline, each node has done what was to be done. */
@@ -533,7 +544,11 @@ class World {
       await this.#clock.advance(1000);
       this.#endTroubles();
       // Every node reads once a second. A call can fail after two seconds, and is made again after five seconds at the latest.
-      if (passed + 1000 >= leastMs && this.#disk.isQuiet && this.#nodes.every((node) => this.#isAtRest(node)))
+      if (
+        passed + 1000 >= leastMs &&
+        this.#disk.isQuiet &&
+        this.#living.every((node) => this.#isAtRest(node))
+      )
         return true;
     }
     return false;
@@ -560,7 +575,8 @@ class World {
         ledger,
         lost,
         sent: this.#sent,
-        nodes: this.#nodes,
+        nodes: this.#living,
+        ...(this.#gone === undefined ? {} : { gone: this.#gone.name }),
         position: this.#disk.position,
         isReadOnly: this.#chronicle.readOnly.at(-1) === true,
       }),
@@ -572,6 +588,60 @@ class World {
     this.#faults.push(...brokenLinks(snapshot));
     for (const { name, running } of this.#nodes)
       if (running !== undefined) this.#faults.push(...strayListeners(running.admin.snapshot, name));
+  }
+
+  /**
+   * One part fails for ever, and nothing else does: the nodes that are left settle everything else, hold nothing of it, and
+   * their alerts tell the truth.
+   */
+  async #outlast(random: Random): Promise<void> {
+    const end: FleetBreak = { part: random.pick(fleetParts), broken: random.pick(this.#nodes) };
+    for (let count = 0; count < 3; count += 1) this.#send();
+    // Commands are in flight.
+    await this.#clock.advance(random.below(30));
+    this.#breakDown(end, random);
+    for (let step = 0; step < 6; step += 1) {
+      for (let count = 0; count < 3; count += 1) this.#send();
+      this.#found();
+      this.#drain();
+      this.#traffic();
+      await this.#clock.advance(random.below(1500));
+    }
+    await this.#settles(mostMs, mostMs);
+    for (const node of this.#living) {
+      const drains = node.running && this.#draining?.drainer.overdue(node.running.admin, node.now);
+      const left = await this.#clock.waitFor(unsettledAt(node, drains ?? [], end));
+      this.#faults.push(
+        ...left.map((text) => `${node.name}, while the ${end.part} of ${end.broken.name} fails: ${text}`),
+      );
+    }
+    const isBehind = this.#living.some(({ unrest }) => unrest !== undefined);
+    if ((end.part === 'node' || end.part === 'clock') && !isBehind) this.#judge();
+  }
+
+  #breakDown({ part, broken }: FleetBreak, random: Random): void {
+    const breakages = {
+      node: () => {
+        this.#gone = broken;
+        broken.kill();
+      },
+      gateway: () => {
+        silence(broken.gateway, random);
+      },
+      store: () => {
+        this.#disk.fail(Number.POSITIVE_INFINITY);
+        this.#silence.outage(Number.POSITIVE_INFINITY);
+      },
+      clock: () => {
+        broken.stopClock();
+      },
+    };
+    breakages[part]();
+  }
+
+  /** The nodes that are not lost for ever. */
+  get #living(): readonly Node[] {
+    return this.#nodes.filter((node) => node !== this.#gone);
   }
 
   /** Every node opens again, from the compacted log. */
@@ -628,7 +698,7 @@ function watched(clock: VirtualClock, onWake: () => void): VirtualClock {
 /** Whether the reason why a node does not follow lies with its gateway, or with what is open there. */
 function isOfGateway({ code, detail = '' }: { readonly code?: string; readonly detail?: string }): boolean {
   const codes = ['effect-refused', 'outcome-unknown', 'partly-done', 'command-in-progress'];
-  return code === undefined || codes.includes(code) || detail.includes('has open');
+  return code === undefined || codes.includes(code) || isInUse({ detail });
 }
 
 /** The links of what clients change, by the names in their changes. */

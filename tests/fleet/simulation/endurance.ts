@@ -1,0 +1,67 @@
+/**
+ * One part of a fleet fails for ever, and nothing else does: what is wrong with the nodes that are left.
+ */
+import { nameKey } from 'gateway-admin-core';
+
+import { doubtfulIn, misreportedIn, unsettledIn, type Break } from '../../simulation/breakage.ts';
+import type { Node, Running } from './node.ts';
+
+/** A node that is dead, a gateway that never answers for one service, the store of all, or a clock that stands. */
+export const fleetParts = ['node', 'gateway', 'store', 'clock'] as const;
+
+/** What fails for ever, and where; a store fails at every node. */
+export interface FleetBreak {
+  readonly part: (typeof fleetParts)[number];
+  readonly broken: Node;
+}
+
+/** What should have settled at a node although a part fails. */
+export async function unsettledAt(
+  node: Node,
+  drains: readonly string[],
+  { part, broken }: FleetBreak,
+): Promise<readonly string[]> {
+  if (node.running === undefined) return ['it is not open'];
+  const { gateway, running } = node;
+  const { admin } = running;
+  const here: Break = {
+    part,
+    // The clocks of nodes differ.
+    brokenAt: Number.POSITIVE_INFINITY,
+    drains: drains.map((text) => `/${text}`),
+    ...(part === 'node' ? { silent: broken.name } : {}),
+  };
+  const elsewhere = part === 'gateway' ? doubtfulAt(broken, here) : [];
+  const around = { ...here, elsewhere: [...elsewhere, ...inUse(admin)] };
+  const [own] = admin.fleet.nodes();
+  const behind = (own?.behind ?? [])
+    .filter((lag) => !isInUse(lag))
+    .filter(({ resource }) => node !== broken || !elsewhere.includes(nameKey(resource)));
+  return [
+    ...(node.waits ? ['it owes answers'] : []),
+    ...behind.map((lag) => `it is behind: ${JSON.stringify(lag)}`),
+    ...unsettledIn(admin, gateway, gateway.differences(admin.snapshot), around),
+    ...(await misreportedIn(admin, gateway, around)),
+  ];
+}
+
+/** The links of what nobody knows at a node, and of the changes that wait for that. */
+function doubtfulAt({ running, gateway }: Node, broken: Break): readonly string[] {
+  if (running === undefined) return [];
+  const { admin } = running;
+  const behind = admin.fleet.nodes()[0]?.behind ?? [];
+  const waiting = behind.filter(({ detail = '' }) => admin.commands().some(({ id }) => detail.includes(id)));
+  return [...doubtfulIn(admin, gateway, broken), ...waiting.map(({ resource }) => nameKey(resource))];
+}
+
+/** The links of what some node cannot delete while clients use it there. */
+function inUse({ fleet }: Running['admin']): readonly string[] {
+  return fleet
+    .nodes()
+    .flatMap(({ behind }) => behind.filter(isInUse).map(({ resource }) => nameKey(resource)));
+}
+
+/** Whether a node does not follow because clients use there what is to be deleted. */
+export function isInUse({ detail = '' }: { readonly detail?: string }): boolean {
+  return detail.includes('has open');
+}

@@ -210,8 +210,6 @@ export const commandQuery = ['dry_run', 'mark'] as const;
 export interface CommandRoute<S, D, R, T = unknown> extends Route, Finding<S, T>, Writing {
   readonly kind: 'command';
   readonly method: Exclude<Method, 'GET'>;
-  /** What each command of the route needs: a gateway that can `create`, or criteria in the `query`. */
-  readonly needs?: 'create' | 'query';
   /** The version of the list that showed a deleted resource. Only for a command that deletes. */
   versionWhenGone?(this: void, snapshot: S, parameters: PathParameters): Version | undefined;
   /**

@@ -590,7 +590,6 @@ const closingRoute: CommandRoute<State, DecisionOf<State>, Surroundings> = {
   role: 'operator',
   query: commandQuery,
   search: [...sessionCriteria, 'all'],
-  needs: 'query',
   fields: [],
   mediaTypes: [],
   summary: 'Closes the sessions that meet all given criteria, with their backend connections.',

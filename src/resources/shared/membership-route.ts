@@ -44,7 +44,6 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
   return {
     ...shared,
     search: [],
-    needs: 'create',
     mediaTypes: ['application/json'],
     bodyShape: definitionShape(fields),
     answerShape: fields.representation,

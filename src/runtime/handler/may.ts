@@ -57,10 +57,14 @@ async function refusalOf(
   const refused = refusalTo(caller.principal, options, usage) ?? options.refuseClosed()?.problem;
   if (refused !== undefined) return refused;
   if (isSequence(route)) return undefined;
-  const needs = isAction(route) ? undefined : route.needs;
-  if (needs === 'create') return refuseAbility(needs, 'resources', options.gateway, options.coordinator);
-  const hasContents = route.mediaTypes.length > 0 && route.mayLackBody !== true;
-  if (hasContents || needs === 'query') return undefined;
+  const { method, mediaTypes, mayLackBody, search } = route;
+  if (mediaTypes.length > 0 && mayLackBody !== true) {
+    // A POST of a definition creates something, and what the definition says does not matter for that.
+    if (method !== 'POST') return undefined;
+    return refuseAbility('create', 'resources', options.gateway, options.coordinator);
+  }
+  // Who means everything must say so with `all`: without criteria, the command is about nothing.
+  if (search.includes('all')) return undefined;
   const query = { ...noQuery.value, dryRun: true };
   const asked = { ...arrival, route, query, body: {}, conditions: {}, attempt: undefined };
   const reply = await (isAction(route) ? act(route, asked, options) : command(route, asked, options));

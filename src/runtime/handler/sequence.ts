@@ -56,7 +56,7 @@ const router = createRouter(boundRoutes.filter(isTaken));
 function isTaken(route: BoundRoute): route is CommandRoute {
   if (route.kind !== 'command' || !('find' in route)) return false;
   // An undo is a sequence of its own, of the commands of another moment. A path without a query chooses no sessions.
-  return !route.path.startsWith('/history/') && route.needs !== 'query';
+  return !route.path.startsWith('/history/') && route.id !== 'sessions.closeMany';
 }
 
 /** Makes the route that takes the commands of a request as one command. @internal */

@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, EndpointId } from '../client/index.ts';
-import { linkTo } from '../core/link.ts';
 import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
@@ -110,6 +109,8 @@ function wrongUse(what: string): CommandError {
 
 /** Prints what is left whenever that changes, until nothing is; in a fleet, until nothing is at any node that lives. */
 async function waitUntilDrained(call: Call, client: Client, kind: string, name: string): Promise<void> {
+  // Only who waits needs the whole library.
+  const { linkTo } = await import('../index.ts');
   const followed = new Set<string>();
   let said = '';
   for (;;) {

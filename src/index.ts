@@ -152,7 +152,7 @@ export { createBasicAuthentication } from './ports/basic-authentication.ts';
 
 // Render resources, and use the table of routes.
 export type { TaskRepresentation, Telemetry, Threads } from './resources/telemetry.ts';
-export type { Role, Route } from './http/route.ts';
+export type { May, Role, Route } from './http/route.ts';
 
 // JSON types of the signatures above. The JSON functions are in gateway-admin-core/json.
 export type { Json } from './json/value.ts';

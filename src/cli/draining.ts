@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, EndpointId } from '../client/index.ts';
 import type { DrainRepresentation } from '../index.ts';
+import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
 import { make, unlessInterrupted } from './change.ts';
 import { askingOptions, changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
@@ -106,24 +107,80 @@ function wrongUse(what: string): CommandError {
   return new CommandError(`${what}. Try: gateway-admin help drain`, exitCodes.wrongUse);
 }
 
-/** Prints what is left whenever that changes, until nothing is. */
+/** Prints what is left whenever that changes, until nothing is; in a fleet, until nothing is at any node that lives. */
 async function waitUntilDrained(call: Call, client: Client, kind: string, name: string): Promise<void> {
+  // Only who waits needs the whole library.
+  const { linkTo } = await import('../index.ts');
+  const followed = new Set<string>();
   let said = '';
   for (;;) {
-    const shown = valueOf(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as {
-      readonly drain?: DrainRepresentation;
-    };
+    const shown = valueOf(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as Shown;
     const { drain: now } = shown;
-    const text =
-      now === undefined
-        ? 'The drain has ended.'
-        : now.state === 'drained'
-          ? 'Drained: nothing is left.'
-          : `${counted(now.sessions, 'session')} and ${counted(now.connections, 'connection')} are left.`;
-    if (call.output.isJson) call.output.jsonLine(now ?? null);
-    else if (text !== said) call.output.lines(text);
-    if (now === undefined || now.state === 'drained') return;
-    said = text;
+    const nodes = now === undefined ? [] : valueOf(await client.fleet.list()).elements;
+    const progress =
+      now && nodes.length > 1 ? atNodes(nodes, linkTo(`${kind}s`, shown.name), followed) : atOne(now);
+    if (call.output.isJson) call.output.jsonLine(now === undefined ? null : { ...now, ...progress.more });
+    else if (progress.text !== said) call.output.lines(progress.text);
+    if (progress.isOver) return;
+    said = progress.text;
     await sleep(1000);
   }
+}
+
+interface Shown {
+  readonly name: string;
+  readonly drain?: DrainRepresentation;
+}
+
+/** How far a drain has come. */
+interface Progress {
+  readonly text: string;
+  readonly isOver: boolean;
+  /** What a program gets besides the drain at the gateway that was asked. */
+  readonly more?: object;
+}
+
+function atOne(drain: DrainRepresentation | undefined): Progress {
+  if (drain === undefined) return { text: 'The drain has ended.', isOver: true };
+  if (drain.state === 'drained') return { text: 'Drained: nothing is left.', isOver: true };
+  return { text: `${leftIn(drain)} are left.`, isOver: false };
+}
+
+function leftIn({ sessions, connections }: Pick<DrainRepresentation, 'sessions' | 'connections'>): string {
+  return `${counted(sessions, 'session')} and ${counted(connections, 'connection')}`;
+}
+
+/**
+ * How far a drain has come in a fleet.
+ *
+ * @param nodes - the nodes, the one that was asked first
+ * @param followed - the positions at which that node had the drain; it gets the present one
+ */
+function atNodes(
+  nodes: readonly FleetNodeRepresentation[],
+  resource: string,
+  followed: Set<string>,
+): Progress {
+  followed.add(nodes[0]?.applied ?? '');
+  const rows = nodes.map(({ node, alive, applied, drains }) => {
+    // What a node that has not followed says is about an earlier drain.
+    const left = followed.has(applied) ? drains.find((each) => each.resource === resource) : undefined;
+    return { node, alive, left };
+  });
+  const living = rows.filter(({ alive }) => alive);
+  const isOver = living.every(({ left }) => left?.state === 'drained');
+  const silent = rows
+    .filter(({ alive }) => !alive)
+    .map(({ node }) => `${node} is silent, so nobody knows what is left there.`);
+  const texts = isOver
+    ? [`Drained: nothing is left at ${living.map(({ node }) => node).join(', ')}.`]
+    : living.flatMap(({ node, left }) => {
+        if (left === undefined) return [`${node} has not followed yet.`];
+        return left.state === 'drained' ? [] : [`${leftIn(left)} are left at ${node}.`];
+      });
+  return {
+    text: safeText([...texts, ...silent].join(' ')),
+    isOver,
+    more: { nodes: rows.map(({ node, alive, left }) => ({ node, alive, ...left })) },
+  };
 }

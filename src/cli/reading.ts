@@ -2,6 +2,7 @@
  * `list` and `show`: what the interface shows, as tables.
  */
 import type { Client, EndpointId } from '../client/index.ts';
+import type { May } from '../index.ts';
 import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
 import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
@@ -243,7 +244,10 @@ export const show: Command = {
     { name: 'kind', choices: [...shown, ...Object.keys(singles)] },
     { name: 'name', names: Object.fromEntries(shown.map((word) => [word, word])), optional: true },
   ],
-  options: connectionOptions,
+  options: {
+    may: { does: 'add what you may do with it now, and why not' },
+    ...connectionOptions,
+  },
   async run(call) {
     const { output, words } = call;
     const [kind = '', name] = words;
@@ -255,13 +259,24 @@ export const show: Command = {
         exitCodes.wrongUse,
       );
     const given = name === undefined ? [] : [name];
-    const answer = await methodOf(await connect(call), id)(...given);
-    const value = valueOf(answer) as Row;
+    const options = call.has('may') ? [{ may: true }] : [];
+    const answer = await methodOf(await connect(call), id)(...given, ...options);
+    const value = valueOf(answer) as Row & { readonly may?: readonly May[] };
     const tag = answer.ok && answer.etag !== undefined ? [['entity tag', shownTag(answer.etag)]] : [];
+    const { may = [], ...members } = value;
     if (output.isJson) output.json(value);
-    else output.lines(...columns([...rowsOf(value), ...tag]));
+    else output.lines(...columns([...rowsOf(members), ...tag]), ...linesOf(may));
   },
 };
+
+/** What the user may do, or why not. */
+function linesOf(may: readonly May[]): readonly string[] {
+  const rows = may.map((each) => [
+    safeText(each.id),
+    each.allowed ? 'possible' : `no: ${safeText(each.detail)}`,
+  ]);
+  return may.length === 0 ? [] : ['', ...columns(rows)];
+}
 
 /** The members of a representation, one in a row. Members of members are rows of their own. */
 function rowsOf(value: Row, path = ''): readonly (readonly [string, string])[] {

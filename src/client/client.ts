@@ -2,7 +2,7 @@
  * The client: a method for each endpoint. A refusal is a value. An error is thrown only if the interface gave no answer.
  */
 import { endpoints, type Endpoint } from '../http/endpoint.ts';
-import type { Plan } from '../index.ts';
+import type { May, Plan } from '../index.ts';
 import { answerOf, type Answer } from './answer.ts';
 import type { Command, EndpointId, Endpoints, Item, List } from './endpoints.ts';
 import { readEvents, type EventOptions, type EventStreamItem } from './event-stream.ts';
@@ -94,9 +94,16 @@ type FieldOf<R> = R extends object ? keyof R & string : never;
 type Part<R, F> = [FieldOf<R>] extends [F] ? R : Pick<R, F & keyof R>;
 
 /** Reads one resource. @internal */
-type ItemMethod<P, R> = <const F extends FieldOf<R> = FieldOf<R>>(
-  ...given: [...subject: Subject<P>, options?: ReadOptions<F>]
-) => Promise<Answer<Part<R, F>>>;
+interface ItemMethod<P, R> {
+  /** Reads the resource, and what the caller may do with it now. */
+  (
+    ...given: [...subject: Subject<P>, options: RequestOptions & { readonly may: true }]
+  ): Promise<Answer<R & { readonly may: readonly May[] }>>;
+  /** Reads the resource. */
+  <const F extends FieldOf<R> = FieldOf<R>>(
+    ...given: [...subject: Subject<P>, options?: ReadOptions<F>]
+  ): Promise<Answer<Part<R, F>>>;
+}
 
 /** Reads a list. @internal */
 type ListMethod<P, R, O> = <const F extends FieldOf<R> = FieldOf<R>>(

@@ -58,7 +58,7 @@ export interface Route {
   /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. A `probe` needs no log-in. */
   readonly role: Role;
   /** Query parameters that the endpoint accepts, besides those of `search`. */
-  readonly query: readonly ('fields' | 'range' | 'dry_run' | 'mark' | 'after' | 'types')[];
+  readonly query: readonly ('fields' | 'range' | 'may' | 'dry_run' | 'mark' | 'after' | 'types')[];
   /**
    * Query parameters with a value, each given once. Those of a list, such as `user`, select its elements: an element must have
    * all given values. Those of a command say more about what to do. Empty if the endpoint has no such parameter.
@@ -178,6 +178,30 @@ interface Change<S, D, R, T = unknown> {
   /** Gives the error for the host if the command leads to a state that needs a log-in, and nobody has to log in. */
   errorIfOpen?(this: void, snapshot: S): Error | undefined;
 }
+
+/**
+ * Whether a caller may use a command now, as `?may=true` shows: the command would be done, or would be refused with `code`
+ * and `detail`. A command with a body, or with criteria, can still be refused for its contents.
+ *
+ * @public
+ */
+export type May =
+  | {
+      /** Name of the command, such as `services.stop`. */
+      readonly id: string;
+      /** Whether the command is possible. */
+      readonly allowed: false;
+      /** The code of the problem that the command would be refused with; left out if the command is possible. */
+      readonly code: string;
+      /** Why the command would be refused, and what to do; left out if the command is possible. */
+      readonly detail: string;
+    }
+  | {
+      /** Name of the command. */
+      readonly id: string;
+      /** The command is possible. */
+      readonly allowed: true;
+    };
 
 /** The query parameters of every command. @internal */
 export const commandQuery = ['dry_run', 'mark'] as const;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { openSampleFleet, runSampleFleet, runWithEndedNode } from '../fleet/node.ts';
+import { createWorld, openSampleFleet, runSampleFleet, runWithEndedNode } from '../fleet/node.ts';
 import { read } from '../support/project.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
 import { command, servers, type Circumstances, type Result } from './command-line.ts';
@@ -125,5 +125,39 @@ describe('gateway-admin forget', () => {
     await start(runSampleFleet());
     const { out } = await command(['complete', '--', 'forget', ''], { env: { GATEWAY_ADMIN_URL: url } });
     expect(out).toBe('berlin\nparis\n');
+  });
+});
+
+describe('gateway-admin drain --wait', () => {
+  it('prints what is left at each node, and ends when nothing is at any', async () => {
+    const world = createWorld();
+    const supports = ['create', 'delete', 'drain'] as const;
+    const [berlin, paris] = [
+      await world.open('berlin', 3000, { supports }),
+      await world.open('paris', 3000, { supports }),
+    ];
+    await start(Promise.resolve({ ...berlin, clock: world.clock }));
+    for (const { admin } of [berlin, paris]) admin.report({ type: 'sessions.complete' });
+    paris.admin.report(paris.gateway.openSession('My Service'));
+    await world.clock.advance(2000);
+    const over = new AbortController();
+    const drained = ask(['drain', 'service', 'my-service', '--wait']).finally(() => {
+      over.abort();
+    });
+    for (let turn = 0; !over.signal.aborted; turn += 1) {
+      // Time passes at the nodes while the command waits.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await world.clock.advance(100);
+      if (turn === 25) paris.admin.report(paris.gateway.closeSession(0));
+    }
+    const { code, out } = await drained;
+    expect(code).toBe(0);
+    expect(out.split('\n').filter((line) => !line.includes('has not followed'))).toEqual([
+      'Done: drain service my-service on berlin.',
+      '1 session and 0 connections are left at paris.',
+      'Drained: nothing is left at berlin, paris.',
+      '',
+    ]);
+    for (const { admin } of [paris, berlin]) await admin.close();
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createSnapshot } from 'gateway-admin-core';
+import { createSnapshot, type Problem } from 'gateway-admin-core';
 import fc from 'fast-check';
 
 import { kinds, plurals } from '../../src/cli/kind.ts';
@@ -250,6 +250,18 @@ describe('gateway-admin show', () => {
   ])('gives programs what the interface says about %s %s', async (kind, name, path) => {
     const { out } = await ask('show', kind, ...(name === undefined ? [] : [name]), '--json');
     expect(JSON.parse(out)).toEqual(await get(path));
+  });
+
+  it('shows with --may which commands are possible, and why not the others', async () => {
+    const { out } = await ask('show', 'filter', 'hint', '--may');
+    const [members = '', acts = ''] = out.split('\n\n');
+    expect(members).toMatch(/^name +Hint\n/);
+    const { detail } = (await (await fetch(`${url}/filters/hint`, { method: 'DELETE' })).json()) as Problem;
+    expect(acts).toBe(`filters.patch   possible\nfilters.delete  no: ${detail}\n`);
+    const json = await ask('show', 'filter', 'hint', '--may', '--json');
+    expect(JSON.parse(json.out)).toEqual(await get('/filters/hint?may=true'));
+    // Nothing can be done with the threads.
+    expect(await ask('show', 'threads', '--may')).toEqual(await ask('show', 'threads'));
   });
 
   it('says why there is nothing, in words and for programs', async () => {

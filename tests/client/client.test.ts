@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createSnapshot, routes, type Admin, type AdminRequest } from 'gateway-admin-core';
+import { createSnapshot, routes, type Admin, type AdminRequest, type May } from 'gateway-admin-core';
 import {
   createClient,
   sendTo,
@@ -78,6 +78,25 @@ describe.each(['in process', 'over fetch'] as const)('createClient, %s', (way) =
     expect(await client.services.sessions('Backup')).toHaveProperty('value', {
       elements: ['/sessions/1', '/sessions/2', '/sessions/3'],
       total: 3,
+    });
+  });
+
+  it('reads what the caller may do with a resource', async () => {
+    const client = createClient(await ways[way](run()));
+    await client.services.stop('Backup');
+    const answer = await client.services.get('Backup', { may: true });
+    const { name, may } = (answer.ok && answer.value) as {
+      readonly name: string;
+      readonly may: readonly May[];
+    };
+    const of = (id: string): May | undefined => may.find((row) => row.id === id);
+    expect([name, of('services.start')]).toEqual(['Backup', { id: 'services.start', allowed: true }]);
+    const deletion = await client.services.delete('Backup');
+    expect(of('services.delete')).toEqual({
+      id: 'services.delete',
+      allowed: false,
+      code: 'resource-in-use',
+      detail: !deletion.ok && deletion.problem.detail,
     });
   });
 

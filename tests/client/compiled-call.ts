@@ -17,6 +17,11 @@ export async function right(client: Client): Promise<void> {
   else take<string>(whole.problem.code);
   const part = await client.services.get('Sales', { fields: ['name', 'state'] });
   if (part.ok) take<string>(part.value.name);
+  const acts = await client.services.get('Sales', { may: true });
+  if (acts.ok) take<string[]>(acts.value.may.map((act) => (act.allowed ? act.id : act.detail)));
+  if (acts.ok) take<'started' | 'stopped' | 'failed'>(acts.value.state);
+  const self = await client.interface.get({ may: true });
+  if (self.ok) take<boolean | undefined>(self.value.may[0]?.allowed);
   const sessions = await client.sessions.list({ range: [0, 99], user: 'ada', fields: ['id'] });
   if (sessions.ok) take<number | undefined>(sessions.value.elements[0]?.id);
   const links = await client.services.sessions('Sales');
@@ -65,6 +70,10 @@ export async function wrong(client: Client): Promise<void> {
   await client.sessions.get('7');
   // @ts-expect-error: no such field
   await client.services.get('Sales', { fields: ['nmae'] });
+  // @ts-expect-error: some fields, and what the caller may do
+  await client.services.get('Sales', { fields: ['name'], may: true });
+  // @ts-expect-error: of a list, nothing says what the caller may do
+  await client.services.list({ may: true });
   // @ts-expect-error: a range of one thing
   await client.services.get('Sales', { range: [0, 1] });
   // @ts-expect-error: this list has no range

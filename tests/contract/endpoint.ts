@@ -5,7 +5,7 @@
  */
 
 /** Query parameters. */
-type Parameter = 'fields' | 'range' | 'after' | 'types';
+type Parameter = 'fields' | 'range' | 'may' | 'after' | 'types';
 
 /** What a 200 carries. */
 export type Shown =
@@ -119,7 +119,7 @@ const service: readonly Endpoint[] = [
     method: 'GET',
     path: '/services/:name',
     aliases: [],
-    parameters: ['fields'],
+    parameters: ['fields', 'may'],
     answer: one('service'),
     subject: 'my-service',
   },
@@ -136,7 +136,7 @@ const service: readonly Endpoint[] = [
     method: 'GET',
     path: '/services/:name/listeners/:listener',
     aliases: [],
-    parameters: ['fields'],
+    parameters: ['fields', 'may'],
     answer: one('listener'),
     subject: 'my-service/SECURE-listener',
     ours: true,
@@ -232,7 +232,7 @@ const server: readonly Endpoint[] = [
     method: 'GET',
     path: '/servers/:name',
     aliases: [],
-    parameters: ['fields'],
+    parameters: ['fields', 'may'],
     answer: one('server'),
     subject: 'db-server-2',
   },
@@ -300,7 +300,7 @@ const monitor: readonly Endpoint[] = [
     method: 'GET',
     path: '/monitors/:name',
     aliases: [],
-    parameters: ['fields'],
+    parameters: ['fields', 'may'],
     answer: one('monitor'),
     subject: 'main-monitor',
   },
@@ -342,16 +342,22 @@ const monitor: readonly Endpoint[] = [
 ];
 
 const instance: readonly Endpoint[] = [
-  { method: 'GET', path: '/gateway', aliases: [], parameters: ['fields'], answer: one('instance') },
+  { method: 'GET', path: '/gateway', aliases: [], parameters: ['fields', 'may'], answer: one('instance') },
   {
     method: 'GET',
     path: '/gateway/threads',
     aliases: [],
-    parameters: ['fields'],
+    parameters: ['fields', 'may'],
     answer: one('thread information'),
     live: true,
   },
-  { method: 'GET', path: '/gateway/logs', aliases: [], parameters: ['fields'], answer: one('logging') },
+  {
+    method: 'GET',
+    path: '/gateway/logs',
+    aliases: [],
+    parameters: ['fields', 'may'],
+    answer: one('logging'),
+  },
   { method: 'POST', path: '/gateway/logs/flush', aliases: [], parameters: [], answer: done },
   {
     method: 'GET',
@@ -375,7 +381,7 @@ const session: readonly Endpoint[] = [
     method: 'GET',
     path: '/sessions/:id',
     aliases: [],
-    parameters: ['fields'],
+    parameters: ['fields', 'may'],
     answer: one('session'),
     subject: '9',
     live: 'for conditions',
@@ -406,7 +412,7 @@ const filter: readonly Endpoint[] = [
     method: 'GET',
     path: '/filters/:name',
     aliases: [],
-    parameters: ['fields'],
+    parameters: ['fields', 'may'],
     answer: one('filter'),
     subject: 'hint',
   },
@@ -522,7 +528,7 @@ export const additions: readonly Endpoint[] = [
     method: 'GET',
     path: '/',
     aliases: [],
-    parameters: ['fields'],
+    parameters: ['fields', 'may'],
     answer: one('interface'),
     live: true,
     ours: true,

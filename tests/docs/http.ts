@@ -99,6 +99,13 @@ body. Endpoints whose answers have no \`etag\` show numbers that change by thems
     target: '/services/My-Service?fields=name,state,current_connections',
   },
   {
+    title: 'See which commands are possible',
+    text: `With \`may=true\`, the endpoint of one resource also lists the commands at its path and below, and says whether you may use
+each of them now. [Show what a caller may do](embedding.md#show-what-a-caller-may-do) explains the list.`,
+    method: 'GET',
+    target: '/filters/Hint?may=true',
+  },
+  {
     title: 'Read a part of a list',
     text: `\`range\` is the first and the last position, counted from 0. \`x-total-count\` is the length of the whole list, and \`link\` has
 the neighbouring ranges. Sessions come and go: \`GET /sessions?after=28&range=0-99\` gives the first 100 sessions after the

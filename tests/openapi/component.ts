@@ -3,7 +3,14 @@
  */
 import * as z from 'zod/mini';
 
-import { problemTable, type Fault, type Plan, type Problem, type ProblemCode } from 'gateway-admin-core';
+import {
+  problemTable,
+  type Fault,
+  type May,
+  type Plan,
+  type Problem,
+  type ProblemCode,
+} from 'gateway-admin-core';
 
 import type { Field, Fields } from '../../src/core/field.ts';
 import { maxListedFaults } from '../../src/problem.ts';
@@ -74,6 +81,13 @@ const planShape = z.strictObject({
   notes: z.exactOptional(z.array(noteShape)),
 } satisfies Record<keyof Planned, z.ZodMiniType>);
 
+const mayShape = z.strictObject({
+  id: z.string(),
+  allowed: z.boolean(),
+  code: z.exactOptional(z.string()),
+  detail: z.exactOptional(z.string()),
+} satisfies Record<keyof Extract<May, { readonly code: string }>, z.ZodMiniType>);
+
 const outcomeShape = z.strictObject({
   outcome: z.enum(['accepted', 'unchanged'] satisfies Planned['outcome'][]),
   command: z.exactOptional(z.string()),
@@ -97,6 +111,7 @@ const outcomeTexts: Texts = {
 const shapes = new Map<z.core.$ZodType, string>([
   ...[...tables].map(([name, { representation }]) => [representation, name] as const),
   [planShape, 'Plan'],
+  [mayShape, 'May'],
   [outcomeShape, 'Outcome'],
   [problemShape, 'Problem'],
   [faultShape, 'Fault'],
@@ -257,6 +272,9 @@ function described(
   return at('', schema);
 }
 
+const mayText =
+  'With `may=true`: each command at this path or below, and whether the caller may use the command now.';
+
 /** A representation with some of its fields. */
 function partOf({ shape, fields, fieldAliases = {} }: ReadRoute): readonly [string, Members] {
   const name = shapes.get(shape) ?? '';
@@ -264,10 +282,18 @@ function partOf({ shape, fields, fieldAliases = {} }: ReadRoute): readonly [stri
     field,
     { $ref: `#/components/schemas/${name}/properties/${fieldAliases[field] ?? field}` },
   ]);
-  const description = `The selected fields of a ${name}.`;
+  // A list of the same things shares the component.
+  const isItem = boundRoutes.some((route) => route.kind === 'item' && route.shape === shape);
+  const may = isItem ? [['may', { type: 'array', items: ref('schemas', 'May'), description: mayText }]] : [];
+  const description = `The selected fields of a ${name}${isItem ? ', or all of them with `may`' : ''}.`;
   return [
     `${name}Part`,
-    { description, type: 'object', properties: Object.fromEntries(properties), additionalProperties: false },
+    {
+      description,
+      type: 'object',
+      properties: Object.fromEntries([...properties, ...may]) as Members,
+      additionalProperties: false,
+    },
   ];
 }
 

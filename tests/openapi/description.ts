@@ -12,7 +12,7 @@ import { filesBelow, root } from '../support/project.ts';
 export type Texts = Readonly<Record<string, string>>;
 
 /** The types of the main entry that components are made from. */
-const exported = ['Plan', 'Problem', 'Fault'];
+const exported = ['Plan', 'May', 'Problem', 'Fault'];
 
 /** The descriptions of all components, by name. */
 export function componentDescriptions(): Readonly<Record<string, Texts>> {
@@ -129,7 +129,7 @@ function readerOf(checker: ts.TypeChecker): (type: ts.Type) => Texts {
     const plain = checker.getNonNullableType(type);
     if (outside.includes(plain)) return [];
     const within = [...outside, plain];
-    // The only union of objects is a plan, whose second form is no body of a response.
+    // The second form of a plan is no body of a response, and that of a row of `may` has no more members.
     if (plain.isUnion()) return plain.types.slice(0, 1).flatMap((each) => inside(each, path, within));
     const element = checker.isArrayType(plain)
       ? checker.getTypeArguments(plain as ts.TypeReference)[0]

@@ -32,6 +32,14 @@ export const parameters: Members = {
     schema: { ...text, pattern: '^\\d+-\\d+$' },
     example: '0-9',
   },
+  may: {
+    name: 'may',
+    in: 'query',
+    description:
+      'With `true`, the answer also says which commands the caller may use on the resource now. Not together with `fields`.',
+    schema: { ...text, enum: ['true', 'false'] },
+    'x-addition': true,
+  },
   dryRun: {
     name: 'dry_run',
     in: 'query',
@@ -144,6 +152,7 @@ export function parametersOf(route: BoundRoute): readonly Members[] {
     ...inPath,
     ...(query.includes('range') ? ['range'] : []),
     ...(query.includes('fields') ? [fieldsName(route)] : []),
+    ...(query.includes('may') ? ['may'] : []),
     ...(query.includes('dry_run') ? ['dryRun', 'mark'] : []),
     ...conditionOf(route),
   ];

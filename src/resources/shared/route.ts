@@ -60,7 +60,7 @@ export function itemRoute<T>(
 ): ItemRoute<State, Surroundings, T> {
   return {
     aliases: [],
-    query: ['fields'],
+    query: ['fields', 'may'],
     search: [],
     fields: fieldsOf(route),
     mediaTypes: [],

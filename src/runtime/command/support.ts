@@ -32,7 +32,7 @@ function isAboutMembership(link: string): boolean {
  */
 export function refuseUnsupported(
   decision: Acceptance,
-  { supports = [] }: Pick<GatewayPort, 'supports'>,
+  host: Pick<GatewayPort, 'supports'>,
   coordinator: Pick<Coordinator, 'refuseBeyondLevel'> | undefined,
 ): Problem | undefined {
   // The first part of a long teardown is made when its effects are read.
@@ -40,11 +40,20 @@ export function refuseUnsupported(
   for (const effect of firstPartOf<AdminEvent, Effect>(decision).effects) {
     const ability = abilityFor(effect);
     if (ability === undefined) continue;
-    if (!supports.includes(ability)) return cannot(ability, effect.resource);
-    const problem = coordinator?.refuseBeyondLevel();
+    const problem = refuseAbility(ability, effect.resource, host, coordinator);
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/** As {@link refuseUnsupported}, before there is a decision. @internal */
+export function refuseAbility(
+  ability: Ability,
+  what: string,
+  { supports = [] }: Pick<GatewayPort, 'supports'>,
+  coordinator: Pick<Coordinator, 'refuseBeyondLevel'> | undefined,
+): Problem | undefined {
+  return supports.includes(ability) ? coordinator?.refuseBeyondLevel() : cannot(ability, what);
 }
 
 /** What a gateway must be able to do for an effect; `undefined` if every gateway is. */
@@ -64,7 +73,7 @@ const insteadOf: Readonly<Record<Ability, string>> = {
   drain: 'Stop the service, or set the server to maintenance, and close what is left later.',
 };
 
-function cannot(ability: Ability, resource: string): Problem {
-  const detail = `This gateway cannot ${ability} ${resource} while it runs. ${insteadOf[ability]}`;
+function cannot(ability: Ability, what: string): Problem {
+  const detail = `This gateway cannot ${ability} ${what} while it runs. ${insteadOf[ability]}`;
   return problem('not-supported', detail);
 }

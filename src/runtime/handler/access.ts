@@ -155,16 +155,25 @@ function decideOn(
         ? isOpen(options, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    return forbiddenTo(principal, options, asked) ?? readOnlyRefusal(options, asked);
+    return refusalTo(principal, options, asked);
   };
   const refusal = refusalIn(options.snapshot());
   return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
 }
 
+/** Why a caller may not use a route now, by the rights of the caller and the read-only mode. @internal */
+export function refusalTo(
+  principal: Principal | undefined,
+  options: AccessOptions,
+  usage: Usage,
+): Problem<ProblemCode> | undefined {
+  return forbiddenTo(principal, options, usage) ?? readOnlyRefusal(options, usage);
+}
+
 /** The refusal of a request by the read-only mode; `undefined` if the mode is off, or has nothing against the request. */
 function readOnlyRefusal(
   { isReadOnly }: AccessOptions,
-  { route, query }: Asked,
+  { route, query }: Usage,
 ): typeof readOnly | undefined {
   const isAllowed = route.kind !== 'command' || route.worksReadOnly === true || query.dryRun;
   return !isAllowed && isReadOnly() ? readOnly : undefined;

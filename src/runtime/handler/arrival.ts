@@ -5,6 +5,7 @@ import type { SecretPorts } from '../../core/secret.ts';
 import type { PathParameters, Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Json } from '../../json/value.ts';
+import type { GatewayPort } from '../../ports/port.ts';
 import type { Problem, Result } from '../../problem.ts';
 import type { BoundRoute } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
@@ -35,6 +36,7 @@ export interface HandlerOptions extends AccessOptions {
     readonly isStorable: boolean;
   };
   readonly origins: Origins;
+  readonly gateway: Pick<GatewayPort, 'supports'>;
   readonly limits: Limits;
   readonly surroundings: Surroundings;
   readonly streams: EventStreams;

@@ -1,5 +1,5 @@
 /**
- * Queries: the parameters `fields`, `range`, `dry_run`, `mark`, `after` and `types` of a request, and the search parameters
+ * Queries: the parameters `fields`, `range`, `may`, `dry_run`, `mark`, `after` and `types` of a request, and the search parameters
  * of its route.
  */
 import { brokenEscape, decodeSegment } from '../../core/link.ts';
@@ -28,6 +28,8 @@ export interface Query {
   readonly mark?: Mark;
   /** Whether the command is a dry run. */
   readonly dryRun: boolean;
+  /** Whether a resource is read with what the caller may do. */
+  readonly may: boolean;
   /** The other parameters, without `range` and `after`, encoded. */
   readonly rest: string;
 }
@@ -35,7 +37,7 @@ export interface Query {
 /** The query of a request without one. @internal */
 export const noQuery = Object.freeze({
   ok: true,
-  value: Object.freeze<Query>({ dryRun: false, rest: '' }),
+  value: Object.freeze<Query>({ dryRun: false, may: false, rest: '' }),
 } as const);
 
 /**
@@ -66,10 +68,11 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
   if (after?.ok === false) return after;
   const types = query.has('types') ? parseTypes(query.getAll('types')) : undefined;
   if (types?.ok === false) return types;
-  const dryRun = query.getAll('dry_run');
-  if (dryRun.length > 1 || dryRun.some((value) => value !== 'true' && value !== 'false')) {
-    return fail('query-invalid', 'The parameter "dry_run" must be given once, as "true" or "false".');
-  }
+  const dryRun = parseWord(query, 'dry_run');
+  if (!dryRun.ok) return dryRun;
+  const may = parseWord(query, 'may');
+  if (!may.ok) return may;
+  if (may.value && fields !== undefined) return fail('query-invalid', mayIsWhole);
   const mark = parseOnce(query, 'mark', parseMark, 'the mark of a plan (dry_run=true)');
   if (mark?.ok === false) return mark;
   return ok({
@@ -79,10 +82,15 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
     ...(after === undefined ? {} : { after: after.value }),
     ...(types === undefined ? {} : { types: types.value }),
     ...(mark === undefined ? {} : { mark: mark.value }),
-    dryRun: dryRun[0] === 'true',
+    dryRun: dryRun.value,
+    may: may.value,
     rest: withoutPlace(query),
   });
 }
+
+const mayIsWhole =
+  'The parameter "may" shows the whole resource and what you may do with it, so "fields" cannot select a part. Leave one of ' +
+  'them out.';
 
 /** What a search parameter must be, if it is more than a text: an unknown name selects nothing. */
 const forms: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly form: string }>> = {
@@ -127,6 +135,13 @@ function parseOnce<T>(
   const parsed = more.length === 0 ? parse(value) : undefined;
   if (parsed !== undefined) return ok(parsed);
   return fail('query-invalid', `The parameter "${name}" must be given once, as ${what}.`);
+}
+
+/** Parses a parameter that is false if it is not given. */
+function parseWord(query: URLSearchParams, name: string): Result<boolean> {
+  const parse = (text: string): boolean | undefined =>
+    text === 'true' || text === 'false' ? text === 'true' : undefined;
+  return parseOnce(query, name, parse, '"true" or "false"') ?? ok(false);
 }
 
 /** The wanted types. A type that does not exist is no error, because another version of the library may have it. */

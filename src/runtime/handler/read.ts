@@ -5,7 +5,7 @@ import type { Version } from '../../core/version.ts';
 import { formatEtag, parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import { selectFields } from '../../http/fields.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { Listing, Route } from '../../http/route.ts';
+import type { Listing, May, Route } from '../../http/route.ts';
 import { fail, ok, type Problem, type Result } from '../../problem.ts';
 import type { BoundResourceRoute } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
@@ -20,10 +20,16 @@ import { findAll } from './search.ts';
 
 type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
 
+/** What decides on the answer to a read. */
+interface Asked extends Pick<Arrival<Route>, 'request' | 'parameters' | 'query' | 'caller'> {
+  /** What the caller may do with the resource; left out if the request does not ask. */
+  readonly may?: readonly May[];
+}
+
 /** Answers with a resource or a list. @internal */
 export function read(
   route: ReadRoute,
-  { request, parameters, query, caller }: Pick<Arrival<Route>, 'request' | 'parameters' | 'query' | 'caller'>,
+  { request, parameters, query, caller, may }: Asked,
   options: HandlerOptions,
 ): Replying {
   const noneMatch = entityTags(request.headers['if-none-match']);
@@ -33,8 +39,10 @@ export function read(
   const snapshot = options.snapshot();
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
-  const etag = etagOf(snapshot, route.version?.(snapshot, found.value), query);
-  const shownTag = etag ?? route.conditionTag?.(found.value);
+  // No version stands for what a caller may do, which depends on the caller and on the moment.
+  const tagging = may === undefined ? route : undefined;
+  const etag = etagOf(snapshot, tagging?.version?.(snapshot, found.value), query);
+  const shownTag = etag ?? tagging?.conditionTag?.(found.value);
   const headers: Headers = shownTag === undefined ? {} : { etag: shownTag };
   if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag)) {
     return empty(304, headers);
@@ -46,7 +54,7 @@ export function read(
   if (route.kind === 'item') {
     const represent = (): unknown => {
       const item = route.read(snapshot, found.value, surroundings);
-      return select?.(item) ?? item;
+      return may === undefined ? (select?.(item) ?? item) : { ...item, may };
     };
     return jsonText(200, textOf(represent), headers);
   }

@@ -10,6 +10,7 @@ import type { Conditions } from '../command/condition.ts';
 import { admit, isOpen, type Caller } from './access.ts';
 import type { Arrival, HandlerOptions, Replying, Step } from './arrival.ts';
 import { readBody } from './body.ts';
+import { mayOf } from './may.ts';
 import { originProblem } from './origin.ts';
 import { entityTags, follow, probe, read } from './read.ts';
 import { refusal, type Headers } from './respond.ts';
@@ -100,6 +101,8 @@ const answer: Step = (arrival, options) => {
   if (isAction(route)) return act(route, arrival, options);
   if (route.kind === 'stream') return follow(arrival, options);
   if (route.kind === 'probe') return probe(route.problem(options.surroundings));
+  if (route.kind === 'item' && arrival.query.may)
+    return mayOf(route, arrival, options).then((may) => read(route, { ...arrival, may }, options));
   if (route.kind !== 'command') return read(route, arrival, options);
   return command(isSequence(route) ? sequenceRoute(route, arrival, options) : route, arrival, options);
 };

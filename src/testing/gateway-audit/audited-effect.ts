@@ -7,12 +7,14 @@ import {
   closeSession,
   deleteListener,
   deleteResource,
+  drain,
   linkTo,
   flushLogs,
   patchFilter,
   patchMonitor,
   patchServer,
   patchService,
+  resolveLink,
   revert,
   startMonitor,
   startService,
@@ -57,7 +59,11 @@ const maxSessions = 100;
 
 /** Lists effects that transitions on a snapshot ask for. @internal */
 export function auditedEffectsOf(snapshot: Snapshot): readonly AuditedEffect[] {
-  const reversible = [...runningTransitions(snapshot), ...patchTransitions(snapshot)];
+  const reversible = [
+    ...runningTransitions(snapshot),
+    ...patchTransitions(snapshot),
+    ...drainTransitions(snapshot),
+  ];
   return [
     ...reversible.flatMap((transitions) => reversibleEffect(snapshot, transitions)),
     ...closingTransitions(snapshot).flatMap((transition) => closingEffects(snapshot, transition)),
@@ -167,6 +173,30 @@ function runningTransitions({ services, monitors }: Snapshot): readonly Transiti
       transition(state === 'started' ? stopMonitor : startMonitor, name),
     ),
   ];
+}
+
+/** The drains of a server in use and of a stopped service. The drain of a started service begins with a stop. */
+function drainTransitions(snapshot: Snapshot): readonly Transitions[] {
+  const services = [...snapshot.services];
+  const used = services
+    .flatMap(({ state, settings }) => (state === 'started' ? settings.servers : []))
+    .map((link) => resolveLink(snapshot, link))
+    .find((found) => found?.kind === 'server' && found.server.settings.drain === undefined);
+  const idle = services.find(({ state, settings }) => state === 'stopped' && settings.drain === undefined);
+  // The setting has the time of its beginning, so the interface must settle the drain as of this time.
+  const draining = (collection: 'services' | 'servers', name: string): Transitions => [
+    (now) => drain(now, collection, name, {}, context),
+  ];
+  return [
+    ...(used?.kind === 'server' ? [draining('servers', used.server.name)] : []),
+    ...(idle === undefined ? [] : [draining('services', idle.name)]),
+  ];
+}
+
+/** Whether an effect begins a drain. @internal */
+export function isDrain(effect: Effect): boolean {
+  if (effect.type !== 'service.update' && effect.type !== 'server.update') return false;
+  return effect.before.drain === undefined && effect.after.drain !== undefined;
 }
 
 function patchTransitions({ services, servers, monitors, filters }: Snapshot): readonly Transitions[] {

@@ -4,10 +4,13 @@
 import {
   createAdmin,
   nameKey,
+  resolveLink,
   systemClock,
   type Admin,
   type Effect,
+  type EffectOf,
   type GatewayPort,
+  type HostReport,
   type Listener,
   type Service,
   type Session,
@@ -43,7 +46,7 @@ export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
   /**
    * Connects a client to a service of the opened gateway, at one of the listeners of the given service. The gateway must
    * report the session of the client with its connections, and has a second for each report. Rejects if the gateway does
-   * not take the client, because the service is stopped or the listener is gone.
+   * not take the client, because the service is stopped, the listener is gone, or no server takes new sessions.
    *
    * With this function the audits close the sessions and connections of real clients, and look at the clients and at the
    * reports of the gateway. Without it the audits close the sessions of the document, and know only what `inspect`
@@ -73,8 +76,8 @@ export interface OpenedGateway {
   readonly gateway: GatewayPort;
   /** Left out if the host connects no clients. */
   readonly clients?: Clients;
-  /** The servers whose status the gateway has reported, by name or key. */
-  readonly reported: ReadonlySet<string>;
+  /** All reports of the gateway up to now, in their order. */
+  readonly reports: readonly HostReport[];
   /** Obstructs the start of a service; `undefined` if the host cannot. */
   readonly obstruct: ((service: Service) => Promise<() => Promise<void>>) | undefined;
 }
@@ -94,8 +97,10 @@ interface Clients {
   readonly all: readonly ConnectedClient[];
   /** Connects one more client to a started service; waits a little if there is none as at the beginning. */
   readonly connectAnother: () => Promise<unknown>;
-  /** Whether the gateway takes a client at a listener of a service. */
+  /** Whether the gateway takes a client at a listener of a service. The client leaves again. */
   readonly isTaken: (service: Service) => Promise<boolean>;
+  /** The same of a client that stays. Does not wait for the report of its session. */
+  readonly enter: (service: Service) => Promise<boolean>;
 }
 
 /** The calls of the gateway that a check needs. @internal */
@@ -120,6 +125,13 @@ export interface Calls {
    * as started.
    */
   readonly expectEntries: (service: string, listeners: readonly Listener[], when: string) => Promise<void>;
+  /**
+   * Applies the stop of a service while clients connect to the service. Expects that no session of the service is reported after
+   * `apply` has resolved.
+   */
+  readonly applyDuringArrivals: (effect: EffectOf<'service.stop'>) => Promise<void>;
+  /** Connects clients to the started services that list a server. Expects that their sessions do not use the server. */
+  readonly expectAvoided: (server: string, when: string) => Promise<void>;
   /** Expects that no client was disconnected, and that the end of no session was reported. */
   readonly expectSessions: (when: string) => Promise<void>;
 }
@@ -128,8 +140,16 @@ export interface Calls {
 const patienceMs = 1000;
 const pauseMs = 10;
 
-/** The time in which clients see the end of their connections if no other client can connect meanwhile. */
-const restMs = 100;
+/**
+ * The time in which a gateway does what it must not do, and in which clients see the end of their connections if no other client
+ * can connect meanwhile.
+ *
+ * @internal
+ */
+export const restMs = 100;
+
+/** The number of clients that are on their way to a service while the service stops. */
+const arrivals = 3;
 
 /** The longest pause before `inspect` is asked again because it has rejected. The pauses double. */
 const longestPauseMs = 320;
@@ -152,13 +172,13 @@ export async function withGateway<Gateway extends AuditedGateway>(
     inspect: () => Promise.resolve('in-place'),
   };
   const admin = createAdmin({ snapshot, gateway: settled });
-  const reported = new Set<string>();
-  const gateway = await open(watched(admin, reported));
+  const reports: HostReport[] = [];
+  const gateway = await open(watched(admin, reports));
   try {
     await check({
       admin,
       gateway,
-      reported,
+      reports,
       ...(connect === undefined ? {} : { clients: await connectClients(admin, gateway, connect) }),
       obstruct: obstruct && ((service) => obstruct(service, gateway)),
     });
@@ -168,13 +188,12 @@ export async function withGateway<Gateway extends AuditedGateway>(
   }
 }
 
-/** The interface, which notes the servers whose status is reported. A report that changes nothing makes no event. */
-function watched(admin: Admin, reported: Set<string>): Admin {
+/** The interface, which notes all reports. A report that changes nothing makes no event. */
+function watched(admin: Admin, noted: HostReport[]): Admin {
   const report = admin.report.bind(admin);
   return Object.assign(admin, {
     report: (reports: Parameters<Admin['report']>[0]) => {
-      for (const each of [reports].flat())
-        if (each.type === 'server.reported') reported.add(nameKey(each.server));
+      noted.push(...[reports].flat());
       report(reports);
     },
   });
@@ -207,7 +226,12 @@ async function connectClients<Gateway extends AuditedGateway>(
     client.disconnect();
     return true;
   };
-  return { all, connectAnother, isTaken: (service) => within(isTaken(service)) };
+  return {
+    all,
+    connectAnother,
+    isTaken: (service) => within(isTaken(service)),
+    enter: (service) => within(connect(service, gateway).then(() => true)),
+  };
 }
 
 /** Whether something succeeds before the patience ends. */
@@ -229,7 +253,8 @@ export async function eventually<T>(look: () => T | undefined, mostMs = patience
   return look();
 }
 
-function isSame(one: SessionIdentity, other: SessionIdentity): boolean {
+/** Whether two sessions are the same one. @internal */
+export function isSame(one: SessionIdentity, other: SessionIdentity): boolean {
   return one.id === other.id && one.connected === other.connected;
 }
 
@@ -239,7 +264,7 @@ export function callsFor(
   { admin, gateway, clients, obstruct }: OpenedGateway,
 ): Calls {
   // An async function, so that an error thrown by the port becomes a rejection.
-  const call = async (effect: Effect, { signal }: AbortController): Promise<void> =>
+  const call: Call = async (effect, { signal }) =>
     gateway.apply(effect, { commandId: commandOf(audited, effect), signal });
   const inspect = async (effect: Effect): Promise<unknown> =>
     gateway.inspect(effect, { commandId: commandOf(audited, effect), signal: new AbortController().signal });
@@ -290,17 +315,77 @@ export function callsFor(
       );
     },
     ...clientCalls({ admin, clients }),
+    ...arrivalCalls(call, { admin, clients }),
   };
+}
+
+/** The calls for the audit of drains, which look at clients that arrive; nothing is expected without clients. */
+function arrivalCalls(
+  call: Call,
+  { admin, clients }: ClientsOf,
+): Pick<Calls, 'applyDuringArrivals' | 'expectAvoided'> {
+  const notAmong =
+    (known: Iterable<Session>) =>
+    (session: Session): boolean =>
+      ![...known].some((each) => isSame(each, session));
+  return {
+    async applyDuringArrivals(effect) {
+      const service = admin.snapshot.services.find(effect.service);
+      if (clients === undefined || service === undefined) return;
+      const inService = (): readonly Session[] =>
+        [...admin.snapshot.sessions].filter((session) => session.service === service.key);
+      const before = inService();
+      const arriving = [clients.enter(service)];
+      await arriving[0];
+      // Of these, some have got further than others when the stop comes.
+      for (let count = 0; count < arrivals; count += 1) {
+        arriving.push(clients.enter(service));
+        await systemClock.sleep(0);
+      }
+      await call(effect, new AbortController());
+      const reported = inService();
+      const taken = (await Promise.all(arriving)).filter(Boolean).length;
+      await eventually(() => (inService().length >= before.length + taken ? true : undefined));
+      const late = inService().find(notAmong(reported));
+      if (late === undefined) return;
+      throw new Error(
+        `the gateway must report session ${String(late.id)} before apply resolves for ${textOf(effect)}, not after that`,
+      );
+    },
+    async expectAvoided(server, when) {
+      for (const service of admin.snapshot.services) {
+        const isUsed = service.settings.servers.some((link) => isLinkOf(admin.snapshot, link, server));
+        if (clients === undefined || service.state !== 'started' || !isUsed) continue;
+        const isNew = notAmong([...admin.snapshot.sessions]);
+        if (!(await clients.enter(service))) continue;
+        const used = await eventually(() => {
+          const connections = [...admin.snapshot.sessions].filter(isNew).flatMap((each) => each.connections);
+          return connections.length === 0 ? undefined : connections;
+        });
+        if (used?.some((connection) => connection.server === server) !== true) continue;
+        throw new Error(
+          `the gateway must give no new session of ${service.name} to the server "${server}" ${when}, but did`,
+        );
+      }
+    },
+  };
+}
+
+function isLinkOf(snapshot: Snapshot, link: string, server: string): boolean {
+  const found = resolveLink(snapshot, link);
+  return found?.kind === 'server' && found.server.key === server;
+}
+
+/** An interface, and its clients if there are some. */
+interface ClientsOf extends Pick<OpenedGateway, 'admin'> {
+  readonly clients: Clients | undefined;
 }
 
 /** The looks at the clients; nothing is expected without clients. */
 function clientCalls({
   admin,
   clients,
-}: Pick<OpenedGateway, 'admin'> & { readonly clients: Clients | undefined }): Pick<
-  Calls,
-  'expectClients' | 'expectEntries' | 'expectSessions'
-> {
+}: ClientsOf): Pick<Calls, 'expectClients' | 'expectEntries' | 'expectSessions'> {
   return {
     async expectEntries(key, listeners, when) {
       const service = admin.snapshot.services.find(key);
@@ -325,9 +410,12 @@ function clientCalls({
   };
 }
 
+/** Calls `apply`. */
+type Call = (effect: Effect, deadline: AbortController) => Promise<void>;
+
 /** The calls for the audit of a start that is obstructed. */
 function startCalls(
-  call: (effect: Effect, deadline: AbortController) => Promise<void>,
+  call: Call,
   { admin, obstruct }: Pick<OpenedGateway, 'admin' | 'obstruct'>,
 ): Pick<Calls, 'applyObstructed' | 'obstruct'> {
   return {

@@ -10,10 +10,11 @@ import {
   type Admin,
   type Effect,
   type GatewayDocument,
+  type GatewayPort,
   type HostReport,
   type Snapshot,
 } from '../../index.ts';
-import { auditedEffectsOf, type AuditedEffect } from './audited-effect.ts';
+import { auditedEffectsOf, isDrain, type AuditedEffect } from './audited-effect.ts';
 import {
   callsFor,
   clientServices,
@@ -22,7 +23,6 @@ import {
   type AuditedGateway,
   type GatewayAuditOptions,
   type Host,
-  type OpenedGateway,
 } from './audited-gateway.ts';
 import { clientLaws, laws, startLaws, type Law } from './law.ts';
 import { reportLaws } from './report-law.ts';
@@ -49,13 +49,15 @@ export interface GatewayAudit {
  * a parameter), close sessions and connections, flush the logs, and delete and create what is not in use: a stopped
  * service or monitor, a server or filter that no list names, the first listener of each service. Give a document with at least
  * two resources of every kind, one of them not in use: a kind that the document lacks is not audited. A gateway whose `supports`
- * does not list both `create` and `delete` is not asked for either.
+ * does not list both `create` and `delete` is not asked for either. A gateway that lists `drain` is asked to drain the first
+ * server that a started service lists, and the first stopped service.
  *
  * Each audit has an interface of its own, over the document. When the port has applied an effect, the interface settles
  * the effect. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the audit alone:
  * a command on that interface does not reach the port.
  *
- * With `connect`, the audits also look at the reports of the gateway, and each report may come a second late.
+ * With `connect`, the audits also look at the reports of the gateway, and each report may come a second late. A gateway that
+ * lists `drain` must report each session that it has accepted before a stop is applied.
  *
  * @param document - the initial state of the gateway
  * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
@@ -136,24 +138,27 @@ async function runAudit<Gateway extends AuditedGateway>(
         throw new Error(`the gateway must report something to audit with ${type}, but reports nothing`);
       const { all, audited } = found;
       count = found.count;
-      if (!isSupported(audited, opened)) return;
+      const { supports = [] } = opened.gateway;
+      if (!isSupported(audited, supports) || (law.needs && !supports.includes(law.needs))) return;
       const calls = callsFor(audited, opened);
       if (audited.first !== undefined) {
         await calls.apply(audited.first);
         await calls.expect(audited.first, 'in-place', 'after apply');
       }
-      await law.check(audited, calls, all);
+      await law.check(
+        audited,
+        calls,
+        all.filter((each) => isSupported(each, supports)),
+      );
     });
     index += 1;
   }
 }
 
 /** Whether the gateway says that it can do what an audit asks for. What is created is deleted first, and the reverse. */
-function isSupported(
-  { effect: { type } }: AuditedEffect,
-  { gateway: { supports = [] } }: OpenedGateway,
-): boolean {
-  const isMembership = type.endsWith('.create') || type.endsWith('.delete');
+function isSupported({ effect }: AuditedEffect, supports: NonNullable<GatewayPort['supports']>): boolean {
+  if (isDrain(effect)) return supports.includes('drain');
+  const isMembership = effect.type.endsWith('.create') || effect.type.endsWith('.delete');
   return !isMembership || (supports.includes('create') && supports.includes('delete'));
 }
 

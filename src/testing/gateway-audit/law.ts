@@ -2,7 +2,7 @@
  * The laws of gateway ports: each row of the table is one requirement, for every effect that it covers.
  */
 import { systemClock, type Effect, type Update } from '../../index.ts';
-import type { AuditedEffect } from './audited-effect.ts';
+import { isDrain, type AuditedEffect } from './audited-effect.ts';
 import { textOf, type Calls } from './audited-gateway.ts';
 
 /** One row of the table of audits. @internal */
@@ -10,6 +10,8 @@ export interface Law {
   readonly id: string;
   /** The rest of the sentence that begins with the type of an effect. */
   readonly name: string;
+  /** The law is about gateways alone that list this in `supports`. */
+  readonly needs?: 'drain';
   /** Whether the audit applies to an effect. */
   readonly covers: (audited: AuditedEffect, all: readonly AuditedEffect[]) => boolean;
   readonly check: (audited: AuditedEffect, calls: Calls, all: readonly AuditedEffect[]) => Promise<void>;
@@ -215,6 +217,24 @@ export const clientLaws: readonly Law[] = [
     async check({ effect }, { apply, expectSessions }) {
       await apply(effect);
       await expectSessions(`after ${textOf(effect)}`);
+    },
+  },
+  {
+    id: 'accepted',
+    name: 'is applied only when the sessions of all accepted clients are reported',
+    needs: 'drain',
+    covers: ({ effect }) => effect.type === 'service.stop',
+    async check({ effect }, { applyDuringArrivals }) {
+      if (effect.type === 'service.stop') await applyDuringArrivals(effect);
+    },
+  },
+  {
+    id: 'drain',
+    name: 'that drains the server gives the server no new session',
+    covers: ({ effect }) => effect.type === 'server.update' && isDrain(effect),
+    async check({ effect }, { apply, expectAvoided }) {
+      await apply(effect);
+      if (effect.type === 'server.update') await expectAvoided(effect.server, `after ${textOf(effect)}`);
     },
   },
   {

@@ -1,12 +1,22 @@
 /**
  * The laws of the reports and the telemetry of a gateway with clients: each row of the table is one requirement.
  */
-import { resolveLink, type Monitor, type Server, type Snapshot } from '../../index.ts';
+import {
+  nameKey,
+  resolveLink,
+  systemClock,
+  type HostReport,
+  type Monitor,
+  type Server,
+  type Snapshot,
+} from '../../index.ts';
 import {
   clientServices,
   eventually,
   expectReported,
+  isSame,
   isShown,
+  restMs,
   type ConnectedClient,
   type OpenedGateway,
 } from './audited-gateway.ts';
@@ -45,12 +55,35 @@ export const reportLaws: readonly ReportLaw[] = [
     id: 'status',
     name: 'the status of each server of a started monitor is reported within a second after the start',
     covers: (snapshot) => monitoredServers(snapshot).length > 0,
-    async check({ admin, reported }) {
+    async check({ admin, reports }) {
       for (const { monitor, server } of monitoredServers(admin.snapshot)) {
-        if ((await eventually(() => reported.has(server.key) || undefined)) === undefined)
+        const isReported = (): boolean =>
+          reports.some((each) => each.type === 'server.reported' && nameKey(each.server) === server.key);
+        if ((await eventually(() => isReported() || undefined)) === undefined)
           throw new Error(
             `the gateway must report the status of ${server.name} within a second, because the monitor ${monitor.name} is started`,
           );
+      }
+    },
+  },
+  {
+    id: 'complete',
+    name: 'a gateway that can drain reports sessions.complete within a second after its start, and all open sessions before that',
+    covers: hasClients,
+    async check({ gateway: { supports = [] }, reports, clients }) {
+      if (!supports.includes('drain')) return;
+      const isComplete = ({ type }: HostReport): boolean => type === 'sessions.complete';
+      if ((await eventually(() => reports.find(isComplete))) === undefined)
+        throw new Error('the gateway must report sessions.complete within a second after its start');
+      await systemClock.sleep(restMs);
+      const later = reports.slice(reports.findIndex(isComplete));
+      for (const report of later) {
+        // The clients have connected after the start.
+        if (report.type !== 'session.opened' || clients?.all.some((each) => isSame(each, report)) === true)
+          continue;
+        throw new Error(
+          `the gateway must report session ${String(report.id)} before sessions.complete, because the session was open by then`,
+        );
       }
     },
   },

@@ -56,6 +56,8 @@ function opened(): ScriptedGateway {
 interface Opened extends GatewayPort {
   readonly gateway: ScriptedGateway;
   readonly report: (this: void, reports: readonly HostReport[]) => void;
+  /** Whether a server drains, for the gateway. */
+  readonly isDraining: (this: void, server: string) => boolean;
 }
 
 type Breaks = (gateway: ScriptedGateway, admin: Admin) => Partial<Opened>;
@@ -63,8 +65,8 @@ type Breaks = (gateway: ScriptedGateway, admin: Admin) => Partial<Opened>;
 function auditsOf(breaks: Breaks = () => ({})): readonly GatewayAudit[] {
   const open = (admin: Admin): Promise<Opened> => {
     const gateway = opened();
-    const port = { ...gateway, gateway, report: reportTo(admin), ...breaks(gateway, admin) };
-    port.report(gateway.statusReports());
+    const port = { ...gateway, gateway, ...ways(gateway, admin), ...breaks(gateway, admin) };
+    port.report([...gateway.statusReports(), { type: 'sessions.complete' }]);
     return Promise.resolve(port);
   };
   return gatewayAudits(document, open, {
@@ -73,9 +75,12 @@ function auditsOf(breaks: Breaks = () => ({})): readonly GatewayAudit[] {
   });
 }
 
-function reportTo(admin: Admin): Opened['report'] {
-  return (reports) => {
-    admin.report(reports);
+function ways(gateway: ScriptedGateway, admin: Admin): Pick<Opened, 'report' | 'isDraining'> {
+  return {
+    report(reports) {
+      admin.report(reports);
+    },
+    isDraining: (server) => 'drain' in (gateway.state.servers[server]?.settings ?? {}),
   };
 }
 
@@ -89,25 +94,34 @@ function obstruct(service: string, { will, failService, recoverService }: Script
   return (): Promise<void> => Promise.resolve(void recoverService(service));
 }
 
-/** Opens a session with a connection to the first server. The client is connected as long as the session is open. */
+/**
+ * Opens a session with a connection to the first server that does not drain. The client is connected as long as the session is
+ * open.
+ */
 function connect(
   { key, listeners, settings: { servers } }: Service,
-  { gateway, report }: Opened,
+  { gateway, report, isDraining }: Opened,
 ): AuditClient {
   const present = gateway.state.services[key]?.listeners ?? {};
   if (listeners.length > 0 && !listeners.some(({ name }) => nameKey(name) in present))
     throw new Error(`Nothing listens for ${key}`);
+  const server = servers.map(keyOfLink).find((each) => !isDraining(each));
+  if (servers.length > 0 && server === undefined) throw new Error(`No server takes sessions of ${key}`);
   const [opening] = gateway.openSession(key).slice(-1);
   if (opening?.type !== 'session.opened') throw new Error(`No session opened on ${key}`);
   const { id, connected } = opening;
   report([opening]);
-  if (servers.length > 0) report(gateway.openConnection(id, 'db-serv-1'));
+  if (server !== undefined) report(gateway.openConnection(id, server));
   return {
     isConnected: () => gateway.state.sessions[String(id)]?.connected === connected,
     disconnect: () => {
       report(gateway.closeSession(id));
     },
   };
+}
+
+function keyOfLink(link: string): string {
+  return nameKey(link.replace('/servers/', ''));
 }
 
 const audits = auditsOf();
@@ -144,12 +158,12 @@ describe('the audits', () => {
   it('have ids that stay', () => {
     const running = ['before', 'after', 'again', 'undo', 'others'];
     expect(ids).toEqual([
-      ...laws('service.stop', ...running, 'abort', 'final', 'sessions'),
+      ...laws('service.stop', ...running, 'abort', 'final', 'sessions', 'accepted'),
       ...laws('service.start', ...running, 'abort', 'final', 'retry'),
       ...laws('monitor.stop', ...running, 'abort', 'final'),
       ...laws('monitor.start', ...running, 'abort', 'final'),
       ...laws('service.update', ...running, 'later', 'abort', 'final', 'unsupported'),
-      ...laws('server.update', ...running, 'later', 'abort', 'final', 'unsupported'),
+      ...laws('server.update', ...running, 'later', 'abort', 'final', 'unsupported', 'drain'),
       ...laws('monitor.update', ...running, 'later', 'abort', 'final', 'unsupported'),
       ...laws('filter.update', ...running, 'later', 'abort', 'final', 'unsupported'),
       ...laws(
@@ -186,7 +200,7 @@ describe('the audits', () => {
       ...['filter.delete', 'filter.create'].flatMap((type) => laws(type, ...running, 'abort', 'final')),
       ...laws('listener.delete', ...running, 'abort', 'final', 'sessions', 'entry'),
       ...laws('listener.create', ...running, 'abort', 'final', 'entry'),
-      ...laws('reports', 'service', 'end', 'status', 'idle', 'statistics'),
+      ...laws('reports', 'service', 'end', 'status', 'complete', 'idle', 'statistics'),
     ]);
   });
 
@@ -212,7 +226,7 @@ describe('the audits', () => {
   it('need the report of each client that connects, and something to close', async () => {
     const open = (admin: Admin): Promise<Opened> => {
       const gateway = opened();
-      return Promise.resolve({ ...gateway, gateway, report: reportTo(admin) });
+      return Promise.resolve({ ...gateway, gateway, ...ways(gateway, admin) });
     };
     const client = { isConnected: () => true, disconnect: () => undefined };
     const silent = gatewayAudits(document, open, { connect: () => Promise.resolve(client) });
@@ -294,7 +308,9 @@ function laws(type: string, ...of: readonly string[]): readonly string[] {
 type Method<T> = (effect: Effect, context: EffectContext) => Promise<T>;
 
 /** For each law, a port that breaks it for one type of effect. */
-const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) => Partial<GatewayPort>>> = {
+const broken: Readonly<
+  Record<string, (gateway: ScriptedGateway, type: string, admin: Admin) => Partial<Opened>>
+> = {
   /** Takes nothing for not done. */
   before: ({ inspect }, type) => ({
     inspect: only(type, inspect, () => Promise.resolve('in-place')),
@@ -409,6 +425,10 @@ const broken: Readonly<Record<string, (gateway: ScriptedGateway, type: string) =
       closeAll(gateway, (id) => gateway.state.sessions[String(id)]?.service === service);
     }),
   }),
+  /** Does not wait for late reports before a stop. */
+  accepted: (_gateway, _type, admin) => ({ report: laterAfterThree(admin) }),
+  /** Gives sessions to any server. */
+  drain: () => ({ isDraining: () => false }),
   /** Says that the listener is as asked, and does nothing. */
   entry: ({ apply, inspect }, type) => {
     const asked: Effect[] = [];
@@ -443,6 +463,25 @@ function startingToo({ apply }: ScriptedGateway): Method<void> {
     await apply(effect, context);
     const service = 'service' in effect ? effect.service : '';
     await apply({ type: 'service.start', resource: effect.resource, service, from: 'stopped' }, context);
+  };
+}
+
+/** Reports after some milliseconds. */
+function later(delayMs: number, admin: Admin): Opened['report'] {
+  return (reports) => {
+    setTimeout(() => {
+      admin.report(reports);
+    }, delayMs);
+  };
+}
+
+/** Reports 20 ms late when the first three clients are there. */
+function laterAfterThree(admin: Admin): Opened['report'] {
+  let opened = 0;
+  return (reports) => {
+    opened += reports.filter(({ type }) => type === 'session.opened').length;
+    if (opened > 3) later(20, admin)(reports);
+    else admin.report(reports);
   };
 }
 
@@ -497,6 +536,10 @@ function withServersOf({ sessions }: ScriptedGateway['state'], effect: Effect): 
 const messages: Readonly<Record<string, RegExp>> = {
   clients: /^the client of session/,
   sessions: /^the client of session/,
+  accepted:
+    /^the gateway must report session \d+ before apply resolves for service.stop of \/services\/My-Service, not after/,
+  drain:
+    /^the gateway must give no new session of My Service to the server "db-serv-1" after server.update of \/servers\/db-serv-1, but did/,
   entry: /^a client that connects to the listener/,
   start: /^a client that connects to the listener "Spare" of Spare Service must be refused/,
   unsupported: /^apply must refuse/,
@@ -505,7 +548,7 @@ const messages: Readonly<Record<string, RegExp>> = {
 describe('a port that breaks one law for one type of effect', () => {
   it.each(ids.filter((id) => !id.startsWith('reports/')))('fails %s', async (id) => {
     const [type = '', law = ''] = id.split('/');
-    const own = auditsOf((gateway) => broken[law]?.(gateway, type) ?? {});
+    const own = auditsOf((gateway, admin) => broken[law]?.(gateway, type, admin) ?? {});
     expect(broken).toHaveProperty(law);
     await expect(auditNamed(own, id).run()).rejects.toThrow(messages[law] ?? /^inspect must answer/);
   });
@@ -668,29 +711,51 @@ describe('a port that', () => {
   });
 });
 
-describe('a port that does not list create and delete', () => {
-  const isMembership = ({ type }: Pick<Effect, 'type'>): boolean => /\.(?:create|delete)$/.test(type);
+describe('a port that lists neither drain nor create and delete', () => {
+  const isKnown = (effect: Effect): boolean =>
+    !/\.(?:create|delete)$/.test(effect.type) &&
+    !('operations' in effect && effect.operations.some(({ path }) => path === '/drain'));
   const asked: string[] = [];
+  const expectKnown = (effect: Effect): void => {
+    if (isKnown(effect)) return;
+    asked.push(effect.type);
+    throw new EffectRefusedError('I do not know this.');
+  };
   const supporting =
     (supports: readonly ('create' | 'delete')[]): Breaks =>
-    ({ apply }) => ({
+    ({ apply, inspect }, admin) => ({
       supports,
       apply(effect, context) {
-        if (!isMembership(effect)) return apply(effect, context);
-        asked.push(effect.type);
-        throw new EffectRefusedError('I do not know this.');
+        expectKnown(effect);
+        return apply(effect, context);
       },
+      inspect(effect, context) {
+        expectKnown(effect);
+        return inspect(effect, context);
+      },
+      ...undrained(admin),
     });
   const runs = begun(async () => {
     const ports = [supporting([]), supporting(['create']), supporting(['delete'])];
     return (await Promise.all(ports.map((port) => failed(auditsOf(port))))).flat();
   });
 
-  it('is not asked for either, and passes', async () => {
+  it('is not asked for any of that, and passes', async () => {
     expect(await runs()).toEqual([]);
     expect(asked).toEqual([]);
   });
 });
+
+/** What a port does that knows no drains: reports come late, the end of the first ones is not reported, and any server is used. */
+function undrained(admin: Admin): Partial<Opened> {
+  const report = laterAfterThree(admin);
+  return {
+    report: (reports) => {
+      report(reports.filter(({ type }) => type !== 'sessions.complete'));
+    },
+    isDraining: () => false,
+  };
+}
 
 /** A port that changes or leaves out some of its reports. */
 function reporting(change: (report: HostReport) => readonly HostReport[]): Breaks {
@@ -761,6 +826,21 @@ describe('a gateway whose reports are wrong', () => {
       'the gateway must report the status of db-serv-1 within a second, because the monitor',
     ],
     [
+      'never says that everything is reported',
+      'reports/complete',
+      without('sessions.complete'),
+      'the gateway must report sessions.complete within a second after its start',
+    ],
+    [
+      'reports an open session after it has said that everything is reported',
+      'reports/complete',
+      (gateway, admin) => {
+        later(5, admin)(gateway.openSession('my-service'));
+        return {};
+      },
+      'the gateway must report session 1 before sessions.complete, because the session was open by then',
+    ],
+    [
       'reports the sessions of a service that stops as closed, and leaves their clients connected',
       'service.stop/sessions',
       (gateway, admin) => ({
@@ -789,25 +869,30 @@ describe('a gateway whose reports are wrong', () => {
     expect(await failed(audits)).toEqual([]);
   });
 
-  const batched: Breaks = (_gateway, admin) => ({
-    report: (reports) => {
-      setTimeout(() => {
-        admin.report(reports);
-      }, 5);
-    },
-  });
+  const batched: Breaks = ({ apply }, admin) => {
+    const report = later(5, admin);
+    let sent = Promise.resolve();
+    return {
+      report(reports) {
+        report(reports);
+        sent = new Promise((resolve) => setTimeout(resolve, 5));
+      },
+      apply: (effect, context) =>
+        effect.type === 'service.stop' ? sent.then(() => apply(effect, context)) : apply(effect, context),
+    };
+  };
   const late = begun(() => failed(auditsOf(batched)));
 
-  it('passes every audit if the reports come 5 ms later', async () => {
+  it('passes every audit if the reports come 5 ms later, and those of accepted sessions before a stop', async () => {
     expect(await late()).toEqual([]);
   });
 });
 
 const read =
-  /^\/(?:max_connection|connection_timeout|state|port|monitor_interval|connect_timeout|parameters)(?:\/|$)/;
+  /^\/(?:drain|max_connection|connection_timeout|state|port|monitor_interval|connect_timeout|parameters)(?:\/|$)/;
 
 /** A port that does nothing for an update, and reads settings from the snapshot of the interface at each use. */
-function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): GatewayPort {
+function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): GatewayPort & Partial<Opened> {
   const isUpdate = (effect: Effect): boolean => effect.type.endsWith('.update');
   return {
     async apply(effect, context) {
@@ -817,6 +902,8 @@ function settingsReader({ inspect, apply }: ScriptedGateway, admin: Admin): Gate
     },
     inspect: (effect, context) =>
       isUpdate(effect) ? Promise.resolve(isSaid(effect, admin)) : inspect(effect, context),
+    supports: ['create', 'delete', 'drain'],
+    isDraining: (server) => admin.snapshot.servers.find(server)?.settings.drain !== undefined,
   };
 }
 

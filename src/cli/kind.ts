@@ -62,7 +62,7 @@ export const kinds = {
   user: { list: 'users.list', columns: ['name'], events: ['user'] },
   command: {
     list: 'commands.list',
-    columns: ['id', 'type', 'resource', 'actor', 'since', 'outcome'],
+    columns: ['id', 'type', 'resource', 'actor', 'since', 'outcome', 'progress'],
     id: 'id',
   },
   module: { list: 'gateway.modules', columns: ['name', 'type', 'version', 'api_version', 'maturity'] },

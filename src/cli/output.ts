@@ -143,8 +143,13 @@ export function cellOf(value: unknown): string {
 
 /** A field of a resource in a cell: times in one form, and a word for a server that is down. */
 export function fieldCell(name: string, value: unknown): string {
+  if (name === 'progress' && isProgress(value)) return `${String(value.done)} of ${String(value.of)} parts`;
   if (name === 'status' && Array.isArray(value) && value.length === 0) return 'down';
   return typeof value === 'string' ? timeText(value) : cellOf(value);
+}
+
+function isProgress(value: unknown): value is Record<'done' | 'of', unknown> {
+  return typeof value === 'object' && value !== null && 'done' in value && 'of' in value;
 }
 
 const months = 'JanFebMarAprMayJunJulAugSepOctNovDec';

@@ -37,6 +37,9 @@ export const number = z
   .number()
   .check(z.minimum(-Number.MAX_SAFE_INTEGER), z.maximum(Number.MAX_SAFE_INTEGER));
 
+/** How many there are. */
+export const count = z.int().check(z.minimum(0));
+
 /** A TCP port: 1 to 65535. */
 export const port = z.int().check(z.minimum(1), z.maximum(65_535));
 

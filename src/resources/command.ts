@@ -39,6 +39,8 @@ export interface CommandInFlight {
    * caller was told that the outcome is unknown. Only an `unknown` command can be abandoned.
    */
   readonly outcome: 'pending' | 'unknown';
+  /** How many of its parts are settled, such as batches of sessions to close; left out for a command of one part. */
+  readonly progress?: { readonly done: number; readonly of: number };
 }
 
 /**
@@ -82,6 +84,7 @@ const fields = defineFields<{
   actor: { shape: shape.text(255), optional: true },
   since: { shape: shape.instant, time: 'iso8601' },
   outcome: { shape: z.enum(['pending', 'unknown']) },
+  progress: { shape: z.strictObject({ done: shape.count, of: shape.count }), optional: true },
 });
 
 /** Finds a command in flight. Refused with `command-not-found` if there is none with this id. @internal */

@@ -116,7 +116,7 @@ const fields = defineFields<{
   node: { shape: shape.text(64) },
   version: { shape: shape.text(255) },
   alive: { shape: z.boolean() },
-  seen: { shape: z.int().check(z.minimum(0)) },
+  seen: { shape: shape.count },
   position: { shape: shape.text(255) },
   applied: { shape: shape.text(255) },
   behind: {
@@ -134,8 +134,8 @@ const fields = defineFields<{
       z.strictObject({
         resource: shape.text(4096),
         state: z.enum(['draining', 'drained']),
-        sessions: z.int().check(z.minimum(0)),
-        connections: z.int().check(z.minimum(0)),
+        sessions: shape.count,
+        connections: shape.count,
       }),
     ),
   },

@@ -99,7 +99,7 @@ const fields = defineFields<{
   execdir: path,
   languagedir: path,
   user: { shape: shape.text(255), optional: true },
-  threads: { shape: z.int().check(z.minimum(0)), optional: true },
+  threads: { shape: shape.count, optional: true },
   version: { shape: shape.text(255), optional: true },
   commit: { shape: shape.text(255), optional: true },
   started: { shape: shape.instant, time: 'rfc5322', optional: true },

@@ -107,7 +107,7 @@ const fields = defineFields<{
   id: { shape: shape.text(255) },
   at: { shape: shape.instant, time: 'iso8601' },
   actor: { shape: shape.text(255), optional: true },
-  revision: { shape: z.int().check(z.minimum(0)) },
+  revision: { shape: shape.count },
   resources: { shape: z.array(shape.text(4096)) },
   events: { shape: z.array(z.looseObject({ type: shape.text(255), resource: shape.text(4096) })) },
   undo: { shape: z.enum(['possible', 'refused', 'irreversible']) },

@@ -82,7 +82,7 @@ const fields = defineFields<{
   ready: { shape: z.boolean() },
   read_only: { shape: z.boolean(), setting: true },
   store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
-  unknown_outcomes: { shape: z.int().check(z.minimum(0)) },
+  unknown_outcomes: { shape: shape.count },
   time_zone: { shape: shape.text(255) },
   version: { shape: shape.text(255) },
   links: { shape: z.record(z.string(), shape.text(4096)) },

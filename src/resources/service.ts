@@ -187,8 +187,6 @@ export type ServiceDecision = DecisionOf<Snapshot, ServiceEvent, ServiceEffect>;
 /** The reports of the host about a service. @internal */
 export type ServiceReport = LifecycleReport<'service'>;
 
-const count = z.int().check(z.minimum(0));
-
 const fields = defineFields<{
   settings: ServiceSettings;
   representation: ServiceRepresentation;
@@ -207,8 +205,8 @@ const fields = defineFields<{
   },
   ...lifecycleFields,
   // A document may raise the total, which the session table stores.
-  total_connections: { shape: count, derived: true, accepts: count },
-  current_connections: { shape: count, derived: true },
+  total_connections: { shape: shape.count, derived: true, accepts: shape.count },
+  current_connections: { shape: shape.count, derived: true },
   started: { shape: shape.instant, time: 'iso8601', optional: true, kept: false },
   filters: { shape: shape.links, setting: true, links: 'filters', default: [], hiddenWhenEmpty: true },
   servers: { shape: shape.links, setting: true, links: 'servers', default: [], closes: true },

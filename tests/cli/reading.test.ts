@@ -1,10 +1,12 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSnapshot, type Problem } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 import fc from 'fast-check';
 
 import { kinds, plurals } from '../../src/cli/kind.ts';
 import { cellOf, columns, jsonText } from '../../src/cli/output.ts';
 import { buildPackage } from '../support/built-package.ts';
+import { crowdedSnapshot } from '../support/document.ts';
 import { root } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { itOnTerminal, onTerminal } from '../support/terminal.ts';
@@ -324,6 +326,21 @@ describe('the output of gateway-admin', () => {
     const services = args.includes('s') ? [{ name: 'S', router: 'r' }] : [];
     url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
     expect(await ask(...args)).toEqual({ code: 0, out: told, err: '' });
+  });
+
+  it('says how far a long command has come', async () => {
+    const [first, second] = [hold(), hold()];
+    const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
+    gateway.will(first.apply, second.apply);
+    url = await serve(admin);
+    const closed = admin.handle({ method: 'DELETE', target: '/services/Sales/sessions', headers: {} });
+    await first.begun;
+    expect((await ask('commands')).out).toMatch(/ pending +0 of 3 parts\n$/);
+    first.done();
+    await second.begun;
+    expect((await ask('commands')).out).toMatch(/ pending +1 of 3 parts\n$/);
+    second.done();
+    await closed;
   });
 
   it('says that a server is down', async () => {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
+  createResource,
   createRoles,
   createSnapshot,
   startMonitor,
   stopMonitor,
-  stopService,
   type Admin,
+  type Transition,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
@@ -22,12 +23,15 @@ import { fields, isBelowSeveral, isOf, places, valuesAt, type Field } from './fi
 
 const empty = createSnapshot({}, { epoch: 'empty' });
 
-/** An interface with two commands of unknown outcome; the caller of the second is not known. */
+const create: Transition = (snapshot, context) =>
+  createResource(snapshot, 'services', { name: 'New Service', router: 'cli' }, context);
+
+/** An interface with two commands of unknown outcome. The first has two parts; the caller of the second is not known. */
 async function busyAdmin(): Promise<Admin> {
   const gateway = sampleGateway().will(hold().apply, hold().apply).otherwise({ inspect: 'not-in-place' });
   const { admin, clock } = runAdmin({ gateway });
   const executions = [
-    admin.execute((snapshot, context) => stopService(snapshot, 'My Service', context), { actor: 'ada' }),
+    admin.execute(create, { actor: 'ada' }),
     admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context)),
   ];
   await clock.advance(admin.limits.effectDeadlineMs);

@@ -256,12 +256,15 @@ export const fields: readonly Field[] = [
   ...rows('user', [['name', 'text', 'ada']]),
   ...rows('command', [
     ['id', 'text', 'sample-1'],
-    ['type', 'text', 'service.stopped'],
-    ['resource', 'service link', '/services/My-Service'],
-    ['resources', 'text[]', ['/services/My-Service']],
+    ['type', 'text', 'service.created'],
+    ['resource', 'service link', '/services/New-Service'],
+    ['resources', 'text[]', ['/services', '/services/New-Service']],
     ['actor?', 'text', 'ada'],
     ['since', 'iso8601', '2016-09-10T03:00:00+03:00'],
     ['outcome', 'text', 'unknown'],
+    ['progress?', 'object', { done: 0, of: 2 }],
+    ['progress.done?', 'number', 0],
+    ['progress.of?', 'number', 2],
   ]),
   ...rows('interface', [
     ['name?', 'text', 'eu-1'],

@@ -127,6 +127,12 @@ export const surroundings = surroundingsWith(undefined);
 /** The surroundings of a named interface with a store, a log-in and two commands in flight; the caller of the second is not known. */
 export const busySurroundings = surroundingsWith(
   'ok',
-  { ...commandOn('/services/My-Service'), actor: 'ada' },
+  {
+    ...commandOn('/services/New-Service'),
+    type: 'service.created',
+    resources: ['/services', '/services/New-Service'],
+    actor: 'ada',
+    progress: { done: 0, of: 2 },
+  },
   { ...commandOn('/services/Bare-Service'), id: 'sample-2' },
 );

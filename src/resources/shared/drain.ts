@@ -103,7 +103,11 @@ const asked = {
 };
 
 /** The checks that there is a deadline exactly if there is something to do then. */
-const whole = [needs('timeout', 'then'), needs('then', 'timeout')];
+const whole = together('timeout', 'then');
+
+function together(one: keyof Drain, other: keyof Drain): readonly ReturnType<typeof needs>[] {
+  return [needs(one, other), needs(other, one)];
+}
 
 function needs(
   given: keyof Drain,
@@ -119,8 +123,6 @@ function needs(
 /** Shape of the body of a request to drain. @internal */
 export const drainOptions = z.strictObject(asked).check(...whole);
 
-const figure = z.int().check(z.minimum(0));
-
 const ordered = {
   since: shape.instant,
   timeout: asked.timeout,
@@ -129,7 +131,7 @@ const ordered = {
   reason: asked.reason,
   by: z.exactOptional(z.string()),
 };
-const consistent = [...whole, needs('timeout', 'until'), needs('until', 'timeout')];
+const consistent = [...whole, ...together('timeout', 'until')];
 
 const shown = {
   state: z.enum(['draining', 'drained']),
@@ -139,8 +141,10 @@ const shown = {
   reason: asked.reason,
   by: ordered.by,
 };
-const left = { sessions: figure, connections: figure };
+const left = { sessions: shape.count, connections: shape.count };
 const from = z.enum(['started', 'stopped']);
+/** The members of a drain in a response, in order. */
+const order = Object.keys({ ...shown, from, ...left });
 const rules = { setting: true, patched: false, optional: true } as const;
 
 /** The row of a drain in the table of fields of a server. @internal */
@@ -167,12 +171,12 @@ type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyD
 /** The drain of a service or server. @internal */
 export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
 
-/** Whether a drain is over: nothing is left, and the host has reported everything that is open. */
-function isDrained(
+/** A drain is over when nothing is left, and the host has reported everything that is open. */
+function stateOf(
   { sessionsIncomplete }: State,
-  { sessions, connections }: Pick<DrainingResource, 'sessions' | 'connections'>,
-): boolean {
-  return sessionsIncomplete !== true && sessions === 0 && connections === 0;
+  { sessions, connections }: DrainingResource,
+): DrainRepresentation['state'] {
+  return sessionsIncomplete !== true && sessions + connections === 0 ? 'drained' : 'draining';
 }
 
 /** What drains, with what is left. @internal */
@@ -182,12 +186,15 @@ export function drainsIn(snapshot: State): readonly {
   readonly sessions: number;
   readonly connections: number;
 }[] {
-  return snapshot.draining.map(({ collection, key, sessions, connections }) => ({
-    resource: linkOfKey(snapshot, collection, key),
-    state: isDrained(snapshot, { sessions, connections }) ? 'drained' : 'draining',
-    sessions,
-    connections,
-  }));
+  return snapshot.draining.map((open) => {
+    const { collection, key, sessions, connections } = open;
+    return {
+      resource: linkOfKey(snapshot, collection, key),
+      state: stateOf(snapshot, open),
+      sessions,
+      connections,
+    };
+  });
 }
 
 /** Finds what is left on a resource that drains. */
@@ -210,22 +217,20 @@ export function representDrain(
   { iso8601 }: TimeFormat,
 ): AnyShown | undefined {
   const { drain } = thing.settings;
-  const left = leftOn(snapshot, collection, thing);
-  if (drain === undefined || left === undefined) return undefined;
-  const { since, until, then, reason, by, from } = drain;
+  const open = leftOn(snapshot, collection, thing);
+  if (drain === undefined || open === undefined) return undefined;
   const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
-  // One order, wherever an undo has put a member back: one version has one text.
-  return {
-    state: isDrained(snapshot, left) ? 'drained' : 'draining',
-    since: time(since),
-    ...(until === undefined ? {} : { until: time(until) }),
-    ...(then === undefined ? {} : { then }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(by === undefined ? {} : { by }),
-    ...(from === undefined ? {} : { from }),
-    sessions: left.sessions,
-    connections: left.connections,
+  const { since, until } = drain;
+  const times = { since: time(since), until: until && time(until) };
+  const members: Readonly<Record<string, unknown>> = {
+    ...drain,
+    ...open,
+    ...times,
+    state: stateOf(snapshot, open),
   };
+  // In the order of the table, wherever an undo has put a member back: one version has one text.
+  const entries = order.map((name) => [name, members[name]] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as unknown as AnyShown;
 }
 
 /** The event of a drain: nothing is left, for now. A later session or connection makes the drain go on. @internal */
@@ -245,7 +250,7 @@ export function drainedBetween(before: State, next: State, at: number): readonly
   return next.draining.flatMap((left): readonly EventBase[] => {
     const { collection, key } = left;
     const old = before.draining.find((each) => each.key === key && each.collection === collection);
-    if (!isDrained(next, left) || (old !== undefined && isDrained(before, old))) return [];
+    if (stateOf(next, left) !== 'drained' || (old && stateOf(before, old) === 'drained')) return [];
     const singular = collection === 'services' ? 'service' : 'server';
     const resource = linkOfKey(next, collection, key);
     return [Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key })];

@@ -24,7 +24,7 @@ import {
 import { isActing, type Group } from './stage.ts';
 
 /** A command in flight, without its outcome. @internal */
-export type Command = Omit<CommandInFlight, 'outcome'>;
+export type Command = Omit<CommandInFlight, 'outcome' | 'progress'>;
 
 /** Makes the command of a decision. @internal */
 export function commandOf(
@@ -127,6 +127,8 @@ export class Flight {
   readonly runtime: Runtime;
   readonly span: CommandSpan | undefined;
   outcome: CommandInFlight['outcome'];
+  /** How far the command has come, if it has several parts. */
+  progress: Progress | undefined;
   /** Resolves when the command has left the table of commands in flight. */
   left: Promise<void> = Promise.resolve();
   readonly #options: FlightOptions;
@@ -186,7 +188,9 @@ export class Flight {
    *
    * @throws NotJournaled if the store does not get the intent
    */
-  async intend(group: Group, { done: part, of }: Progress): Promise<void> {
+  async intend(group: Group, progress: Progress): Promise<void> {
+    const { done: part, of } = progress;
+    if (of > 1) this.progress = progress;
     const effects = group.filter(isActing).map(({ effect }) => effect);
     if (effects.length === 0) return;
     const { id: command, resources } = this.command;

@@ -209,7 +209,11 @@ export class Turns {
 
   /** The commands in flight, in the order of their turns. */
   list(): readonly CommandInFlight[] {
-    return Array.from(this.#inFlight.values(), ({ command, outcome }) => ({ ...command, outcome }));
+    return Array.from(this.#inFlight.values(), ({ command, outcome, progress }) => ({
+      ...command,
+      outcome,
+      ...(progress && { progress }),
+    }));
   }
 
   /** Ends the search for the outcome of a command. Resolves when the command has left the table. */

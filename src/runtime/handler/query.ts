@@ -89,8 +89,7 @@ export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, ra
 }
 
 const mayIsWhole =
-  'The parameter "may" shows the whole resource and what you may do with it, so "fields" cannot select a part. Leave one of ' +
-  'them out.';
+  'The parameter "may" goes with the whole resource, and not with "fields". Leave one of them out.';
 
 /** What a search parameter must be, if it is more than a text: an unknown name selects nothing. */
 const forms: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly form: string }>> = {

@@ -506,10 +506,20 @@ export function adoptDocument(
   assertInputs(snapshot, context);
   assertSnapshot(given, 'given');
   assertAdoptOptions(options);
-  return adopt(snapshot, keepingDrains(snapshot, given), context, options) as Decision;
+  return adoptConfiguration(snapshot, keepingDrains(snapshot, given), context, options);
 }
 
 const adopt = adoptionFor<Snapshot>(membership, namedResources);
+
+/** As {@link adoptDocument}, of a configuration that was in use: what did not drain then drains no longer. @internal */
+export function adoptConfiguration(
+  snapshot: Snapshot,
+  given: Snapshot,
+  context: Context,
+  options: AdoptOptions,
+): Decision {
+  return adopt(snapshot, given, context, options) as Decision;
+}
 
 /**
  * Makes one resource as another snapshot has it: creates it, changes it, deletes it, or puts it in the place of another one

@@ -9,7 +9,7 @@ import type { Clock } from '../ports/port.ts';
 import { problem, type Problem } from '../problem.ts';
 import type { Entry, EntryEvent, HistoryEntryRepresentation, RunningHistory } from '../resources/history.ts';
 import {
-  adoptDocument,
+  adoptConfiguration,
   canRevert,
   combineNamed,
   redactSecrets,
@@ -272,7 +272,7 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
       then = decision.next;
     }
   return {
-    decide: (present, context) => adoptDocument(present, then, context, { prune: true }),
+    decide: (present, context) => adoptConfiguration(present, then, context, { prune: true }),
     notes: notesOf(later),
   };
 }

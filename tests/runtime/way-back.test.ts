@@ -9,11 +9,13 @@ import {
   createUser,
   deleteListener,
   deleteResource,
+  drain,
   EffectRefusedError,
   flushLogs,
   openAdmin,
   patchServer,
   patchService,
+  resume,
   sequence,
   startService,
   stopService,
@@ -484,6 +486,36 @@ describe('PUT /history/:id/restore', () => {
     for (const [id, shown] of moments) {
       expect((await send(admin, `PUT /history/${id}/restore`)).status).toBe(204);
       expect(JSON.stringify(present(admin))).toBe(shown);
+    }
+  });
+
+  it('ends a drain that has begun since, and brings back one that has ended', async () => {
+    const { admin } = runAdmin();
+    const drains = (): readonly (string | undefined)[] => {
+      const [service, server] = [
+        admin.snapshot.services.find('my-service'),
+        admin.snapshot.servers.find('db-serv-1'),
+      ];
+      return [service?.state, service?.settings.drain?.reason, server?.settings.drain?.reason];
+    };
+    const moments = new Map<string, readonly unknown[]>();
+    const reason = 'kernel';
+    for (const step of [
+      limit(7),
+      (now, context) => drain(now, 'services', 'My Service', { reason }, context),
+      (now, context) => drain(now, 'servers', 'db-serv-1', { reason }, context),
+      (now, context) => resume(now, 'services', 'My Service', context),
+    ] satisfies Transition[])
+      moments.set(await settle(admin, step), drains());
+    expect([...moments.values()]).toEqual([
+      ['started', undefined, undefined],
+      ['stopped', reason, undefined],
+      ['stopped', reason, reason],
+      ['started', undefined, reason],
+    ]);
+    for (const [id, shown] of moments) {
+      expect((await send(admin, `PUT /history/${id}/restore`)).status).toBe(204);
+      expect(drains()).toEqual(shown);
     }
   });
 

@@ -20,7 +20,7 @@ import {
 import { closeServiceSessions } from '../resources/session.ts';
 import type { AnyDrain } from '../resources/shared/drain.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { find, linkOf, type ConfiguredEntity, type DrainingResource } from '../snapshot/state.ts';
+import { drainingIn, find, linkOf, type ConfiguredEntity, type DrainingResource } from '../snapshot/state.ts';
 import type { Execution } from './command/execution.ts';
 import { backoff, type Pauses } from './host/backoff.ts';
 
@@ -162,9 +162,7 @@ function isSame(now: AnyDrain | undefined, { since, until, then }: AnyDrain): bo
 function hasWork({ place, drain }: Due, snapshot: Snapshot): boolean {
   if (!isSame(thingAt(place, snapshot)?.settings.drain, drain)) return false;
   if (drain.then === 'resume') return true;
-  const left = snapshot.draining.find(
-    ({ key, collection }) => key === place.key && collection === place.collection,
-  );
+  const [left] = drainingIn(snapshot, [place]);
   return left !== undefined && (place.collection === 'services' ? left.sessions : left.connections) > 0;
 }
 

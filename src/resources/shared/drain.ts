@@ -26,6 +26,7 @@ import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import {
+  drainingIn,
   find,
   linkOf,
   linkOfKey,
@@ -197,15 +198,6 @@ export function drainsIn(snapshot: State): readonly {
   });
 }
 
-/** Finds what is left on a resource that drains. */
-function leftOn(
-  { draining }: State,
-  collection: string,
-  { key }: ConfiguredEntity,
-): DrainingResource | undefined {
-  return draining.find((each) => each.key === key && each.collection === collection);
-}
-
 /** The drain of a service or server in a response. */
 type AnyShown = Omit<DrainRepresentation, 'from'> & Partial<Pick<DrainRepresentation, 'from'>>;
 
@@ -217,7 +209,8 @@ export function representDrain(
   { iso8601 }: TimeFormat,
 ): AnyShown | undefined {
   const { drain } = thing.settings;
-  const open = leftOn(snapshot, collection, thing);
+  // Counted anew: to find each resource of a list among all that drain would take the square of their number.
+  const [open] = drainingIn(snapshot, [{ collection, key: thing.key }]);
   if (drain === undefined || open === undefined) return undefined;
   const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
   const { since, until } = drain;
@@ -247,10 +240,12 @@ export function drainEvents<S extends State, K extends Singular>({
 /** The events of the drains that are over after a change, and were not before. @internal */
 export function drainedBetween(before: State, next: State, at: number): readonly EventBase[] {
   if (next.draining.length === 0) return [];
+  const placeOf = ({ collection, key }: DrainingResource): string => `${collection}/${key}`;
+  const over = before.draining.filter((each) => stateOf(before, each) === 'drained');
+  const known = new Set(over.map(placeOf));
   return next.draining.flatMap((left): readonly EventBase[] => {
+    if (stateOf(next, left) !== 'drained' || known.has(placeOf(left))) return [];
     const { collection, key } = left;
-    const old = before.draining.find((each) => each.key === key && each.collection === collection);
-    if (stateOf(next, left) !== 'drained' || (old && stateOf(before, old) === 'drained')) return [];
     const singular = collection === 'services' ? 'service' : 'server';
     const resource = linkOfKey(next, collection, key);
     return [Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key })];

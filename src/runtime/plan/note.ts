@@ -83,9 +83,9 @@ function ofDrain(
     'service' in about
       ? [table.countOfService(about.service), 'session']
       : [table.countOfServer(about.server), 'connection'];
-  // An undo or a restore can bring back a drain whose deadline has passed.
-  const isOver = (parseInstant(drain.until ?? '') ?? Infinity) <= about.at;
-  const when = isOver ? 'at once' : `after ${String(drain.timeout)} s`;
+  // An undo or a restore can bring back a drain that has begun long ago, or whose deadline has passed.
+  const left = Math.ceil(((parseInstant(drain.until ?? '') ?? 0) - about.at) / 1000);
+  const when = left <= 0 ? 'at once' : `after ${String(left)} s`;
   const detail =
     `What is left of ${nameIn(resource)} is closed ${when}. Now it has ` +
     `${String(count)} ${what}${count === 1 ? '' : 's'}.`;

@@ -90,6 +90,20 @@ describe('the notes of a plan', () => {
       ],
     ],
     [
+      'a drain that comes back before its deadline',
+      (snapshot, context) => {
+        const options = { timeout: 60, then: 'close' } as const;
+        const begun = { now: context.now - 45_500 };
+        return adoptDocument(snapshot, drain(snapshot, 'services', 'Sales', options, begun).next, context);
+      },
+      [
+        {
+          code: 'closes-at-deadline',
+          detail: 'What is left of Sales is closed after 15 s. Now it has 2 sessions.',
+        },
+      ],
+    ],
+    [
       'a drain that comes back after its deadline',
       (snapshot, context) => {
         const drained = drain(snapshot, 'services', 'Sales', { timeout: 1, then: 'close' }, { now: 0 }).next;

@@ -286,4 +286,19 @@ describe('a gateway of yesterday', () => {
     expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'not-supported' } });
     expect(made.gateway.calls).toEqual([]);
   });
+
+  it('can end the drain that a document or a store has', async () => {
+    const context = { now: 0 };
+    const drained = sequence(drainSales(), drainServer())(snapshot, context).next;
+    const clock = createVirtualClock(0);
+    const { supports: _supports, ...gateway } = createScriptedGateway({ snapshot: drained, clock });
+    const { admin } = runAdmin({ snapshot: drained, clock, gateway });
+    for (const step of [
+      resumeSales,
+      (from, at) => resume(from, 'servers', 'db-1', at),
+    ] satisfies Transition[])
+      expect((await admin.execute(step)).outcome).toBe('accepted');
+    expect(admin.snapshot.draining).toEqual([]);
+    expect(admin.snapshot.services.find('sales')?.state).toBe('started');
+  });
 });

@@ -24,6 +24,7 @@ import type { Contradiction, ReportTable } from '../core/report.ts';
 import * as shape from '../core/shape.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { commandQuery, type CommandRoute, type Listing, type SearchValues } from '../http/route.ts';
+import { copyJson } from '../json/copy.ts';
 import { fail, ok, quoted, type Result } from '../problem.ts';
 import type { SessionDocument } from '../snapshot/session/document.ts';
 import {
@@ -57,6 +58,7 @@ import {
 } from './shared/look-up.ts';
 import type { Rendering, Surroundings } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
+import { valueLimits } from './shared/settings.ts';
 import { inBatches, teardownBatch, type Teardown } from './shared/teardown.ts';
 
 export type { SessionSearch };
@@ -452,7 +454,9 @@ export function closeSessions(
   context: Context,
 ): SessionDecision {
   assertInputs(snapshot, context);
-  const checked = checkCriteria(criteria);
+  const json = copyJson(criteria, valueLimits);
+  if (!json.ok) return refused(snapshot, json.problem);
+  const checked = checkCriteria(json.value);
   if (!checked.ok) return refused(snapshot, checked.problem);
   return decideSessions(snapshot, checked.value, context);
 }

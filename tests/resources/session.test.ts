@@ -3,6 +3,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  closeSessions,
   createSnapshot,
   applyReports,
   sequence,
@@ -106,6 +107,30 @@ describe('closing the sessions of a service', () => {
       expect(ids).toEqual(Array.from({ length: count }, (_, id) => id));
     },
   );
+});
+
+describe('closing the sessions that criteria choose', () => {
+  const context = { now: 0 };
+
+  it.each<[string, object]>([
+    ['inherited', Object.create({ all: true }) as object],
+    [
+      'no plain data',
+      new (class Criteria {
+        readonly all = true;
+      })(),
+    ],
+    [
+      'not readable',
+      {
+        get user(): string {
+          throw new Error('no user');
+        },
+      },
+    ],
+  ])('is refused for criteria that are %s', (_what, criteria) => {
+    expect(closeSessions(sampleSnapshot(), criteria, context).outcome).toBe('refused');
+  });
 });
 
 describe('closing the connections to a server', () => {

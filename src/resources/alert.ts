@@ -181,7 +181,8 @@ function sinceOf(since: number | undefined): { readonly since?: number } {
 
 /** A sentence with a reason in the words of the host. */
 function sentence(what: string, reason: string | undefined): string {
-  return reason === undefined ? `${what}.` : `${what}: ${reason.replace(/\.$/, '')}.`;
+  const why = reason?.trim().replace(/\.$/, '') ?? '';
+  return why === '' ? `${what}.` : `${what}: ${why}.`;
 }
 
 /** Some texts, at most three of them. */

@@ -228,7 +228,8 @@ function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Probl
   // A value without which an operation of an inverse is malformed.
   if (code === 'patch-malformed') return `A value of ${resource} was declared secret since.`;
   if (!code.startsWith('patch-')) return `${resource}: ${detail}`;
-  return `${resource} has changed since at ${errors.map(({ pointer }) => pointer).join(', ')}.`;
+  const places = errors.map(({ pointer }) => pointer).filter((pointer) => pointer !== '');
+  return `${resource} has changed since${places.length === 0 ? '' : ` at ${places.join(', ')}`}.`;
 }
 
 function refusalOf({ id }: Entry, reason: string, later: Entry | undefined): Problem {

@@ -137,10 +137,11 @@ const rows: Readonly<Record<AlertCode, Row>> = {
   'monitor-failed': {
     begin: () =>
       reported(
-        { type: 'monitor.reported', monitor: 'Watch', ...failed },
+        // A reason that says nothing.
+        { type: 'monitor.reported', monitor: 'Watch', state: 'failed', reason: '. ' },
         { type: 'monitor.reported', monitor: 'Watch', state: 'started' },
       ),
-    alerts: { 'monitor-failed /monitors/Watch error': /^Watch has failed: port in use\.$/ },
+    alerts: { 'monitor-failed /monitors/Watch error': /^Watch has failed\.$/ },
   },
   'monitor-stopped': {
     begin: () => commanded(['PUT', '/monitor/watch/stop'], ['PUT', '/monitor/watch/start']),

@@ -379,6 +379,20 @@ describe('PUT /history/:id/undo', () => {
     expect(gateway.calls).toHaveLength(length);
   });
 
+  it('does not delete what has changed since its creation', async () => {
+    const { admin } = runAdmin();
+    const created = await settle(admin, (snapshot, context) =>
+      createResource(snapshot, 'services', { name: 'New', router: 'cli' }, context),
+    );
+    await settle(admin, (snapshot, context) =>
+      patchService(snapshot, 'New', [{ op: 'add', path: '/user', value: 'u' }], context),
+    );
+    expect(await send(admin, `PUT /history/${created}/undo`)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('/services/New has changed since. Nothing was changed.') },
+    });
+  });
+
   it('does not touch a listener of a later service of the same name', async () => {
     const { admin } = runAdmin();
     const listener = { name: 'Second', protocol: 'pg', address: '::', port: 4010 };

@@ -98,12 +98,23 @@ export class Drains {
     try {
       while (!this.#closed.signal.aborted) {
         this.#wake = new AbortController();
-        const next = Math.min(...this.#deadlines().map((due) => this.#actIfDue(due)));
+        const next = this.#actOnAll();
         if (next === Infinity) return;
         await clock.sleep(Math.min(lookMs, next), this.#wake.signal, { keepAlive: false });
       }
     } finally {
       this.#isRunning = false;
+    }
+  }
+
+  /** Begins to act on all drains that are due. Gives the milliseconds until the next look; `Infinity` if there is none. */
+  #actOnAll(): number {
+    try {
+      return Math.min(...this.#deadlines().map((due) => this.#actIfDue(due)));
+    } catch (error) {
+      // The clock of the host fails. A later look finds the time again.
+      this.#options.onError(error);
+      return lookMs;
     }
   }
 

@@ -117,6 +117,25 @@ describe('a drain', () => {
   });
 
   // Promise: drain-deadline
+  it('is not missed because the clock has failed for a while', async () => {
+    const made = parts();
+    let isBroken = false;
+    const now = (): number => {
+      if (isBroken) throw new Error('no time');
+      return made.clock.now();
+    };
+    const at = { ...runAdmin({ ...made, clock: { ...made.clock, now } }), gateway: made.gateway };
+    open(at, 1);
+    await at.admin.execute(drainSales({ timeout: 60, then: 'close' }));
+    isBroken = true;
+    await made.clock.advance(61_000);
+    expect(at.admin.snapshot.sessions.size).toBe(1);
+    isBroken = false;
+    await made.clock.advance(2000);
+    await made.clock.settle();
+    expect(at.admin.snapshot.sessions.size).toBe(0);
+  });
+
   it('gets its deadline, or another one, from a later drain', async () => {
     const at = running();
     open(at, 2);

@@ -201,9 +201,13 @@ function failed(collection: string, things: Iterable<Entity & Lived>): readonly 
     }));
 }
 
+function byLinkOf(servers: Snapshot['servers']): ReadonlyMap<string, Server> {
+  return new Map(Array.from(servers, (server) => [linkOf('servers', server), server]));
+}
+
 /** The started services of which no server takes new sessions. A service that lists no server needs none. */
 function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
-  const byLink = new Map(Array.from(servers, (server) => [linkOf('servers', server), server]));
+  const byLink = byLinkOf(servers);
   return [...services].flatMap((service) => {
     if (service.state !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => byLink.get(link) ?? []);
@@ -229,15 +233,14 @@ function reasonOf({ name, settings: { state } }: Server): string {
 /** The stopped monitors with servers that no started monitor has. */
 function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
   const all = [...monitors];
+  const byLink = byLinkOf(servers);
   const watched = new Set(
     all.flatMap(({ state, settings }) => (state === 'started' ? settings.servers : [])),
   );
   return all.flatMap((monitor) => {
     const unwatched = monitor.settings.servers.filter((link) => !watched.has(link));
     if (monitor.state !== 'stopped' || unwatched.length === 0) return [];
-    const names = [...servers].flatMap((server) =>
-      unwatched.includes(linkOf('servers', server)) ? server.name : [],
-    );
+    const names = unwatched.flatMap((link) => byLink.get(link)?.name ?? []);
     const detail = `${monitor.name} is stopped, and no other monitor looks at ${listed(names)}.`;
     return { resource: linkOf('monitors', monitor), detail };
   });

@@ -11,10 +11,11 @@ import {
   type GatewayDocument,
   type HostReport,
   type ServerStatusWord,
+  type Snapshot,
 } from 'gateway-admin-core';
 import { createScriptedGateway, hold, type VirtualClock } from 'gateway-admin-core/testing';
 
-import type { AlertCode, AlertRepresentation } from '../../src/resources/alert.ts';
+import { alertTable, type AlertCode, type AlertRepresentation } from '../../src/resources/alert.ts';
 import { createWorld } from '../fleet/node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
@@ -387,6 +388,25 @@ describe('the alerts', () => {
     expect(alerts.at(-1)?.detail).toBe(
       'No server of Sales takes new sessions: db-0 is down, db-1 is in maintenance, db-2 is not running and 2 more.',
     );
+  });
+
+  it('look through the servers once, and not once for each stopped monitor', () => {
+    const snapshot = createSnapshot({
+      servers: [newServer],
+      monitors: Array.from({ length: 20 }, (_, at) => ({
+        ...{ name: `Watch ${String(at)}`, module: 'pgmon', state: 'stopped' as const },
+        servers: ['/servers/db-9'],
+      })),
+    });
+    let looks = 0;
+    const servers = {
+      *[Symbol.iterator]() {
+        looks += 1;
+        yield* snapshot.servers;
+      },
+    } as Snapshot['servers'];
+    expect(alertTable['monitor-stopped'].inSnapshot?.({ ...snapshot, servers })).toHaveLength(20);
+    expect(looks).toBe(1);
   });
 
   it('do not blame other nodes of a fleet while the store does not answer', async () => {

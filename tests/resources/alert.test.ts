@@ -404,7 +404,7 @@ describe('the alerts', () => {
         looks += 1;
         yield* snapshot.servers;
       },
-    } as Snapshot['servers'];
+    } as unknown as Snapshot['servers'];
     expect(alertTable['monitor-stopped'].inSnapshot?.({ ...snapshot, servers })).toHaveLength(20);
     expect(looks).toBe(1);
   });

@@ -178,7 +178,7 @@ function shortLink(text: string): string {
   return text.replace(ofOneResource, '');
 }
 
-/** A number of things, such as `1 session`. */
+/** A number of things, such as `1 session`. What answers can send a text for the number. */
 export function counted(count: number, thing: string): string {
-  return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
+  return safeText(`${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`);
 }

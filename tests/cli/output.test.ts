@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { Output } from '../../src/cli/output.ts';
+import { counted, Output } from '../../src/cli/output.ts';
 
 /** What a table prints. */
 function printed(rows: readonly (readonly string[])[]): string {
@@ -25,5 +25,12 @@ describe('a table of the command line', () => {
     const text = printed([[long, 'idle'], ...rows]);
     expect(text).toContain(`\n${long}  idle\nshort${' '.repeat(997)}idle\n`);
     expect(text.length).toBeLessThan(6_000_000);
+  });
+});
+
+describe('a number of things', () => {
+  it('has no control characters, whatever an answer has for the number', () => {
+    expect(counted(1200, 'session')).toBe('1,200 sessions');
+    expect(counted('\x1b[2J' as unknown as number, 'session')).toBe('\\u001b[2J sessions');
   });
 });

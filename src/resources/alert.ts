@@ -180,9 +180,9 @@ function sinceOf(since: number | undefined): { readonly since?: number } {
 }
 
 /** A sentence with a reason in the words of the host. */
-function sentence(what: string, reason: string | undefined): string {
-  const why = reason?.trim().replace(/\.$/, '') ?? '';
-  return why === '' ? `${what}.` : `${what}: ${why}.`;
+function sentence(what: string, reason = ''): string {
+  const why = reason.replace(/\.? *$/, '');
+  return `${what}${why && `: ${why}`}.`;
 }
 
 /** Some texts, at most three of them. */
@@ -201,16 +201,18 @@ function failed(collection: string, things: Iterable<Entity & Lived>): readonly 
     }));
 }
 
-function byLinkOf(servers: Snapshot['servers']): ReadonlyMap<string, Server> {
-  return new Map(Array.from(servers, (server) => [linkOf('servers', server), server]));
+/** Finds servers by their links. */
+function byLinkIn(servers: Snapshot['servers']): (links: readonly string[]) => readonly Server[] {
+  const byLink = new Map([...servers].map((server) => [linkOf('servers', server), server]));
+  return (links) => links.flatMap((link) => byLink.get(link) ?? []);
 }
 
 /** The started services of which no server takes new sessions. A service that lists no server needs none. */
 function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
-  const byLink = byLinkOf(servers);
+  const serversAt = byLinkIn(servers);
   return [...services].flatMap((service) => {
     if (service.state !== 'started') return [];
-    const own = service.settings.servers.flatMap((link) => byLink.get(link) ?? []);
+    const own = serversAt(service.settings.servers);
     if (own.length === 0 || own.some(takesSessions)) return [];
     // With a server in maintenance, nobody knows since when.
     const times = own.map(({ settings, status_since: since }) => settings.state.length === 0 && since);
@@ -233,14 +235,14 @@ function reasonOf({ name, settings: { state } }: Server): string {
 /** The stopped monitors with servers that no started monitor has. */
 function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
   const all = [...monitors];
-  const byLink = byLinkOf(servers);
+  const serversAt = byLinkIn(servers);
   const watched = new Set(
     all.flatMap(({ state, settings }) => (state === 'started' ? settings.servers : [])),
   );
   return all.flatMap((monitor) => {
     const unwatched = monitor.settings.servers.filter((link) => !watched.has(link));
     if (monitor.state !== 'stopped' || unwatched.length === 0) return [];
-    const names = unwatched.flatMap((link) => byLink.get(link)?.name ?? []);
+    const names = serversAt(unwatched).map(({ name }) => name);
     const detail = `${monitor.name} is stopped, and no other monitor looks at ${listed(names)}.`;
     return { resource: linkOf('monitors', monitor), detail };
   });

@@ -506,20 +506,11 @@ export function adoptDocument(
   assertInputs(snapshot, context);
   assertSnapshot(given, 'given');
   assertAdoptOptions(options);
-  return adoptConfiguration(snapshot, keepingDrains(snapshot, given), context, options);
+  return adoptConfiguration(snapshot, keepingDrains(snapshot, given), context, options) as Decision;
 }
-
-const adopt = adoptionFor<Snapshot>(membership, namedResources);
 
 /** As {@link adoptDocument}, of a configuration that was in use: what did not drain then drains no longer. @internal */
-export function adoptConfiguration(
-  snapshot: Snapshot,
-  given: Snapshot,
-  context: Context,
-  options: AdoptOptions,
-): Decision {
-  return adopt(snapshot, given, context, options) as Decision;
-}
+export const adoptConfiguration = adoptionFor<Snapshot>(membership, namedResources);
 
 /**
  * Makes one resource as another snapshot has it: creates it, changes it, deletes it, or puts it in the place of another one
@@ -537,7 +528,11 @@ export function followResource(
     namedResources.some((named) => find(state, named, keyOf(link, named.collection)) !== undefined);
   // It has come and gone.
   if (!isIn(snapshot) && !isIn(followed)) return unchanged(snapshot, [link]);
-  return adopt(snapshot, followed, context, { only: [link], prune: true, replace: true }) as Decision;
+  return adoptConfiguration(snapshot, followed, context, {
+    only: [link],
+    prune: true,
+    replace: true,
+  }) as Decision;
 }
 
 /** As {@link adoptDocument}, before the gateway is open: it opens what the snapshot shows, and is asked for nothing. @internal */

@@ -228,8 +228,8 @@ function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Probl
   // A value without which an operation of an inverse is malformed.
   if (code === 'patch-malformed') return `A value of ${resource} was declared secret since.`;
   if (!code.startsWith('patch-')) return `${resource}: ${detail}`;
-  const places = errors.map(({ pointer }) => pointer).filter((pointer) => pointer !== '');
-  return `${resource} has changed since${places.length === 0 ? '' : ` at ${places.join(', ')}`}.`;
+  const places = errors.map(({ pointer }) => pointer).join(', ');
+  return `${resource} has changed since${places && ` at ${places}`}.`;
 }
 
 function refusalOf({ id }: Entry, reason: string, later: Entry | undefined): Problem {
@@ -273,7 +273,7 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
       then = decision.next;
     }
   return {
-    decide: (present, context) => adoptConfiguration(present, then, context, { prune: true }),
+    decide: (present, context) => adoptConfiguration(present, then, context, { prune: true }) as Decision,
     notes: notesOf(later),
   };
 }

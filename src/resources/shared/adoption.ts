@@ -38,7 +38,7 @@ export interface AdoptOptions {
 }
 
 /** The options of an adoption in this library. */
-interface AdoptionOptions extends AdoptOptions {
+export interface AdoptionOptions extends AdoptOptions {
   /** Deletes a resource that differs where no running gateway can change it, and creates it as in the document. */
   readonly replace?: boolean;
 }

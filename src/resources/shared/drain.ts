@@ -209,9 +209,9 @@ export function representDrain(
   { iso8601 }: TimeFormat,
 ): AnyShown | undefined {
   const { drain } = thing.settings;
+  if (drain === undefined) return undefined;
   // Counted anew: to find each resource of a list among all that drain would take the square of their number.
-  const [open] = drainingIn(snapshot, [{ collection, key: thing.key }]);
-  if (drain === undefined || open === undefined) return undefined;
+  const [open] = drainingIn(snapshot, [{ collection, key: thing.key }]) as readonly [DrainingResource];
   const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
   const { since, until } = drain;
   const times = { since: time(since), until: until && time(until) };
@@ -239,16 +239,14 @@ export function drainEvents<S extends State, K extends Singular>({
 
 /** The events of the drains that are over after a change, and were not before. @internal */
 export function drainedBetween(before: State, next: State, at: number): readonly EventBase[] {
-  if (next.draining.length === 0) return [];
   const placeOf = ({ collection, key }: DrainingResource): string => `${collection}/${key}`;
-  const over = before.draining.filter((each) => stateOf(before, each) === 'drained');
-  const known = new Set(over.map(placeOf));
-  return next.draining.flatMap((left): readonly EventBase[] => {
-    if (stateOf(next, left) !== 'drained' || known.has(placeOf(left))) return [];
-    const { collection, key } = left;
+  const isOver = (state: State) => (left: DrainingResource) => stateOf(state, left) === 'drained';
+  const known = new Set(before.draining.filter(isOver(before)).map(placeOf));
+  const over = next.draining.filter(isOver(next)).filter((left) => !known.has(placeOf(left)));
+  return over.map(({ collection, key }) => {
     const singular = collection === 'services' ? 'service' : 'server';
     const resource = linkOfKey(next, collection, key);
-    return [Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key })];
+    return Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key });
   });
 }
 

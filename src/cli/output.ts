@@ -178,7 +178,7 @@ function shortLink(text: string): string {
   return text.replace(ofOneResource, '');
 }
 
-/** A number of things, such as `1 session`. What answers can send a text for the number. */
+/** A number of things, such as `1 session`. An answer can have a text in place of the number. */
 export function counted(count: number, thing: string): string {
   return safeText(`${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`);
 }

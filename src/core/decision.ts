@@ -246,6 +246,8 @@ interface Reversible<G, F> {
   readonly settlesFirst?: true;
   /** Nothing of the resource is left for the host to look at. */
   readonly deletes?: true;
+  /** The links of what must still be there to undo the effect once its event has settled. */
+  readonly undoRestsOn?: (this: void, effect: G) => readonly string[];
   /** Says why the host must not be asked now, whatever the decision knew: the rest of a sentence. `undefined` if it may be. */
   readonly obstacle?: (this: void, snapshot: unknown, effect: G) => string | undefined;
   /** Gives the report that the applied effect amounts to; left out if no report gives the aspect. */
@@ -509,8 +511,12 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
       const resources = resourcesOf(decisions);
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
       if (accepting.length === 0) return unchanged(snapshot, resources);
-      assertIrreversibleLast(effects, accepting);
-      const whole = accepted(events, snapshot, resources, joined(accepting));
+      const early = earlyEffects(accepting);
+      assertReversible(effects, early);
+      // What is deleted before something else is done may have to come back, and lists others.
+      const needed = early.flatMap((effect) => undoRestsOn(effects, effect));
+      const all = needed.length === 0 ? resources : [...new Set([...resources, ...needed])];
+      const whole = accepted(events, snapshot, all, joined(accepting));
       // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
       return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };
@@ -583,25 +589,27 @@ function resourcesOf<S, E extends EventBase, F extends EffectBase>(
   return [...new Set(decisions.flatMap((decision) => decision.resources))];
 }
 
-/**
- * Throws if an effect follows an irreversible effect: the later effect could be refused, and then nothing can be
- * undone.
- */
-function assertIrreversibleLast<S, E extends EventBase, F extends EffectBase>(
-  table: EffectTable<F>,
+/** The effects that others follow: a later effect can be refused, and then they must be undone. */
+function earlyEffects<S, E extends EventBase, F extends EffectBase>(
   decisions: readonly Accepted<S, E, F>[],
-): void {
+): readonly F[] {
   // Only a decision with effects has several parts. To read the effects would make all of them.
   const acting = decisions.filter((decision) => partsOf(decision).count > 1 || decision.effects.length > 0);
-  const early = acting
-    .slice(0, -1)
-    .flatMap((decision) => decision.effects)
-    .find((effect) => table[effect.type as F['type']] === 'irreversible');
-  if (early !== undefined) {
-    throw new RangeError(
-      `"${early.type}" cannot be undone: put that transition last, and use only one such transition`,
-    );
-  }
+  return acting.slice(0, -1).flatMap((decision) => decision.effects);
+}
+
+/** @throws RangeError for an irreversible effect */
+function assertReversible<F extends EffectBase>(table: EffectTable<F>, effects: readonly F[]): void {
+  const final = effects.find((effect) => table[effect.type as F['type']] === 'irreversible');
+  if (final === undefined) return;
+  throw new RangeError(
+    `"${final.type}" cannot be undone: put that transition last, and use only one such transition`,
+  );
+}
+
+function undoRestsOn<F extends EffectBase>(table: EffectTable<F>, effect: F): readonly string[] {
+  const row = table[effect.type as F['type']];
+  return row === 'irreversible' ? [] : (row.undoRestsOn?.(effect as never) ?? []);
 }
 
 /** The common members of an event of a transition. @internal */

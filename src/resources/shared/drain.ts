@@ -27,6 +27,7 @@ import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts
 import { sameJson, type Json } from '../../json/value.ts';
 import {
   find,
+  leftOn,
   linkOf,
   linkOfKey,
   put,
@@ -165,8 +166,8 @@ export const serviceDrainField = {
   ),
 } as const;
 
-/** A resource that drains, or can drain. */
-type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
+/** A resource that drains, or can drain. @internal */
+export type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
 
 /** The drain of a service or server. @internal */
 export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
@@ -197,13 +198,9 @@ export function drainsIn(snapshot: State): readonly {
   });
 }
 
-/** Finds what is left on a resource that drains. */
-function leftOn(
-  { draining }: State,
-  collection: string,
-  { key }: ConfiguredEntity,
-): DrainingResource | undefined {
-  return draining.find((each) => each.key === key && each.collection === collection);
+/** The number of sessions of a service, or of connections to a server, that a deadline with `close` closes. @internal */
+export function leftToClose({ collection, sessions, connections }: DrainingResource): number {
+  return collection === 'services' ? sessions : connections;
 }
 
 /** The drain of a service or server in a response. */
@@ -217,7 +214,7 @@ export function representDrain(
   { iso8601 }: TimeFormat,
 ): AnyShown | undefined {
   const { drain } = thing.settings;
-  const open = leftOn(snapshot, collection, thing);
+  const open = leftOn(snapshot, collection, thing.key);
   if (drain === undefined || open === undefined) return undefined;
   const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
   const { since, until } = drain;
@@ -249,7 +246,7 @@ export function drainedBetween(before: State, next: State, at: number): readonly
   if (next.draining.length === 0) return [];
   return next.draining.flatMap((left): readonly EventBase[] => {
     const { collection, key } = left;
-    const old = before.draining.find((each) => each.key === key && each.collection === collection);
+    const old = leftOn(before, collection, key);
     if (stateOf(next, left) !== 'drained' || (old && stateOf(before, old) === 'drained')) return [];
     const singular = collection === 'services' ? 'service' : 'server';
     const resource = linkOfKey(next, collection, key);

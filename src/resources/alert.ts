@@ -16,6 +16,7 @@ import { linkOf, type State } from '../snapshot/state.ts';
 import type { FleetLag } from './fleet.ts';
 import type { RunningInterface } from './interface.ts';
 import { takesSessions, type Server } from './server.ts';
+import { leftToClose } from './shared/drain.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Lived } from './shared/lifecycle.ts';
 import type { Surroundings } from './shared/rendering.ts';
@@ -207,7 +208,7 @@ function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
     if (service.state !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => byLink.get(link) ?? []);
     if (own.length === 0 || own.some(takesSessions)) return [];
-    // With a server in maintenance, nobody knows since when.
+    // Only of servers that are down, the snapshot has the time.
     const times = own.map(({ settings, status_since: since }) => settings.state.length === 0 && since);
     const isKnown = times.every((time) => typeof time === 'number');
     return {
@@ -242,25 +243,30 @@ function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
   });
 }
 
-/** How long after its deadline a drain is overdue, and after its start a gateway that has not reported, in milliseconds. */
-const [overdueMs, unreportedMs] = [10_000, 60_000];
+/** How long after its deadline a drain is overdue, in milliseconds. */
+const overdueMs = 10_000;
 
-/** The drains that are not over although their deadline has passed. */
-function overdue({ self }: Surroundings, { draining, ...snapshot }: Snapshot): readonly Finding[] {
-  return draining.flatMap(({ collection, key, sessions, connections }) => {
+/** The drains whose deadline has passed with something left to do. */
+function overdue({ self }: Surroundings, snapshot: Snapshot): readonly Finding[] {
+  return snapshot.draining.flatMap((open) => {
+    const { collection, key } = open;
     const thing = snapshot[collection].find(key);
     const { until, then } = thing?.settings.drain ?? {};
     const since = until === undefined ? undefined : parseInstant(until);
     if (thing === undefined || since === undefined || since + overdueMs > self.now()) return [];
-    const left = collection === 'services' ? sessions : connections;
+    const left = leftToClose(open);
     if (then === 'close' && left === 0) return [];
+    const what = collection === 'services' ? 'sessions' : 'connections';
     const detail =
       then === 'close'
-        ? `${thing.name} was to be drained, and ${String(left)} of its ${collection === 'services' ? 'sessions' : 'connections'} are not closed`
+        ? `${thing.name} was to be drained, and ${String(left)} of its ${what} are not closed`
         : `The drain of ${thing.name} was to end, and goes on`;
     return { resource: linkOf(collection, thing), since, detail: `${detail}. It is tried again.` };
   });
 }
+
+/** How long after its start a gateway may take to report everything that is open, in milliseconds. */
+const unreportedMs = 60_000;
 
 /** The gateway has not said that it has reported everything that is open. */
 function notReported({ self }: Surroundings, { sessionsIncomplete }: Snapshot): readonly Finding[] {
@@ -271,7 +277,7 @@ function notReported({ self }: Surroundings, { sessionsIncomplete }: Snapshot): 
   return [{ resource: '/sessions', since: self.begun, detail }];
 }
 
-/** Where the gateway of a node has not followed the fleet, also if it was asked already. */
+/** Where the gateway of a node was asked to follow the fleet, and has not. */
 function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): readonly Finding[] {
   return (fleet?.nodes() ?? []).flatMap(({ node, behind: lags }) =>
     lags
@@ -283,7 +289,7 @@ function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): 
   );
 }
 
-/** Whether a gateway can follow at a later try. */
+/** Whether the gateway can follow at a later try. */
 function isPassing({ code }: FleetLag): boolean {
   return code !== 'not-supported';
 }

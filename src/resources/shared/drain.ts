@@ -27,6 +27,7 @@ import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts
 import { sameJson, type Json } from '../../json/value.ts';
 import {
   find,
+  leftOn,
   linkOf,
   linkOfKey,
   put,
@@ -102,7 +103,7 @@ const asked = {
   reason: z.exactOptional(shape.text(1024)),
 };
 
-/** The checks that there is a deadline exactly if there is something to do then. */
+/** The checks that `timeout` and `then` are given together, or neither. */
 const whole = together('timeout', 'then');
 
 function together(one: keyof Drain, other: keyof Drain): readonly ReturnType<typeof needs>[] {
@@ -165,13 +166,13 @@ export const serviceDrainField = {
   ),
 } as const;
 
-/** A resource that drains, or can drain. */
-type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
+/** A resource that drains, or can drain. @internal */
+export type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
 
 /** The drain of a service or server. @internal */
 export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
 
-/** A drain is over when nothing is left, and the host has reported everything that is open. */
+/** A resource is drained when nothing is left, and the host has reported everything that is open. */
 function stateOf(
   { sessionsIncomplete }: State,
   { sessions, connections }: DrainingResource,
@@ -197,13 +198,9 @@ export function drainsIn(snapshot: State): readonly {
   });
 }
 
-/** Finds what is left on a resource that drains. */
-function leftOn(
-  { draining }: State,
-  collection: string,
-  { key }: ConfiguredEntity,
-): DrainingResource | undefined {
-  return draining.find((each) => each.key === key && each.collection === collection);
+/** The number of sessions of a service, or of connections to a server, that a deadline with `close` closes. @internal */
+export function leftToClose({ collection, sessions, connections }: DrainingResource): number {
+  return collection === 'services' ? sessions : connections;
 }
 
 /** The drain of a service or server in a response. */
@@ -217,7 +214,7 @@ export function representDrain(
   { iso8601 }: TimeFormat,
 ): AnyShown | undefined {
   const { drain } = thing.settings;
-  const open = leftOn(snapshot, collection, thing);
+  const open = leftOn(snapshot, collection, thing.key);
   if (drain === undefined || open === undefined) return undefined;
   const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
   const { since, until } = drain;
@@ -228,15 +225,15 @@ export function representDrain(
     ...times,
     state: stateOf(snapshot, open),
   };
-  // In the order of the table, wherever an undo has put a member back: one version has one text.
+  // An undo can put a member back in another place. In the order of the table, one version has one text.
   const entries = order.map((name) => [name, members[name]] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as unknown as AnyShown;
 }
 
-/** The event of a drain: nothing is left, for now. A later session or connection makes the drain go on. @internal */
+/** The event of a drain: nothing is left. A later session or connection makes the resource `draining` again. @internal */
 export type DrainEvent<K extends string> = About<K> & EventHead<`${K}.drained`>;
 
-/** Creates the row of the event of a drain. The event changes nothing: it says what the numbers say. @internal */
+/** Creates the row of the event of a drain. The event changes nothing, because the state follows from the counts. @internal */
 export function drainEvents<S extends State, K extends Singular>({
   singular,
 }: Named<Entity, K>): EventTable<S, DrainEvent<K>> {
@@ -244,12 +241,12 @@ export function drainEvents<S extends State, K extends Singular>({
   return { [`${singular}.drained`]: row } as unknown as EventTable<S, DrainEvent<K>>;
 }
 
-/** The events of the drains that are over after a change, and were not before. @internal */
+/** The events of what is drained after a change, and was not before. @internal */
 export function drainedBetween(before: State, next: State, at: number): readonly EventBase[] {
   if (next.draining.length === 0) return [];
   return next.draining.flatMap((left): readonly EventBase[] => {
     const { collection, key } = left;
-    const old = before.draining.find((each) => each.key === key && each.collection === collection);
+    const old = leftOn(before, collection, key);
     if (stateOf(next, left) !== 'drained' || (old && stateOf(before, old) === 'drained')) return [];
     const singular = collection === 'services' ? 'service' : 'server';
     const resource = linkOfKey(next, collection, key);
@@ -264,7 +261,7 @@ interface Steps<S extends State, T extends Drainable> {
   readonly collection: string;
   /** Decides other settings for a resource. */
   update(this: void, snapshot: S, thing: T, settings: T['settings'], context: Context): DecisionOf<S>;
-  /** Starts or stops a resource, whether it drains or not; left out for a kind that does neither. */
+  /** Starts or stops a resource without a look at its drain; left out for a kind that does neither. */
   move?(this: void, command: 'start' | 'stop', snapshot: S, thing: T, context: Context): DecisionOf<S>;
   /** The state of a resource that callers want; left out for a kind that does not start or stop. */
   wanted?(this: void, thing: T): 'started' | 'stopped';
@@ -408,8 +405,8 @@ function nextDrain(
 }
 
 /**
- * The snapshot of a document, with the drains that are in use where the document has none: a document of yesterday does
- * not end what drains today. The state in the document is then that after the drain.
+ * The snapshot of a document, with the present drains where the document has none: a document from before a drain does not end
+ * the drain. The state in the document is then the state after the drain.
  *
  * @internal
  */

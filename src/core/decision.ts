@@ -511,12 +511,8 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
       const resources = resourcesOf(decisions);
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
       if (accepting.length === 0) return unchanged(snapshot, resources);
-      const early = earlyEffects(accepting);
-      assertReversible(effects, early);
-      // What is deleted before something else is done may have to come back, and lists others.
-      const needed = early.flatMap((effect) => undoRestsOn(effects, effect));
-      const all = needed.length === 0 ? resources : [...new Set([...resources, ...needed])];
-      const whole = accepted(events, snapshot, all, joined(accepting));
+      const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
+      const whole = accepted(events, snapshot, resourcesOf(all), joined(accepting));
       // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
       return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };
@@ -583,33 +579,31 @@ function inSequence(problem: Problem, position: number): Problem {
   return Object.freeze({ ...problem, detail });
 }
 
-function resourcesOf<S, E extends EventBase, F extends EffectBase>(
-  decisions: readonly DecisionOf<S, E, F>[],
+function resourcesOf(
+  decisions: readonly Pick<Accepted<unknown, EventBase, EffectBase>, 'resources'>[],
 ): readonly string[] {
   return [...new Set(decisions.flatMap((decision) => decision.resources))];
 }
 
-/** The effects that others follow: a later effect can be refused, and then they must be undone. */
-function earlyEffects<S, E extends EventBase, F extends EffectBase>(
+/**
+ * The links of what must still be there to undo the effects that others follow: a later effect can be refused.
+ *
+ * @throws RangeError if one of them is irreversible
+ */
+function needsOfUndo<S extends Revisioned, E extends EventBase, F extends EffectBase>(
+  table: EffectTable<F>,
   decisions: readonly Accepted<S, E, F>[],
-): readonly F[] {
+): readonly string[] {
   // Only a decision with effects has several parts. To read the effects would make all of them.
   const acting = decisions.filter((decision) => partsOf(decision).count > 1 || decision.effects.length > 0);
-  return acting.slice(0, -1).flatMap((decision) => decision.effects);
-}
-
-/** @throws RangeError for an irreversible effect */
-function assertReversible<F extends EffectBase>(table: EffectTable<F>, effects: readonly F[]): void {
-  const final = effects.find((effect) => table[effect.type as F['type']] === 'irreversible');
-  if (final === undefined) return;
-  throw new RangeError(
-    `"${final.type}" cannot be undone: put that transition last, and use only one such transition`,
-  );
-}
-
-function undoRestsOn<F extends EffectBase>(table: EffectTable<F>, effect: F): readonly string[] {
-  const row = table[effect.type as F['type']];
-  return row === 'irreversible' ? [] : (row.undoRestsOn?.(effect as never) ?? []);
+  const early = acting.slice(0, -1).flatMap((decision) => decision.effects);
+  return early.flatMap((effect) => {
+    const row = table[effect.type as F['type']];
+    if (row !== 'irreversible') return row.undoRestsOn?.(effect as never) ?? [];
+    throw new RangeError(
+      `"${effect.type}" cannot be undone: put that transition last, and use only one such transition`,
+    );
+  });
 }
 
 /** The common members of an event of a transition. @internal */

@@ -259,7 +259,7 @@ function overdue({ self }: Surroundings, snapshot: Snapshot): readonly Finding[]
     const what = collection === 'services' ? 'sessions' : 'connections';
     const detail =
       then === 'close'
-        ? `${thing.name} was to be drained, and ${String(left)} of its ${what} are not closed`
+        ? `${thing.name} was to be drained, and ${String(left)} of its ${what} are open`
         : `The drain of ${thing.name} was to end, and goes on`;
     return { resource: linkOf(collection, thing), since, detail: `${detail}. It is tried again.` };
   });
@@ -271,9 +271,7 @@ const unreportedMs = 60_000;
 /** The gateway has not said that it has reported everything that is open. */
 function notReported({ self }: Surroundings, { sessionsIncomplete }: Snapshot): readonly Finding[] {
   if (sessionsIncomplete !== true || self.now() - self.begun < unreportedMs) return [];
-  const detail =
-    'The gateway has not said that it has reported every open session (sessions.complete). Until then, nothing is shown as ' +
-    'drained.';
+  const detail = 'The gateway has not reported sessions.complete. Until then, nothing is shown as drained.';
   return [{ resource: '/sessions', since: self.begun, detail }];
 }
 

@@ -92,13 +92,13 @@ const events: EventTable<Snapshot, ListenerEvent> = {
     },
     // A change of the service also where its own document has the listener: the nodes of a fleet then have one version.
     evolve: (snapshot, { service, listener, definition }, change) =>
-      replace(snapshot, services, service, change, (before) => {
-        const isThere = listenerOf(before, listener) !== undefined;
-        return {
-          ...before,
-          ...(isThere ? {} : { listeners: deepFreeze([...before.listeners, definition]) }),
-        };
-      }),
+      replace(snapshot, services, service, change, (before) => ({
+        ...before,
+        listeners:
+          listenerOf(before, listener) === undefined
+            ? deepFreeze([...before.listeners, definition])
+            : before.listeners,
+      })),
   },
   'listener.deleted': {
     origin: 'command',

@@ -171,7 +171,7 @@ const rows: Readonly<Record<AlertCode, Row>> = {
     },
     alerts: {
       'drain-overdue /services/Sales error':
-        /^Sales was to be drained, and 1 of its sessions are not closed\. It is tried again\.$/,
+        /^Sales was to be drained, and 1 of its sessions are open\. It is tried again\.$/,
     },
   },
   'sessions-not-reported': {
@@ -185,7 +185,7 @@ const rows: Readonly<Record<AlertCode, Row>> = {
         },
       };
     },
-    alerts: { 'sessions-not-reported /sessions warning': /^The gateway has not said that it has reported/ },
+    alerts: { 'sessions-not-reported /sessions warning': /^The gateway has not reported sessions\.complete\./ },
   },
   'outcome-unknown': {
     begin() {

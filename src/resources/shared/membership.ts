@@ -45,7 +45,7 @@ import {
 } from '../../snapshot/state.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
-import { detachingSteps, linksIn, linksOf, openOn, refusalInUse } from './use.ts';
+import { detachingSteps, linksOf, openOn, refusalInUse } from './use.ts';
 
 /** The events of a creation and of a deletion. `D` is the entry of the resource in a gateway document. @internal */
 export type MembershipEvent<K extends string, D> = About<K> &
@@ -250,8 +250,7 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
     [`${kind}.delete`]: {
       ...row('create'),
       deletes: true,
-      undoRestsOn: ({ definition }: Defined) =>
-        Object.keys(named.fields.links).flatMap((field) => linksIn(definition ?? {}, field)),
+      undoRestsOn: ({ definition = {} }: Defined) => linksOf(named, { settings: definition }),
       obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
         const thing = find(snapshot, named, key);
         const open = thing && openOn(snapshot, named, thing);

@@ -4,9 +4,10 @@
 import type { Answer, Client, CommandOutcome } from '../client/index.ts';
 import { valueOf } from './answer.ts';
 import { acceptedPlan, make, type Accepted, type Change } from './change.ts';
-import { askingOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { askingOptions, type Call, type Command, type CommandError } from './command.ts';
 import { connect, methodOf, type Method } from './connection.ts';
 import { chosenBy, criteriaOptions } from './criteria.ts';
+import { wrongUse } from './help.ts';
 import { counted } from './output.ts';
 
 /** Makes the change, once the arguments are known to be right. */
@@ -48,7 +49,7 @@ export const close: Command = {
 };
 
 function wrong(message: string): CommandError {
-  return new CommandError(`${message} Try: gateway-admin help close`, exitCodes.wrongUse);
+  return wrongUse(message, 'help close');
 }
 
 /** Ends the command if its options choose sessions. */

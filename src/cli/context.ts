@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { CommandError, exitCodes, placeOptions, printOptions, type Call, type Command } from './command.ts';
 import { urlFrom, userFrom } from './connection.ts';
 import { contextFile, contextNamed, readContexts, writeContexts, type Context } from './context-file.ts';
+import { wrongUse } from './help.ts';
 import { cellOf, safeText } from './output.ts';
 
 /** The command `context`. */
@@ -24,11 +25,7 @@ export const context: Command = {
     await Promise.resolve();
     const [what = '', name] = call.words;
     if (what === 'list') list(call);
-    else if (name === undefined)
-      throw new CommandError(
-        `context ${what} needs a name. Try: gateway-admin help context`,
-        exitCodes.wrongUse,
-      );
+    else if (name === undefined) throw wrongUse(`context ${what} needs a name.`, 'help context');
     else if (what === 'add') add(call, name);
     else if (what === 'use') use(call, name);
     else remove(call, name);

@@ -8,8 +8,9 @@ import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
 import { make, unlessInterrupted } from './change.ts';
-import { askingOptions, changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { askingOptions, changeOptions, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
+import { wrongUse } from './help.ts';
 import { kindsWith } from './kind.ts';
 import { counted, safeText } from './output.ts';
 
@@ -87,9 +88,9 @@ interface Asked {
 function optionsOf({ valueOf: given }: Call): Asked {
   const [time, then, reason] = [given('deadline'), given('then'), given('reason')];
   if ((time === undefined) !== (then === undefined))
-    throw wrongUse('drain takes --deadline and --then together, or neither');
+    throw wrongUse('drain takes --deadline and --then together, or neither.', 'help drain');
   if (then !== undefined && then !== 'close' && then !== 'resume')
-    throw wrongUse(`--then takes close or resume, and not ${safeText(then)}`);
+    throw wrongUse(`--then takes close or resume, and not ${safeText(then)}.`, 'help drain');
   return {
     ...(time === undefined ? {} : { timeout: secondsOf(time) }),
     ...(then === undefined ? {} : { then }),
@@ -99,15 +100,15 @@ function optionsOf({ valueOf: given }: Call): Asked {
 
 function secondsOf(time: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(time) ?? [];
-  if (digits === '') throw wrongUse(`--deadline takes a number with s, m, h or d, and not ${safeText(time)}`);
+  if (digits === '')
+    throw wrongUse(`--deadline takes a number with s, m, h or d, and not ${safeText(time)}.`, 'help drain');
   return Number(digits) * (units.get(unit) ?? 1);
 }
 
-function wrongUse(what: string): CommandError {
-  return new CommandError(`${what}. Try: gateway-admin help drain`, exitCodes.wrongUse);
-}
-
-/** Prints what is left whenever that changes, until nothing is; in a fleet, until nothing is at any node that lives. */
+/**
+ * Prints what is left until nothing is; in a fleet, until nothing is at any node that lives. People get a line for each change,
+ * programs one for each look.
+ */
 async function waitUntilDrained(call: Call, client: Client, kind: string, name: string): Promise<void> {
   // Only who waits needs the whole library.
   const { linkTo } = await import('../index.ts');
@@ -153,8 +154,9 @@ function leftIn({ sessions, connections }: Pick<DrainRepresentation, 'sessions' 
 /**
  * How far a drain has come in a fleet.
  *
- * @param nodes - the nodes, the one that was asked first
- * @param followed - the positions at which that node had the drain; it gets the present one
+ * @param nodes - the nodes; the first one is the node that was asked
+ * @param resource - link of what drains
+ * @param followed - the positions in the log at which that node had the drain; gets the present one
  */
 function atNodes(
   nodes: readonly FleetNodeRepresentation[],

@@ -15,6 +15,7 @@ import {
   type GivenOption,
 } from './command.ts';
 import { connect, methodOf } from './connection.ts';
+import { wrongUse } from './help.ts';
 import { longestDocument, readGiven, readText } from './input.ts';
 import { kindsWith } from './kind.ts';
 
@@ -82,9 +83,9 @@ async function operationsOf(call: Call, id: EndpointId, readPresent: () => Promi
   const file = call.valueOf('file');
   const given = call.options.filter(({ name }) => changes.includes(name));
   if (file !== undefined && given.length > 0)
-    throw wrongUse('patch', 'takes --file, or single operations, but not both');
+    throw wrong('patch', 'takes --file, or single operations, but not both');
   if (file !== undefined) return parsePatch(await readText(file, call.surroundings, longestDocument));
-  if (given.length === 0) throw wrongUse('patch', 'needs an operation, such as --set max_connection=50');
+  if (given.length === 0) throw wrong('patch', 'needs an operation, such as --set max_connection=50');
   // A number in a path is the place of an element only if there is a list.
   const hasPlace = given.some(({ value = '' }) => /\/(?:0|[1-9]\d*)(?:=|$)/.test(value));
   const present = hasPlace ? await readPresent() : {};
@@ -116,12 +117,12 @@ export async function operationOf(
   if (name === 'unset') return { op: 'remove', path: pointerOf(text) };
   const [, place, given] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
   if (place === undefined || given === undefined)
-    throw wrongUse(verb, `needs a path and a value: --${name} PATH=VALUE`);
+    throw wrong(verb, `needs a path and a value: --${name} PATH=VALUE`);
   const path = pointerOf(place);
   const op = isElement(path, present) ? 'replace' : 'add';
   if (name === 'set-from') return { op, path, value: await readGiven(given, call) };
   if (path.split('/').includes('password'))
-    throw wrongUse(verb, 'takes no password as an argument, which others can read: use --set-from PATH=FILE');
+    throw wrong(verb, 'takes no password as an argument, which others can read: use --set-from PATH=FILE');
   return {
     op: name === 'test' ? 'test' : op,
     path,
@@ -157,8 +158,8 @@ async function valueFrom(text: string, place: ValuePlace): Promise<Json> {
   if (parsed.ok) return parsed.value;
   const plain = text.replace(/^(-?)0+(?=\d)/, '$1');
   if (plain !== text)
-    throw wrongUse(verb, `got ${text} for ${path}, and no number begins with 0: write ${plain}`);
-  throw wrongUse(
+    throw wrong(verb, `got ${text} for ${path}, and no number begins with 0: write ${plain}`);
+  throw wrong(
     verb,
     `got a number for ${path} that no program reads back exactly; write a text in double quotes`,
   );
@@ -240,8 +241,8 @@ function typeOf(value: Json, wanted: string | undefined): string {
   return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
 }
 
-function wrongUse(verb: Verb['verb'], what: string): CommandError {
-  return new CommandError(`${verb} ${what}. Try: gateway-admin help ${verb}`, exitCodes.wrongUse);
+function wrong(verb: Verb['verb'], what: string): CommandError {
+  return wrongUse(`${verb} ${what}.`, `help ${verb}`);
 }
 
 function maintenanceCommand(verb: 'set' | 'clear', does: string): Command {

@@ -20,7 +20,7 @@ import {
 } from './command.ts';
 import { commands } from './commands.ts';
 import { completionsOf } from './completion.ts';
-import { help, helpOf, program } from './help.ts';
+import { help, helpOf, program, wrongUse } from './help.ts';
 import { jsonText, Output, safeLines } from './output.ts';
 
 /**
@@ -204,8 +204,4 @@ function choiceOf(name: string, argument: Argument, word: string): string {
     `${name} does not take "${word.slice(0, 100)}"${choicesOf(argument)}.${meant}`,
     `help ${name}`,
   );
-}
-
-function wrongUse(message: string, next: string): CommandError {
-  return new CommandError(`${message} Try: ${program} ${next}`, exitCodes.wrongUse);
 }

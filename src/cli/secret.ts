@@ -13,6 +13,7 @@ import {
 } from '../index.ts';
 import { createScryptHasher } from '../ports/scrypt-hasher.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
+import { wrongUse } from './help.ts';
 import { readBytes, readNewPassword, warnOfReaders } from './input.ts';
 
 /** No gateway: does everything that it is asked. */
@@ -31,11 +32,7 @@ export async function printSealed({ valueOf, surroundings, output }: Call): Prom
 const keyLength = 32;
 
 async function readKey(file: string | undefined): Promise<Uint8Array> {
-  if (file === undefined)
-    throw new CommandError(
-      'seal needs the key of the gateway: --key-file FILE. Try: gateway-admin help seal',
-      exitCodes.wrongUse,
-    );
+  if (file === undefined) throw wrongUse('seal needs the key of the gateway: --key-file FILE.', 'help seal');
   const key = await readBytes(file, keyLength + 1);
   if (key.length === keyLength) return key;
   const length = key.length > keyLength ? 'more' : String(key.length);

@@ -246,6 +246,8 @@ interface Reversible<G, F> {
   readonly settlesFirst?: true;
   /** Nothing of the resource is left for the host to look at. */
   readonly deletes?: true;
+  /** The links of what must still be there to undo the effect once its event has settled. */
+  readonly undoRestsOn?: (this: void, effect: G) => readonly string[];
   /** Says why the host must not be asked now, whatever the decision knew: the rest of a sentence. `undefined` if it may be. */
   readonly obstacle?: (this: void, snapshot: unknown, effect: G) => string | undefined;
   /** Gives the report that the applied effect amounts to; left out if no report gives the aspect. */
@@ -509,8 +511,8 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
       const resources = resourcesOf(decisions);
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
       if (accepting.length === 0) return unchanged(snapshot, resources);
-      assertIrreversibleLast(effects, accepting);
-      const whole = accepted(events, snapshot, resources, joined(accepting));
+      const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
+      const whole = accepted(events, snapshot, resourcesOf(all), joined(accepting));
       // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
       return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };
@@ -577,31 +579,31 @@ function inSequence(problem: Problem, position: number): Problem {
   return Object.freeze({ ...problem, detail });
 }
 
-function resourcesOf<S, E extends EventBase, F extends EffectBase>(
-  decisions: readonly DecisionOf<S, E, F>[],
+function resourcesOf(
+  decisions: readonly Pick<Accepted<unknown, EventBase, EffectBase>, 'resources'>[],
 ): readonly string[] {
   return [...new Set(decisions.flatMap((decision) => decision.resources))];
 }
 
 /**
- * Throws if an effect follows an irreversible effect: the later effect could be refused, and then nothing can be
- * undone.
+ * The links of what must still be there to undo the effects that others follow: a later effect can be refused.
+ *
+ * @throws RangeError if one of them is irreversible
  */
-function assertIrreversibleLast<S, E extends EventBase, F extends EffectBase>(
+function needsOfUndo<S extends Revisioned, E extends EventBase, F extends EffectBase>(
   table: EffectTable<F>,
   decisions: readonly Accepted<S, E, F>[],
-): void {
+): readonly string[] {
   // Only a decision with effects has several parts. To read the effects would make all of them.
   const acting = decisions.filter((decision) => partsOf(decision).count > 1 || decision.effects.length > 0);
-  const early = acting
-    .slice(0, -1)
-    .flatMap((decision) => decision.effects)
-    .find((effect) => table[effect.type as F['type']] === 'irreversible');
-  if (early !== undefined) {
+  const early = acting.slice(0, -1).flatMap((decision) => decision.effects);
+  return early.flatMap((effect) => {
+    const row = table[effect.type as F['type']];
+    if (row !== 'irreversible') return row.undoRestsOn?.(effect as never) ?? [];
     throw new RangeError(
-      `"${early.type}" cannot be undone: put that transition last, and use only one such transition`,
+      `"${effect.type}" cannot be undone: put that transition last, and use only one such transition`,
     );
-  }
+  });
 }
 
 /** The common members of an event of a transition. @internal */

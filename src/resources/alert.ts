@@ -16,6 +16,7 @@ import { linkOf, type State } from '../snapshot/state.ts';
 import type { FleetLag } from './fleet.ts';
 import type { RunningInterface } from './interface.ts';
 import { takesSessions, type Server } from './server.ts';
+import { leftToClose } from './shared/drain.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Lived } from './shared/lifecycle.ts';
 import type { Surroundings } from './shared/rendering.ts';
@@ -181,8 +182,7 @@ function sinceOf(since: number | undefined): { readonly since?: number } {
 
 /** A sentence with a reason in the words of the host. */
 function sentence(what: string, reason = ''): string {
-  const why = reason.replace(/\.? *$/, '');
-  return `${what}${why && `: ${why}`}.`;
+  return `${what}: ${reason}`.replace(/:? ?\.?$/, '.');
 }
 
 /** Some texts, at most three of them. */
@@ -201,20 +201,14 @@ function failed(collection: string, things: Iterable<Entity & Lived>): readonly 
     }));
 }
 
-/** Finds servers by their links. */
-function byLinkIn(servers: Snapshot['servers']): (links: readonly string[]) => readonly Server[] {
-  const byLink = new Map([...servers].map((server) => [linkOf('servers', server), server]));
-  return (links) => links.flatMap((link) => byLink.get(link) ?? []);
-}
-
 /** The started services of which no server takes new sessions. A service that lists no server needs none. */
 function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
-  const serversAt = byLinkIn(servers);
+  const byLink = new Map(Array.from(servers, (server) => [linkOf('servers', server), server]));
   return [...services].flatMap((service) => {
     if (service.state !== 'started') return [];
-    const own = serversAt(service.settings.servers);
+    const own = service.settings.servers.flatMap((link) => byLink.get(link) ?? []);
     if (own.length === 0 || own.some(takesSessions)) return [];
-    // With a server in maintenance, nobody knows since when.
+    // Only of servers that are down, the snapshot has the time.
     const times = own.map(({ settings, status_since: since }) => settings.state.length === 0 && since);
     const isKnown = times.every((time) => typeof time === 'number');
     return {
@@ -235,49 +229,53 @@ function reasonOf({ name, settings: { state } }: Server): string {
 /** The stopped monitors with servers that no started monitor has. */
 function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
   const all = [...monitors];
-  const serversAt = byLinkIn(servers);
   const watched = new Set(
     all.flatMap(({ state, settings }) => (state === 'started' ? settings.servers : [])),
   );
   return all.flatMap((monitor) => {
     const unwatched = monitor.settings.servers.filter((link) => !watched.has(link));
     if (monitor.state !== 'stopped' || unwatched.length === 0) return [];
-    const names = serversAt(unwatched).map(({ name }) => name);
+    const names = [...servers].flatMap((server) =>
+      unwatched.includes(linkOf('servers', server)) ? server.name : [],
+    );
     const detail = `${monitor.name} is stopped, and no other monitor looks at ${listed(names)}.`;
     return { resource: linkOf('monitors', monitor), detail };
   });
 }
 
-/** How long after its deadline a drain is overdue, and after its start a gateway that has not reported, in milliseconds. */
-const [overdueMs, unreportedMs] = [10_000, 60_000];
+/** How long after its deadline a drain is overdue, in milliseconds. */
+const overdueMs = 10_000;
 
-/** The drains that are not over although their deadline has passed. */
-function overdue({ self }: Surroundings, { draining, ...snapshot }: Snapshot): readonly Finding[] {
-  return draining.flatMap(({ collection, key, sessions, connections }) => {
+/** The drains whose deadline has passed with something left to do. */
+function overdue({ self }: Surroundings, snapshot: Snapshot): readonly Finding[] {
+  return snapshot.draining.flatMap((open) => {
+    const { collection, key } = open;
     const thing = snapshot[collection].find(key);
     const { until, then } = thing?.settings.drain ?? {};
     const since = until === undefined ? undefined : parseInstant(until);
     if (thing === undefined || since === undefined || since + overdueMs > self.now()) return [];
-    const left = collection === 'services' ? sessions : connections;
+    const left = leftToClose(open);
     if (then === 'close' && left === 0) return [];
+    const what = collection === 'services' ? 'sessions' : 'connections';
     const detail =
       then === 'close'
-        ? `${thing.name} was to be drained, and ${String(left)} of its ${collection === 'services' ? 'sessions' : 'connections'} are not closed`
+        ? `${thing.name} was to be drained, and ${String(left)} of its ${what} are open`
         : `The drain of ${thing.name} was to end, and goes on`;
     return { resource: linkOf(collection, thing), since, detail: `${detail}. It is tried again.` };
   });
 }
 
+/** How long after its start a gateway may take to report everything that is open, in milliseconds. */
+const unreportedMs = 60_000;
+
 /** The gateway has not said that it has reported everything that is open. */
 function notReported({ self }: Surroundings, { sessionsIncomplete }: Snapshot): readonly Finding[] {
   if (sessionsIncomplete !== true || self.now() - self.begun < unreportedMs) return [];
-  const detail =
-    'The gateway has not said that it has reported every open session (sessions.complete). Until then, nothing is shown as ' +
-    'drained.';
+  const detail = 'The gateway has not reported sessions.complete. Until then, nothing is shown as drained.';
   return [{ resource: '/sessions', since: self.begun, detail }];
 }
 
-/** Where the gateway of a node has not followed the fleet, also if it was asked already. */
+/** Where the gateway of a node was asked to follow the fleet, and has not. */
 function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): readonly Finding[] {
   return (fleet?.nodes() ?? []).flatMap(({ node, behind: lags }) =>
     lags
@@ -289,7 +287,7 @@ function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): 
   );
 }
 
-/** Whether a gateway can follow at a later try. */
+/** Whether the gateway can follow at a later try. */
 function isPassing({ code }: FleetLag): boolean {
   return code !== 'not-supported';
 }

@@ -12,9 +12,6 @@ import { valueLimits } from './shared/settings.ts';
 import type { State } from '../snapshot/state.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
 
-/** A collection whose resources drain. @internal */
-type Drainable = 'services' | 'servers';
-
 /**
  * Drains a service or server: it takes no new sessions, and what is open ends by itself. With `timeout`, the rest is closed
  * at the deadline, or the drain ends then.
@@ -46,7 +43,7 @@ type Drainable = 'services' | 'servers';
  */
 export function drain(
   snapshot: Snapshot,
-  collection: Drainable,
+  collection: 'services' | 'servers',
   name: string,
   options: Pick<Drain, 'timeout' | 'then' | 'reason'>,
   context: Context,
@@ -87,7 +84,12 @@ export function drain(
  *
  * @public
  */
-export function resume(snapshot: Snapshot, collection: Drainable, name: string, context: Context): Decision {
+export function resume(
+  snapshot: Snapshot,
+  collection: 'services' | 'servers',
+  name: string,
+  context: Context,
+): Decision {
   const found = lookUpDraining(snapshot, collection, name, context);
   if (!found.ok) return refused(snapshot, found.problem, [`/${collection}`]);
   const { draining, thing } = found.value;

@@ -90,12 +90,15 @@ const events: EventTable<Snapshot, ListenerEvent> = {
       const detail = `The listener ${quoted(listener.name)} is not as it was created. To remove it all the same: DELETE ${link}.`;
       return refused(snapshot, problem('patch-test-failed', detail), resourcesOf(found.value));
     },
+    // A change of the service also where its own document has the listener: the nodes of a fleet then have one version.
     evolve: (snapshot, { service, listener, definition }, change) =>
-      replace(snapshot, services, service, change, (before) =>
-        listenerOf(before, listener) === undefined
-          ? { ...before, listeners: deepFreeze([...before.listeners, definition]) }
-          : before,
-      ),
+      replace(snapshot, services, service, change, (before) => ({
+        ...before,
+        listeners:
+          listenerOf(before, listener) === undefined
+            ? deepFreeze([...before.listeners, definition])
+            : before.listeners,
+      })),
   },
   'listener.deleted': {
     origin: 'command',
@@ -103,11 +106,10 @@ const events: EventTable<Snapshot, ListenerEvent> = {
     revert: (snapshot, { service, definition }, context) =>
       createListener(snapshot, service, definition, context),
     evolve: (snapshot, { service, listener }, change) =>
-      replace(snapshot, services, service, change, (before) => {
-        const listeners = before.listeners.filter(({ name }) => nameKey(name) !== listener);
-        const isGone = listeners.length === before.listeners.length;
-        return isGone ? before : { ...before, listeners: Object.freeze(listeners) };
-      }),
+      replace(snapshot, services, service, change, (before) => ({
+        ...before,
+        listeners: Object.freeze(before.listeners.filter(({ name }) => nameKey(name) !== listener)),
+      })),
   },
 };
 

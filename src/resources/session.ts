@@ -58,7 +58,6 @@ import {
 } from './shared/look-up.ts';
 import type { Rendering, Surroundings } from './shared/rendering.ts';
 import { commandRoute, itemRoute, listing, listRoute, searchOf } from './shared/route.ts';
-import { valueLimits } from './shared/settings.ts';
 import { inBatches, teardownBatch, type Teardown } from './shared/teardown.ts';
 
 export type { SessionSearch };
@@ -173,7 +172,7 @@ export type SessionEffect = EffectHead<'sessions.close'> & {
   readonly sessions: readonly SessionIdentity[];
 };
 
-/** What says which sessions are closed: at least one criterion, or that all are. @internal */
+/** Which sessions are closed: those that meet at least one criterion, or all. @internal */
 type SessionCriteria = SessionSearch | { readonly all: true };
 
 /** The decision about sessions. @internal */
@@ -423,12 +422,12 @@ function decideServiceSessions(snapshot: Snapshot, service: Service, context: Co
 }
 
 /**
- * Closes the present sessions that meet all given criteria. Sessions that open later are not closed, and no session that meets
- * the criteria no longer when its turn comes: a client that is active again stays.
+ * Closes the present sessions that meet all given criteria. Sessions that open later are not closed. A session must meet the
+ * criteria again when it is closed, so a client that is active again stays.
  *
- * Each part looks at 1,000 sessions, and only the parts say how many are closed: of more than 1,000 sessions that can meet the
- * criteria, the decision reads none. Unchanged if no session can meet the criteria. Refused with `query-invalid` without a criterion, and with `service-not-found` or
- * `server-not-found` if a name names nothing.
+ * Unchanged if no session meets the criteria. If more than 1,000 sessions can meet them, the decision reads no session, and is
+ * accepted: each part looks at 1,000 sessions, and says which of them are closed. Refused with `query-invalid` without a
+ * criterion, and with `service-not-found` or `server-not-found` if a name names nothing.
  *
  * @param snapshot - the snapshot to decide on
  * @param criteria - at least one criterion, or `{ all: true }` for all sessions. Names are compared by {@link nameKey}
@@ -454,7 +453,7 @@ export function closeSessions(
   context: Context,
 ): SessionDecision {
   assertInputs(snapshot, context);
-  const json = copyJson(criteria, valueLimits);
+  const json = copyJson(criteria, { depth: 1 });
   if (!json.ok) return refused(snapshot, json.problem);
   const checked = checkCriteria(json.value);
   if (!checked.ok) return refused(snapshot, checked.problem);
@@ -470,10 +469,9 @@ function decideSessions(snapshot: Snapshot, criteria: SessionCriteria, context: 
   const { openedUpTo = Infinity } = context;
   const { candidates } = searchSessions(sessionsOf(snapshot), search, context);
   const isWanted = sessionTest(search, context);
-  // To look at more would take long.
-  const isShort = candidates.size <= teardownBatch;
+  // To read more than one batch would block the event loop.
   const isNone =
-    isShort &&
+    candidates.size <= teardownBatch &&
     !candidates.range(0, teardownBatch).some((each) => each.opened <= openedUpTo && isWanted(each));
   return close(snapshot, { resource: allSessions, criteria }, context, {
     count: isNone ? 0 : candidates.size,
@@ -499,7 +497,7 @@ const criteriaShape = z.strictObject({
   all: z.exactOptional(z.literal(true)),
 });
 
-/** Checks what says which sessions to close. A criterion that is not known would close sessions that are not meant. */
+/** Checks the criteria of a closing. An unknown criterion is refused: without it, more sessions would be closed. */
 function checkCriteria(given: unknown): Result<SessionCriteria> {
   const parsed = shape.parseShape(criteriaShape, given);
   if (!parsed.ok) {

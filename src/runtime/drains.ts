@@ -18,9 +18,9 @@ import {
   type Transition,
 } from '../resources/index.ts';
 import { closeServiceSessions } from '../resources/session.ts';
-import type { AnyDrain } from '../resources/shared/drain.ts';
+import { leftToClose, type AnyDrain, type Drainable } from '../resources/shared/drain.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
-import { drainingIn, find, linkOf, type ConfiguredEntity, type DrainingResource } from '../snapshot/state.ts';
+import { find, leftOn, linkOf, type DrainingResource } from '../snapshot/state.ts';
 import type { Execution } from './command/execution.ts';
 import { backoff, type Pauses } from './host/backoff.ts';
 
@@ -79,7 +79,7 @@ export class Drains {
     if (this.#shown === undefined) return;
     const { draining, services, servers } = this.#options.snapshot();
     const { draining: before, ...others } = this.#shown;
-    // A drain gets another deadline while as much is left.
+    // A new deadline is in the settings, and leaves the list of what drains as it is.
     const isOther = draining.length > 0 && (services !== others.services || servers !== others.servers);
     if (draining === before && !isOther) return;
     this.#shown = { draining, services, servers };
@@ -118,7 +118,7 @@ export class Drains {
     }
   }
 
-  /** Begins to act on a drain that is due. Gives the milliseconds until the deadline; `Infinity` if it is over. */
+  /** Begins to act on a drain that is due. Gives the milliseconds until the deadline; `Infinity` after the deadline. */
   #actIfDue(due: Due): number {
     const left = due.until - this.#options.clock.now();
     if (left > 0) return left;
@@ -158,23 +158,21 @@ export class Drains {
   }
 }
 
-type Draining = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
-
-function thingAt({ collection, key }: Due['place'], snapshot: Snapshot): Draining | undefined {
-  return find<Draining>(snapshot, { collection }, key);
+function thingAt({ collection, key }: Due['place'], snapshot: Snapshot): Drainable | undefined {
+  return find<Drainable>(snapshot, { collection }, key);
 }
 
-/** Whether a drain has still the deadline of another look. */
+/** Whether a resource still has the drain of an earlier look, with the same deadline. */
 function isSame(now: AnyDrain | undefined, { since, until, then }: AnyDrain): boolean {
   return now?.since === since && now.until === until && now.then === then;
 }
 
-/** Whether the deadline of a drain has something to do: the same drain is still there. */
+/** Whether the deadline of a drain has something to do: the drain is still there, and ends or has something to close. */
 function hasWork({ place, drain }: Due, snapshot: Snapshot): boolean {
   if (!isSame(thingAt(place, snapshot)?.settings.drain, drain)) return false;
   if (drain.then === 'resume') return true;
-  const [left] = drainingIn(snapshot, [place]);
-  return left !== undefined && (place.collection === 'services' ? left.sessions : left.connections) > 0;
+  const left = leftOn(snapshot, place.collection, place.key);
+  return left !== undefined && leftToClose(left) > 0;
 }
 
 /**

@@ -163,12 +163,20 @@ function withDrain<S extends State>(
   key: string,
   { isDraining, change }: { readonly isDraining: boolean; readonly change: Change },
 ): S {
-  const { draining } = state;
-  const isListed = draining.some((each) => each.key === key && each.collection === collection);
-  if (isListed === isDraining) return state;
-  const others = draining.filter((each) => each.key !== key || each.collection !== collection);
+  const listed = leftOn(state, collection, key);
+  if ((listed !== undefined) === isDraining) return state;
+  const others = state.draining.filter((each) => each !== listed);
   const next = isDraining ? [...others, ...drainingIn(state, [{ collection, key }])] : others;
   return withMember(state, 'draining', Object.freeze(next), change);
+}
+
+/** Finds what is left on a resource; `undefined` if the resource does not drain. @internal */
+export function leftOn(
+  { draining }: Pick<State, 'draining'>,
+  collection: string,
+  key: string,
+): DrainingResource | undefined {
+  return draining.find((each) => each.key === key && each.collection === collection);
 }
 
 /** The services and servers that drain, with what is left. @internal */

@@ -10,15 +10,30 @@ import { codesOf, tablesOf } from './table.ts';
 
 type Command = (snapshot: Snapshot, context: Context) => Decision;
 
+/** The functions that decide about a snapshot. `adoptDocument` is in the table of those that combine commands. */
+type CommandName = Exclude<
+  {
+    [N in keyof typeof library]: (typeof library)[N] extends (
+      snapshot: Snapshot,
+      ...given: never[]
+    ) => Pick<Decision, 'outcome'>
+      ? N
+      : never;
+  }[keyof typeof library],
+  'adoptDocument'
+>;
+
 const interval = [{ op: 'replace', path: '/monitor_interval', value: 7 }] as const;
 const port = [{ op: 'replace', path: '/port', value: 7 }] as const;
 const connections = [{ op: 'replace', path: '/max_connection', value: 7 }] as const;
 const parameter = [{ op: 'add', path: '/parameters/new', value: 'x' }] as const;
 
-/** A call of each function of the table that changes the sample. */
-const calls: Readonly<Record<string, Command>> = {
+/** A call of each function that changes the sample: a new function without a call does not compile. */
+const calls: Readonly<Record<CommandName, Command>> = {
   startService: (snapshot, context) => library.startService(snapshot, 'Report Service', context),
   stopService: (snapshot, context) => library.stopService(snapshot, 'My Service', context),
+  drain: (snapshot, context) => library.drain(snapshot, 'services', 'My Service', {}, context),
+  resume: (snapshot, context) => library.resume(snapshot, 'services', 'Spare Service', context),
   patchService: (snapshot, context) => library.patchService(snapshot, 'My Service', connections, context),
   closeServiceSessions: (snapshot, context) => library.closeServiceSessions(snapshot, 'My Service', context),
   patchServer: (snapshot, context) => library.patchServer(snapshot, 'db-serv-1', port, context),
@@ -87,8 +102,8 @@ describe('the table of the pure functions', () => {
   it.each(rows)(
     'gives the events, the effects and the endpoint of $name',
     async ({ name, call, events, effects, endpoint }) => {
-      const decision = calls[name]?.(sampleSnapshot(), { now: 0 });
-      if (decision?.outcome !== 'accepted') throw new Error(`${name} changes nothing`);
+      const decision = calls[name as CommandName](sampleSnapshot(), { now: 0 });
+      if (decision.outcome !== 'accepted') throw new Error(`${name} changes nothing`);
       expect(decision.events.map(({ type }) => type)).toEqual(events);
       expect(decision.effects.map(({ type }) => type)).toEqual(effects);
       expect(await eventsAt(endpoint)).toEqual(events);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   createListener,
   createResource,
+  createSnapshot,
   deleteListener,
   deleteResource,
   EffectRefusedError,
@@ -12,6 +13,7 @@ import {
   patchService,
   sequence,
   stopService,
+  toDocument,
   type Execution,
   type Json,
   type Transition,
@@ -384,6 +386,30 @@ describe('a compaction', () => {
     expect(namesIn('New')).toEqual(['First', 'More']);
     const kept = own.map(({ name }) => name).filter((name) => name !== 'Local Listener');
     expect(namesIn('My Service')).toEqual([...kept, 'More']);
+    await third.admin.close();
+  });
+});
+
+describe('a listener that only some documents have', () => {
+  it('gives its service another tag at each node when it is deleted, also over a compaction', async () => {
+    const { services = [], ...document } = toDocument(given);
+    const without = createSnapshot({
+      ...document,
+      services: services.map((each) => (each.name === 'My Service' ? { ...each, listeners: [] } : each)),
+    });
+    const lacking = await world.open('lacking', leaseMs, { snapshot: without });
+    await settle(one, (snapshot, context) =>
+      deleteListener(snapshot, 'My Service', 'Local Listener', context),
+    );
+    await world.clock.advance(2000);
+    const versionAt = ({ admin }: Node) => admin.snapshot.services.find('My Service')?.version.command;
+    expect([versionAt(other), versionAt(lacking)]).toEqual([versionAt(one), versionAt(one)]);
+    await lacking.admin.close();
+    const store = world.memory.open();
+    const { position, ...stored } = await store.load();
+    await store.compact(restoreShared(stored, without, level).toState(), { expectedPosition: position });
+    const third = await world.open('third', leaseMs);
+    expect(versionAt(third)).toBe(versionAt(one));
     await third.admin.close();
   });
 });

@@ -61,7 +61,13 @@ describe('the drain of a service', () => {
   });
 
   it.each<[string, (snapshot: Snapshot) => Decision, readonly string[], string, string | undefined]>([
-    ['equal', (now) => drain(now, 'services', 'Sales', {}, at(2)), ['unchanged'], 'stopped', 'started'],
+    [
+      'an equal drain',
+      (now) => drain(now, 'services', 'Sales', {}, at(2)),
+      ['unchanged'],
+      'stopped',
+      'started',
+    ],
     [
       'another deadline',
       (now) => drain(now, 'services', 'Sales', { timeout: 5, then: 'resume' }, at(2)),
@@ -106,7 +112,7 @@ describe('the drain of a service', () => {
     expect(serviceIn(resume(stopped, 'services', 'Sales', at(3)).next)?.state).toBe('stopped');
   });
 
-  it('ends without a drain in nothing', () => {
+  it('that is not there is unchanged by a resume', () => {
     expect(resume(given, 'services', 'Sales', at(1)).outcome).toBe('unchanged');
     expect(resume(given, 'servers', 'db-1', at(1)).outcome).toBe('unchanged');
   });
@@ -163,7 +169,7 @@ describe('a patch', () => {
 });
 
 describe('a document', () => {
-  it('brings a drain back, and one of yesterday does not end it', () => {
+  it('brings a drain back, and one without the drain does not end it', () => {
     const now = drain(draining(), 'servers', 'db-1', {}, at(1)).next;
     const again = createSnapshot(toDocument(now));
     expect(configuration(again)).toEqual(configuration(now));

@@ -20,14 +20,12 @@ const snapshot = createSnapshot({
   servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] }],
   services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-1'] }],
 });
-const drainSales =
+const draining =
+  (...place: readonly ['services' | 'servers', string]) =>
   (options: Pick<Drain, 'timeout' | 'then' | 'reason'> = {}): Transition =>
   (from, context) =>
-    drain(from, 'services', 'Sales', options, context);
-const drainServer =
-  (options: Pick<Drain, 'timeout' | 'then' | 'reason'> = {}): Transition =>
-  (from, context) =>
-    drain(from, 'servers', 'db-1', options, context);
+    drain(from, ...place, options, context);
+const [drainSales, drainServer] = [draining('services', 'Sales'), draining('servers', 'db-1')];
 const resumeSales: Transition = (from, context) => resume(from, 'services', 'Sales', context);
 
 const parts = () => {
@@ -189,7 +187,7 @@ describe('a drain', () => {
 });
 
 describe('drained', () => {
-  it('is told when nothing is left, and again after another session', async () => {
+  it('is an event when nothing is left, and again after another session', async () => {
     const at = running();
     const types = typesOf(at);
     open(at, 1);
@@ -219,7 +217,7 @@ describe('drained', () => {
   });
 
   // Promise: drained-never-early
-  it('is never told before the gateway has reported everything that is open', async () => {
+  it('is never shown before the gateway has reported everything that is open', async () => {
     const [made, store] = [parts(), createMemoryStore()];
     const first = await openRunning(store, made);
     first.admin.report({ type: 'sessions.complete' });
@@ -295,12 +293,12 @@ describe('the end of a drain against its deadline', () => {
   });
 });
 
-describe('a gateway of yesterday', () => {
+describe('a gateway that does not support drains', () => {
   // Promise: not-supported
   it('is not asked to drain', async () => {
     const made = parts();
     const { supports: _supports, ...gateway } = made.gateway;
-    const { admin } = runAdmin({ ...made, gateway: gateway });
+    const { admin } = runAdmin({ ...made, gateway });
     const execution = await admin.execute(drainSales());
     expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'not-supported' } });
     expect(made.gateway.calls).toEqual([]);

@@ -3,8 +3,9 @@
  * what is wrong.
  */
 import { nameKey, type Admin, type CommandInFlight, type Effect } from 'gateway-admin-core';
-import { limits } from './bound.ts';
 import type { ApplyWay, InspectWay, Random, ScriptedGateway } from 'gateway-admin-core/testing';
+
+import { limits } from './bound.ts';
 
 /** A gateway that never answers for one service, a store, an audit sink, or a clock that stands. */
 export const parts = ['gateway', 'store', 'audit', 'clock'] as const;

@@ -26,8 +26,8 @@ import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import {
-  drainingIn,
   find,
+  leftOn,
   linkOf,
   linkOfKey,
   put,
@@ -103,7 +103,7 @@ const asked = {
   reason: z.exactOptional(shape.text(1024)),
 };
 
-/** The checks that there is a deadline exactly if there is something to do then. */
+/** The checks that `timeout` and `then` are given together, or neither. */
 const whole = together('timeout', 'then');
 
 function together(one: keyof Drain, other: keyof Drain): readonly ReturnType<typeof needs>[] {
@@ -166,13 +166,13 @@ export const serviceDrainField = {
   ),
 } as const;
 
-/** A resource that drains, or can drain. */
-type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
+/** A resource that drains, or can drain. @internal */
+export type Drainable = ConfiguredEntity & { readonly settings: { readonly drain?: AnyDrain } };
 
 /** The drain of a service or server. @internal */
 export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
 
-/** A drain is over when nothing is left, and the host has reported everything that is open. */
+/** A resource is drained when nothing is left, and the host has reported everything that is open. */
 function stateOf(
   { sessionsIncomplete }: State,
   { sessions, connections }: DrainingResource,
@@ -198,6 +198,11 @@ export function drainsIn(snapshot: State): readonly {
   });
 }
 
+/** The number of sessions of a service, or of connections to a server, that a deadline with `close` closes. @internal */
+export function leftToClose({ collection, sessions, connections }: DrainingResource): number {
+  return collection === 'services' ? sessions : connections;
+}
+
 /** The drain of a service or server in a response. */
 type AnyShown = Omit<DrainRepresentation, 'from'> & Partial<Pick<DrainRepresentation, 'from'>>;
 
@@ -209,27 +214,26 @@ export function representDrain(
   { iso8601 }: TimeFormat,
 ): AnyShown | undefined {
   const { drain } = thing.settings;
-  if (drain === undefined) return undefined;
-  // Counted anew: to find each resource of a list among all that drain would take the square of their number.
-  const [open] = drainingIn(snapshot, [{ collection, key: thing.key }]) as readonly [DrainingResource];
-  const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
+  const open = leftOn(snapshot, collection, thing.key);
+  if (drain === undefined || open === undefined) return undefined;
   const { since, until } = drain;
-  const times = { since: time(since), until: until && time(until) };
+  const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
   const members: Readonly<Record<string, unknown>> = {
     ...drain,
     ...open,
-    ...times,
+    since: time(since),
+    until: until && time(until),
     state: stateOf(snapshot, open),
   };
-  // In the order of the table, wherever an undo has put a member back: one version has one text.
-  const entries = order.map((name) => [name, members[name]] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as unknown as AnyShown;
+  // An undo can put a member back in another place. In the order of the table, one version has one text.
+  const given = order.filter((name) => members[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, members[name]])) as unknown as AnyShown;
 }
 
-/** The event of a drain: nothing is left, for now. A later session or connection makes the drain go on. @internal */
+/** The event of a drain: nothing is left. A later session or connection makes the resource `draining` again. @internal */
 export type DrainEvent<K extends string> = About<K> & EventHead<`${K}.drained`>;
 
-/** Creates the row of the event of a drain. The event changes nothing: it says what the numbers say. @internal */
+/** Creates the row of the event of a drain. The event changes nothing, because the state follows from the counts. @internal */
 export function drainEvents<S extends State, K extends Singular>({
   singular,
 }: Named<Entity, K>): EventTable<S, DrainEvent<K>> {
@@ -237,7 +241,7 @@ export function drainEvents<S extends State, K extends Singular>({
   return { [`${singular}.drained`]: row } as unknown as EventTable<S, DrainEvent<K>>;
 }
 
-/** The events of the drains that are over after a change, and were not before. @internal */
+/** The events of what is drained after a change, and was not before. @internal */
 export function drainedBetween(before: State, next: State, at: number): readonly EventBase[] {
   const placeOf = ({ collection, key }: DrainingResource): string => `${collection}/${key}`;
   const isOver = (state: State) => (left: DrainingResource) => stateOf(state, left) === 'drained';
@@ -257,7 +261,7 @@ interface Steps<S extends State, T extends Drainable> {
   readonly collection: string;
   /** Decides other settings for a resource. */
   update(this: void, snapshot: S, thing: T, settings: T['settings'], context: Context): DecisionOf<S>;
-  /** Starts or stops a resource, whether it drains or not; left out for a kind that does neither. */
+  /** Starts or stops a resource without a look at its drain; left out for a kind that does neither. */
   move?(this: void, command: 'start' | 'stop', snapshot: S, thing: T, context: Context): DecisionOf<S>;
   /** The state of a resource that callers want; left out for a kind that does not start or stop. */
   wanted?(this: void, thing: T): 'started' | 'stopped';
@@ -401,8 +405,8 @@ function nextDrain(
 }
 
 /**
- * The snapshot of a document, with the drains that are in use where the document has none: a document of yesterday does
- * not end what drains today. The state in the document is then that after the drain.
+ * The snapshot of a document, with the present drains where the document has none: a document from before a drain does not end
+ * the drain. The state in the document is then the state after the drain.
  *
  * @internal
  */

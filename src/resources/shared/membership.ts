@@ -250,6 +250,7 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
     [`${kind}.delete`]: {
       ...row('create'),
       deletes: true,
+      undoRestsOn: ({ definition = {} }: Defined) => linksOf(named, { settings: definition }),
       obstacle(snapshot: State, { [kind]: key = '' }: Readonly<Record<string, string>>) {
         const thing = find(snapshot, named, key);
         const open = thing && openOn(snapshot, named, thing);

@@ -13,8 +13,11 @@ export function linksIn(settings: object, field: string): readonly string[] {
   return (settings as Readonly<Record<string, readonly string[] | undefined>>)[field] ?? [];
 }
 
-/** All links of a resource. @internal */
-export function linksOf({ fields }: NamedResources, { settings }: ConfiguredEntity): readonly string[] {
+/** All links of a resource, or of its definition. @internal */
+export function linksOf(
+  { fields }: NamedResources,
+  { settings }: Pick<ConfiguredEntity, 'settings'>,
+): readonly string[] {
   return Object.keys(fields.links).flatMap((field) => linksIn(settings, field));
 }
 

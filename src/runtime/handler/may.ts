@@ -35,7 +35,7 @@ export async function mayOf(
   return rows;
 }
 
-/** Whether a route is a command at a path or below. One that names one more thing is asked at the path of that thing. */
+/** Whether a route is a command at a path, or below without one more parameter: such a command is asked at its own path. */
 function isCommandAt(path: string, route: BoundRoute): route is Command {
   const start = path.replace(/\/?$/, '/');
   return (
@@ -59,11 +59,11 @@ async function refusalOf(
   if (isSequence(route)) return undefined;
   const { method, mediaTypes, mayLackBody, search } = route;
   if (mediaTypes.length > 0 && mayLackBody !== true) {
-    // A POST of a definition creates something, and what the definition says does not matter for that.
+    // A POST of a definition is a creation, whatever the definition says.
     if (method !== 'POST') return undefined;
     return refuseAbility('create', 'resources', options.gateway, options.coordinator);
   }
-  // Who means everything must say so with `all`: without criteria, the command is about nothing.
+  // Without criteria, the command itself is refused for that alone.
   if (search.includes('all')) return undefined;
   const query = { ...noQuery.value, dryRun: true };
   const asked = { ...arrival, route, query, body: {}, conditions: {}, attempt: undefined };

@@ -17,7 +17,7 @@ import type { Authorize } from './access.ts';
 export interface RolesOptions {
   /** Names of the users who may use every endpoint. Nobody by default. */
   readonly administrators?: readonly string[];
-  /** Names of the users who may read, start, stop, close, set maintenance and flush. Nobody by default. */
+  /** Names of the users who may read, start, stop, drain, close, set maintenance and flush. Nobody by default. */
   readonly operators?: readonly string[];
   /** Names of the users who may only read. Nobody by default. */
   readonly readers?: readonly string[];

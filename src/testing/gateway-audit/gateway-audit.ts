@@ -16,7 +16,6 @@ import {
 } from '../../index.ts';
 import { auditedEffectsOf, isDrain, type AuditedEffect } from './audited-effect.ts';
 import {
-  callsFor,
   clientServices,
   eventually,
   withGateway,
@@ -24,6 +23,7 @@ import {
   type GatewayAuditOptions,
   type Host,
 } from './audited-gateway.ts';
+import { callsFor } from './call.ts';
 import { clientLaws, laws, startLaws, type Law } from './law.ts';
 import { reportLaws } from './report-law.ts';
 

@@ -3,7 +3,7 @@
  */
 import { systemClock, type Effect, type Update } from '../../index.ts';
 import { isDrain, type AuditedEffect } from './audited-effect.ts';
-import { textOf, type Calls } from './audited-gateway.ts';
+import { textOf, type Calls } from './call.ts';
 
 /** One row of the table of audits. @internal */
 export interface Law {

@@ -3,7 +3,6 @@
  * nodes but the fold of events, and the numbers that revisions leave out.
  */
 import {
-  createSnapshot,
   evolve,
   serverStatusWords,
   type AdminEvent,
@@ -13,6 +12,7 @@ import {
 
 import { hashOf } from '../../../src/fleet/hash.ts';
 import type { Step } from './shared-disk.ts';
+import { snapshotOf } from './listening.ts';
 import { commandNumberAt, contentAt } from './shown.ts';
 
 interface Head {
@@ -95,7 +95,7 @@ const begun = new Map<string, Snapshot>();
 function begunBy(first: Step | undefined): Snapshot {
   const [text = '{}'] = first?.texts ?? [];
   const { document, epoch } = JSON.parse(text) as { document: GatewayDocument; epoch: string };
-  const snapshot = begun.get(text) ?? createSnapshot(document, { epoch });
+  const snapshot = begun.get(text) ?? snapshotOf(document, 'log', epoch);
   begun.set(text, snapshot);
   return snapshot;
 }

@@ -1,5 +1,6 @@
 /**
- * Listeners in a simulated fleet: each node has one of its own, which its document gives, and clients create and delete others.
+ * Listeners in a simulated fleet: each node has two of its own, which its document gives. Clients create and delete others, and
+ * one of the two.
  */
 import {
   createListener,
@@ -14,19 +15,24 @@ import type { Random } from 'gateway-admin-core/testing';
 
 import type { FleetCommand } from './answer.ts';
 
-const own = 'Own';
+const [own, spare] = ['Own', 'Spare'];
+const ending = '.example';
 
 /** The snapshot of a document as the host of a node gives it: another machine has other addresses. */
-export function snapshotOf(document: GatewayDocument, node: string): Snapshot {
+export function snapshotOf(document: GatewayDocument, node: string, epoch = 'sim'): Snapshot {
   const { services = [] } = document;
-  const listener = { name: own, protocol: 'pg', address: `${node}.example`, port: 5432 };
-  const all = services.map((service) => ({ ...service, listeners: [listener] }));
-  return createSnapshot({ ...document, services: all }, { epoch: 'sim' });
+  const listeners = [own, spare].map((name) => ({
+    ...{ name, protocol: 'pg', address: `${node}${ending}`, port: 5432 },
+  }));
+  const all = services.map((service) => ({ ...service, listeners }));
+  return createSnapshot({ ...document, services: all }, { epoch });
 }
 
-/** The listeners of a service that all nodes have. */
+/** The listeners of a service that all nodes have, whatever address a document gives them. */
 export function sharedListeners(listeners: readonly Listener[] = []): readonly Listener[] {
-  return listeners.filter(({ name }) => name !== own);
+  return listeners
+    .filter(({ name }) => name !== own)
+    .map((each) => (each.address.endsWith(ending) ? { ...each, address: ending } : each));
 }
 
 /** What is wrong with the listeners that a node has by its document. */
@@ -34,7 +40,7 @@ export function strayListeners({ services }: Snapshot, node: string): readonly s
   return ['Sales', 'Reports'].flatMap((name) => {
     const { listeners = [] } = services.find(name) ?? {};
     const is = listeners.filter((each) => each.name === own).map(({ address }) => address);
-    return is.join() === `${node}.example`
+    return is.join() === `${node}${ending}`
       ? []
       : [`${node} has the listener ${is.join() || 'nowhere'} of ${name}`];
   });
@@ -43,7 +49,7 @@ export function strayListeners({ services }: Snapshot, node: string): readonly s
 /** @param number - differs from command to command */
 export function listenerCommand(random: Random, number: number): FleetCommand {
   const service = random.pick(['Sales', 'Sales', 'Reports', 'New', 'Other']);
-  const name = random.pick(['In', 'Out', 'OUT']);
+  const name = random.pick(['In', 'Out', 'OUT', spare]);
   const target = `/services/${service}/listeners`;
   const changes = [{ [`${service} listener`]: number }];
   const [asked, inProcess] = [random.chance(0.5), random.chance(0.5)];

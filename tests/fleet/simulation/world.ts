@@ -145,7 +145,7 @@ class World {
     const skewMs = this.#random.below(7_200_000);
     return new Node({
       name,
-      snapshot: this.#founding === undefined ? snapshot : snapshotOf(document, name),
+      snapshot: snapshotOf(document, name),
       disk: this.#disk,
       clock: this.#clock,
       random: this.#random,

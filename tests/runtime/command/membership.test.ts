@@ -32,6 +32,7 @@ const snapshot = createSnapshot(document);
 const createServer: Transition = (from, context) => createResource(from, 'servers', db('db-9'), context);
 const createService: Transition = (from, context) =>
   createResource(from, 'services', { name: 'New', router: 'cli', servers: ['/servers/db-1'] }, context);
+const stopSales: Transition = (from, context) => stopService(from, 'Sales', context);
 const deleteSpare: Transition = (from, context) => deleteResource(from, 'servers', 'spare', context);
 const list =
   (name: string): Transition =>
@@ -218,6 +219,26 @@ describe('a deletion', () => {
       events: [{ type: 'server.deleted' }, { type: 'server.created' }],
     });
     expect(admin.snapshot.servers.find('spare')?.settings.address).toBe('10.0.0.1');
+    expect(gateway.differences(admin.snapshot)).toEqual([]);
+  });
+
+  it('that can still be taken back holds what the deleted resource lists', async () => {
+    const { admin, gateway } = running();
+    const refusal = hold();
+    // Deleted, created again, and the start of that is refused; then the old one comes back.
+    gateway.will('done', 'done', 'done', refusal.apply);
+    const replace: Transition = sequence(
+      stopSales,
+      (from, context) => deleteResource(from, 'services', 'Sales', context),
+      (from, context) => createResource(from, 'services', { name: 'Sales', router: 'b' }, context),
+    );
+    const replacing = admin.execute(replace);
+    await refusal.begun;
+    const deleting = admin.execute((from, context) => deleteResource(from, 'servers', 'db-1', context));
+    refusal.fail(new EffectRefusedError('No.'));
+    expect((await replacing).outcome).toBe('refused');
+    expect(await deleting).toMatchObject({ outcome: 'refused', problem: { code: 'resource-in-use' } });
+    expect(() => createSnapshot(toDocument(admin.snapshot))).not.toThrow();
     expect(gateway.differences(admin.snapshot)).toEqual([]);
   });
 

@@ -151,7 +151,9 @@ export class Convergence {
         Array.from(collectionOf(snapshot, named), (entity) => linkOf(collection, entity)),
       );
     });
-    return [...new Set(links)];
+    // What the gateway is making now may be in neither.
+    const making = this.behind.map(({ resource }) => resource);
+    return [...new Set([...links, ...making])];
   }
 
   async #converge(row: Row): Promise<void> {

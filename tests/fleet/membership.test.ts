@@ -390,6 +390,24 @@ describe('a compaction', () => {
   });
 });
 
+describe('a creation that a set-back of the store takes back', () => {
+  it('goes at a node whose gateway was making it meanwhile', async () => {
+    const restore = world.memory.backup();
+    const making = hold();
+    other.gateway.will(making.apply);
+    await one.admin.execute(creating('servers', server('db-9')));
+    await making.begun;
+    restore();
+    await world.clock.advance(3000);
+    making.done();
+    await world.clock.advance(3000);
+    for (const { admin, gateway } of [one, other]) {
+      expect(admin.snapshot.servers.find('db-9')).toBeUndefined();
+      expect(gateway.differences(admin.snapshot)).toEqual([]);
+    }
+  });
+});
+
 describe('a listener that only some documents have', () => {
   it('gives its service another tag at each node when it is deleted, also over a compaction', async () => {
     const { services = [], ...document } = toDocument(given);

@@ -102,6 +102,8 @@ export class SharedLog implements Log<Work> {
   #position: string;
   /** The records of this node on their way, by identity. */
   readonly #sent = new Map<string, Sent>();
+  /** The last part of which this process has made an intent, by command. */
+  readonly #parts = new Map<string, number>();
   /** Counts the changes of others. */
   #moment = 0;
   /** The moment of the last change of everything: the log was loaded again, or other parameters are secret. */
@@ -196,7 +198,12 @@ export class SharedLog implements Log<Work> {
         ? undefined
         : { objection: this.#touching(basis) };
     }
-    if (basis === undefined) return this.entryOf(shared, this.#fencing(shared));
+    if (basis === undefined) {
+      const entry = this.entryOf(shared, this.#fencing(shared));
+      this.#noteProgress(shared);
+      return entry;
+    }
+    this.#noteProgress(shared);
     if (record.type !== 'abandonment') return this.entryOf(shared, this.#overtaking(shared, basis));
     const [fenced, touched] = [this.#fencing(shared), this.#touching(basis)];
     return this.entryOf(shared, () => fenced() ?? touched());
@@ -219,6 +226,7 @@ export class SharedLog implements Log<Work> {
       take: () => this.#take(record),
       drop: () => {
         this.#sent.delete(identity);
+        this.#parts.delete(record.command);
         // What the gateway has done for a command that others have ended is taken back.
         if (objection()?.answerTo !== undefined) this.#options.onChange(record.resources);
       },
@@ -578,9 +586,12 @@ export class SharedLog implements Log<Work> {
   /** Looks whether others have ended the command of a record that is no new decision. */
   #fencing(record: SharedRecord): Objection {
     const { command } = record;
-    // A set-back can take away what a later part rests on.
-    const part = this.#partOf(command);
-    const isSame = (): boolean => this.#partOf(command) === part;
+    // A set-back can take away what a later part rests on, also before the record is made.
+    const [part, own] = [this.#partOf(command), this.#parts.get(command)];
+    const isSame = (): boolean => {
+      const now = this.#partOf(command);
+      return now === part && (own === undefined || now?.startsWith(`${String(own)} `) === true);
+    };
     if (record.type === 'intent') return () => (isSame() ? undefined : ended());
     // Nothing happened: that stays true if others have ended the command. It also takes the command off their list.
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
@@ -591,6 +602,11 @@ export class SharedLog implements Log<Work> {
       );
       return (this.#history.isOpen(command) && isSame()) || isIntended ? undefined : ended();
     };
+  }
+
+  #noteProgress(record: SharedRecord): void {
+    if (record.type === 'intent') this.#parts.set(record.command, record.part);
+    if (record.type === 'settlement' && record.last) this.#parts.delete(record.command);
   }
 
   /** How far a command without an end has come; `undefined` if the command is not open. */

@@ -2,7 +2,18 @@
  * Faults of a fleet that a simulation has found, each in the smallest fleet that shows it.
  */
 import { describe, expect, it } from '@jest/globals';
-import { createUser, flushLogs, HostError, sequence, stopService, type Transition } from 'gateway-admin-core';
+import {
+  createResource,
+  createSnapshot,
+  createUser,
+  flushLogs,
+  HostError,
+  patchService,
+  sequence,
+  stopService,
+  toDocument,
+  type Transition,
+} from 'gateway-admin-core';
 import type { FleetStep, SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
@@ -218,6 +229,41 @@ describe('a store that was set back', () => {
     await world.clock.advance(3000);
     expect(limitsOf(nodes)).toEqual([100, 100, 100, 100]);
     expect((await b.admin.execute(limit(9))).outcome).toBe('accepted');
+    await closeAll(nodes);
+  });
+
+  it('to before a part of a command fences the command', async () => {
+    const world = createWorld();
+    const [creating, listing] = [hold(), hold()];
+    const nodes = [await world.open('a'), await world.open('b')] as const;
+    const [a] = nodes;
+    a.gateway.will(creating.apply, listing.apply);
+    const db = { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pgbackend' };
+    const lost = a.admin.execute(
+      sequence(
+        (snapshot, context) => createResource(snapshot, 'servers', db, context),
+        (snapshot, context) =>
+          patchService(
+            snapshot,
+            'My Service',
+            [{ op: 'add', path: '/servers/-', value: '/servers/db-9' }],
+            context,
+          ),
+      ),
+    );
+    await creating.begun;
+    const restore = world.memory.backup();
+    creating.done();
+    await listing.begun;
+    restore();
+    await world.clock.advance(2000);
+    listing.done();
+    expect(await lost).toMatchObject({ outcome: 'refused', problem: { code: 'fenced' } });
+    await world.clock.advance(5000);
+    for (const { admin, gateway } of nodes) {
+      expect(() => createSnapshot(toDocument(admin.snapshot))).not.toThrow();
+      expect(gateway.differences(admin.snapshot)).toEqual([]);
+    }
     await closeAll(nodes);
   });
 

@@ -170,7 +170,7 @@ function atNodes(
     return { node, alive, left };
   });
   const living = rows.filter(({ alive }) => alive);
-  const isOver = living.every(({ left }) => left?.state === 'drained');
+  const isOver = living.length > 0 && living.every(({ left }) => left?.state === 'drained');
   const silent = rows
     .filter(({ alive }) => !alive)
     .map(({ node }) => `${node} is silent, so nobody knows what is left there.`);

@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
 import { defineFields, representFields } from '../core/field.ts';
+import { parseLink } from '../core/link.ts';
 import * as shape from '../core/shape.ts';
 import { parseInstant } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -201,12 +202,15 @@ function failed(collection: string, things: Iterable<Entity & Lived>): readonly 
     }));
 }
 
+function serverAt(servers: Snapshot['servers'], link: string): Server | undefined {
+  return servers.find(parseLink(link, 'servers') ?? '');
+}
+
 /** The started services of which no server takes new sessions. A service that lists no server needs none. */
 function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
-  const byLink = new Map(Array.from(servers, (server) => [linkOf('servers', server), server]));
   return [...services].flatMap((service) => {
     if (service.state !== 'started') return [];
-    const own = service.settings.servers.flatMap((link) => byLink.get(link) ?? []);
+    const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
     if (own.length === 0 || own.some(takesSessions)) return [];
     // Only of servers that are down, the snapshot has the time.
     const times = own.map(({ settings, status_since: since }) => settings.state.length === 0 && since);
@@ -235,9 +239,7 @@ function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
   return all.flatMap((monitor) => {
     const unwatched = monitor.settings.servers.filter((link) => !watched.has(link));
     if (monitor.state !== 'stopped' || unwatched.length === 0) return [];
-    const names = [...servers].flatMap((server) =>
-      unwatched.includes(linkOf('servers', server)) ? server.name : [],
-    );
+    const names = unwatched.flatMap((link) => serverAt(servers, link)?.name ?? []);
     const detail = `${monitor.name} is stopped, and no other monitor looks at ${listed(names)}.`;
     return { resource: linkOf('monitors', monitor), detail };
   });

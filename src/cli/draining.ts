@@ -110,8 +110,6 @@ function secondsOf(time: string): number {
  * programs one for each look.
  */
 async function waitUntilDrained(call: Call, client: Client, kind: string, name: string): Promise<void> {
-  // Only who waits needs the whole library.
-  const { linkTo } = await import('../index.ts');
   const followed = new Set<string>();
   let said = '';
   for (;;) {
@@ -119,7 +117,7 @@ async function waitUntilDrained(call: Call, client: Client, kind: string, name: 
     const { drain: now } = shown;
     const nodes = now === undefined ? [] : valueOf(await client.fleet.list()).elements;
     const progress =
-      now && nodes.length > 1 ? atNodes(nodes, linkTo(`${kind}s`, shown.name), followed) : atOne(now);
+      now && nodes.length > 1 ? await atNodes(nodes, [`${kind}s`, shown.name], followed) : atOne(now);
     if (call.output.isJson) call.output.jsonLine(now === undefined ? null : { ...now, ...progress.more });
     else if (progress.text !== said) call.output.lines(progress.text);
     if (progress.isOver) return;
@@ -155,14 +153,17 @@ function leftIn({ sessions, connections }: Pick<DrainRepresentation, 'sessions' 
  * How far a drain has come in a fleet.
  *
  * @param nodes - the nodes; the first one is the node that was asked
- * @param resource - link of what drains
+ * @param place - the collection and the name of what drains
  * @param followed - the positions in the log at which that node had the drain; gets the present one
  */
-function atNodes(
+async function atNodes(
   nodes: readonly FleetNodeRepresentation[],
-  resource: string,
+  place: readonly [collection: string, name: string],
   followed: Set<string>,
-): Progress {
+): Promise<Progress> {
+  // Only who waits for a fleet needs the whole library.
+  const { linkTo } = await import('../index.ts');
+  const resource = linkTo(...place);
   followed.add(nodes[0]?.applied ?? '');
   const rows = nodes.map(({ node, alive, applied, drains }) => {
     // What a node that has not followed says is about an earlier drain.

@@ -395,7 +395,8 @@ class World {
     await this.#clock.advance(life.patienceMs);
     if (life.alive) this.#faults.push(...life.overdue());
     await this.#close(life);
-    await this.#outlast(await this.#recover());
+    const next = await this.#recover();
+    if (random.chance(0.5)) await this.#outlast(next);
   }
 
   /**

@@ -106,8 +106,8 @@ function secondsOf(time: string): number {
 }
 
 /**
- * Prints what is left until nothing is; in a fleet, until nothing is at any node that lives. People get a line for each change,
- * programs one for each look.
+ * Prints what is left until nothing is; in a fleet, until nothing is left at a living node. People get a line for each
+ * change, programs one for each look.
  */
 async function waitUntilDrained(call: Call, client: Client, kind: string, name: string): Promise<void> {
   const followed = new Set<string>();
@@ -172,18 +172,32 @@ async function atNodes(
   });
   const living = rows.filter(({ alive }) => alive);
   const isOver = living.length > 0 && living.every(({ left }) => left?.state === 'drained');
-  const silent = rows
-    .filter(({ alive }) => !alive)
-    .map(({ node }) => `${node} is silent, so nobody knows what is left there.`);
-  const texts = isOver
-    ? [`Drained: nothing is left at ${living.map(({ node }) => node).join(', ')}.`]
-    : living.flatMap(({ node, left }) => {
-        if (left === undefined) return [`${node} has not followed yet.`];
-        return left.state === 'drained' ? [] : [`${leftIn(left)} are left at ${node}.`];
-      });
+  const texts = [
+    ...(isOver ? [`Drained: nothing is left at ${namesOf(living)}.`] : []),
+    ...living.flatMap(({ node, left }) =>
+      left?.state === 'draining' ? [`${leftIn(left)} are left at ${node}.`] : [],
+    ),
+    ...listed(
+      'Not followed yet',
+      living.filter(({ left }) => left === undefined),
+    ),
+    ...listed(
+      'Silent, with an unknown rest',
+      rows.filter(({ alive }) => !alive),
+    ),
+  ];
   return {
-    text: safeText([...texts, ...silent].join(' ')),
+    text: safeText(texts.join(' ')),
     isOver,
     more: { nodes: rows.map(({ node, alive, left }) => ({ node, alive, ...left })) },
   };
+}
+
+function namesOf(nodes: readonly { readonly node: string }[]): string {
+  return nodes.map(({ node }) => node).join(', ');
+}
+
+/** A sentence about some nodes, if there are any. */
+function listed(what: string, nodes: readonly { readonly node: string }[]): readonly string[] {
+  return nodes.length === 0 ? [] : [`${what}: ${namesOf(nodes)}.`];
 }

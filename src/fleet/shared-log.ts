@@ -198,14 +198,12 @@ export class SharedLog implements Log<Work> {
         ? undefined
         : { objection: this.#touching(basis) };
     }
-    if (basis === undefined) {
-      const entry = this.entryOf(shared, this.#fencing(shared));
-      this.#noteProgress(shared);
-      return entry;
-    }
+    // Before the record counts as begun.
+    const fenced = this.#fencing(shared);
     this.#noteProgress(shared);
+    if (basis === undefined) return this.entryOf(shared, fenced);
     if (record.type !== 'abandonment') return this.entryOf(shared, this.#overtaking(shared, basis));
-    const [fenced, touched] = [this.#fencing(shared), this.#touching(basis)];
+    const touched = this.#touching(basis);
     return this.entryOf(shared, () => fenced() ?? touched());
   }
 
@@ -604,6 +602,7 @@ export class SharedLog implements Log<Work> {
     };
   }
 
+  /** Notes how far this process has come with a command. */
   #noteProgress(record: SharedRecord): void {
     if (record.type === 'intent') this.#parts.set(record.command, record.part);
     if (record.type === 'settlement' && record.last) this.#parts.delete(record.command);

@@ -180,8 +180,8 @@ interface Change<S, D, R, T = unknown> {
 }
 
 /**
- * Whether a caller may use a command now, as `?may=true` shows: the command would be done, or would be refused with `code`
- * and `detail`. A command with a body, or with criteria, can still be refused for its contents.
+ * Whether a caller may use a command now, as `?may=true` shows: the command would be done, or would be refused with
+ * `code` and `detail`. A command with a body, or with criteria, can still be refused for its contents.
  *
  * @public
  */

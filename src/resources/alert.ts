@@ -181,7 +181,7 @@ function sinceOf(since: number | undefined): { readonly since?: number } {
   return since === undefined ? {} : { since };
 }
 
-/** A sentence with a reason in the words of the host. */
+/** A sentence with a reason in the words of the host, if there is one, and one full stop. */
 function sentence(what: string, reason = ''): string {
   return `${what}: ${reason}`.replace(/:? ?\.?$/, '.');
 }

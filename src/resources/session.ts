@@ -422,12 +422,12 @@ function decideServiceSessions(snapshot: Snapshot, service: Service, context: Co
 }
 
 /**
- * Closes the present sessions that meet all given criteria. Sessions that open later are not closed. A session must meet the
- * criteria again when it is closed, so a client that is active again stays.
+ * Closes the present sessions that meet all given criteria. Sessions that open later are not closed. A session must
+ * meet the criteria again when it is closed, so a client that is active again stays.
  *
- * Unchanged if no session meets the criteria. If more than 1,000 sessions can meet them, the decision reads no session, and is
- * accepted: each part looks at 1,000 sessions, and says which of them are closed. Refused with `query-invalid` without a
- * criterion, and with `service-not-found` or `server-not-found` if a name names nothing.
+ * Unchanged if no session meets the criteria. If more than 1,000 sessions can meet them, the decision reads no session,
+ * and is accepted: each part looks at 1,000 sessions, and says which of them are closed. Refused with `query-invalid`
+ * without a criterion, and with `service-not-found` or `server-not-found` if a name names nothing.
  *
  * @param snapshot - the snapshot to decide on
  * @param criteria - at least one criterion, or `{ all: true }` for all sessions. Names are compared by {@link nameKey}

@@ -107,7 +107,7 @@ export class Drains {
     }
   }
 
-  /** Begins to act on all drains that are due. Gives the milliseconds until the next look; `Infinity` if there is none. */
+  /** Acts on each drain that is due. Returns the milliseconds until the next look, or `Infinity`. */
   #actOnAll(): number {
     try {
       return Math.min(...this.#deadlines().map((due) => this.#actIfDue(due)));

@@ -152,7 +152,7 @@ describe('gateway-admin drain --wait', () => {
     }
     const { code, out } = await drained;
     expect(code).toBe(0);
-    expect(out.split('\n').filter((line) => !line.includes('has not followed'))).toEqual([
+    expect(out.split('\n').filter((line) => !line.startsWith('Not followed yet: '))).toEqual([
       'Done: drain service my-service on berlin.',
       '1 session and 0 connections are left at paris.',
       'Drained: nothing is left at berlin, paris.',

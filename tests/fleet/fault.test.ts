@@ -101,22 +101,17 @@ describe('a node that closes', () => {
   });
 });
 
+/** What a node says of itself. */
+const status = {
+  ...{ boot: 'x', version: '1', leaseMs: 10_000, position: '', applied: '', behind: [], drains: [] },
+  levels: [level, level] as [number, number],
+};
+
 describe('a node of which the store knows nothing', () => {
   it('is silent from the first question on', async () => {
     const world = createWorld();
     const { clock } = world;
     const members = new Members({ store: world.memory.open(), node: 'a', clock, deadlineMs: 1000 });
-    const levels: [number, number] = [level, level];
-    const status = {
-      boot: 'x',
-      version: '1',
-      levels,
-      leaseMs: 10_000,
-      position: '',
-      applied: '',
-      behind: [],
-      drains: [],
-    };
     await members.announce(status, 1000);
     expect(members.silenceOf('b')).toBe(0);
     await members.announce(status, 1000);
@@ -125,18 +120,6 @@ describe('a node of which the store knows nothing', () => {
 });
 
 describe('the silence of a node', () => {
-  const levels: [number, number] = [level, level];
-  const status = {
-    boot: 'x',
-    version: '1',
-    levels,
-    leaseMs: 10_000,
-    position: '',
-    applied: '',
-    behind: [],
-    drains: [],
-  };
-
   /** The members as node a sees them, with what node b has said last. */
   async function heard() {
     const { memory, clock } = createWorld();

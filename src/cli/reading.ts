@@ -284,6 +284,8 @@ function rowsOf(value: Row, path = ''): readonly (readonly [string, string])[] {
     const isMap = typeof member === 'object' && member !== null && !Array.isArray(member);
     const place = `${path}${safeText(name)}`;
     if (isMap && Object.keys(member).length > 0) return rowsOf(member as Row, `${place}.`);
-    return [[place, isMap ? '-' : path === '' ? fieldCell(name, member) : cellOf(member)] as const];
+    // A parameter may only look like a time.
+    const isField = path === '' || path === 'drain.';
+    return [[place, isMap ? '-' : isField ? fieldCell(name, member) : cellOf(member)] as const];
   });
 }

@@ -49,6 +49,12 @@ describe('gateway-admin drain', () => {
     expect(await ask([...drain, '--deadline', '1h', '--then', 'resume'])).toMatchObject({ code: 0, err: '' });
   });
 
+  it('shows since when, as it shows every time', async () => {
+    await ask(drain);
+    const { out } = await ask(['show', 'service', 'my-service']);
+    expect(out).toMatch(/^drain\.since +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
+  });
+
   it('with --wait and --json ends with the drain of which nothing is left', async () => {
     running.admin.report(
       [...running.admin.snapshot.sessions].map(({ id, connected }) => ({

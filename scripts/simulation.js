@@ -1,8 +1,10 @@
 /**
  * The simulation: 100,000 seeds, or as many as the first number says, on as many threads as there are cores. The second number is
  * the first seed. `--fleet` simulates fleets of nodes instead of one node; `--alone` uses one thread. The simulation is bundled
- * first, because a bundle runs in three quarters of the time that the test runner takes.
+ * first, because a bundle runs in three quarters of the time that the test runner takes. The hash of its code is printed, so that runs
+ * of the same code can be added up.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +35,8 @@ async function main() {
     const bundle = await bundled(entry, place);
     const failed = await runAll({ bundle, isFleet, threads, seeds, first });
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
-    console.log(`${seeds} seeds from ${first} on in ${seconds} s: ${failed === 0 ? 'all hold' : 'FAILED'}`);
+    const outcome = failed === 0 ? 'all hold' : 'FAILED';
+    console.log(`${seeds} seeds from ${first} on of code ${hashOf(bundle)} in ${seconds} s: ${outcome}`);
     process.exitCode = failed === 0 ? 0 : 1;
   } finally {
     rmSync(place, { recursive: true });
@@ -57,6 +60,12 @@ async function bundled(entry, place) {
     banner: { js: require },
   });
   return outfile;
+}
+
+/** The hash of the code without its source map, which names the place of the bundle. */
+function hashOf(bundle) {
+  const [code] = readFileSync(bundle, 'utf8').split('\n//# sourceMappingURL=');
+  return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 
 /** Runs all seeds. Gives the number of those that fail. */

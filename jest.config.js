@@ -37,7 +37,12 @@ export default {
       },
     ],
   },
-  moduleNameMapper: { ...moduleNameMapper, '^fast-check$': '<rootDir>/tests/support/fast-check.ts' },
+  moduleNameMapper: {
+    ...moduleNameMapper,
+    '^fast-check$': '<rootDir>/tests/support/fast-check.ts',
+    // The build makes this module of `console/`.
+    '^\\./page\\.js$': '<rootDir>/dist/console/page.js',
+  },
   globalSetup: '<rootDir>/tests/support/shared-postgres.ts',
   setupFilesAfterEnv: ['<rootDir>/tests/support/watch-admins.ts', '<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,

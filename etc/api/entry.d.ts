@@ -5,6 +5,7 @@
  */
 // Not `export * as`: the report would leave out that these namespaces are exported.
 import * as client from '../../dist/client/index.js';
+import * as console from '../../dist/console/index.js';
 import * as auditFile from '../../dist/ports/audit-file/audit-file.js';
 import * as fetch from '../../dist/adapters/fetch.js';
 import * as fileStore from '../../dist/ports/file-store/file-store.js';
@@ -21,6 +22,7 @@ export * from '../../dist/index.js';
 export {
   auditFile,
   client,
+  console,
   fetch,
   fileStore,
   fleet,

@@ -1,15 +1,17 @@
-/** The requests to the port of the administration interface: those of the interface, and those of Prometheus. */
+/** The requests to the port of the administration interface: those of the interface, of its console, and of Prometheus. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 import { metricsOf, type Admin } from 'gateway-admin-core';
+import { createConsole } from 'gateway-admin-core/console';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
-/** Answers `GET /metrics` with the figures of the gateway, and leaves every other request to the interface. */
+/** Answers `GET /metrics` with the figures of the gateway, `/console` with the page, and leaves all else to the interface. */
 export function createListener(admin: Admin): RequestListener {
   const handle = createNodeHandler(admin, { onError: console.error });
+  const showConsole = createNodeHandler(createConsole(), { basePath: '/console', onError: console.error });
   return (request, response) => {
     if (request.method === 'GET' && request.url === '/metrics') void sendMetrics(admin, request, response);
-    else handle(request, response);
+    else showConsole(request, response, () => handle(request, response));
   };
 }
 

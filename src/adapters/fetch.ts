@@ -63,7 +63,7 @@ const optionNames = [
  * @public
  */
 export function createFetchHandler(
-  admin: Admin,
+  admin: Pick<Admin, 'handle'>,
   options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
   assertArguments(admin, options, { name: 'createFetchHandler', optionNames });

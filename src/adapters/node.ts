@@ -49,7 +49,7 @@ const optionNames = [
  * An error inside the listener is answered with 500 and goes to `onError`. If a body parser has read a body before, the
  * listener takes the body from `rawBody` or `body` of the request.
  *
- * @param admin - the running interface
+ * @param admin - the running interface, or a console
  * @param options - path of the interface and hooks of the host
  * @returns a request listener. For a path outside the interface, the listener calls its third argument, or answers 404
  *   `route-not-found` if there is none
@@ -71,7 +71,7 @@ const optionNames = [
  * @public
  */
 export function createNodeHandler(
-  admin: Admin,
+  admin: Pick<Admin, 'handle'>,
   options: NodeOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next?: () => void) => void {
   assertArguments(admin, options, { name: 'createNodeHandler', optionNames });

@@ -21,6 +21,8 @@ export interface EventOptions {
   readonly types?: readonly WithFirstWord<ShownEvent['type']>[];
   /** Ends the stream. */
   readonly signal?: AbortSignal;
+  /** Called when the stream is open, and when it has broken and the client waits before it connects again. */
+  readonly onState?: (state: 'open' | 'waiting') => void;
 }
 
 /** Types of events, and their first words. @internal */
@@ -63,7 +65,7 @@ const field = /^(: heartbeat(?=: \d+$)|\w+): ?(.*)/s;
 /** Reads events until the signal aborts. A connection without three heartbeats is dead. @internal */
 export async function* readEvents(
   send: Send,
-  { after, types = [], signal }: EventOptions = {},
+  { after, types = [], signal, onState }: EventOptions = {},
 ): AsyncGenerator<EventStreamItem, void, undefined> {
   let last = after;
   let wasConnected = false;
@@ -82,6 +84,7 @@ export async function* readEvents(
     try {
       const options = { ...(types.length > 0 && { types }), last, signal: left.signal };
       const response = await open(send, options);
+      onState?.('open');
       const blocksOf = splitter(response);
       for await (const text of textsOf(response.body)) {
         clearTimeout(timer);
@@ -106,6 +109,7 @@ export async function* readEvents(
       clearTimeout(timer);
       ignore();
     }
+    onState?.('waiting');
     await wait(signal);
   } while (signal?.aborted !== true);
 }

@@ -1,0 +1,97 @@
+/**
+ * The page as a whole.
+ */
+import { useEffect, useState } from 'preact/hooks';
+
+import { ActDialog } from './dialog.tsx';
+import { Drawer } from './drawer.tsx';
+import { HistoryList } from './history.tsx';
+import { useKeys } from './key.ts';
+import { Live } from './live.tsx';
+import { LogInForm } from './log-in.tsx';
+import { Outcomes } from './outcomes.tsx';
+import { usePage } from './page.ts';
+import { views } from './place.ts';
+import { Sessions } from './sessions.tsx';
+import { useStore } from './store.ts';
+import { Tables } from './tables.tsx';
+import { text } from './text.ts';
+import { Top } from './top.tsx';
+
+export function App() {
+  const page = usePage();
+  const { access, gateway } = useStore(page.model);
+  const [fault, setFault] = useState('');
+  useEffect(() => {
+    void open();
+    /** Tries until the interface answers. */
+    async function open(): Promise<void> {
+      try {
+        await page.logIn();
+        setFault('');
+      } catch (error) {
+        setFault((error as Error).message);
+        setTimeout(() => void open(), 2000);
+      }
+    }
+  }, [page]);
+  useEffect(() => {
+    const { name, environment } = gateway ?? {};
+    document.title = [name ?? 'Gateway', environment].filter((each) => each !== undefined).join(' · ');
+  }, [gateway]);
+  if (access.state === 'opening') return <p class="opening">{fault === '' ? text.connection.opening : fault}</p>;
+  if (access.state === 'closed') return <LogInForm problem={access.problem} />;
+  return <OpenPage />;
+}
+
+function OpenPage() {
+  const page = usePage();
+  const { gateway } = useStore(page.model);
+  const { view, open } = useStore(page.place);
+  useKeys(page);
+  return (
+    <div class={`page environment-${gateway?.environment === 'production' ? 'production' : 'other'}`}>
+      <Top />
+      <nav aria-label="Views">
+        {views.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-current={each === view ? 'page' : undefined}
+            onClick={() => page.go({ view: each, find: '' })}
+          >
+            {text.views[each]}
+          </button>
+        ))}
+        <Find />
+      </nav>
+      <div class="columns">
+        <main>
+          {view === 'gateway' && <Tables />}
+          {view === 'sessions' && <Sessions />}
+          {view === 'history' && <HistoryList />}
+        </main>
+        {open === '' ? <Live /> : <Drawer link={open} key={open} />}
+      </div>
+      <Outcomes />
+      <ActDialog />
+    </div>
+  );
+}
+
+function Find() {
+  const page = usePage();
+  const { find } = useStore(page.place);
+  return (
+    <label class="find">
+      <span class="hidden">{text.find.label}</span>
+      <input
+        id="find"
+        type="search"
+        placeholder={text.find.hint}
+        value={find}
+        onInput={({ currentTarget }) => page.go({ find: currentTarget.value }, 'replace')}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,320 @@
+/**
+ * The dialog of an act: shows the plan, does exactly that, and says what was done. What happens meanwhile neither changes nor
+ * closes it: the mark of the plan finds out whether the plan still holds.
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Answer, Client, CommandOutcome } from 'gateway-admin-core/client';
+import type { Problem } from 'gateway-admin-core';
+
+import { buttonText, typedFor, undoing, type Act, type Typed } from './act.ts';
+import { commandOf } from './connection.ts';
+import { InputField } from './field.tsx';
+import { rowsOf } from './model.ts';
+import { sinceInstant, useNow } from './now.ts';
+import { usePage, type Page } from './page.ts';
+import { differenceOf, planParts, sentencesOf, type Accepted } from './plan.ts';
+import { useStore } from './store.ts';
+import { text } from './text.ts';
+import { durationText, tookText } from './time.ts';
+
+type Phase =
+  | { readonly name: 'planning' }
+  | { readonly name: 'planned'; readonly plan: Accepted; readonly before?: Accepted }
+  | { readonly name: 'refused'; readonly problem: Problem }
+  | { readonly name: 'broken'; readonly detail: string }
+  | { readonly name: 'working'; readonly plan: Accepted; readonly since: number };
+
+export function ActDialog() {
+  const page = usePage();
+  const act = useStore(page.asked);
+  const client = useStore(page.client);
+  if (act === undefined || client === undefined) return null;
+  return <OpenDialog act={act} client={client} close={() => page.asked.set(undefined)} />;
+}
+
+interface Props {
+  readonly act: Act;
+  readonly client: Client;
+  readonly close: () => void;
+}
+
+function OpenDialog({ act, client, close }: Props) {
+  const page = usePage();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [typed, setTyped] = useState<Typed>(() => firstValues(act));
+  const [phase, setPhase] = useState<Phase>({ name: 'planning' });
+  const given = act.withInputs?.(typed) ?? act.given;
+
+  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    let isLate = false;
+    setPhase({ name: 'planning' });
+    // While a person types, each letter would ask for a plan.
+    const timer = setTimeout(() => {
+      void planOf(client, act, given).then((next) => {
+        if (!isLate) setPhase(next);
+      });
+    }, act.inputs === undefined ? 0 : 250);
+    return () => {
+      isLate = true;
+      clearTimeout(timer);
+    };
+    // The plan of an open dialog depends on what the person types, and on nothing else.
+  }, [act, client, JSON.stringify(given)]);
+
+  async function send(plan: Accepted): Promise<void> {
+    const since = performance.now();
+    setPhase({ name: 'working', plan, since });
+    const next = await perform(page, client, { ...act, given }, plan, since);
+    if (next === undefined) close();
+    else setPhase(next);
+  }
+
+  return (
+    <dialog ref={dialog} onClose={close} aria-labelledby="dialog-title" data-phase={phase.name}>
+      <h2 id="dialog-title">{act.title}</h2>
+      {act.inputs?.map((input) => (
+        <InputField
+          key={input.name}
+          input={input}
+          value={typed[input.name] ?? ''}
+          isDisabled={phase.name === 'working'}
+          change={(value) => setTyped({ ...typed, [input.name]: value })}
+        />
+      ))}
+      <div class="plan" aria-live="polite">
+        <PhaseText phase={phase} />
+        <Others act={act} />
+      </div>
+      <Buttons act={act} phase={phase} send={(plan) => void send(plan)} close={() => dialog.current?.close()} />
+    </dialog>
+  );
+}
+
+function firstValues({ inputs = [] }: Act): Typed {
+  return Object.fromEntries(inputs.map(({ name, choices }) => [name, choices?.[0]?.[0] ?? '']));
+}
+
+async function planOf(client: Client, { id, options }: Act, given: readonly unknown[]): Promise<Phase> {
+  try {
+    const answer = await commandOf(client, id).plan(...given, { ...options });
+    if (!answer.ok) return { name: 'refused', problem: answer.problem };
+    const plan = answer.value;
+    return plan.outcome === 'refused' ? { name: 'refused', problem: plan.problem } : { name: 'planned', plan };
+  } catch (error) {
+    return { name: 'broken', detail: (error as Error).message };
+  }
+}
+
+/** Does what a plan has shown. Gives what the dialog shows next; `undefined` if it is over. */
+async function perform(
+  page: Page,
+  client: Client,
+  act: Act,
+  plan: Accepted,
+  since: number,
+): Promise<Phase | undefined> {
+  const options = { ...act.options, mark: plan.mark, prefer: 'representation' };
+  let answer: Answer<unknown>;
+  try {
+    answer = await commandOf(client, act.id)(...act.given, options);
+  } catch (error) {
+    page.tell({ kind: 'unknown', text: text.done.unknown(act.title), detail: (error as Error).message });
+    return undefined;
+  } finally {
+    page.refresh();
+  }
+  if (answer.ok) {
+    page.tell(await doneOf(client, act, answer.value, performance.now() - since));
+    return undefined;
+  }
+  const { problem } = answer;
+  if (problem.code === 'precondition-failed' && problem.plan !== undefined)
+    return { name: 'planned', plan: problem.plan as Accepted, before: plan };
+  if (problem.code !== 'outcome-unknown') return { name: 'refused', problem };
+  page.tell({ kind: 'unknown', text: text.done.unknown(act.title), detail: problem.detail });
+  return undefined;
+}
+
+async function doneOf(client: Client, act: Act, value: unknown, took: number) {
+  const { command, closed, outcome } = (value ?? {}) as Partial<CommandOutcome>;
+  const what = outcome === 'unchanged' ? text.done.unchanged(act.title) : text.done.title(act.title, tookText(took));
+  const undo = await undoOf(client, act, command);
+  return {
+    kind: 'done' as const,
+    text: what,
+    detail: closed === undefined ? '' : text.done.closed(closed.sessions, closed.connections),
+    ...(undo === undefined ? {} : { undo }),
+  };
+}
+
+/** The act that takes back what was just done; `undefined` if none can, or if that cannot be found out. */
+async function undoOf(client: Client, { id, title, resource }: Act, command?: string): Promise<Act | undefined> {
+  // A patch answers with the resource, and its own entry is the newest of the resource.
+  if (command === undefined && !id.endsWith('.patch')) return undefined;
+  try {
+    const search = command === undefined && resource !== undefined ? { resource } : {};
+    const answer = await client.history.list({ ...search, range: [0, 19] });
+    if (!answer.ok) return undefined;
+    const { elements } = answer.value;
+    const entry = command === undefined ? elements[0] : elements.find((each) => each.id === command);
+    return entry?.undo === 'possible' ? undoing(entry.id, title) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function PhaseText({ phase }: { readonly phase: Phase }) {
+  switch (phase.name) {
+    case 'planning':
+      return <p class="soft">{text.plan.planning}</p>;
+    case 'broken':
+      return <p class="bad">{phase.detail}</p>;
+    case 'refused':
+      return <Refusal problem={phase.problem} />;
+    case 'working':
+      return (
+        <>
+          <PlanText plan={phase.plan} />
+          <Working since={phase.since} />
+        </>
+      );
+    case 'planned':
+      return (
+        <>
+          {phase.before !== undefined && <Difference before={phase.before} now={phase.plan} />}
+          <PlanText plan={phase.plan} />
+        </>
+      );
+  }
+}
+
+function Refusal({ problem }: { readonly problem: Problem }) {
+  return (
+    <>
+      <p class="bad">
+        {text.plan.refused} {problem.detail}
+      </p>
+      {problem.errors !== undefined && (
+        <ul>
+          {problem.errors.map(({ pointer, detail }) => (
+            <li key={pointer}>
+              {pointer} {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Working({ since }: { readonly since: number }) {
+  const now = useNow();
+  return <p class="soft">{text.plan.working(durationText(now - since))}</p>;
+}
+
+function Difference({ before, now }: { readonly before: Accepted; readonly now: Accepted }) {
+  return (
+    <div class="changed" role="alert">
+      <p>
+        <strong>{text.plan.anyway}</strong> {text.plan.changed}
+      </p>
+      <ul>
+        {differenceOf(before, now).map(({ was, is }) => (
+          <li key={`${was ?? ''} ${is ?? ''}`}>
+            {was !== undefined && (
+              <span>
+                {text.plan.was} <del>{was}</del>{' '}
+              </span>
+            )}
+            {is !== undefined && (
+              <span>
+                {text.plan.is} <ins>{is}</ins>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function PlanText({ plan }: { readonly plan: Accepted }) {
+  if (plan.outcome === 'unchanged') return <p>{text.plan.unchanged}</p>;
+  const sentences = sentencesOf(plan);
+  return (
+    <dl>
+      {planParts
+        .filter((part) => sentences[part].length > 0)
+        .map((part) => (
+          <div key={part} class={`part-${part}`}>
+            <dt>{text.plan.parts[part]}</dt>
+            {sentences[part].map((each) => (
+              <dd key={each}>{each}</dd>
+            ))}
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** Who else changes the same resource when the dialog opens. */
+function Others({ act: { resource } }: { readonly act: Act }) {
+  const page = usePage();
+  const [others] = useState(() =>
+    rowsOf(page.model.get(), 'commands').filter(
+      ({ resources }) => resource !== undefined && resources.includes(resource),
+    ),
+  );
+  if (others.length === 0) return null;
+  return (
+    <>
+      <p>{text.plan.others}</p>
+      <ul>
+        {others.map(({ id, actor, type, since }) => (
+          <li key={id}>{text.plan.other(actor, type, durationText(sinceInstant(since)))}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface ButtonProps {
+  readonly act: Act;
+  readonly phase: Phase;
+  readonly send: (plan: Accepted) => void;
+  readonly close: () => void;
+}
+
+function Buttons({ act, phase, send, close }: ButtonProps) {
+  const page = usePage();
+  const [name, setName] = useState('');
+  const plan = phase.name === 'planned' && phase.plan.outcome === 'accepted' ? phase.plan : undefined;
+  const wanted = plan === undefined ? undefined : typedFor(act, plan, page.model.get().gateway);
+  return (
+    <form
+      method="dialog"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (plan !== undefined && (wanted === undefined || name === wanted)) send(plan);
+      }}
+    >
+      {wanted !== undefined && (
+        <label>
+          {text.plan.type(wanted)}
+          <input value={name} autocomplete="off" onInput={({ currentTarget }) => setName(currentTarget.value)} />
+        </label>
+      )}
+      <div class="buttons">
+        <button type="button" onClick={close} autoFocus>
+          {phase.name === 'working' ? text.plan.leave : text.plan.cancel}
+        </button>
+        {plan !== undefined && (
+          <button type="submit" class="primary" disabled={wanted !== undefined && name !== wanted}>
+            {buttonText(act, plan)}
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,119 @@
+/**
+ * Forms: the values of a resource as texts that a person edits, and the patch or definition that the texts stand for.
+ */
+import { linkTo, type Fault, type Operation } from 'gateway-admin-core';
+
+import type { Typed } from './act.ts';
+import type { Field } from './field-table.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The collection that a list of names is about, by the field. */
+const collectionOf: Readonly<Record<string, string>> = {
+  servers: 'servers',
+  filters: 'filters',
+  services: 'services',
+};
+
+/** The values of a resource as texts. A secret is never shown, so its text is empty. */
+export function textsOf(fields: readonly Field[], resource: Values): Typed {
+  return Object.fromEntries(fields.map((field) => [field.name, textOf(field, resource[field.name])]));
+}
+
+function textOf({ type, isSecret }: Field, value: unknown): string {
+  if (value === undefined || value === null || isSecret === true) return '';
+  if (type === 'names') return (value as readonly string[]).map(nameOf).join(', ');
+  if (type === 'words') return (value as readonly string[]).join(', ');
+  if (type === 'map')
+    return Object.entries(value as Values)
+      .map(([name, each]) => `${name} = ${typeof each === 'string' ? each : JSON.stringify(each)}`)
+      .join('\n');
+  return String(value as string | number | boolean);
+}
+
+function nameOf(link: string): string {
+  return decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
+}
+
+/**
+ * The patch that makes a resource as the texts say: an operation for each changed field. An emptied field is removed. A value
+ * that its field cannot have is sent as it is, so that the interface says what is wrong.
+ */
+export function patchOf(fields: readonly Field[], resource: Values, typed: Typed): readonly Operation[] {
+  const before = textsOf(fields, resource);
+  return fields.flatMap((field): readonly Operation[] => {
+    const { name, type } = field;
+    const text = typed[name] ?? '';
+    if (text === before[name]) return [];
+    // An empty list is a list.
+    if (text.trim() === '' && type !== 'names' && type !== 'words' && type !== 'map')
+      return resource[name] === undefined ? [] : [{ op: 'remove', path: `/${name}` }];
+    return [{ op: 'add', path: `/${name}`, value: valueOf(field, text, resource[name]) as never }];
+  });
+}
+
+/** The definition of a new resource. Fields that are empty are left out. */
+export function definitionOf(fields: readonly Field[], typed: Typed): Values {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const text = (typed[field.name] ?? '').trim();
+      return text === '' ? [] : [[field.name, valueOf(field, text, undefined)]];
+    }),
+  );
+}
+
+function valueOf({ name, type }: Field, text: string, before: unknown): unknown {
+  switch (type) {
+    case 'number':
+      return numberOf(text);
+    case 'flag':
+      return text === 'true';
+    case 'names':
+      return wordsOf(text).map((each) => (each.startsWith('/') ? each : linkTo(collectionOf[name] ?? name, each)));
+    case 'words':
+      return wordsOf(text);
+    case 'map':
+      return mapOf(text, (before ?? {}) as Values);
+    default:
+      return text;
+  }
+}
+
+/** A number; the text itself if it is none. */
+function numberOf(text: string): number | string {
+  return /^\s*-?\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : text;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+/** The values of lines such as `weight = 2`. A value that was a text stays a text. */
+function mapOf(text: string, before: Values): Values {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', value = ''] = line.split(/=(.*)/s).map((each) => each.trim());
+      return [name, typeof before[name] === 'string' ? value : plainOf(value)];
+    }),
+  );
+}
+
+function plainOf(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return numberOf(text);
+}
+
+/** The faults of a patch by the field that they are about; those about no field under the empty name. */
+export function faultsByField(faults: readonly Fault[], patch: readonly Operation[]): Typed {
+  const found: Record<string, string> = {};
+  for (const { operation, pointer, detail } of faults) {
+    const path = operation === undefined ? pointer : (patch[operation]?.path ?? pointer);
+    const name = path.split('/')[1] ?? '';
+    found[name] = found[name] === undefined ? detail : `${found[name]}; ${detail}`;
+  }
+  return found;
+}

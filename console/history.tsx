@@ -1,0 +1,105 @@
+/**
+ * The history: settled commands, by whom, and the way back.
+ */
+import { useEffect, useState } from 'preact/hooks';
+import type { Endpoints } from 'gateway-admin-core/client';
+
+import { restoring, undoing } from './act.ts';
+import { rowFits } from './find.ts';
+import { usePage } from './page.ts';
+import { useStore } from './store.ts';
+import { ResourceLink } from './tables.tsx';
+import { text } from './text.ts';
+import { whenText } from './time.ts';
+
+type Entry = Endpoints['history.list']['element'];
+
+const mostEntries = 200;
+
+/** The entries of the history, or of one resource; read anew after each event. */
+export function HistoryList({ resource }: { readonly resource?: string }) {
+  const page = usePage();
+  const client = useStore(page.client);
+  const { events } = useStore(page.model);
+  const { find } = useStore(page.place);
+  const [entries, setEntries] = useState<readonly Entry[] | undefined>(undefined);
+  const [fault, setFault] = useState('');
+  const newest = events.find(({ event }) => event.command !== undefined)?.id;
+  useEffect(() => {
+    let isLate = false;
+    const search = resource === undefined ? {} : { resource };
+    client?.history
+      .list({ ...search, range: [0, mostEntries - 1] })
+      .then((answer) => {
+        if (isLate) return;
+        if (answer.ok) setEntries(answer.value.elements);
+        setFault(answer.ok ? '' : answer.problem.detail);
+      })
+      .catch((error: unknown) => {
+        if (!isLate) setFault((error as Error).message);
+      });
+    return () => {
+      isLate = true;
+    };
+  }, [client, resource, newest]);
+  const shown = entries?.filter((entry) => resource !== undefined || rowFits(find, entry)) ?? [];
+  return (
+    <section aria-label={text.views.history}>
+      {fault !== '' && <p class="bad">{fault}</p>}
+      {entries !== undefined && shown.length === 0 && <p class="none">{text.history.none}</p>}
+      <ul class="history">
+        {shown.map((entry) => (
+          <EntryLine key={entry.id} entry={entry} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function EntryLine({ entry }: { readonly entry: Entry }) {
+  const page = usePage();
+  const { id, at, actor, resources, events, undo } = entry;
+  const when = whenText(Date.parse(at));
+  const what = whatOf(entry);
+  return (
+    <li data-row>
+      <time class="soft" dateTime={at}>
+        {when}
+      </time>{' '}
+      <strong>{what}</strong> <span class="soft">{actor}</span>
+      <div>
+        {resources.slice(0, 5).map((link) => (
+          <ResourceLink key={link} link={link} name={link} />
+        ))}
+        {events.flatMap(changesOf).map((change) => (
+          <code key={change}>{change}</code>
+        ))}
+      </div>
+      <div class="buttons">
+        {undo === 'possible' ? (
+          <button type="button" onClick={() => page.ask(undoing(id, what))}>
+            {text.verbs.undo} <span class="hidden">{what}</span>
+          </button>
+        ) : (
+          <span class="soft">{text.history.undo[undo]}</span>
+        )}
+        <button type="button" onClick={() => page.ask(restoring(id, when))}>
+          {text.verbs.restore} <span class="hidden">{when}</span>
+        </button>
+      </div>
+    </li>
+  );
+}
+
+function whatOf({ events, resources }: Entry): string {
+  const types = [...new Set(events.map(({ type }) => type))];
+  return `${types.join(', ')} ${resources[0] ?? ''}`.trim();
+}
+
+/** The changes of an event: each operation in a line. */
+function changesOf(event: Entry['events'][number]): readonly string[] {
+  const { operations } = event as { readonly operations?: readonly { op: string; path: string; value?: unknown }[] };
+  return (operations ?? []).map(({ op, path, value }) =>
+    `${op} ${path}${value === undefined ? '' : ` ${JSON.stringify(value)}`}`,
+  );
+}

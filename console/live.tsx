@@ -1,0 +1,48 @@
+/**
+ * Live: the events as they come, the newest first.
+ */
+import { rowFits } from './find.ts';
+import type { SeenEvent } from './model.ts';
+import { usePage } from './page.ts';
+import { useStore } from './store.ts';
+import { text } from './text.ts';
+import { whenText } from './time.ts';
+
+export function Live() {
+  const page = usePage();
+  const { events } = useStore(page.model);
+  const { find } = useStore(page.place);
+  const shown = events.filter(({ event }) => rowFits(find, event));
+  return (
+    <aside class="live" aria-label={text.events.title}>
+      <h2>{text.events.title}</h2>
+      <ol>
+        {shown.map((each) => (
+          <EventLine key={each.id} {...each} />
+        ))}
+      </ol>
+      {shown.length === 0 && <p class="none">{text.events.none}</p>}
+    </aside>
+  );
+}
+
+function EventLine({ event }: SeenEvent) {
+  const page = usePage();
+  const { type, resource, at, actor } = event;
+  return (
+    <li>
+      <time class="soft">{whenText(at)}</time> <strong class={toneOf(event)}>{type}</strong>{' '}
+      <button type="button" class="link" onClick={() => page.go({ open: resource })}>
+        {resource}
+      </button>
+      {actor !== undefined && <span class="soft"> {actor}</span>}
+      {'reason' in event && event.reason !== undefined && <span class="soft"> {event.reason}</span>}
+    </li>
+  );
+}
+
+function toneOf(event: SeenEvent['event']): string {
+  if (event.type === 'command.failed' || ('state' in event && event.state === 'failed')) return 'bad';
+  if (event.type === 'server.reported' && event.status.length === 0) return 'bad';
+  return '';
+}

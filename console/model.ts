@@ -1,0 +1,139 @@
+/**
+ * The model: what the page knows of the gateway, and since when. It changes by messages alone.
+ */
+import type { Endpoints, ShownEvent } from 'gateway-admin-core/client';
+import type { InterfaceRepresentation, Problem } from 'gateway-admin-core';
+
+/** The lists that the page shows, by the name of their group in the client. */
+export const collections = [
+  'services',
+  'servers',
+  'monitors',
+  'filters',
+  'users',
+  'fleet',
+  'alerts',
+  'commands',
+] as const;
+
+export type Collection = (typeof collections)[number];
+
+/** An element of a list. */
+export type Row<C extends Collection> = Endpoints[`${C}.list`] extends { readonly element: infer R } ? R : never;
+
+/** A list as it was read. Times are milliseconds of the page's own clock. */
+export interface Reading<R> {
+  readonly elements: readonly R[];
+  /** The number of elements that there are; the page reads a bounded number of them. */
+  readonly total: number;
+  readonly at: number;
+}
+
+/** What was seen of one counter over the life of the page, for a spark line. */
+export type Trail = readonly number[];
+
+export interface SeenEvent {
+  readonly id: string;
+  readonly event: ShownEvent;
+}
+
+/** Whether the page may read: it has not tried, it may, or it must log in first. */
+export type Access =
+  | { readonly state: 'opening' }
+  | { readonly state: 'open' }
+  | { readonly state: 'closed'; readonly problem: Problem };
+
+export interface Model {
+  readonly access: Access;
+  readonly gateway?: InterfaceRepresentation;
+  readonly lists: { readonly [C in Collection]?: Reading<Row<C>> };
+  /** Open sessions of each service, by name. */
+  readonly trails: ReadonlyMap<string, Trail>;
+  /** The stream of events: open or not, and since when. */
+  readonly stream: { readonly state: 'connecting' | 'open' | 'waiting'; readonly since: number };
+  /** Why the last reading has failed, and since when; left out if it has not. */
+  readonly fault?: { readonly detail: string; readonly since: number };
+  /** Why the page has read everything anew; left out if it has not. */
+  readonly renewal?: { readonly why: 'gap' | 'restart'; readonly at: number };
+  /** The last events, the newest first. */
+  readonly events: readonly SeenEvent[];
+}
+
+export type Message =
+  | { readonly type: 'closed'; readonly problem: Problem }
+  | { readonly type: 'gateway'; readonly gateway: InterfaceRepresentation; readonly at: number }
+  | {
+      readonly type: 'list';
+      readonly collection: Collection;
+      readonly elements: readonly object[];
+      readonly total: number;
+      readonly at: number;
+    }
+  | { readonly type: 'failed'; readonly detail: string; readonly at: number }
+  | { readonly type: 'stream'; readonly state: Model['stream']['state']; readonly at: number }
+  | { readonly type: 'event'; readonly id: string; readonly event: ShownEvent }
+  | { readonly type: 'gap'; readonly isRestart: boolean; readonly at: number };
+
+const mostEvents = 200;
+const longestTrail = 60;
+
+export function createModel(now: number): Model {
+  return {
+    access: { state: 'opening' },
+    lists: {},
+    trails: new Map(),
+    stream: { state: 'connecting', since: now },
+    events: [],
+  };
+}
+
+/** The model after a message. */
+export function reduce(model: Model, message: Message): Model {
+  switch (message.type) {
+    case 'closed':
+      return { ...model, access: { state: 'closed', problem: message.problem } };
+    case 'gateway':
+      return { ...working(model), access: { state: 'open' }, gateway: message.gateway };
+    case 'list':
+      return withList(working(model), message);
+    case 'failed': {
+      const { detail, at } = message;
+      return { ...model, fault: { detail, since: model.fault?.since ?? at } };
+    }
+    case 'stream': {
+      const { state, at } = message;
+      // Between two attempts the stream is as broken as before.
+      if (state === model.stream.state || (state === 'connecting' && model.stream.state === 'waiting'))
+        return model;
+      return { ...model, stream: { state, since: at } };
+    }
+    case 'event': {
+      const { id, event } = message;
+      return { ...model, events: [{ id, event }, ...model.events].slice(0, mostEvents) };
+    }
+    case 'gap':
+      return { ...model, renewal: { why: message.isRestart ? 'restart' : 'gap', at: message.at } };
+  }
+}
+
+function working({ fault: _fault, ...model }: Model): Model {
+  return model;
+}
+
+function withList(model: Model, message: Extract<Message, { readonly type: 'list' }>): Model {
+  const { collection, elements, total, at } = message;
+  const lists = { ...model.lists, [collection]: { elements, total, at } };
+  if (collection !== 'services') return { ...model, lists };
+  const trails = new Map(
+    (elements as readonly Row<'services'>[]).map(({ name, current_connections: count }) => [
+      name,
+      [...(model.trails.get(name) ?? []), count].slice(-longestTrail),
+    ]),
+  );
+  return { ...model, lists, trails };
+}
+
+/** The elements of a list; none while the list was not read. */
+export function rowsOf<C extends Collection>({ lists }: Model, collection: C): readonly Row<C>[] {
+  return (lists[collection] as Reading<Row<C>> | undefined)?.elements ?? [];
+}

@@ -1,0 +1,19 @@
+/**
+ * The present, in components that show how old something is.
+ */
+import { useEffect, useState } from 'preact/hooks';
+
+/** The time of the page's own clock, in milliseconds; anew each second. */
+export function useNow(): number {
+  const [now, setNow] = useState(() => performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+/** How long ago an instant of the gateway was, in milliseconds. */
+export function sinceInstant(instant: string): number {
+  return Date.now() - Date.parse(instant);
+}

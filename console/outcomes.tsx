@@ -1,0 +1,34 @@
+/**
+ * Outcomes: what became of each act, and the way back.
+ */
+import { usePage } from './page.ts';
+import { useStore } from './store.ts';
+import { text } from './text.ts';
+
+export function Outcomes() {
+  const { outcomes, ask } = usePage();
+  const shown = useStore(outcomes);
+  return (
+    <div class="outcomes" role="status" aria-live="polite">
+      {shown.map(({ key, kind, text: what, detail, undo }) => (
+        <p key={key} class={`outcome ${kind}`}>
+          <span>
+            {what} {detail}
+          </span>
+          {undo !== undefined && (
+            <button type="button" onClick={() => ask(undo)}>
+              {text.verbs.undo}
+            </button>
+          )}
+          <button
+            type="button"
+            aria-label={`${text.done.dismiss}: ${what}`}
+            onClick={() => outcomes.set(shown.filter((each) => each.key !== key))}
+          >
+            ×
+          </button>
+        </p>
+      ))}
+    </div>
+  );
+}

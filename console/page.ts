@@ -1,0 +1,115 @@
+/**
+ * The page as its parts share it: what is known, where it is, what is asked, what was done.
+ */
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Client } from 'gateway-admin-core/client';
+
+import type { Act } from './act.ts';
+import { connect, type LogIn } from './connection.ts';
+import { collections, createModel, reduce, type Message, type Model } from './model.ts';
+import { formatPlace, parsePlace, type Place } from './place.ts';
+import { createStore, type Store } from './store.ts';
+import { watch, type Watch } from './watch.ts';
+
+/** What an act has come to. */
+export interface Outcome {
+  readonly key: number;
+  readonly kind: 'done' | 'refused' | 'unknown';
+  readonly text: string;
+  readonly detail?: string;
+  /** The act that takes it back; left out if none can. */
+  readonly undo?: Act;
+}
+
+export interface Page {
+  readonly model: Store<Model>;
+  readonly place: Store<Place>;
+  /** The client, from the first answer of the interface on. */
+  readonly client: Store<Client | undefined>;
+  /** The act whose dialog is open. */
+  readonly asked: Store<Act | undefined>;
+  readonly outcomes: Store<readonly Outcome[]>;
+  /** The log-in page of the host; empty if the page asks for name and password itself. */
+  readonly logInAddress: string;
+  /** Whether the person has logged in on the page. */
+  readonly hasOwnLogIn: Store<boolean>;
+  /** Goes to another place. The back button leads back, unless only the same place is described further. */
+  go(this: void, change: Partial<Place>, how?: 'push' | 'replace'): void;
+  /** Opens the dialog of an act. An open dialog stays. */
+  ask(this: void, act: Act): void;
+  tell(this: void, outcome: Omit<Outcome, 'key'>): void;
+  /** Reads everything that an act of this page may have changed. */
+  refresh(this: void): void;
+  logIn(this: void, logIn?: LogIn): Promise<void>;
+  logOut(this: void): void;
+}
+
+const now = (): number => performance.now();
+
+export function createPage(address: string, logInAddress: string): Page {
+  const model = createStore(createModel(now()));
+  const place = createStore(parsePlace(location.hash));
+  const client = createStore<Client | undefined>(undefined);
+  const asked = createStore<Act | undefined>(undefined);
+  const outcomes = createStore<readonly Outcome[]>([]);
+  const hasOwnLogIn = createStore(false);
+  let watching: Watch | undefined;
+  let outcomeCount = 0;
+
+  const tell = (message: Message): void => model.set(reduce(model.get(), message));
+
+  addEventListener('popstate', () => place.set(parsePlace(location.hash)));
+
+  return {
+    ...{ model, place, client, asked, outcomes, hasOwnLogIn, logInAddress },
+    go: (change, how = 'push') => {
+      const next = { ...place.get(), ...change };
+      const fragment = formatPlace(next);
+      const target = fragment === '' ? location.pathname + location.search : `#${fragment}`;
+      if (how === 'push') history.pushState(null, '', target);
+      else history.replaceState(null, '', target);
+      place.set(next);
+    },
+    ask: (act) => {
+      if (asked.get() === undefined) asked.set(act);
+    },
+    tell: (outcome) => {
+      outcomeCount += 1;
+      outcomes.set([{ ...outcome, key: outcomeCount }, ...outcomes.get()].slice(0, 5));
+    },
+    refresh: () => watching?.refresh(...collections),
+    logIn: async (logIn) => {
+      watching?.stop();
+      const next = await connect(address, logIn);
+      const answer = await next.interface.get();
+      if (!answer.ok) return tell({ type: 'closed', problem: answer.problem });
+      hasOwnLogIn.set(logIn !== undefined);
+      client.set(next);
+      tell({ type: 'gateway', gateway: answer.value, at: now() });
+      watching = watch(next, { tell, model: model.get }, surroundings);
+    },
+    logOut: () => {
+      watching?.stop();
+      // The password was kept in memory alone.
+      location.reload();
+    },
+  };
+}
+
+const surroundings = {
+  now,
+  isHidden: () => document.hidden,
+  onVisible: (listener: () => void) => {
+    document.addEventListener('visibilitychange', listener);
+    return () => document.removeEventListener('visibilitychange', listener);
+  },
+};
+
+export const PageContext = createContext<Page | undefined>(undefined);
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (page === undefined) throw new Error('There is no page around this part');
+  return page;
+}

@@ -1,0 +1,76 @@
+/**
+ * Plans in sentences: what closes, what stays, what changes, what the gateway is asked for.
+ */
+import type { Plan } from 'gateway-admin-core';
+
+import { text } from './text.ts';
+
+/** A plan that nothing speaks against. */
+export type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
+
+/** What a plan says, by weight: what cannot be taken back first. */
+export interface PlanSentences {
+  readonly closes: readonly string[];
+  readonly stays: readonly string[];
+  readonly changes: readonly string[];
+  readonly asks: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** The parts of a plan, in the order in which they are shown. */
+export const planParts = ['closes', 'stays', 'notes', 'changes', 'asks'] as const;
+
+export function sentencesOf(plan: Accepted): PlanSentences {
+  const { closes, stays, notes = [] } = plan;
+  // The note about these sessions says more than their number.
+  const isNoted = notes.some(({ code }) => code === 'sessions-lose-connection');
+  return {
+    closes: [text.plan.closes(closes.sessions, closes.connections)],
+    stays: stays.sessions === 0 || isNoted ? [] : [text.plan.stays(stays.sessions)],
+    changes: changesOf(plan),
+    asks: plan.effects.map((effect) => {
+      const { type, resource, count } = effect as { type: string; resource: string; count?: number };
+      return text.plan.asks(type, resource, count);
+    }),
+    notes: notes.map(({ detail }) => detail),
+  };
+}
+
+/** The fields that the events change, with their values before and after. */
+function changesOf({ events }: Accepted): readonly string[] {
+  const updates = (events as readonly Partial<Update>[]).filter((event): event is Update => 'after' in event);
+  return updates.flatMap(({ resource, before, after }) =>
+    [...new Set([...Object.keys(before), ...Object.keys(after)])]
+      .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
+      .map((field) => text.plan.change(resource, field, valueText(before[field]), valueText(after[field]))),
+  );
+}
+
+/** An event of changed settings. */
+interface Update {
+  readonly resource: string;
+  readonly before: Readonly<Record<string, unknown>>;
+  readonly after: Readonly<Record<string, unknown>>;
+}
+
+export function valueText(value: unknown): string {
+  if (value === undefined || value === null || value === '')
+    return text.plan.nothing;
+  if (Array.isArray(value)) return value.length === 0 ? text.plan.nothing : value.map(valueText).join(', ');
+  if (typeof value !== 'object') return String(value);
+  const members = Object.entries(value).map(([name, each]) => `${name} ${valueText(each)}`);
+  return members.length === 0 ? text.plan.nothing : members.join(', ');
+}
+
+/** What is different in the plan of now; each sentence that is gone, and each that is new. */
+export function differenceOf(before: Accepted, now: Accepted): readonly { readonly was?: string; readonly is?: string }[] {
+  const [old, fresh] = [sentencesOf(before), sentencesOf(now)];
+  return planParts.flatMap((part) => {
+    const gone = old[part].filter((each) => !fresh[part].includes(each));
+    const come = fresh[part].filter((each) => !old[part].includes(each));
+    return Array.from({ length: Math.max(gone.length, come.length) }, (_each, at) => ({
+      ...(gone[at] === undefined ? {} : { was: gone[at] }),
+      ...(come[at] === undefined ? {} : { is: come[at] }),
+    }));
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * The top line: which gateway, how it is, what is wrong, what is in flight, who looks, and whether all this is true now.
+ */
+import type { Act } from './act.ts';
+import { rowsOf, type Model } from './model.ts';
+import { sinceInstant, useNow } from './now.ts';
+import { usePage } from './page.ts';
+import { useStore } from './store.ts';
+import { text } from './text.ts';
+import { durationText } from './time.ts';
+
+export function Top() {
+  const page = usePage();
+  const model = useStore(page.model);
+  const { gateway } = model;
+  return (
+    <header>
+      <h1>
+        {gateway?.name ?? 'Gateway'}
+        {gateway?.environment !== undefined && <span class="environment">{gateway.environment}</span>}
+      </h1>
+      <Connection model={model} />
+      <Hold />
+      <span class="who">
+        {gateway?.user === undefined
+          ? text.top.anonymous
+          : [gateway.user, gateway.role].filter((each) => each !== undefined).join(', ')}
+      </span>
+      <LogOut />
+      <Alerts model={model} />
+      <InFlight model={model} />
+    </header>
+  );
+}
+
+function LogOut() {
+  const page = usePage();
+  if (!useStore(page.hasOwnLogIn)) return null;
+  return (
+    <button type="button" onClick={page.logOut}>
+      {text.top.logOut}
+    </button>
+  );
+}
+
+/** Whether what is shown is true now, in words. */
+function Connection({ model: { stream, fault, renewal } }: { readonly model: Model }) {
+  const now = useNow();
+  const since = (at: number): string => durationText(now - at);
+  const isOpen = stream.state === 'open' && fault === undefined;
+  return (
+    <span class={`connection ${isOpen ? 'good' : 'bad'}`} role="status">
+      {navigator.onLine ? '' : `${text.connection.offline}; `}
+      {stream.state === 'open' ? text.connection.open : text.connection[stream.state](since(stream.since))}
+      {fault !== undefined && `; ${text.connection.failed(since(fault.since), fault.detail)}`}
+      {renewal !== undefined && now - renewal.at < 60_000 && (
+        <span class="soft"> {text.connection[renewal.why](since(renewal.at))}</span>
+      )}
+    </span>
+  );
+}
+
+function Hold() {
+  const page = usePage();
+  const { gateway } = useStore(page.model);
+  if (gateway?.read_only !== true) return null;
+  return <span class="bad">{text.top.readOnly}</span>;
+}
+
+function Alerts({ model }: { readonly model: Model }) {
+  const page = usePage();
+  useNow();
+  const alerts = rowsOf(model, 'alerts');
+  if (model.lists.alerts === undefined) return null;
+  if (alerts.length === 0) return <p class="good">{text.top.noAlerts}</p>;
+  return (
+    <ul class="alerts" aria-label={text.top.alerts(alerts.length)}>
+      {alerts.map(({ code, resource, detail, since, level }) => (
+        <li key={`${code} ${resource}`} class={level}>
+          <button type="button" class="link" onClick={() => page.go({ open: resource })}>
+            {detail}
+          </button>
+          {since !== undefined && <span class="soft"> {durationText(sinceInstant(since))}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function InFlight({ model }: { readonly model: Model }) {
+  const page = usePage();
+  useNow();
+  const commands = rowsOf(model, 'commands');
+  if (commands.length === 0) return null;
+  return (
+    <ul class="in-flight" aria-label={text.top.inFlight(commands.length)}>
+      {commands.map(({ id, type, resource, actor, since, outcome, progress }) => (
+        <li key={id}>
+          {type} {resource} <span class="soft">{actor}</span> {durationText(sinceInstant(since))}
+          {progress !== undefined && ` ${text.top.progress(progress.done, progress.of)}`}
+          {outcome === 'unknown' && <strong class="bad"> {text.top.unknown} </strong>}
+          {outcome === 'unknown' && (
+            <button type="button" onClick={() => page.ask(abandoning(id, `${type} ${resource}`))}>
+              {text.verbs.abandon}
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function abandoning(id: string, what: string): Act {
+  return { id: 'commands.abandon', title: `${text.verbs.abandon} ${what}`, subject: what, given: [id] };
+}

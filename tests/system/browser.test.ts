@@ -1,37 +1,22 @@
 /**
- * A real browser in front of an interface without a log-in: pages of other origins, and names that lead to this machine. The
- * browser is `BROWSER`, or a Chromium in the path. Where there is none, a line says so.
+ * A real browser in front of an interface without a log-in: pages of other origins, and names that lead to this machine.
  */
-import { spawn } from 'node:child_process';
-import { EventEmitter, once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { delimiter, join } from 'node:path';
 
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createSnapshot } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
+import type { Page } from 'playwright-core';
 
+import { inBrowser } from '../support/browser.ts';
 import { runAdmin } from '../support/running-admin.ts';
-import { temporaryDirectories } from '../support/temporary-directory.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
-// First: a browser writes into its folder until it ends.
 afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
-const newDirectory = temporaryDirectories();
-const browser = findBrowser();
-
-function findBrowser(): string | undefined {
-  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const found = folders
-    .flatMap((folder) => names.map((name) => join(folder, name)))
-    .find((path) => existsSync(path));
-  return process.env['BROWSER'] ?? found;
-}
 
 /** A server on a free port of this machine. */
 async function listen(server: Server): Promise<number> {
@@ -50,15 +35,16 @@ interface Visit {
   readonly seen: readonly Seen[];
 }
 
-/** A page that makes attempts, and tells its own server what came of them. */
+/** A page that makes attempts, and keeps what comes of them in `attempted`. */
 function pageWith(attempts: string): string {
-  return `<!doctype html><title>page</title><body><script type="module">
-    const attempts = {};
-    const attempt = async (name, run) => {
-      try { attempts[name] = await run(); } catch (error) { attempts[name] = error.name; }
-    };
-    ${attempts}
-    await fetch('/attempts', { method: 'POST', body: JSON.stringify(attempts) });
+  return `<!doctype html><title>page</title><body><script>
+    const attempted = (async (attempts) => {
+      const attempt = async (name, run) => {
+        try { attempts[name] = await run(); } catch (error) { attempts[name] = error.name; }
+      };
+      ${attempts}
+      return attempts;
+    })({});
   </script>`;
 }
 
@@ -135,21 +121,14 @@ function consolePage(port: number): string {
 
 /** Opens a page in the browser, and gives what came of it. `optionsFor` gets the origin of the page. */
 async function visit(
-  command: string,
+  page: Page,
   pageFor: (port: number) => string,
   optionsFor: (origin: string) => Parameters<typeof runAdmin>[0] = () => ({}),
 ): Promise<Visit & { readonly changed: boolean }> {
-  const page = new EventEmitter();
-  const told = once(page, 'told') as Promise<[Visit['attempts']]>;
   let port = 0;
   const pagePort = await listen(
-    createServer((request, response) => {
-      void (async () => {
-        let body = '';
-        for await (const chunk of request) body += String(chunk);
-        if (request.url === '/attempts') page.emit('told', JSON.parse(body));
-        response.setHeader('content-type', 'text/html').end(pageFor(port));
-      })();
+    createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end(pageFor(port));
     }),
   );
   const origin = `http://page.example:${String(pagePort)}`;
@@ -169,85 +148,70 @@ async function visit(
       handler(request, response);
     }),
   );
-  const child = spawn(command, [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-dev-shm-usage',
-    '--no-first-run',
-    // Names of others lead to this machine, as after a rebinding.
-    '--host-resolver-rules=MAP *.example 127.0.0.1',
-    `--user-data-dir=${await newDirectory()}`,
-    '--remote-debugging-port=0',
-    `${origin}/`,
-  ]);
-  closing.push(async () => {
-    child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  });
   const before = admin.snapshot;
-  const [attempts] = await told;
+  await page.goto(origin);
+  const attempts = await page.evaluate<Visit['attempts']>('attempted');
   return { attempts, seen, changed: admin.snapshot !== before };
-}
-
-function sayThatThereIsNone(): void {
-  process.stderr.write(
-    'Skipped: no browser was found. Name one in BROWSER to try the pages of other origins.\n',
-  );
 }
 
 describe('a page of another origin, in a real browser', () => {
   // Promise: foreign-origin
-  it('can neither read nor change anything, also under a name that leads to this machine', async () => {
-    if (browser === undefined) return sayThatThereIsNone();
-    const { attempts, seen, changed } = await visit(browser, hostilePage);
-    expect(attempts).toEqual({
-      command: 'TypeError',
-      'simple command': 'opaque 0 ',
-      read: 'TypeError',
-      'opaque read': expect.stringMatching(/^(?:opaque 0 |TypeError)$/),
-      script: 'failed',
-      image: 'failed',
-      events: 'failed',
-      'rebound name': 'TypeError',
-      'rebound frame': 'loaded',
-      form: 'loaded',
-    });
-    expect(changed).toBe(false);
-    // The browser asks before a PUT and learns nothing, so it sends none. What it sends without asking is refused.
-    const statuses = (isMeant: (seen: Seen) => boolean): readonly unknown[] =>
-      seen
-        .filter(isMeant)
-        .map(([method, name, , status]) => `${String(method)} ${String(name)} ${String(status)}`);
-    expect(statuses(([method]) => method !== 'GET')).toEqual([
-      'OPTIONS 127.0.0.1 204',
-      'POST 127.0.0.1 403',
-      'POST 127.0.0.1 403',
-    ]);
-    expect(statuses(([, name]) => name === 'rebound.example')).toEqual([
-      'GET rebound.example 403',
-      'GET rebound.example 403',
-    ]);
-  });
+  it(
+    'can neither read nor change anything, also under a name that leads to this machine',
+    inBrowser(async (page) => {
+      const { attempts, seen, changed } = await visit(page, hostilePage);
+      expect(attempts).toEqual({
+        command: 'TypeError',
+        'simple command': 'opaque 0 ',
+        read: 'TypeError',
+        'opaque read': expect.stringMatching(/^(?:opaque 0 |TypeError)$/),
+        script: 'failed',
+        image: 'failed',
+        events: 'failed',
+        'rebound name': 'TypeError',
+        'rebound frame': 'loaded',
+        form: 'loaded',
+      });
+      expect(changed).toBe(false);
+      // The browser asks before a PUT and learns nothing, so it sends none. What it sends without asking is refused.
+      const statuses = (isMeant: (seen: Seen) => boolean): readonly unknown[] =>
+        seen
+          .filter(isMeant)
+          .map(([method, name, , status]) => `${String(method)} ${String(name)} ${String(status)}`);
+      expect(statuses(([method]) => method !== 'GET')).toEqual([
+        'OPTIONS 127.0.0.1 204',
+        'POST 127.0.0.1 403',
+        'POST 127.0.0.1 403',
+      ]);
+      expect(statuses(([, name]) => name === 'rebound.example')).toEqual([
+        'GET rebound.example 403',
+        'GET rebound.example 403',
+      ]);
+    }),
+  );
 
   // Promise: allowed-origin
-  it('reads and changes the gateway if its origin is allowed, and logs in by itself', async () => {
-    if (browser === undefined) return sayThatThereIsNone();
-    const { attempts, seen, changed } = await visit(browser, consolePage, (origin) => ({
-      access: {
-        allowedOrigins: [origin],
-        authenticate: ({ headers: { authorization } }) =>
-          Promise.resolve(authorization === 'Token t1' ? { name: 'ada' } : undefined),
-      },
-    }));
-    expect(attempts).toEqual({
-      'without a log-in': '401 unauthenticated',
-      list: '200 1 1',
-      patch: '200 412',
-      stop: 204,
-      events: 'text/event-stream true',
-    });
-    expect(changed).toBe(true);
-    expect(seen.filter(([method]) => method === 'OPTIONS').map(([, , , status]) => status)).toContain('204');
-  });
+  it(
+    'reads and changes the gateway if its origin is allowed, and logs in by itself',
+    inBrowser(async (page) => {
+      const { attempts, seen, changed } = await visit(page, consolePage, (origin) => ({
+        access: {
+          allowedOrigins: [origin],
+          authenticate: ({ headers: { authorization } }) =>
+            Promise.resolve(authorization === 'Token t1' ? { name: 'ada' } : undefined),
+        },
+      }));
+      expect(attempts).toEqual({
+        'without a log-in': '401 unauthenticated',
+        list: '200 1 1',
+        patch: '200 412',
+        stop: 204,
+        events: 'text/event-stream true',
+      });
+      expect(changed).toBe(true);
+      expect(seen.filter(([method]) => method === 'OPTIONS').map(([, , , status]) => status)).toContain(
+        '204',
+      );
+    }),
+  );
 });

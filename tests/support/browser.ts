@@ -1,0 +1,85 @@
+/**
+ * Tests in a real browser: one for each test file, and a new profile for each test.
+ */
+import hooks from 'node:async_hooks';
+import { relative } from 'node:path';
+
+import { afterAll, expect } from '@jest/globals';
+import type { Browser, BrowserType, Page } from 'playwright-core';
+
+import { findChromium, type Chromium } from './chromium.ts';
+import { root } from './project.ts';
+
+let opening: Promise<Browser | undefined> | undefined;
+const storages: hooks.AsyncLocalStorage<unknown>[] = [];
+
+afterAll(closeBrowser);
+
+/**
+ * Gives the function of a test in a browser. The test gets an empty page. All names below `.example` lead to this machine.
+ * Where there is no browser, a line says so, and the test does not run.
+ */
+export function inBrowser(test: (page: Page) => Promise<void>): () => Promise<void> {
+  return async () => {
+    opening ??= openBrowser();
+    const context = await (await opening)?.newContext();
+    if (context === undefined) return;
+    try {
+      await test(await context.newPage());
+    } finally {
+      await context.close();
+    }
+  };
+}
+
+/** Ends the browser of this file, if there is one. */
+export async function closeBrowser(): Promise<void> {
+  try {
+    await (await opening)?.close();
+  } finally {
+    opening = undefined;
+    for (const storage of storages) storage.disable();
+  }
+}
+
+async function openBrowser(): Promise<Browser | undefined> {
+  const found = await findChromium();
+  if (found !== undefined) return launch(await loadPlaywright(), found);
+  const file = relative(root, expect.getState().testPath ?? '');
+  process.stderr.write(`${file}: skipped, because no Chromium was found. Name one in CHROMIUM_PATH.\n`);
+  return undefined;
+}
+
+/** Loads Playwright. On Node 20, its storages slow down every promise of this worker until they are disabled. */
+async function loadPlaywright(): Promise<BrowserType> {
+  const whole = { value: hooks.AsyncLocalStorage, configurable: true };
+  class KnownStorage extends whole.value<unknown> {
+    constructor() {
+      super();
+      storages.push(this);
+    }
+  }
+  // From Node 22 on, the member has no setter.
+  Object.defineProperty(hooks, 'AsyncLocalStorage', { ...whole, value: KnownStorage });
+  try {
+    return (await import('playwright-core')).chromium;
+  } finally {
+    Object.defineProperty(hooks, 'AsyncLocalStorage', whole);
+  }
+}
+
+async function launch(playwright: BrowserType, { path, variables }: Chromium): Promise<Browser> {
+  const options = {
+    executablePath: path,
+    env: { ...process.env, ...variables },
+    args: ['--host-resolver-rules=MAP *.example 127.0.0.1', '--no-proxy-server'],
+  };
+  try {
+    // Chromium has no sandbox for root.
+    return await playwright.launch({ ...options, chromiumSandbox: process.getuid?.() !== 0 });
+  } catch (error) {
+    // Many containers, and AppArmor on some systems, forbid the namespaces that the sandbox needs.
+    if (!String(error).includes('sandboxing failed')) throw error;
+    return playwright.launch(options);
+  }
+}

@@ -17,7 +17,7 @@ const pure = [
   'src/snapshot/**',
   'src/resources/**',
 ];
-const typescript = ['**/*.ts'];
+const typescript = ['**/*.{ts,tsx}'];
 
 const noRfc6902 = {
   selector:

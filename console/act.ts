@@ -44,7 +44,17 @@ export interface Subject {
   readonly name: string;
 }
 
-type Maker = (subject: Subject) => Act;
+/** A row of the acts on a resource. */
+interface ActRow {
+  readonly act: (subject: Subject) => Act;
+  /** Whether the act would leave a resource in this state as it is. */
+  readonly isMoot?: (resource: Shown) => boolean;
+}
+
+/** What the page knows of the state of a resource. */
+type Shown = Readonly<Record<string, unknown>>;
+
+type Maker = ActRow['act'];
 
 const simple =
   (id: EndpointId, verb: string): Maker =>
@@ -78,36 +88,52 @@ const draining =
     ],
   });
 
-const deleting =
-  (id: EndpointId): Maker =>
-  (subject) => simple(id, text.verbs.delete)(subject);
+/** Acts that close everything that a resource has open. */
+const closing =
+  (id: EndpointId, titleFor: (name: string) => string): Maker =>
+  (subject) => ({ ...simple(id, '')(subject), title: titleFor(subject.name), closesAll: true });
+
+const isStarted = ({ state }: Shown): boolean => state === 'started';
+const isStopped = ({ state }: Shown): boolean => state === 'stopped';
+const isNotDraining = ({ drain }: Shown): boolean => drain === undefined;
+const isInMaintenance = ({ status }: Shown): boolean =>
+  (status as readonly string[] | undefined)?.includes('maintenance') === true;
+
+const { verbs } = text;
 
 /** The acts on a resource, by the endpoint that `may` names, in the order in which they are shown. */
-export const actsOnResource: Readonly<Partial<Record<EndpointId, Maker>>> = {
-  'services.start': simple('services.start', text.verbs.start),
-  'services.stop': simple('services.stop', text.verbs.stop),
-  'services.drain': draining('services.drain'),
-  'services.resume': simple('services.resume', text.verbs.resume),
-  'services.closeSessions': (subject) => ({
-    ...simple('services.closeSessions', text.verbs.closeSessions)(subject),
-    title: text.closeSessionsOf(subject.name),
-    closesAll: true,
-  }),
-  'services.delete': deleting('services.delete'),
-  'servers.setMaintenance': simple('servers.setMaintenance', text.verbs.setMaintenance),
-  'servers.clearMaintenance': simple('servers.clearMaintenance', text.verbs.clearMaintenance),
-  'servers.drain': draining('servers.drain'),
-  'servers.resume': simple('servers.resume', text.verbs.resume),
-  'servers.closeConnections': (subject) => ({
-    ...simple('servers.closeConnections', text.verbs.closeConnections)(subject),
-    title: text.closeConnectionsOf(subject.name),
-    closesAll: true,
-  }),
-  'servers.delete': deleting('servers.delete'),
-  'monitors.start': simple('monitors.start', text.verbs.start),
-  'monitors.stop': simple('monitors.stop', text.verbs.stop),
-  'monitors.delete': deleting('monitors.delete'),
-  'filters.delete': deleting('filters.delete'),
+export const actsOnResource: Readonly<Partial<Record<EndpointId, ActRow>>> = {
+  'services.start': { act: simple('services.start', verbs.start), isMoot: isStarted },
+  'services.stop': { act: simple('services.stop', verbs.stop), isMoot: isStopped },
+  'services.drain': { act: draining('services.drain') },
+  'services.resume': { act: simple('services.resume', verbs.resume), isMoot: isNotDraining },
+  'services.closeSessions': { act: closing('services.closeSessions', text.closeSessionsOf) },
+  'services.delete': { act: simple('services.delete', verbs.delete) },
+  'servers.setMaintenance': {
+    act: simple('servers.setMaintenance', verbs.setMaintenance),
+    isMoot: isInMaintenance,
+  },
+  'servers.clearMaintenance': {
+    act: simple('servers.clearMaintenance', verbs.clearMaintenance),
+    isMoot: (resource) => !isInMaintenance(resource),
+  },
+  'servers.drain': { act: draining('servers.drain') },
+  'servers.resume': { act: simple('servers.resume', verbs.resume), isMoot: isNotDraining },
+  'servers.closeConnections': { act: closing('servers.closeConnections', text.closeConnectionsOf) },
+  'servers.delete': { act: simple('servers.delete', verbs.delete) },
+  'monitors.start': { act: simple('monitors.start', verbs.start), isMoot: isStarted },
+  'monitors.stop': { act: simple('monitors.stop', verbs.stop), isMoot: isStopped },
+  'monitors.delete': { act: simple('monitors.delete', verbs.delete) },
+  'filters.delete': { act: simple('filters.delete', verbs.delete) },
+  'sessions.close': {
+    act: ({ name, link }) => ({
+      id: 'sessions.close',
+      title: text.closeSession(name),
+      subject: name,
+      given: [Number(name)],
+      resource: link,
+    }),
+  },
 };
 
 /** The act that changes the settings of a resource. */

@@ -39,7 +39,8 @@ export function App() {
     const { name, environment } = gateway ?? {};
     document.title = [name ?? 'Gateway', environment].filter((each) => each !== undefined).join(' · ');
   }, [gateway]);
-  if (access.state === 'opening') return <p class="opening">{fault === '' ? text.connection.opening : fault}</p>;
+  if (access.state === 'opening')
+    return <p class="opening">{fault === '' ? text.connection.opening : fault}</p>;
   if (access.state === 'closed') return <LogInForm problem={access.problem} />;
   return <OpenPage />;
 }

@@ -1,7 +1,13 @@
 /**
  * The connection: where the interface is, and with which log-in requests are sent.
  */
-import { createClient, sendWithFetch, type Answer, type Client, type EndpointId } from 'gateway-admin-core/client';
+import {
+  createClient,
+  sendWithFetch,
+  type Answer,
+  type Client,
+  type EndpointId,
+} from 'gateway-admin-core/client';
 import type { Plan } from 'gateway-admin-core';
 
 /** The address of the interface. The path of the document counts as if it ended with a slash. */
@@ -25,7 +31,8 @@ export interface LogIn {
 export async function connect(address: string, logIn?: LogIn): Promise<Client> {
   const credentials = logIn === undefined ? await credentialsFor(address) : 'omit';
   const send = sendWithFetch(address, {
-    headers: logIn === undefined ? {} : { authorization: `Basic ${encode(`${logIn.name}:${logIn.password}`)}` },
+    headers:
+      logIn === undefined ? {} : { authorization: `Basic ${encode(`${logIn.name}:${logIn.password}`)}` },
     fetch: (url, init) => fetch(url, { ...init, credentials }),
   });
   return createClient(send);
@@ -34,7 +41,9 @@ export async function connect(address: string, logIn?: LogIn): Promise<Client> {
 async function credentialsFor(address: string): Promise<RequestCredentials> {
   const response = await fetch(address, { credentials: 'omit' });
   void response.body?.cancel();
-  return /\b(?:basic|digest)\b/i.test(response.headers.get('www-authenticate') ?? '') ? 'omit' : 'same-origin';
+  return /\b(?:basic|digest)\b/i.test(response.headers.get('www-authenticate') ?? '')
+    ? 'omit'
+    : 'same-origin';
 }
 
 /** Base64 of the UTF-8 of a text (RFC 7617 §2.1). */

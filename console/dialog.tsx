@@ -50,11 +50,14 @@ function OpenDialog({ act, client, close }: Props) {
     let isLate = false;
     setPhase({ name: 'planning' });
     // While a person types, each letter would ask for a plan.
-    const timer = setTimeout(() => {
-      void planOf(client, act, given).then((next) => {
-        if (!isLate) setPhase(next);
-      });
-    }, act.inputs === undefined ? 0 : 250);
+    const timer = setTimeout(
+      () => {
+        void planOf(client, act, given).then((next) => {
+          if (!isLate) setPhase(next);
+        });
+      },
+      act.inputs === undefined ? 0 : 250,
+    );
     return () => {
       isLate = true;
       clearTimeout(timer);
@@ -86,7 +89,12 @@ function OpenDialog({ act, client, close }: Props) {
         <PhaseText phase={phase} />
         <Others act={act} />
       </div>
-      <Buttons act={act} phase={phase} send={(plan) => void send(plan)} close={() => dialog.current?.close()} />
+      <Buttons
+        act={act}
+        phase={phase}
+        send={(plan) => void send(plan)}
+        close={() => dialog.current?.close()}
+      />
     </dialog>
   );
 }
@@ -100,7 +108,9 @@ async function planOf(client: Client, { id, options }: Act, given: readonly unkn
     const answer = await commandOf(client, id).plan(...given, { ...options });
     if (!answer.ok) return { name: 'refused', problem: answer.problem };
     const plan = answer.value;
-    return plan.outcome === 'refused' ? { name: 'refused', problem: plan.problem } : { name: 'planned', plan };
+    return plan.outcome === 'refused'
+      ? { name: 'refused', problem: plan.problem }
+      : { name: 'planned', plan };
   } catch (error) {
     return { name: 'broken', detail: (error as Error).message };
   }
@@ -138,7 +148,8 @@ async function perform(
 
 async function doneOf(client: Client, act: Act, value: unknown, took: number) {
   const { command, closed, outcome } = (value ?? {}) as Partial<CommandOutcome>;
-  const what = outcome === 'unchanged' ? text.done.unchanged(act.title) : text.done.title(act.title, tookText(took));
+  const what =
+    outcome === 'unchanged' ? text.done.unchanged(act.title) : text.done.title(act.title, tookText(took));
   const undo = await undoOf(client, act, command);
   return {
     kind: 'done' as const,
@@ -149,7 +160,11 @@ async function doneOf(client: Client, act: Act, value: unknown, took: number) {
 }
 
 /** The act that takes back what was just done; `undefined` if none can, or if that cannot be found out. */
-async function undoOf(client: Client, { id, title, resource }: Act, command?: string): Promise<Act | undefined> {
+async function undoOf(
+  client: Client,
+  { id, title, resource }: Act,
+  command?: string,
+): Promise<Act | undefined> {
   // A patch answers with the resource, and its own entry is the newest of the resource.
   if (command === undefined && !id.endsWith('.patch')) return undefined;
   try {
@@ -302,7 +317,11 @@ function Buttons({ act, phase, send, close }: ButtonProps) {
       {wanted !== undefined && (
         <label>
           {text.plan.type(wanted)}
-          <input value={name} autocomplete="off" onInput={({ currentTarget }) => setName(currentTarget.value)} />
+          <input
+            value={name}
+            autocomplete="off"
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
         </label>
       )}
       <div class="buttons">

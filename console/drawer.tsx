@@ -78,7 +78,7 @@ export function Drawer({ link }: { readonly link: string }) {
       {read.state === 'failed' && <p class="bad">{read.detail}</p>}
       {read.state === 'read' && (
         <>
-          <Acts subject={{ collection, link, name }} may={read.resource.may} />
+          <Acts subject={{ collection, link, name }} resource={read.resource} />
           <div class="tabs" role="tablist" aria-label={name}>
             {tabs.map((each) => (
               <button
@@ -104,11 +104,14 @@ export function Drawer({ link }: { readonly link: string }) {
 }
 
 /** The acts on a resource. Of one that is not possible, the reason is shown. */
-function Acts({ subject, may }: { readonly subject: Subject; readonly may: readonly May[] }) {
+function Acts({ subject, resource }: { readonly subject: Subject; readonly resource: Resource }) {
+  const { may } = resource;
   const page = usePage();
-  const rows = may.flatMap((row) => {
-    const act = actsOnResource[row.id as EndpointId]?.(subject);
-    return act === undefined ? [] : [{ row, act }];
+  // In the order of the table, not of the answer.
+  const rows = (Object.keys(actsOnResource) as EndpointId[]).flatMap((id) => {
+    const [row, known] = [may.find((each) => each.id === id), actsOnResource[id]];
+    if (row === undefined || known === undefined || known.isMoot?.(resource) === true) return [];
+    return [{ row, act: known.act(subject) }];
   });
   const denied = rows.filter(({ row }) => !row.allowed);
   return (
@@ -189,7 +192,10 @@ function Settings({ subject, read }: SettingsProps) {
   const fields = (fieldTable[subject.collection] ?? []).filter(({ isSettable }) => isSettable);
   const [base, setBase] = useState(read);
   const [typed, setTyped] = useState<Typed>(() => textsOf(fields, read.resource));
-  const [refusal, setRefusal] = useState<{ readonly problem: Problem; readonly patch: readonly Operation[] }>();
+  const [refusal, setRefusal] = useState<{
+    readonly problem: Problem;
+    readonly patch: readonly Operation[];
+  }>();
   const patch = patchOf(fields, base.resource, typed);
   const isOld = base.etag !== read.etag;
   useEffect(() => {
@@ -220,14 +226,7 @@ function Settings({ subject, read }: SettingsProps) {
   const faults = refusal === undefined ? {} : faultsByField(refusal.problem.errors ?? [], refusal.patch);
   return (
     <form class="settings" onSubmit={(event) => void plan(event)}>
-      {isOld && patch.length > 0 && (
-        <p role="alert">
-          {text.drawer.changedMeanwhile}{' '}
-          <button type="button" onClick={take}>
-            {text.drawer.take}
-          </button>
-        </p>
-      )}
+      {isOld && patch.length > 0 && <ChangedMeanwhile take={take} />}
       {fields.map((field) => (
         <SettingField
           key={field.name}
@@ -247,6 +246,17 @@ function Settings({ subject, read }: SettingsProps) {
         </button>
       </div>
     </form>
+  );
+}
+
+function ChangedMeanwhile({ take }: { readonly take: () => void }) {
+  return (
+    <p role="alert">
+      {text.drawer.changedMeanwhile}{' '}
+      <button type="button" onClick={take}>
+        {text.drawer.take}
+      </button>
+    </p>
   );
 }
 

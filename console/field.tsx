@@ -14,11 +14,20 @@ interface Props {
   readonly fault?: string | undefined;
 }
 
-export function InputField({ input: { name, label, type, hint, choices }, value, change, isDisabled, fault }: Props) {
+export function InputField({
+  input: { name, label, type, hint, choices },
+  value,
+  change,
+  isDisabled,
+  fault,
+}: Props) {
   const id = useId();
   const notes = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`];
-  const write = ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }): void =>
-    change(currentTarget.value);
+  const write = ({
+    currentTarget,
+  }: {
+    readonly currentTarget: HTMLInputElement | HTMLTextAreaElement;
+  }): void => change(currentTarget.value);
   const shared = {
     id,
     name,

@@ -28,7 +28,7 @@ function textOf({ type, isSecret }: Field, value: unknown): string {
     return Object.entries(value as Values)
       .map(([name, each]) => `${name} = ${typeof each === 'string' ? each : JSON.stringify(each)}`)
       .join('\n');
-  return String(value as string | number | boolean);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function nameOf(link: string): string {
@@ -69,7 +69,9 @@ function valueOf({ name, type }: Field, text: string, before: unknown): unknown 
     case 'flag':
       return text === 'true';
     case 'names':
-      return wordsOf(text).map((each) => (each.startsWith('/') ? each : linkTo(collectionOf[name] ?? name, each)));
+      return wordsOf(text).map((each) =>
+        each.startsWith('/') ? each : linkTo(collectionOf[name] ?? name, each),
+      );
     case 'words':
       return wordsOf(text);
     case 'map':

@@ -98,8 +98,10 @@ function whatOf({ events, resources }: Entry): string {
 
 /** The changes of an event: each operation in a line. */
 function changesOf(event: Entry['events'][number]): readonly string[] {
-  const { operations } = event as { readonly operations?: readonly { op: string; path: string; value?: unknown }[] };
-  return (operations ?? []).map(({ op, path, value }) =>
-    `${op} ${path}${value === undefined ? '' : ` ${JSON.stringify(value)}`}`,
+  const { operations } = event as {
+    readonly operations?: readonly { op: string; path: string; value?: unknown }[];
+  };
+  return (operations ?? []).map(
+    ({ op, path, value }) => `${op} ${path}${value === undefined ? '' : ` ${JSON.stringify(value)}`}`,
   );
 }

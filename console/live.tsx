@@ -36,7 +36,7 @@ function EventLine({ event }: SeenEvent) {
         {resource}
       </button>
       {actor !== undefined && <span class="soft"> {actor}</span>}
-      {'reason' in event && event.reason !== undefined && <span class="soft"> {event.reason}</span>}
+      {'reason' in event && <span class="soft"> {event.reason}</span>}
     </li>
   );
 }

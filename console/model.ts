@@ -2,7 +2,7 @@
  * The model: what the page knows of the gateway, and since when. It changes by messages alone.
  */
 import type { Endpoints, ShownEvent } from 'gateway-admin-core/client';
-import type { InterfaceRepresentation, Problem } from 'gateway-admin-core';
+import type { InterfaceRepresentation, May, Problem } from 'gateway-admin-core';
 
 /** The lists that the page shows, by the name of their group in the client. */
 export const collections = [
@@ -19,7 +19,9 @@ export const collections = [
 export type Collection = (typeof collections)[number];
 
 /** An element of a list. */
-export type Row<C extends Collection> = Endpoints[`${C}.list`] extends { readonly element: infer R } ? R : never;
+export type Row<C extends Collection> = Endpoints[`${C}.list`] extends { readonly element: infer R }
+  ? R
+  : never;
 
 /** A list as it was read. Times are milliseconds of the page's own clock. */
 export interface Reading<R> {
@@ -43,9 +45,12 @@ export type Access =
   | { readonly state: 'open' }
   | { readonly state: 'closed'; readonly problem: Problem };
 
+/** The gateway, and what the person may do with it now. */
+export type GatewayOfCaller = InterfaceRepresentation & { readonly may: readonly May[] };
+
 export interface Model {
   readonly access: Access;
-  readonly gateway?: InterfaceRepresentation;
+  readonly gateway?: GatewayOfCaller;
   readonly lists: { readonly [C in Collection]?: Reading<Row<C>> };
   /** Open sessions of each service, by name. */
   readonly trails: ReadonlyMap<string, Trail>;
@@ -61,7 +66,7 @@ export interface Model {
 
 export type Message =
   | { readonly type: 'closed'; readonly problem: Problem }
-  | { readonly type: 'gateway'; readonly gateway: InterfaceRepresentation; readonly at: number }
+  | { readonly type: 'gateway'; readonly gateway: GatewayOfCaller }
   | {
       readonly type: 'list';
       readonly collection: Collection;
@@ -135,5 +140,5 @@ function withList(model: Model, message: Extract<Message, { readonly type: 'list
 
 /** The elements of a list; none while the list was not read. */
 export function rowsOf<C extends Collection>({ lists }: Model, collection: C): readonly Row<C>[] {
-  return (lists[collection] as Reading<Row<C>> | undefined)?.elements ?? [];
+  return lists[collection]?.elements ?? [];
 }

@@ -7,7 +7,7 @@ import type { Client } from 'gateway-admin-core/client';
 
 import type { Act } from './act.ts';
 import { connect, type LogIn } from './connection.ts';
-import { collections, createModel, reduce, type Message, type Model } from './model.ts';
+import { createModel, reduce, type Message, type Model } from './model.ts';
 import { formatPlace, parsePlace, type Place } from './place.ts';
 import { createStore, type Store } from './store.ts';
 import { watch, type Watch } from './watch.ts';
@@ -78,15 +78,18 @@ export function createPage(address: string, logInAddress: string): Page {
       outcomeCount += 1;
       outcomes.set([{ ...outcome, key: outcomeCount }, ...outcomes.get()].slice(0, 5));
     },
-    refresh: () => watching?.refresh(...collections),
+    refresh: () => watching?.refresh(),
     logIn: async (logIn) => {
       watching?.stop();
       const next = await connect(address, logIn);
-      const answer = await next.interface.get();
-      if (!answer.ok) return tell({ type: 'closed', problem: answer.problem });
+      const answer = await next.interface.get({ may: true });
+      if (!answer.ok) {
+        tell({ type: 'closed', problem: answer.problem });
+        return;
+      }
       hasOwnLogIn.set(logIn !== undefined);
       client.set(next);
-      tell({ type: 'gateway', gateway: answer.value, at: now() });
+      tell({ type: 'gateway', gateway: answer.value });
       watching = watch(next, { tell, model: model.get }, surroundings);
     },
     logOut: () => {
@@ -100,7 +103,7 @@ export function createPage(address: string, logInAddress: string): Page {
 const surroundings = {
   now,
   isHidden: () => document.hidden,
-  onVisible: (listener: () => void) => {
+  onVisibility: (listener: () => void) => {
     document.addEventListener('visibilitychange', listener);
     return () => document.removeEventListener('visibilitychange', listener);
   },

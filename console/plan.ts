@@ -54,16 +54,18 @@ interface Update {
 }
 
 export function valueText(value: unknown): string {
-  if (value === undefined || value === null || value === '')
-    return text.plan.nothing;
+  if (value === undefined || value === null || value === '') return text.plan.nothing;
   if (Array.isArray(value)) return value.length === 0 ? text.plan.nothing : value.map(valueText).join(', ');
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
   const members = Object.entries(value).map(([name, each]) => `${name} ${valueText(each)}`);
   return members.length === 0 ? text.plan.nothing : members.join(', ');
 }
 
 /** What is different in the plan of now; each sentence that is gone, and each that is new. */
-export function differenceOf(before: Accepted, now: Accepted): readonly { readonly was?: string; readonly is?: string }[] {
+export function differenceOf(
+  before: Accepted,
+  now: Accepted,
+): readonly { readonly was?: string; readonly is?: string }[] {
   const [old, fresh] = [sentencesOf(before), sentencesOf(now)];
   return planParts.flatMap((part) => {
     const gone = old[part].filter((each) => !fresh[part].includes(each));

@@ -2,33 +2,18 @@
  * Sessions: a list of any length, of which the visible part is read.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Client, SessionSearch } from 'gateway-admin-core/client';
-import type { SessionRepresentation } from 'gateway-admin-core';
+import type { SessionSearch } from 'gateway-admin-core/client';
 
 import { closingChosen, closingOf } from './act.ts';
 import { usePage } from './page.ts';
 import { criteria } from './place.ts';
+import { SessionReader, unread, type Part, type Session } from './session-reader.ts';
 import { useStore } from './store.ts';
 import { Age, nameInLink, ResourceLink } from './tables.tsx';
 import { text } from './text.ts';
 import { windowOf } from './window.ts';
 
 const rowHeight = 28;
-/** How often the visible part is read, in milliseconds. */
-const paceMs = 4000;
-const fields = ['id', 'user', 'address', 'service', 'connected', 'idle', 'etag'] as const;
-
-type Session = Pick<SessionRepresentation, (typeof fields)[number]>;
-
-/** The part of the list that was read. */
-interface Part {
-  readonly first: number;
-  readonly rows: readonly Session[];
-  readonly total: number;
-  readonly at: number;
-}
-
-const nothing: Part = { first: 0, rows: [], total: 0, at: -Infinity };
 
 export function Sessions() {
   const page = usePage();
@@ -37,147 +22,151 @@ export function Sessions() {
   return <SessionList key={JSON.stringify(search)} search={search} />;
 }
 
+/** The chosen sessions: the entity tag of each, by id. */
+type Chosen = ReadonlyMap<number, string>;
+
 function SessionList({ search }: { readonly search: SessionSearch }) {
+  const [part, want] = useParts(search);
+  const [chosen, setChosen] = useState<Chosen>(new Map());
+  return (
+    <section aria-label={text.views.sessions}>
+      <Criteria search={search} />
+      <Bar part={part} search={search} chosen={chosen} />
+      {part.fault !== '' && <p class="bad">{part.fault}</p>}
+      <Grid part={part} want={want} chosen={chosen} choose={setChosen} />
+      {part.total === 0 && part.at !== undefined && <p class="none">{text.sessions.none}</p>}
+    </section>
+  );
+}
+
+/** The part of the list that was read, and a function that says which part is wanted. */
+function useParts(search: SessionSearch): readonly [Part, (first: number, end: number) => void] {
   const page = usePage();
   const client = useStore(page.client);
-  const viewport = useRef<HTMLDivElement>(null);
-  const [scrolled, setScrolled] = useState(0);
-  const [visible, setVisible] = useState(600);
-  const [chosen, setChosen] = useState<ReadonlyMap<number, string>>(new Map());
-  const { part, fault, want } = useParts(client, search);
-  const { first, end, height, top } = windowOf(part.total, rowHeight, scrolled, visible);
-
+  const [part, setPart] = useState(unread);
+  const reader = useRef<SessionReader>(undefined);
   useEffect(() => {
-    const element = viewport.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setVisible(element.clientHeight));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => want(first, Math.max(end, first + 60)), [first, end, want]);
+    if (client === undefined) return undefined;
+    const own = new SessionReader(client, search, (change) =>
+      setPart((before) => ({ ...before, ...change })),
+    );
+    reader.current = own;
+    void own.run();
+    return () => own.stop();
+  }, [client, search]);
+  return [part, (first, end) => reader.current?.want(first, end)];
+}
 
+interface BarProps {
+  readonly part: Part;
+  readonly search: SessionSearch;
+  readonly chosen: Chosen;
+}
+
+/** How many sessions there are, and what can be done with them. */
+function Bar({ part, search, chosen }: BarProps) {
+  const page = usePage();
   const words = criteria.flatMap((each) => {
     const value = search[each];
     return value === undefined ? [] : [text.sessions.words[each](String(value))];
   });
   return (
-    <section aria-label={text.views.sessions}>
-      <Criteria search={search} />
-      <p class="bar">
-        <span role="status">{part.at === -Infinity ? '' : text.sessions.total(part.total)}</span>
-        <Age at={part.at === -Infinity ? undefined : part.at} />
-        <button
-          type="button"
-          disabled={part.total === 0}
-          onClick={() => page.ask(closingOf(search, words.join(', ')))}
-        >
-          {text.sessions.close}
-        </button>
-        <button
-          type="button"
-          disabled={chosen.size === 0}
-          onClick={() => page.ask(closingChosen([...chosen].map(([id, etag]) => ({ id, etag }))))}
-        >
-          {text.sessions.closeChosen} ({chosen.size})
-        </button>
-      </p>
-      {fault !== '' && <p class="bad">{fault}</p>}
-      <div class="session-head" aria-hidden="true">
-        {(['choose', 'id', 'user', 'address', 'service', 'connected', 'idle'] as const).map((each) => (
-          <span key={each}>{each === 'choose' ? '' : text.columns[each]}</span>
-        ))}
-      </div>
-      <div
-        class="sessions"
-        ref={viewport}
-        role="table"
-        tabIndex={0}
-        aria-label={text.views.sessions}
-        aria-rowcount={part.total}
-        onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop)}
+    <p class="bar">
+      <span role="status">{part.at === undefined ? '' : text.sessions.total(part.total)}</span>
+      <Age at={part.at} />
+      <button
+        type="button"
+        disabled={part.total === 0}
+        onClick={() => page.ask(closingOf(search, words.join(', ')))}
       >
-        <div class="whole" role="rowgroup" style={{ height: `${String(height)}px` }}>
-          <div style={{ transform: `translateY(${String(top)}px)` }} role="presentation">
-            {Array.from({ length: end - first }, (_each, at) => {
-              const row = part.rows[first + at - part.first];
-              return (
-                <SessionRow
-                  key={row?.id ?? `empty-${String(first + at)}`}
-                  row={row}
-                  position={first + at}
-                  isChosen={row !== undefined && chosen.get(row.id) === row.etag}
-                  choose={(isChosen) => setChosen(withChoice(chosen, row, isChosen))}
-                />
-              );
-            })}
-          </div>
-        </div>
-      </div>
-      {part.total === 0 && part.at !== -Infinity && <p class="none">{text.sessions.none}</p>}
-    </section>
+        {words.length === 0 ? text.closeAllSessions : text.closeSessionsThat(words.join(', '))}
+      </button>
+      <button
+        type="button"
+        disabled={chosen.size === 0}
+        onClick={() => page.ask(closingChosen([...chosen].map(([id, etag]) => ({ id, etag }))))}
+      >
+        {text.closeChosen(chosen.size)}
+      </button>
+    </p>
   );
 }
 
-function withChoice(chosen: ReadonlyMap<number, string>, row: Session | undefined, isChosen: boolean) {
+interface GridProps {
+  readonly part: Part;
+  readonly want: (first: number, end: number) => void;
+  readonly chosen: Chosen;
+  readonly choose: (chosen: Chosen) => void;
+}
+
+/** The list: only the visible rows are drawn. */
+function Grid({ part, want, chosen, choose }: GridProps) {
+  const viewport = useRef<HTMLDivElement>(null);
+  const [scrolled, setScrolled] = useState(0);
+  const [visible, setVisible] = useState(600);
+  const { first, end, height, top } = windowOf(part.total, rowHeight, scrolled, visible);
+  useEffect(() => {
+    const element = viewport.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setVisible(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  // A list that grows may show more rows before its length is read anew.
+  useEffect(() => want(first, Math.max(end, first + 60)), [first, end]);
+  return (
+    <div
+      class="sessions"
+      ref={viewport}
+      role="table"
+      tabIndex={0}
+      aria-label={text.views.sessions}
+      aria-rowcount={part.total}
+      onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop)}
+    >
+      <Head />
+      <div class="whole" role="rowgroup" style={{ height: `${String(height)}px` }}>
+        <div style={{ transform: `translateY(${String(top)}px)` }} role="presentation">
+          {Array.from({ length: end - first }, (_each, at) => {
+            const row = part.rows[first + at - part.first];
+            return (
+              <SessionRow
+                key={row?.id ?? `unread-${String(first + at)}`}
+                row={row}
+                position={first + at}
+                isChosen={row !== undefined && chosen.get(row.id) === row.etag}
+                choose={(isChosen) => choose(withChoice(chosen, row, isChosen))}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Head() {
+  const { choose, id, user, address, service, connected, idle } = text.columns;
+  return (
+    <div class="session session-head" role="row" aria-rowindex={1}>
+      <span role="columnheader">
+        <span class="hidden">{choose}</span>
+      </span>
+      {[id, user, address, service, connected, idle].map((each) => (
+        <span key={each} role="columnheader">
+          {each}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function withChoice(chosen: Chosen, row: Session | undefined, isChosen: boolean): Chosen {
   const next = new Map(chosen);
   if (row?.etag === undefined) return next;
   if (isChosen) next.set(row.id, row.etag);
   else next.delete(row.id);
   return next;
-}
-
-/** Reads the wanted part, again and again: one request at a time, and none while nobody looks at the page. */
-function useParts(client: Client | undefined, search: SessionSearch) {
-  const [part, setPart] = useState(nothing);
-  const [fault, setFault] = useState('');
-  const wanted = useRef<readonly [number, number]>([0, 60]);
-  const wake = useRef(() => undefined as void);
-  useEffect(() => {
-    const ending = new AbortController();
-    const { signal } = ending;
-    async function run(): Promise<void> {
-      while (!signal.aborted && client !== undefined) {
-        const [first, end] = wanted.current;
-        if (!document.hidden) await read(client, first, end);
-        if (wanted.current[0] === first && wanted.current[1] === end) await pause();
-      }
-    }
-    async function read(from: Client, first: number, end: number): Promise<void> {
-      try {
-        const range: [number, number] = [first, end - 1];
-        const answer = await from.sessions.list({ ...search, fields, range, signal });
-        if (!answer.ok) return setFault(answer.problem.detail);
-        const { elements, total } = answer.value;
-        setPart({ first, rows: elements, total, at: performance.now() });
-        setFault('');
-      } catch (error) {
-        if (signal.aborted) return;
-        setFault((error as Error).message);
-        await pause();
-      }
-    }
-    function pause(): Promise<void> {
-      return new Promise((resolve) => {
-        const timer = setTimeout(resolve, paceMs);
-        wake.current = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    void run();
-    return () => {
-      ending.abort();
-      wake.current();
-    };
-  }, [client]);
-  const [want] = useState(() => (first: number, end: number): void => {
-    const [before, beforeEnd] = wanted.current;
-    if (before === first && beforeEnd === end) return;
-    wanted.current = [first, end];
-    wake.current();
-  });
-  return { part, fault, want };
 }
 
 function Criteria({ search }: { readonly search: SessionSearch }) {
@@ -227,7 +216,7 @@ function SessionRow({ row, position, isChosen, choose }: RowProps) {
   const [id, user, address, connected, idle] =
     row === undefined ? ['…'] : [row.id, row.user, row.address, row.connected, row.idle];
   return (
-    <div class="session" role="row" aria-rowindex={position + 1} data-row>
+    <div class="session" role="row" aria-rowindex={position + 2} data-row>
       <span role="cell">
         {row !== undefined && (
           <input

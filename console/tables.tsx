@@ -26,14 +26,21 @@ const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
   services: columns<Row<'services'>>(
     { title: text.columns.name, cell: ({ name }) => <Link collection="services" name={name} /> },
     { title: text.columns.state, cell: (row) => <State {...row} /> },
-    { title: text.columns.sessions, isNumber: true, cell: (row, model) => <SessionCount row={row} model={model} /> },
+    {
+      title: text.columns.sessions,
+      isNumber: true,
+      cell: (row, model) => <SessionCount row={row} model={model} />,
+    },
     { title: text.columns.servers, cell: ({ servers }) => <Links links={servers} /> },
     { title: text.columns.drain, cell: ({ drain }) => <DrainState drain={drain} /> },
   ),
   servers: columns<Row<'servers'>>(
     { title: text.columns.name, cell: ({ name }) => <Link collection="servers" name={name} /> },
     { title: text.columns.state, cell: (row) => <ServerState {...row} /> },
-    { title: text.columns.address, cell: ({ address, port }) => (port === undefined ? address : `${address}:${String(port)}`) },
+    {
+      title: text.columns.address,
+      cell: ({ address, port }) => (port === undefined ? address : `${address}:${String(port)}`),
+    },
     { title: text.columns.drain, cell: ({ drain }) => <DrainState drain={drain} /> },
   ),
   monitors: columns<Row<'monitors'>>(
@@ -49,7 +56,12 @@ const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
   ),
   fleet: columns<Row<'fleet'>>(
     { title: text.columns.node, cell: ({ node }) => node },
-    { title: text.columns.state, cell: ({ alive }) => <span class={alive ? 'good' : 'bad'}>{alive ? text.node.alive : text.node.silent}</span> },
+    {
+      title: text.columns.state,
+      cell: ({ alive }) => (
+        <span class={alive ? 'good' : 'bad'}>{alive ? text.node.alive : text.node.silent}</span>
+      ),
+    },
     { title: text.columns.behind, cell: ({ behind }) => <Behind behind={behind} /> },
     { title: text.columns.seen, cell: ({ seen }) => whenText(seen) },
   ),
@@ -88,7 +100,11 @@ function Section({
     <section aria-label={text.lists[collection]}>
       <h2>
         {text.lists[collection]}{' '}
-        <span class="soft">{shown.length === reading.total ? String(reading.total) : text.find.shown(shown.length, reading.total)}</span>
+        <span class="soft">
+          {shown.length === reading.total
+            ? String(reading.total)
+            : text.find.shown(shown.length, reading.total)}
+        </span>
       </h2>
       <div class="scroll" tabIndex={0} role="group" aria-label={text.lists[collection]}>
         <table>
@@ -239,7 +255,12 @@ function Spark({ trail }: { readonly trail: Trail }) {
   const most = Math.max(...trail, 1);
   const points = trail.map((value, at) => `${String(at)},${String(12 - (11 * value) / most)}`).join(' ');
   return (
-    <svg class="spark" viewBox={`0 0 ${String(trail.length - 1)} 12`} preserveAspectRatio="none" aria-hidden="true">
+    <svg
+      class="spark"
+      viewBox={`0 0 ${String(trail.length - 1)} 12`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
       <polyline points={points} />
     </svg>
   );
@@ -251,7 +272,9 @@ export function DrainState({ drain }: { readonly drain?: Omit<DrainRepresentatio
   return (
     <>
       <strong>{text.drain.words[state]}</strong>: {text.drain.left(sessions, connections)}
-      {until !== undefined && <span class="soft"> {text.drain.until(whenText(Date.parse(until)), then ?? '')}</span>}
+      {until !== undefined && (
+        <span class="soft"> {text.drain.until(whenText(Date.parse(until)), then ?? '')}</span>
+      )}
       {reason !== undefined && <span class="reason"> {reason}</span>}
     </>
   );

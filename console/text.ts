@@ -86,7 +86,8 @@ export const text = {
     planning: 'Finding out what this does …',
     closes: (sessions: number, connections: number) =>
       sessions + connections === 0 ? 'Closes nothing.' : `Closes ${closing(sessions, connections)}.`,
-    stays: (sessions: number) => `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}.`,
+    stays: (sessions: number) =>
+      `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}.`,
     asks: (type: string, resource: string, count: number | undefined) =>
       `${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`,
     change: (resource: string, field: string, before: string, after: string) =>
@@ -122,6 +123,7 @@ export const text = {
     andCloses: (title: string, sessions: number, connections: number) =>
       `${title} and close ${closing(sessions, connections)}`,
   },
+  closeSession: (id: string) => `Close session ${id}`,
   closeSessionsOf: (service: string) => `Close the sessions of ${service}`,
   closeConnectionsOf: (server: string) => `Close the connections to ${server}`,
   closeSessionsThat: (words: string) => `Close the sessions ${words}`,
@@ -161,7 +163,12 @@ export const text = {
     anonymous: 'no log-in',
     logOut: 'Log out',
   },
-  find: { label: 'Find', hint: 'Find (press /)', nothing: 'Nothing fits.', shown: (shown: number, total: number) => `${shown.toLocaleString('en')} of ${total.toLocaleString('en')}` },
+  find: {
+    label: 'Find',
+    hint: 'Find (press /)',
+    nothing: 'Nothing fits.',
+    shown: (shown: number, total: number) => `${shown.toLocaleString('en')} of ${total.toLocaleString('en')}`,
+  },
   old: (age: string) => `${age} old`,
   logIn: {
     title: 'Log in',

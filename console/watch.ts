@@ -1,218 +1,131 @@
 /**
- * The watch: keeps the model true. What events tell is read after an event and never otherwise. What no event tells is read
- * in turns: one request at a time, at most every two seconds, and none while nobody looks at the page.
+ * The watch: keeps the model true. What events tell of is read after an event, and what no event tells of in turns.
  */
-import type { Answer, Client, Elements, EventOptions, ShownEvent } from 'gateway-admin-core/client';
-import type { InterfaceRepresentation } from 'gateway-admin-core';
+import type { Client, EventOptions, ShownEvent } from 'gateway-admin-core/client';
+import type { Problem } from 'gateway-admin-core';
 
-import { collections, rowsOf, type Collection, type Message, type Model } from './model.ts';
+import { ListReader, type Surroundings } from './list-reader.ts';
+import { collections, type Collection, type Message, type Model } from './model.ts';
 
-/** Everything but what every client causes. */
-export const watchedTypes = [
+/** Everything but what every client of a service causes. */
+const types = [
   ...(['service', 'server', 'monitor', 'filter', 'listener', 'user', 'command', 'logs'] as const),
   ...(['sessions', 'connections'] as const),
 ] satisfies EventOptions['types'];
 
-/** A page reads at most so many elements of a list. */
-export const mostRows = 1000;
-
-/** The lists that an event tells of, by the first word of its type; each event can change what is wrong. */
-const toldBy: Readonly<Record<string, readonly Collection[]>> = {
-  service: ['services'],
-  listener: ['services'],
-  server: ['servers'],
-  monitor: ['monitors'],
-  filter: ['filters'],
-  user: ['users'],
-};
+/** The lists that an event tells of, by the first word of its type. */
+const toldBy: ReadonlyMap<string, readonly Collection[]> = new Map([
+  ['service', ['services']],
+  ['listener', ['services']],
+  ['sessions', ['services']],
+  ['server', ['servers']],
+  ['monitor', ['monitors']],
+  ['filter', ['filters']],
+  ['user', ['users']],
+]);
 
 /** How long after an event a list is read, so that the events of one change count as one. In milliseconds. */
 const settleMs = 60;
 const alertsSettleMs = 400;
 
-/** How often a list is read that no event tells of, in milliseconds; left out for a list that events tell of. */
-function paceOf(model: Model, collection: Collection): number | undefined {
-  switch (collection) {
-    case 'services':
-      return 4000;
-    case 'servers':
-      // What is left of a drain.
-      return rowsOf(model, 'servers').some(({ drain }) => drain !== undefined) ? 4000 : undefined;
-    case 'commands':
-      return rowsOf(model, 'commands').length > 0 ? 2000 : 15_000;
-    case 'alerts':
-      return 15_000;
-    case 'fleet':
-      return rowsOf(model, 'fleet').length > 0 ? 5000 : undefined;
-    default:
-      return undefined;
-  }
-}
-
-/** What the watch uses of a browser. */
-export interface Surroundings {
-  /** Milliseconds of a clock that never goes back. */
-  now(this: void): number;
-  /** Whether nobody looks at the page. */
-  isHidden(this: void): boolean;
-  /** Calls a function when somebody begins to look at the page. */
-  onVisible(this: void, listener: () => void): () => void;
-}
+/** How long until a stream that was refused is tried again, in milliseconds. */
+const againMs = 2000;
 
 export interface Watch {
-  /** Reads lists soon: a change of this page was made. */
-  refresh(this: void, ...lists: readonly Collection[]): void;
+  /** Reads everything soon: this page has changed something. */
+  refresh(this: void): void;
   stop(this: void): void;
 }
 
-/** Keeps the model true until it is stopped, or until the interface wants another log-in. */
+/** Keeps a model true until the watch is stopped, or until the interface wants another log-in. */
 export function watch(
   client: Client,
   { tell, model }: { readonly tell: (message: Message) => void; readonly model: () => Model },
-  { now, isHidden, onVisible }: Surroundings,
+  surroundings: Surroundings,
 ): Watch {
   const ending = new AbortController();
   const { signal } = ending;
-  const due = new Map<Collection, number>();
-  let wake = (): void => undefined;
-
-  function want(collection: Collection, at: number): void {
-    due.set(collection, Math.min(at, due.get(collection) ?? Infinity));
-    wake();
-  }
-
-  function wantAll(): void {
-    for (const collection of collections) want(collection, now());
-    void readGateway();
-  }
-
-  async function readGateway(): Promise<void> {
-    await attempt(async () => {
-      const answer = await client.interface.get({ signal });
-      if (answer.ok) tell({ type: 'gateway', gateway: answer.value as InterfaceRepresentation, at: now() });
-      else refuse(answer.problem);
-    });
-  }
-
-  function refuse(problem: Extract<Message, { type: 'closed' }>['problem']): void {
-    if (problem.code !== 'unauthenticated' && problem.code !== 'forbidden')
-      return tell({ type: 'failed', detail: problem.detail, at: now() });
-    ending.abort();
-    tell({ type: 'closed', problem });
-  }
-
-  async function attempt(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!signal.aborted) tell({ type: 'failed', detail: (error as Error).message, at: now() });
-    }
-  }
-
-  function read(collection: Collection): Promise<void> {
-    return attempt(async () => {
-      const answer = await listOf(client, collection)({ range: [0, mostRows - 1], signal });
-      if (!answer.ok) return refuse(answer.problem);
-      const { elements, total } = answer.value;
-      tell({ type: 'list', collection, elements, total, at: now() });
-    });
-  }
-
-  /** Reads what is due, one list after the other. */
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const [next] = [...due].sort(([, one], [, other]) => one - other);
-      const wait = next === undefined || isHidden() ? Infinity : next[1] - now();
-      if (next === undefined || wait > 0) {
-        await sleep(wait);
-        continue;
-      }
-      const [collection] = next;
-      due.delete(collection);
-      await read(collection);
-      const pace = paceOf(model(), collection);
-      if (pace !== undefined) want(collection, now() + pace);
-    }
-  }
-
-  /** Waits for a time, or until something else is wanted. */
-  function sleep(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      // No timer takes a longer time.
-      const timer = setTimeout(resolve, Math.min(milliseconds, 2 ** 31 - 1));
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  async function followEvents(): Promise<void> {
-    let last: string | undefined;
-    while (!signal.aborted) {
-      tell({ type: 'stream', state: 'connecting', at: now() });
-      try {
-        const options = {
-          types: watchedTypes,
-          signal,
-          onState: (state: 'open' | 'waiting') => {
-            if (signal.aborted) return;
-            tell({ type: 'stream', state, at: now() });
-            // What has happened before the stream was open, no event tells.
-            if (state === 'open') wantAll();
-          },
-          ...(last === undefined ? {} : { after: last }),
-        };
-        for await (const item of client.events(options)) {
-          if ('gap' in item) {
-            tell({ type: 'gap', isRestart: false, at: now() });
-            continue;
-          }
-          if (last !== undefined && lifeOf(item.id) !== lifeOf(last))
-            tell({ type: 'gap', isRestart: true, at: now() });
-          last = item.id;
-          tell({ type: 'event', id: item.id, event: item.event });
-          wantAfter(item.event);
-        }
-      } catch (error) {
-        const { cause, message } = error as { readonly cause?: { readonly code?: string }; readonly message: string };
-        if (signal.aborted) return;
-        tell({ type: 'stream', state: 'waiting', at: now() });
-        if (cause?.code === 'unauthenticated') await readGateway();
-        else tell({ type: 'failed', detail: message, at: now() });
-        await sleepAside(2000);
-      }
-    }
-  }
-
-  function sleepAside(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, milliseconds));
-  }
-
-  function wantAfter({ type, command }: ShownEvent): void {
-    for (const collection of toldBy[type.split('.')[0] ?? ''] ?? []) want(collection, now() + settleMs);
-    if (command !== undefined) want('commands', now() + settleMs);
-    want('alerts', now() + alertsSettleMs);
-  }
-
-  const unfollow = onVisible(() => wake());
-  void run();
-  void followEvents();
-  return {
-    refresh: (...lists) => {
-      for (const each of lists) want(each, now());
-    },
-    stop: () => {
+  const { now } = surroundings;
+  const refuse = (problem: Problem): void => {
+    if (problem.code === 'unauthenticated' || problem.code === 'forbidden') {
       ending.abort();
-      unfollow();
-      wake();
-    },
+      tell({ type: 'closed', problem });
+    } else tell({ type: 'failed', detail: problem.detail, at: now() });
   };
+  const reader = new ListReader(client, { tell, model, refuse }, surroundings, signal);
+  const refresh = (): void => {
+    for (const collection of collections) reader.want(collection);
+  };
+  void reader.run();
+  void followEvents(client, signal, {
+    async onOpen() {
+      // No event tells of what has happened before the stream was open.
+      refresh();
+      const answer = await client.interface.get({ may: true, signal });
+      if (answer.ok) tell({ type: 'gateway', gateway: answer.value });
+      else refuse(answer.problem);
+    },
+    onState: (state) => tell({ type: 'stream', state, at: now() }),
+    onGap: (isRestart) => tell({ type: 'gap', isRestart, at: now() }),
+    onEvent: (id, event) => {
+      tell({ type: 'event', id, event });
+      for (const collection of toldBy.get(event.type.split('.')[0] ?? '') ?? [])
+        reader.want(collection, settleMs);
+      if (event.command !== undefined) reader.want('commands', settleMs);
+      reader.want('alerts', alertsSettleMs);
+    },
+    onFailure: (error) => {
+      const { cause, message } = error as { readonly cause?: Partial<Problem>; readonly message: string };
+      if (cause?.code === undefined) tell({ type: 'failed', detail: message, at: now() });
+      else refuse(cause as Problem);
+    },
+  });
+  return { refresh, stop: () => ending.abort() };
 }
 
-/** The method that reads a list, whatever its elements. */
-function listOf(client: Client, collection: Collection) {
-  return client[collection].list as (options: object) => Promise<Answer<Elements<object>>>;
+/** What comes of following the events. */
+interface Followed {
+  onOpen(this: void): Promise<void>;
+  onState(this: void, state: Model['stream']['state']): void;
+  onGap(this: void, isRestart: boolean): void;
+  onEvent(this: void, id: string, event: ShownEvent): void;
+  onFailure(this: void, error: unknown): void;
+}
+
+/** Follows the events until the signal aborts. A stream that is refused or was never open is tried again. */
+async function followEvents(client: Client, signal: AbortSignal, followed: Followed): Promise<void> {
+  const { onOpen, onState, onGap, onEvent, onFailure } = followed;
+  let last: string | undefined;
+  const onStreamState = (state: 'open' | 'waiting'): void => {
+    if (signal.aborted) return;
+    onState(state);
+    if (state === 'open') onOpen().catch(onFailure);
+  };
+  while (!signal.aborted) {
+    onState('connecting');
+    try {
+      const from = last === undefined ? {} : { after: last };
+      for await (const item of client.events({ types, signal, onState: onStreamState, ...from })) {
+        if ('gap' in item) {
+          onGap(false);
+          continue;
+        }
+        if (last !== undefined && lifeOf(item.id) !== lifeOf(last)) onGap(true);
+        last = item.id;
+        onEvent(item.id, item.event);
+      }
+    } catch (error) {
+      if (isOver(signal)) return;
+      onState('waiting');
+      onFailure(error);
+      await new Promise((resolve) => setTimeout(resolve, againMs));
+    }
+  }
+}
+
+/** Asked as a function, because the signal aborts while the loop waits. */
+function isOver(signal: AbortSignal): boolean {
+  return signal.aborted;
 }
 
 /** The life of the interface in the id of an event. */

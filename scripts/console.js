@@ -27,10 +27,7 @@ const fieldTable = {
 };
 
 const [script, style] = await Promise.all([bundled('console/main.tsx'), bundled('console/style.css')]);
-const files = [
-  fileOf('main', 'js', 'text/javascript', script),
-  fileOf('style', 'css', 'text/css', style),
-];
+const files = [fileOf('main', 'js', 'text/javascript', script), fileOf('style', 'css', 'text/css', style)];
 const html = readFileSync(`${root}console/index.html`, 'utf8')
   .replace('{{script}}', files[0].name)
   .replace('{{style}}', files[1].name);

@@ -125,7 +125,8 @@ function escapeText(text: string): string {
 
 /** The document, or a 304 to a browser that has the document (RFC 9110 §13.1.2). */
 function unlessKnown(document: AdminResponse, headers: AdminRequest['headers']): AdminResponse {
-  const [, given = ''] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'if-none-match') ?? [];
+  const [, given = ''] =
+    Object.entries(headers).find(([name]) => name.toLowerCase() === 'if-none-match') ?? [];
   const { etag = '' } = document.headers;
   const { 'content-type': _type, ...kept } = document.headers;
   return given.includes(etag) ? { status: 304, headers: kept } : document;

@@ -1,23 +1,15 @@
 /**
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
+import { linkTo, type InterfaceRepresentation } from 'gateway-admin-core';
 import type { EndpointId, SessionSearch } from 'gateway-admin-core/client';
-import type { InterfaceRepresentation } from 'gateway-admin-core';
 
+import { fieldTable } from './field-table.js';
+import { definitionOf, inputOf, type Input, type Typed } from './form.ts';
 import type { Accepted } from './plan.ts';
 import { text } from './text.ts';
 
-/** A value that a person chooses before the plan is made. */
-export interface Input {
-  readonly name: string;
-  readonly label: string;
-  readonly type: 'text' | 'long' | 'number' | 'password' | 'choice';
-  readonly hint?: string;
-  readonly choices?: readonly (readonly [value: string, label: string])[];
-}
-
-/** The values of inputs, as they are typed. */
-export type Typed = Readonly<Record<string, string>>;
+const { verbs } = text;
 
 export interface Act {
   readonly id: EndpointId;
@@ -44,21 +36,34 @@ export interface Subject {
   readonly name: string;
 }
 
+/** What the page knows of the state of a resource. */
+type Shown = Readonly<Record<string, unknown>>;
+
+type Maker = (subject: Subject, resource: Shown) => Act;
+
 /** A row of the acts on a resource. */
 interface ActRow {
-  readonly act: (subject: Subject) => Act;
+  /** The endpoint that `may` names. */
+  readonly id: EndpointId;
+  readonly act: Maker;
   /** Whether the act would leave a resource in this state as it is. */
   readonly isMoot?: (resource: Shown) => boolean;
 }
 
-/** What the page knows of the state of a resource. */
-type Shown = Readonly<Record<string, unknown>>;
+/** An act that needs the name of its resource, and nothing else. */
+function row(id: EndpointId, verb: string, isMoot: ActRow['isMoot'] = () => false): ActRow {
+  return { id, act: simple(id, verb), isMoot };
+}
 
-type Maker = ActRow['act'];
-
-const simple =
-  (id: EndpointId, verb: string): Maker =>
-  ({ name, link }) => ({ id, title: `${verb} ${name}`, subject: name, given: [name], resource: link });
+function simple(id: EndpointId, verb: string): Maker {
+  return ({ name, link }) => ({
+    id,
+    title: `${verb} ${name}`,
+    subject: name,
+    given: [name],
+    resource: link,
+  });
+}
 
 const drainInputs: readonly Input[] = [
   { name: 'timeout', label: text.drain.timeout, type: 'number', hint: text.drain.timeoutHint },
@@ -74,24 +79,53 @@ const drainInputs: readonly Input[] = [
   { name: 'reason', label: text.drain.reason, type: 'text' },
 ];
 
-const draining =
-  (id: EndpointId): Maker =>
-  (subject) => ({
-    ...simple(id, text.verbs.drain)(subject),
-    inputs: drainInputs,
-    withInputs: ({ timeout = '', then = 'close', reason = '' }) => [
-      subject.name,
-      {
-        ...(timeout === '' ? {} : { timeout: Math.round(Number(timeout) * 60), then }),
-        ...(reason === '' ? {} : { reason }),
-      },
-    ],
-  });
+function draining(id: EndpointId): ActRow {
+  return {
+    id,
+    act: (subject, resource) => ({
+      ...simple(id, verbs.drain)(subject, resource),
+      inputs: drainInputs,
+      withInputs: ({ timeout = '', then = 'close', reason = '' }) => [
+        subject.name,
+        {
+          ...(timeout === '' ? {} : { timeout: Math.round(Number(timeout) * 60), then }),
+          ...(reason === '' ? {} : { reason }),
+        },
+      ],
+    }),
+  };
+}
 
-/** Acts that close everything that a resource has open. */
-const closing =
-  (id: EndpointId, titleFor: (name: string) => string): Maker =>
-  (subject) => ({ ...simple(id, '')(subject), title: titleFor(subject.name), closesAll: true });
+/** An act that closes everything that a resource has open. */
+function closing(id: EndpointId, titleFor: (name: string) => string): ActRow {
+  return {
+    id,
+    act: (subject, resource) => ({
+      ...simple(id, '')(subject, resource),
+      title: titleFor(subject.name),
+      closesAll: true,
+    }),
+  };
+}
+
+/** An act that begins or ends the read-only mode. */
+function holding(isReadOnly: boolean): ActRow {
+  return {
+    id: 'interface.patch',
+    act: ({ name }) => ({
+      id: 'interface.patch',
+      title: isReadOnly ? text.hold(name) : text.release(name),
+      subject: name,
+      given: [[{ op: 'replace', path: '/read_only', value: isReadOnly }]],
+    }),
+    isMoot: ({ read_only: now }) => now === isReadOnly,
+  };
+}
+
+/** An act on the gateway itself. */
+function onGateway(id: EndpointId, title: string): ActRow {
+  return { id, act: ({ name }) => ({ id, title, subject: name, given: [] }) };
+}
 
 const isStarted = ({ state }: Shown): boolean => state === 'started';
 const isStopped = ({ state }: Shown): boolean => state === 'stopped';
@@ -99,42 +133,94 @@ const isNotDraining = ({ drain }: Shown): boolean => drain === undefined;
 const isInMaintenance = ({ status }: Shown): boolean =>
   (status as readonly string[] | undefined)?.includes('maintenance') === true;
 
-const { verbs } = text;
-
-/** The acts on a resource, by the endpoint that `may` names, in the order in which they are shown. */
-export const actsOnResource: Readonly<Partial<Record<EndpointId, ActRow>>> = {
-  'services.start': { act: simple('services.start', verbs.start), isMoot: isStarted },
-  'services.stop': { act: simple('services.stop', verbs.stop), isMoot: isStopped },
-  'services.drain': { act: draining('services.drain') },
-  'services.resume': { act: simple('services.resume', verbs.resume), isMoot: isNotDraining },
-  'services.closeSessions': { act: closing('services.closeSessions', text.closeSessionsOf) },
-  'services.delete': { act: simple('services.delete', verbs.delete) },
-  'servers.setMaintenance': {
-    act: simple('servers.setMaintenance', verbs.setMaintenance),
-    isMoot: isInMaintenance,
-  },
-  'servers.clearMaintenance': {
-    act: simple('servers.clearMaintenance', verbs.clearMaintenance),
-    isMoot: (resource) => !isInMaintenance(resource),
-  },
-  'servers.drain': { act: draining('servers.drain') },
-  'servers.resume': { act: simple('servers.resume', verbs.resume), isMoot: isNotDraining },
-  'servers.closeConnections': { act: closing('servers.closeConnections', text.closeConnectionsOf) },
-  'servers.delete': { act: simple('servers.delete', verbs.delete) },
-  'monitors.start': { act: simple('monitors.start', verbs.start), isMoot: isStarted },
-  'monitors.stop': { act: simple('monitors.stop', verbs.stop), isMoot: isStopped },
-  'monitors.delete': { act: simple('monitors.delete', verbs.delete) },
-  'filters.delete': { act: simple('filters.delete', verbs.delete) },
-  'sessions.close': {
-    act: ({ name, link }) => ({
+/** The acts on a resource, in the order in which they are shown. */
+export const actsOnResource: readonly ActRow[] = [
+  row('services.start', verbs.start, isStarted),
+  row('services.stop', verbs.stop, isStopped),
+  draining('services.drain'),
+  row('services.resume', verbs.resume, isNotDraining),
+  closing('services.closeSessions', text.closeSessionsOf),
+  row('services.delete', verbs.delete),
+  row('servers.setMaintenance', verbs.setMaintenance, isInMaintenance),
+  row('servers.clearMaintenance', verbs.clearMaintenance, (resource) => !isInMaintenance(resource)),
+  draining('servers.drain'),
+  row('servers.resume', verbs.resume, isNotDraining),
+  closing('servers.closeConnections', text.closeConnectionsOf),
+  row('servers.delete', verbs.delete),
+  row('monitors.start', verbs.start, isStarted),
+  row('monitors.stop', verbs.stop, isStopped),
+  row('monitors.delete', verbs.delete),
+  row('filters.delete', verbs.delete),
+  {
+    id: 'sessions.close',
+    act: ({ name, link }, { user }) => ({
       id: 'sessions.close',
-      title: text.closeSession(name),
+      title: text.closeSession(name, String(user)),
       subject: name,
       given: [Number(name)],
       resource: link,
     }),
   },
+  holding(true),
+  holding(false),
+  onGateway('gateway.flushLogs', text.flushLogs),
+  onGateway('fleet.retry', text.retryBehind),
+];
+
+/** The act that creates a resource of a collection, or a listener of a service. */
+export function creating(collection: string, service?: string): Act {
+  const fields = (fieldTable[collection] ?? [])
+    .filter(({ inDefinition }) => inDefinition !== undefined)
+    .toSorted(
+      (one, other) => Number(other.inDefinition === 'required') - Number(one.inDefinition === 'required'),
+    );
+  return {
+    id: service === undefined ? (`${collection}.create` as EndpointId) : 'services.createListener',
+    title: text.add(collection, service),
+    subject: service ?? collection,
+    given: [],
+    inputs: fields.map(inputOf),
+    withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
+    ...(service === undefined ? {} : { resource: linkTo('services', service) }),
+  };
+}
+
+export function deletingListener(service: string, listener: string): Act {
+  return {
+    id: 'services.deleteListener',
+    title: text.deleteListener(listener, service),
+    subject: listener,
+    given: [service, listener],
+    resource: linkTo('services', service),
+  };
+}
+
+const passwordInput: Input = { name: 'password', label: text.logIn.password, type: 'password' };
+
+export const creatingUser: Act = {
+  id: 'users.create',
+  title: text.add('users'),
+  subject: text.lists.users,
+  given: [],
+  inputs: [{ name: 'name', label: text.logIn.name, type: 'text' }, passwordInput],
+  withInputs: ({ name, password }) => [{ name, password }],
 };
+
+export function changingPassword(name: string): Act {
+  return {
+    id: 'users.patch',
+    title: text.changePassword(name),
+    subject: name,
+    given: [],
+    inputs: [passwordInput],
+    withInputs: ({ password }) => [name, [{ op: 'replace', path: '/password', value: password }]],
+  };
+}
+
+/** An act on something that a list shows without a page of its own. */
+export function actOn(id: EndpointId, verb: string, name: string, subject = name): Act {
+  return { id, title: `${verb} ${subject}`, subject, given: [name] };
+}
 
 /** The act that changes the settings of a resource. */
 export function patching(

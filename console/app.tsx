@@ -41,8 +41,13 @@ export function App() {
   }, [gateway]);
   if (access.state === 'opening')
     return <p class="opening">{fault === '' ? text.connection.opening : fault}</p>;
-  if (access.state === 'closed') return <LogInForm problem={access.problem} />;
-  return <OpenPage />;
+  return (
+    <>
+      {access.state === 'closed' ? <LogInForm problem={access.problem} /> : <OpenPage />}
+      <Outcomes />
+      <ActDialog />
+    </>
+  );
 }
 
 function OpenPage() {
@@ -74,15 +79,13 @@ function OpenPage() {
         </main>
         {open === '' ? <Live /> : <Drawer link={open} key={open} />}
       </div>
-      <Outcomes />
-      <ActDialog />
     </div>
   );
 }
 
 function Find() {
   const page = usePage();
-  const { find } = useStore(page.place);
+  const { find, view } = useStore(page.place);
   return (
     <label class="find">
       <span class="hidden">{text.find.label}</span>
@@ -91,7 +94,10 @@ function Find() {
         type="search"
         placeholder={text.find.hint}
         value={find}
-        onInput={({ currentTarget }) => page.go({ find: currentTarget.value }, 'replace')}
+        onInput={({ currentTarget: { value } }) =>
+          // Sessions are found by their own form.
+          page.go({ find: value, view: view === 'sessions' ? 'gateway' : view }, 'replace')
+        }
       />
     </label>
   );

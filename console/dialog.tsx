@@ -6,9 +6,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Client, CommandOutcome } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';
 
-import { buttonText, typedFor, undoing, type Act, type Typed } from './act.ts';
+import { buttonText, typedFor, undoing, type Act } from './act.ts';
 import { commandOf } from './connection.ts';
 import { InputField } from './field.tsx';
+import type { Typed } from './form.ts';
 import { rowsOf } from './model.ts';
 import { sinceInstant, useNow } from './now.ts';
 import { usePage, type Page } from './page.ts';
@@ -69,8 +70,12 @@ function OpenDialog({ act, client, close }: Props) {
     const since = performance.now();
     setPhase({ name: 'working', plan, since });
     const next = await perform(page, client, { ...act, given }, plan, since);
-    if (next === undefined) close();
-    else setPhase(next);
+    const isLeft = page.asked.get() !== act;
+    if (!isLeft && next === undefined) close();
+    else if (!isLeft && next !== undefined) setPhase(next);
+    // The person has left the dialog, and another one may be open by now.
+    else if (next !== undefined)
+      page.tell({ kind: 'refused', text: text.done.failed(act.title), detail: reasonOf(next) });
   }
 
   return (
@@ -97,6 +102,12 @@ function OpenDialog({ act, client, close }: Props) {
       />
     </dialog>
   );
+}
+
+/** Why an act was not done. */
+function reasonOf(phase: Phase): string {
+  if (phase.name === 'refused') return phase.problem.detail;
+  return text.plan.changed;
 }
 
 function firstValues({ inputs = [] }: Act): Typed {
@@ -325,7 +336,7 @@ function Buttons({ act, phase, send, close }: ButtonProps) {
         </label>
       )}
       <div class="buttons">
-        <button type="button" onClick={close} autoFocus>
+        <button type="button" onClick={close}>
           {phase.name === 'working' ? text.plan.leave : text.plan.cancel}
         </button>
         {plan !== undefined && (

@@ -3,7 +3,7 @@
  */
 import { useId } from 'preact/hooks';
 
-import type { Input } from './act.ts';
+import type { Input } from './form.ts';
 
 interface Props {
   readonly input: Input;

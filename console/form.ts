@@ -3,8 +3,20 @@
  */
 import { linkTo, type Fault, type Operation } from 'gateway-admin-core';
 
-import type { Typed } from './act.ts';
 import type { Field } from './field-table.js';
+import { text as words } from './text.ts';
+
+/** A value that a person gives. */
+export interface Input {
+  readonly name: string;
+  readonly label: string;
+  readonly type: 'text' | 'long' | 'number' | 'password' | 'choice';
+  readonly hint?: string;
+  readonly choices?: readonly (readonly [value: string, label: string])[];
+}
+
+/** The values of inputs, as they are typed. */
+export type Typed = Readonly<Record<string, string>>;
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -118,4 +130,28 @@ export function faultsByField(faults: readonly Fault[], patch: readonly Operatio
     found[name] = found[name] === undefined ? detail : `${found[name]}; ${detail}`;
   }
   return found;
+}
+
+const inputTypes: Readonly<Record<Field['type'], Input['type']>> = {
+  text: 'text',
+  number: 'number',
+  flag: 'choice',
+  choice: 'choice',
+  names: 'text',
+  words: 'text',
+  map: 'long',
+};
+
+/** The input of a field, with what the field means. */
+export function inputOf({ name, does, type, choices, isSecret }: Field): Input {
+  const values = type === 'flag' ? ['true', 'false'] : choices;
+  const formats: Partial<Record<Field['type'], string>> = words.formats;
+  const hints = [does, isSecret === true ? words.drawer.secret : undefined, formats[type]];
+  return {
+    name,
+    label: name,
+    hint: hints.filter((each) => each !== undefined).join(' '),
+    type: isSecret === true ? 'password' : values === undefined ? inputTypes[type] : 'choice',
+    ...(values === undefined ? {} : { choices: ['', ...values].map((each) => [each, each] as const) }),
+  };
 }

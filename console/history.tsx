@@ -8,7 +8,7 @@ import { restoring, undoing } from './act.ts';
 import { rowFits } from './find.ts';
 import { usePage } from './page.ts';
 import { useStore } from './store.ts';
-import { ResourceLink } from './tables.tsx';
+import { ResourceLink } from './resource.tsx';
 import { text } from './text.ts';
 import { whenText } from './time.ts';
 
@@ -16,8 +16,8 @@ type Entry = Endpoints['history.list']['element'];
 
 const mostEntries = 200;
 
-/** The entries of the history, or of one resource; read anew after each event. */
-export function HistoryList({ resource }: { readonly resource?: string }) {
+/** The entries of the history, of one resource, or of one of its fields; read anew after each event. */
+export function HistoryList({ resource, field }: { readonly resource?: string; readonly field?: string }) {
   const page = usePage();
   const client = useStore(page.client);
   const { events } = useStore(page.model);
@@ -27,7 +27,10 @@ export function HistoryList({ resource }: { readonly resource?: string }) {
   const newest = events.find(({ event }) => event.command !== undefined)?.id;
   useEffect(() => {
     let isLate = false;
-    const search = resource === undefined ? {} : { resource };
+    const search = {
+      ...(resource === undefined ? {} : { resource }),
+      ...(field === undefined ? {} : { field }),
+    };
     client?.history
       .list({ ...search, range: [0, mostEntries - 1] })
       .then((answer) => {
@@ -41,7 +44,7 @@ export function HistoryList({ resource }: { readonly resource?: string }) {
     return () => {
       isLate = true;
     };
-  }, [client, resource, newest]);
+  }, [client, resource, field, newest]);
   const shown = entries?.filter((entry) => resource !== undefined || rowFits(find, entry)) ?? [];
   return (
     <section aria-label={text.views.history}>

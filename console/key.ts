@@ -20,6 +20,9 @@ export function useKeys({ go, place, asked }: Page): void {
       // A dialog has its own keys, and a letter in a field is a letter.
       if (ctrlKey || metaKey || altKey || asked.get() !== undefined) return;
       if (key === 'Escape' && place.get().open !== '') return go({ open: '' });
+      // From the field that finds, the keys lead to what was found.
+      if ((event.target as HTMLElement).id === 'find' && (key === 'Enter' || key === 'ArrowDown'))
+        return step(event, 1);
       if (isField(event.target)) return;
       const view = viewKeys[key];
       if (key === '/') {

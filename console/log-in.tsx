@@ -1,7 +1,7 @@
 /**
  * The log-in: a form of the page, or the way to the log-in page of the host.
  */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Problem } from 'gateway-admin-core';
 
 import { usePage } from './page.ts';
@@ -11,6 +11,8 @@ export function LogInForm({ problem }: { readonly problem: Problem }) {
   const page = usePage();
   const [isTrying, setTrying] = useState(false);
   const [fault, setFault] = useState('');
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
   if (page.logInAddress !== '')
     return (
       <main class="log-in">
@@ -39,7 +41,7 @@ export function LogInForm({ problem }: { readonly problem: Problem }) {
         {problem.code !== 'unauthenticated' && fault === '' && <p role="alert">{problem.detail}</p>}
         <label>
           {text.logIn.name}
-          <input name="name" autocomplete="username" required autoFocus />
+          <input name="name" autocomplete="username" required ref={first} />
         </label>
         <label>
           {text.logIn.password}

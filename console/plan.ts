@@ -37,8 +37,13 @@ export function sentencesOf(plan: Accepted): PlanSentences {
 }
 
 /** The fields that the events change, with their values before and after. */
-function changesOf({ events }: Accepted): readonly string[] {
+function changesOf({ patch = [], events }: Accepted): readonly string[] {
   const updates = (events as readonly Partial<Update>[]).filter((event): event is Update => 'after' in event);
+  // The mode of the interface changes without an event.
+  if (events.length === 0)
+    return patch.map((operation) =>
+      text.plan.sets(operation.path, valueText('value' in operation ? operation.value : '')),
+    );
   return updates.flatMap(({ resource, before, after }) =>
     [...new Set([...Object.keys(before), ...Object.keys(after)])]
       .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
@@ -56,6 +61,7 @@ interface Update {
 export function valueText(value: unknown): string {
   if (value === undefined || value === null || value === '') return text.plan.nothing;
   if (Array.isArray(value)) return value.length === 0 ? text.plan.nothing : value.map(valueText).join(', ');
+  if (typeof value === 'string') return value;
   if (typeof value !== 'object') return JSON.stringify(value);
   const members = Object.entries(value).map(([name, each]) => `${name} ${valueText(each)}`);
   return members.length === 0 ? text.plan.nothing : members.join(', ');

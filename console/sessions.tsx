@@ -9,7 +9,7 @@ import { usePage } from './page.ts';
 import { criteria } from './place.ts';
 import { SessionReader, unread, type Part, type Session } from './session-reader.ts';
 import { useStore } from './store.ts';
-import { Age, nameInLink, ResourceLink } from './tables.tsx';
+import { Age, nameInLink, ResourceLink } from './resource.tsx';
 import { text } from './text.ts';
 import { windowOf } from './window.ts';
 

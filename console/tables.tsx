@@ -2,15 +2,15 @@
  * The table of everything: a section for each kind of resource.
  */
 import type { ComponentChildren } from 'preact';
-import { linkTo, type DrainRepresentation } from 'gateway-admin-core';
 
+import { actOn, changingPassword, creating, creatingUser, type Act } from './act.ts';
 import { rowFits } from './find.ts';
-import { rowsOf, type Collection, type Model, type Row, type Trail } from './model.ts';
-import { sinceInstant, useNow } from './now.ts';
+import { rowsOf, type Collection, type Model, type Row } from './model.ts';
 import { usePage } from './page.ts';
+import { Behind, DrainState, Link, Links, ServerState, SessionCount, State } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { durationText, whenText } from './time.ts';
+import { whenText } from './time.ts';
 
 /** A column of a section. */
 interface Column<R> {
@@ -63,9 +63,27 @@ const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
       ),
     },
     { title: text.columns.behind, cell: ({ behind }) => <Behind behind={behind} /> },
-    { title: text.columns.seen, cell: ({ seen }) => whenText(seen) },
+    {
+      title: text.columns.seen,
+      cell: ({ seen, alive, node }) => (
+        <>
+          {whenText(seen)} {!alive && <ActButton act={actOn('fleet.forget', text.verbs.forget, node)} />}
+        </>
+      ),
+    },
   ),
-  users: columns<Row<'users'>>({ title: text.columns.name, cell: ({ name }) => name }),
+  users: columns<Row<'users'>>(
+    { title: text.columns.name, cell: ({ name }) => name },
+    {
+      title: text.columns.acts,
+      cell: ({ name }) => (
+        <>
+          <ActButton act={changingPassword(name)} />{' '}
+          <ActButton act={actOn('users.delete', text.verbs.delete, name, text.user(name))} />
+        </>
+      ),
+    },
+  ),
 };
 
 export function Tables() {
@@ -94,8 +112,9 @@ function Section({
   const rows = rowsOf(model, collection);
   const shown = rows.filter((row) => rowFits(find, row));
   const list = (sections[collection] ?? []) as readonly Column<object>[];
-  // Lists that are empty by nature say nothing.
-  if (reading === undefined || (reading.total === 0 && collection !== 'services')) return null;
+  const add = addingTo(collection);
+  // A list to which nothing can be added says nothing while it is empty.
+  if (reading === undefined || (reading.total === 0 && add === undefined)) return null;
   return (
     <section aria-label={text.lists[collection]}>
       <h2>
@@ -106,6 +125,7 @@ function Section({
             : text.find.shown(shown.length, reading.total)}
         </span>
       </h2>
+      {add !== undefined && <Adding act={add} model={model} />}
       <div class="scroll" tabIndex={0} role="group" aria-label={text.lists[collection]}>
         <table>
           <thead>
@@ -140,159 +160,34 @@ function nameOf(row: object): string {
   return name ?? node ?? '';
 }
 
-function Link({ collection, name }: { readonly collection: string; readonly name: string }) {
-  return <ResourceLink link={linkTo(collection, name)} name={name} />;
+/** The act that adds to a list; `undefined` for a list to which nothing can be added. */
+function addingTo(collection: Collection): Act | undefined {
+  if (collection === 'users') return creatingUser;
+  return ['services', 'servers', 'monitors', 'filters'].includes(collection)
+    ? creating(collection)
+    : undefined;
 }
 
-/** A link that opens the drawer of a resource. */
-export function ResourceLink({ link, name }: { readonly link: string; readonly name: string }) {
+/** The button that adds to a list, or why that is not possible. */
+function Adding({ act, model }: { readonly act: Act; readonly model: Model }) {
+  const may = model.gateway?.may.find(({ id }) => id === act.id);
+  const reason = may?.allowed === false ? may.detail : undefined;
+  return <ActButton act={act} reason={reason} />;
+}
+
+/** A button that opens the dialog of an act; with a reason, one that says why that is not possible. */
+function ActButton({ act, reason }: { readonly act: Act; readonly reason?: string | undefined }) {
   const page = usePage();
-  const { open } = useStore(page.place);
   return (
     <button
       type="button"
-      class="link"
-      aria-expanded={open === link}
-      onClick={() => page.go({ open: link, tab: 'state' })}
+      class="small"
+      title={reason}
+      aria-disabled={reason !== undefined}
+      onClick={() => reason === undefined && page.ask(act)}
     >
-      {name}
+      {act.title}
+      {reason !== undefined && <span class="hidden">: {reason}</span>}
     </button>
-  );
-}
-
-function Links({ links = [] }: { readonly links?: readonly string[] | undefined }) {
-  return (
-    <>
-      {links.map((link, at) => (
-        <span key={link}>
-          {at > 0 && ', '}
-          <ResourceLink link={link} name={nameInLink(link)} />
-        </span>
-      ))}
-    </>
-  );
-}
-
-export function nameInLink(link: string): string {
-  const name = link.slice(link.lastIndexOf('/') + 1);
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
-
-function Since({ since }: { readonly since?: string | undefined }) {
-  useNow();
-  if (since === undefined) return null;
-  return (
-    <time class="soft" dateTime={since} title={whenText(Date.parse(since))}>
-      {' '}
-      {durationText(sinceInstant(since))}
-    </time>
-  );
-}
-
-function State({
-  state,
-  state_reason: reason,
-  state_since: since,
-  started,
-}: Pick<Row<'services'>, 'state' | 'state_reason' | 'state_since' | 'started'>) {
-  const tone = state === 'failed' ? 'bad' : state === 'started' ? 'good' : 'soft';
-  return (
-    <>
-      <span class={tone}>{state}</span>
-      <Since since={since ?? (state === 'started' ? started : undefined)} />
-      {reason !== undefined && <span class="reason"> {reason}</span>}
-    </>
-  );
-}
-
-function ServerState({ status, status_reason: reason, status_since: since }: Row<'servers'>) {
-  const isDown = status.length === 0;
-  return (
-    <>
-      <span class={isDown ? 'bad' : status.includes('maintenance') ? 'soft' : 'good'}>
-        {isDown ? text.state.down : status.join(', ')}
-      </span>
-      <Since since={since} />
-      {reason !== undefined && <span class="reason"> {reason}</span>}
-    </>
-  );
-}
-
-function SessionCount({ row, model }: { readonly row: Row<'services'>; readonly model: Model }) {
-  const page = usePage();
-  const { name, current_connections: count, max_connection: limit = 0 } = row;
-  return (
-    <>
-      <Spark trail={model.trails.get(name) ?? []} />
-      <button
-        type="button"
-        class="link"
-        aria-label={`${text.sessions.total(count)}, ${name}`}
-        onClick={() => page.go({ view: 'sessions', search: { service: name }, open: '' })}
-      >
-        {count.toLocaleString('en')}
-      </button>
-      {text.limit(limit)}
-      <Age at={model.lists.services?.at} />
-    </>
-  );
-}
-
-/** How old a number is, if it is older than five seconds. */
-export function Age({ at }: { readonly at: number | undefined }) {
-  const now = useNow();
-  if (at === undefined || now - at <= 5000) return null;
-  return <span class="soft"> {text.old(durationText(now - at))}</span>;
-}
-
-/** The last values of a counter, as a line. */
-function Spark({ trail }: { readonly trail: Trail }) {
-  if (trail.length < 2) return null;
-  const most = Math.max(...trail, 1);
-  const points = trail.map((value, at) => `${String(at)},${String(12 - (11 * value) / most)}`).join(' ');
-  return (
-    <svg
-      class="spark"
-      viewBox={`0 0 ${String(trail.length - 1)} 12`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      <polyline points={points} />
-    </svg>
-  );
-}
-
-export function DrainState({ drain }: { readonly drain?: Omit<DrainRepresentation, 'from'> | undefined }) {
-  if (drain === undefined) return null;
-  const { state, sessions, connections, until, then, reason } = drain;
-  return (
-    <>
-      <strong>{text.drain.words[state]}</strong>: {text.drain.left(sessions, connections)}
-      {until !== undefined && (
-        <span class="soft"> {text.drain.until(whenText(Date.parse(until)), then ?? '')}</span>
-      )}
-      {reason !== undefined && <span class="reason"> {reason}</span>}
-    </>
-  );
-}
-
-function Behind({ behind }: { readonly behind: Row<'fleet'>['behind'] }) {
-  if (behind.length === 0) return null;
-  return (
-    <details>
-      <summary class="bad">{text.node.behind(behind.length)}</summary>
-      <ul>
-        {behind.map(({ resource, since, detail }) => (
-          <li key={resource}>
-            <ResourceLink link={resource} name={resource} />
-            <Since since={since} /> {detail}
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }

@@ -14,6 +14,15 @@ function closing(sessions: number, connections: number): string {
   return parts.join(' and ');
 }
 
+/** One of a collection, with its article. */
+const singular: Readonly<Record<string, string>> = {
+  services: 'a service',
+  servers: 'a server',
+  monitors: 'a monitor',
+  filters: 'a filter',
+  users: 'a user',
+};
+
 export const text = {
   views: { gateway: 'Gateway', sessions: 'Sessions', history: 'History' },
   tabs: { state: 'State', settings: 'Settings', history: 'History' },
@@ -24,6 +33,7 @@ export const text = {
     filters: 'Filters',
     users: 'Users',
     fleet: 'Nodes',
+    listeners: 'Listeners',
     alerts: 'Alerts',
     commands: 'In flight',
   },
@@ -50,6 +60,7 @@ export const text = {
     what: 'What',
     who: 'Who',
     choose: 'Choose',
+    acts: 'Acts',
   },
   verbs: {
     start: 'Start',
@@ -85,13 +96,14 @@ export const text = {
   plan: {
     planning: 'Finding out what this does …',
     closes: (sessions: number, connections: number) =>
-      sessions + connections === 0 ? 'Closes nothing.' : `Closes ${closing(sessions, connections)}.`,
+      sessions + connections === 0 ? 'nothing' : closing(sessions, connections),
     stays: (sessions: number) =>
       `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}.`,
     asks: (type: string, resource: string, count: number | undefined) =>
       `${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`,
     change: (resource: string, field: string, before: string, after: string) =>
       `${resource} ${field}: ${before} → ${after}`,
+    sets: (path: string, value: string) => `${path}: ${value}`,
     nothing: 'nothing',
     unchanged: 'This changes nothing: the gateway is so already.',
     parts: {
@@ -123,7 +135,23 @@ export const text = {
     andCloses: (title: string, sessions: number, connections: number) =>
       `${title} and close ${closing(sessions, connections)}`,
   },
-  closeSession: (id: string) => `Close session ${id}`,
+  closeSession: (id: string, user: string) => `Close session ${id} of ${user}`,
+  hold: (gateway: string) => `Hold all changes of ${gateway}`,
+  release: (gateway: string) => `Allow changes of ${gateway} again`,
+  flushLogs: 'Flush the logs',
+  retryBehind: 'Ask the gateway of this node again for what it is behind',
+  add: (collection: string, service?: string) =>
+    service === undefined ? `Add ${singular[collection] ?? collection}` : `Add a listener to ${service}`,
+  deleteListener: (listener: string, service: string) => `Delete listener ${listener} of ${service}`,
+  user: (name: string) => `user ${name}`,
+  connections: (count: number) => `${counted(count, 'connection')}.`,
+  showSessions: 'Show their sessions',
+  changePassword: (name: string) => `Change the password of ${name}`,
+  formats: {
+    names: 'Names, with commas between.',
+    words: 'Words, with commas between.',
+    map: 'A line for each: name = value.',
+  },
   closeSessionsOf: (service: string) => `Close the sessions of ${service}`,
   closeConnectionsOf: (server: string) => `Close the connections to ${server}`,
   closeSessionsThat: (words: string) => `Close the sessions ${words}`,
@@ -204,6 +232,7 @@ export const text = {
   },
   drawer: {
     close: 'Close',
+    why: 'Why?',
     gone: 'There is no such thing any more.',
     settings: 'Change settings',
     plan: 'Show what this changes',

@@ -16,7 +16,9 @@ export function Top() {
   return (
     <header>
       <h1>
-        {gateway?.name ?? 'Gateway'}
+        <button type="button" class="link" onClick={() => page.go({ open: '/' })}>
+          {gateway?.name ?? 'Gateway'}
+        </button>
         {gateway?.environment !== undefined && <span class="environment">{gateway.environment}</span>}
       </h1>
       <Connection model={model} />

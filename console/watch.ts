@@ -4,7 +4,7 @@
 import type { Client, EventOptions, ShownEvent } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';
 
-import { ListReader, type Surroundings } from './list-reader.ts';
+import { Reader, type Surroundings } from './reader.ts';
 import { collections, type Collection, type Message, type Model } from './model.ts';
 
 /** Everything but what every client of a service causes. */
@@ -52,20 +52,17 @@ export function watch(
       tell({ type: 'closed', problem });
     } else tell({ type: 'failed', detail: problem.detail, at: now() });
   };
-  const reader = new ListReader(client, { tell, model, refuse }, surroundings, signal);
+  const reader = new Reader(client, { tell, model, refuse }, surroundings, signal);
   const refresh = (): void => {
-    for (const collection of collections) reader.want(collection);
+    for (const each of ['gateway', ...collections] as const) reader.want(each);
   };
   void reader.run();
   void followEvents(client, signal, {
-    async onOpen() {
+    onState: (state) => {
+      tell({ type: 'stream', state, at: now() });
       // No event tells of what has happened before the stream was open.
-      refresh();
-      const answer = await client.interface.get({ may: true, signal });
-      if (answer.ok) tell({ type: 'gateway', gateway: answer.value });
-      else refuse(answer.problem);
+      if (state === 'open') refresh();
     },
-    onState: (state) => tell({ type: 'stream', state, at: now() }),
     onGap: (isRestart) => tell({ type: 'gap', isRestart, at: now() }),
     onEvent: (id, event) => {
       tell({ type: 'event', id, event });
@@ -85,7 +82,6 @@ export function watch(
 
 /** What comes of following the events. */
 interface Followed {
-  onOpen(this: void): Promise<void>;
   onState(this: void, state: Model['stream']['state']): void;
   onGap(this: void, isRestart: boolean): void;
   onEvent(this: void, id: string, event: ShownEvent): void;
@@ -94,12 +90,10 @@ interface Followed {
 
 /** Follows the events until the signal aborts. A stream that is refused or was never open is tried again. */
 async function followEvents(client: Client, signal: AbortSignal, followed: Followed): Promise<void> {
-  const { onOpen, onState, onGap, onEvent, onFailure } = followed;
+  const { onState, onGap, onEvent, onFailure } = followed;
   let last: string | undefined;
   const onStreamState = (state: 'open' | 'waiting'): void => {
-    if (signal.aborted) return;
-    onState(state);
-    if (state === 'open') onOpen().catch(onFailure);
+    if (!signal.aborted) onState(state);
   };
   while (!signal.aborted) {
     onState('connecting');

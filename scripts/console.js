@@ -11,7 +11,13 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The kinds with forms, by their collections, and the beginning of the names of their schemas. */
-const kinds = { services: 'Service', servers: 'Server', monitors: 'Monitor', filters: 'Filter' };
+const kinds = {
+  services: 'Service',
+  servers: 'Server',
+  monitors: 'Monitor',
+  filters: 'Filter',
+  listeners: 'Listener',
+};
 
 /** What acts change, and no form. */
 const changedByActs = ['drain', 'state', 'status'];
@@ -73,7 +79,8 @@ function tableOfFields() {
       const definition = schemas[`${kind}Definition`];
       const shown = schemas[kind].properties;
       const all = { ...definition.properties, ...shown };
-      const settable = settableIn(schemas[`${kind}Patch`]).filter((name) => !changedByActs.includes(name));
+      const patch = schemas[`${kind}Patch`];
+      const settable = patch === undefined ? [] : settableIn(patch).filter((name) => !changedByActs.includes(name));
       return [
         collection,
         Object.entries(all).map(([name, schema]) => ({
@@ -81,10 +88,10 @@ function tableOfFields() {
           does: schema.description,
           ...typeOf(schema),
           isSettable: settable.includes(name),
-          ...(name in definition.properties && {
+          ...(isDefined(name, definition) && {
             inDefinition: definition.required.includes(name) ? 'required' : 'optional',
           }),
-          ...(!(name in shown) && settable.includes(name) && { isSecret: true }),
+          ...(!(name in shown) && schema.type === 'string' && { isSecret: true }),
         })),
       ];
     }),
@@ -104,4 +111,9 @@ function typeOf({ type, enum: choices, items, format }) {
   if (type === 'boolean') return { type: 'flag' };
   if (type === 'array') return { type: items.enum === undefined && format === undefined ? 'names' : 'words' };
   return { type: type === 'object' ? 'map' : 'text' };
+}
+
+/** Whether a form for a new resource asks for the field. Listeners have a form of their own. */
+function isDefined(name, { properties }) {
+  return properties[name]?.type !== undefined && !['listeners', 'status'].includes(name);
 }

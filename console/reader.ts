@@ -1,5 +1,5 @@
 /**
- * The reader of lists: reads what is due, one list after the other, so that no second request is sent before the first is
+ * The reader: reads the lists and the gateway itself when they are due, one after the other, so that no second request is sent before the first is
  * answered. While nobody looks at the page, nothing is read.
  */
 import type { Answer, Client, Elements } from 'gateway-admin-core/client';
@@ -10,9 +10,15 @@ import { rowsOf, type Collection, type Message, type Model } from './model.ts';
 /** The page reads at most so many elements of a list. */
 const mostRows = 1000;
 
-/** How often a list is read that no event tells of, in milliseconds; `undefined` for a list that events tell of. */
-function paceOf(model: Model, collection: Collection): number | undefined {
-  switch (collection) {
+/** How long until a reading that failed is tried again, in milliseconds. */
+const againMs = 2000;
+
+/** What is read: a list, or the gateway itself with what the person may do. */
+export type Readable = Collection | 'gateway';
+
+/** How often something is read that no event tells of, in milliseconds; `undefined` for what events tell of. */
+function paceOf(model: Model, readable: Readable): number | undefined {
+  switch (readable) {
     case 'services':
       return 4000;
     case 'servers':
@@ -21,6 +27,7 @@ function paceOf(model: Model, collection: Collection): number | undefined {
     case 'commands':
       return rowsOf(model, 'commands').length > 0 ? 2000 : 15_000;
     case 'alerts':
+    case 'gateway':
       return 15_000;
     case 'fleet':
       return rowsOf(model, 'fleet').length > 0 ? 5000 : undefined;
@@ -47,13 +54,13 @@ export interface Listener {
   refuse(this: void, problem: Problem): void;
 }
 
-export class ListReader {
+export class Reader {
   readonly #client: Client;
   readonly #listener: Listener;
   readonly #surroundings: Surroundings;
   readonly #signal: AbortSignal;
-  /** When each list is to be read. */
-  readonly #due = new Map<Collection, number>();
+  /** When each is to be read. */
+  readonly #due = new Map<Readable, number>();
   #wake = (): void => undefined;
 
   constructor(client: Client, listener: Listener, surroundings: Surroundings, signal: AbortSignal) {
@@ -67,10 +74,10 @@ export class ListReader {
     signal.addEventListener('abort', wake);
   }
 
-  /** Reads a list after a time, or earlier if it is due earlier. */
-  want(collection: Collection, afterMs = 0): void {
+  /** Reads something after a time, or earlier if it is due earlier. */
+  want(readable: Readable, afterMs = 0): void {
     const at = this.#surroundings.now() + afterMs;
-    this.#due.set(collection, Math.min(at, this.#due.get(collection) ?? Infinity));
+    this.#due.set(readable, Math.min(at, this.#due.get(readable) ?? Infinity));
     this.#wake();
   }
 
@@ -84,31 +91,39 @@ export class ListReader {
         await this.#sleep(wait);
         continue;
       }
-      const [collection] = next;
-      this.#due.delete(collection);
-      await this.#read(collection);
-      const pace = paceOf(this.#listener.model(), collection);
-      if (pace !== undefined) this.want(collection, pace);
+      const [readable] = next;
+      this.#due.delete(readable);
+      await this.#attempt(readable);
+      const pace = paceOf(this.#listener.model(), readable);
+      if (pace !== undefined) this.want(readable, pace);
     }
   }
 
-  async #read(collection: Collection): Promise<void> {
-    const { tell, refuse } = this.#listener;
-    const list = this.#client[collection].list as (options: object) => Promise<Answer<Elements<object>>>;
+  async #attempt(readable: Readable): Promise<void> {
     try {
-      const answer = await list({ range: [0, mostRows - 1], signal: this.#signal });
-      if (!answer.ok) {
-        refuse(answer.problem);
-        return;
-      }
-      const { elements, total } = answer.value;
-      tell({ type: 'list', collection, elements, total, at: this.#surroundings.now() });
+      await (readable === 'gateway' ? this.#readGateway() : this.#readList(readable));
     } catch (error) {
       if (this.#signal.aborted) return;
-      tell({ type: 'failed', detail: (error as Error).message, at: this.#surroundings.now() });
-      // The list is as old as before.
-      this.want(collection, 2000);
+      this.#listener.tell({ type: 'failed', detail: (error as Error).message, at: this.#surroundings.now() });
+      // What the page shows is as old as before.
+      this.want(readable, againMs);
     }
+  }
+
+  async #readGateway(): Promise<void> {
+    const { tell, refuse } = this.#listener;
+    const answer = await this.#client.interface.get({ may: true, signal: this.#signal });
+    if (answer.ok) tell({ type: 'gateway', gateway: answer.value });
+    else refuse(answer.problem);
+  }
+
+  async #readList(collection: Collection): Promise<void> {
+    const { tell, refuse } = this.#listener;
+    const list = this.#client[collection].list as (options: object) => Promise<Answer<Elements<object>>>;
+    const answer = await list({ range: [0, mostRows - 1], signal: this.#signal });
+    if (!answer.ok) { refuse(answer.problem); return; }
+    const { elements, total } = answer.value;
+    tell({ type: 'list', collection, elements, total, at: this.#surroundings.now() });
   }
 
   /** Waits for a time, or until something else is wanted. */

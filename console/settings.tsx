@@ -1,0 +1,99 @@
+/**
+ * The settings of a resource as a form, which becomes a patch. What a person has typed stays, whatever happens meanwhile.
+ */
+import { useEffect, useState } from 'preact/hooks';
+import type { Operation, Problem } from 'gateway-admin-core';
+
+import { patching, type Subject } from './act.ts';
+import { commandOf } from './connection.ts';
+import { fieldTable } from './field-table.js';
+import { InputField } from './field.tsx';
+import { faultsByField, inputOf, patchOf, textsOf, type Typed } from './form.ts';
+import { usePage } from './page.ts';
+import { useStore } from './store.ts';
+import { text } from './text.ts';
+
+/** A resource as it was read, and its entity tag. */
+export interface ReadResource {
+  readonly resource: Readonly<Record<string, unknown>>;
+  readonly etag: string | undefined;
+}
+
+interface SettingsProps {
+  readonly subject: Subject;
+  readonly read: ReadResource;
+}
+
+export function Settings({ subject, read }: SettingsProps) {
+  const page = usePage();
+  const client = useStore(page.client);
+  const fields = (fieldTable[subject.collection] ?? []).filter(({ isSettable }) => isSettable);
+  const [base, setBase] = useState(read);
+  const [typed, setTyped] = useState<Typed>(() => textsOf(fields, read.resource));
+  const [refusal, setRefusal] = useState<{
+    readonly problem: Problem;
+    readonly patch: readonly Operation[];
+  }>();
+  const patch = patchOf(fields, base.resource, typed);
+  const isOld = base.etag !== read.etag;
+  useEffect(() => {
+    // Nothing is typed: the form shows the values of now.
+    if (isOld && patch.length === 0) take();
+  }, [read]);
+
+  function take(): void {
+    setBase(read);
+    setTyped(textsOf(fields, read.resource));
+    setRefusal(undefined);
+  }
+
+  /** Faults are shown at their fields before the dialog opens. */
+  async function plan(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    if (client === undefined || patch.length === 0) return;
+    const act = patching(subject, patch, base.etag);
+    const answer = await commandOf(client, act.id).plan(...act.given, act.options);
+    const problem = answer.ok ? undefined : answer.problem;
+    if (problem?.errors === undefined) {
+      setRefusal(undefined);
+      page.ask(act);
+    } else setRefusal({ problem, patch });
+  }
+
+  if (fields.length === 0) return <p class="soft">{text.drawer.nothing}</p>;
+  const faults = refusal === undefined ? {} : faultsByField(refusal.problem.errors ?? [], refusal.patch);
+  return (
+    <form class="settings" onSubmit={(event) => void plan(event)}>
+      {isOld && patch.length > 0 && <ChangedMeanwhile take={take} />}
+      {fields.map((field) => (
+        <InputField
+          key={field.name}
+          input={inputOf(field)}
+          value={typed[field.name] ?? ''}
+          fault={faults[field.name]}
+          change={(value) => setTyped({ ...typed, [field.name]: value })}
+        />
+      ))}
+      {faults[''] !== undefined && <p class="bad">{faults['']}</p>}
+      <div class="buttons">
+        <button type="button" onClick={take} disabled={patch.length === 0}>
+          {text.drawer.reset}
+        </button>
+        <button type="submit" class="primary" disabled={patch.length === 0}>
+          {text.drawer.plan}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function ChangedMeanwhile({ take }: { readonly take: () => void }) {
+  return (
+    <p role="alert">
+      {text.drawer.changedMeanwhile}{' '}
+      <button type="button" onClick={take}>
+        {text.drawer.take}
+      </button>
+    </p>
+  );
+}

@@ -4,6 +4,7 @@
 import { rowFits } from './find.ts';
 import type { SeenEvent } from './model.ts';
 import { usePage } from './page.ts';
+import { ResourceLink } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 import { whenText } from './time.ts';
@@ -27,14 +28,11 @@ export function Live() {
 }
 
 function EventLine({ event }: SeenEvent) {
-  const page = usePage();
   const { type, resource, at, actor } = event;
   return (
     <li>
       <time class="soft">{whenText(at)}</time> <strong class={toneOf(event)}>{type}</strong>{' '}
-      <button type="button" class="link" onClick={() => page.go({ open: resource })}>
-        {resource}
-      </button>
+      <ResourceLink link={resource} name={resource} />
       {actor !== undefined && <span class="soft"> {actor}</span>}
       {'reason' in event && <span class="soft"> {event.reason}</span>}
     </li>

@@ -121,7 +121,10 @@ export class Reader {
     const { tell, refuse } = this.#listener;
     const list = this.#client[collection].list as (options: object) => Promise<Answer<Elements<object>>>;
     const answer = await list({ range: [0, mostRows - 1], signal: this.#signal });
-    if (!answer.ok) { refuse(answer.problem); return; }
+    if (!answer.ok) {
+      refuse(answer.problem);
+      return;
+    }
     const { elements, total } = answer.value;
     tell({ type: 'list', collection, elements, total, at: this.#surroundings.now() });
   }

@@ -15,10 +15,14 @@ export function Link({ collection, name }: { readonly collection: string; readon
   return <ResourceLink link={linkTo(collection, name)} name={name} />;
 }
 
-/** A link that opens the drawer of a resource. */
+/** What has a drawer. */
+const hasDrawer = /^\/(?:$|gateway$|(?:services|servers|monitors|filters|sessions)\/[^/]+$)/;
+
+/** A link that opens the drawer of a resource; the name alone if the resource has no drawer. */
 export function ResourceLink({ link, name }: { readonly link: string; readonly name: string }) {
   const page = usePage();
   const { open } = useStore(page.place);
+  if (!hasDrawer.test(link)) return <>{name}</>;
   return (
     <button
       type="button"
@@ -142,13 +146,20 @@ function Spark({ trail }: { readonly trail: Trail }) {
   );
 }
 
+interface DrainProps {
+  readonly drain?: Omit<DrainRepresentation, 'from'> | undefined;
+  /** When the numbers were read; left out if they are read at once after a change. */
+  readonly at?: number | undefined;
+}
+
 /** A drain, with what is left. */
-export function DrainState({ drain }: { readonly drain?: Omit<DrainRepresentation, 'from'> | undefined }) {
+export function DrainState({ drain, at }: DrainProps) {
   if (drain === undefined) return null;
   const { state, sessions, connections, until, then, reason } = drain;
   return (
     <>
       <strong>{text.drain.words[state]}</strong>: {text.drain.left(sessions, connections)}
+      <Age at={at} />
       {until !== undefined && (
         <span class="soft"> {text.drain.until(whenText(Date.parse(until)), then ?? '')}</span>
       )}
@@ -172,5 +183,19 @@ export function Behind({ behind }: { readonly behind: Row<'fleet'>['behind'] }) 
         ))}
       </ul>
     </details>
+  );
+}
+
+/** What drains, and what is left of it at a node. */
+export function NodeDrains({ drains }: { readonly drains: Row<'fleet'>['drains'] }) {
+  return (
+    <>
+      {drains.map(({ resource, sessions, connections }) => (
+        <div key={resource}>
+          <ResourceLink link={resource} name={nameInLink(resource)} />:{' '}
+          {text.drain.left(sessions, connections)}
+        </div>
+      ))}
+    </>
   );
 }

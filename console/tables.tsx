@@ -7,10 +7,19 @@ import { actOn, changingPassword, creating, creatingUser, type Act } from './act
 import { rowFits } from './find.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
 import { usePage } from './page.ts';
-import { Behind, DrainState, Link, Links, ServerState, SessionCount, State } from './resource.tsx';
+import {
+  Behind,
+  DrainState,
+  Link,
+  Links,
+  NodeDrains,
+  ServerState,
+  SessionCount,
+  State,
+} from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { whenText } from './time.ts';
+import { durationText } from './time.ts';
 
 /** A column of a section. */
 interface Column<R> {
@@ -32,7 +41,10 @@ const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
       cell: (row, model) => <SessionCount row={row} model={model} />,
     },
     { title: text.columns.servers, cell: ({ servers }) => <Links links={servers} /> },
-    { title: text.columns.drain, cell: ({ drain }) => <DrainState drain={drain} /> },
+    {
+      title: text.columns.drain,
+      cell: ({ drain }, { lists }) => <DrainState drain={drain} at={lists.services?.at} />,
+    },
   ),
   servers: columns<Row<'servers'>>(
     { title: text.columns.name, cell: ({ name }) => <Link collection="servers" name={name} /> },
@@ -41,7 +53,10 @@ const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
       title: text.columns.address,
       cell: ({ address, port }) => (port === undefined ? address : `${address}:${String(port)}`),
     },
-    { title: text.columns.drain, cell: ({ drain }) => <DrainState drain={drain} /> },
+    {
+      title: text.columns.drain,
+      cell: ({ drain }, { lists }) => <DrainState drain={drain} at={lists.servers?.at} />,
+    },
   ),
   monitors: columns<Row<'monitors'>>(
     { title: text.columns.name, cell: ({ name }) => <Link collection="monitors" name={name} /> },
@@ -62,12 +77,14 @@ const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
         <span class={alive ? 'good' : 'bad'}>{alive ? text.node.alive : text.node.silent}</span>
       ),
     },
+    { title: text.columns.drain, cell: ({ drains }) => <NodeDrains drains={drains} /> },
     { title: text.columns.behind, cell: ({ behind }) => <Behind behind={behind} /> },
     {
       title: text.columns.seen,
       cell: ({ seen, alive, node }) => (
         <>
-          {whenText(seen)} {!alive && <ActButton act={actOn('fleet.forget', text.verbs.forget, node)} />}
+          {text.ago(durationText(seen * 1000))}{' '}
+          {!alive && <ActButton act={actOn('fleet.forget', text.verbs.forget, node)} />}
         </>
       ),
     },
@@ -125,6 +142,9 @@ function Section({
             : text.find.shown(shown.length, reading.total)}
         </span>
       </h2>
+      {collection === 'services' && rowsOf(model, 'fleet').length > 0 && (
+        <p class="soft">{text.ofThisNode}</p>
+      )}
       {add !== undefined && <Adding act={add} model={model} />}
       <div class="scroll" tabIndex={0} role="group" aria-label={text.lists[collection]}>
         <table>

@@ -198,6 +198,8 @@ export const text = {
     shown: (shown: number, total: number) => `${shown.toLocaleString('en')} of ${total.toLocaleString('en')}`,
   },
   old: (age: string) => `${age} old`,
+  ago: (age: string) => `${age} ago`,
+  ofThisNode: 'Sessions are counted and closed at this node alone.',
   logIn: {
     title: 'Log in',
     name: 'Name',

@@ -5,6 +5,7 @@ import type { Act } from './act.ts';
 import { rowsOf, type Model } from './model.ts';
 import { sinceInstant, useNow } from './now.ts';
 import { usePage } from './page.ts';
+import { ResourceLink } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 import { durationText } from './time.ts';
@@ -70,7 +71,6 @@ function Hold() {
 }
 
 function Alerts({ model }: { readonly model: Model }) {
-  const page = usePage();
   useNow();
   const alerts = rowsOf(model, 'alerts');
   if (model.lists.alerts === undefined) return null;
@@ -79,9 +79,7 @@ function Alerts({ model }: { readonly model: Model }) {
     <ul class="alerts" aria-label={text.top.alerts(alerts.length)}>
       {alerts.map(({ code, resource, detail, since, level }) => (
         <li key={`${code} ${resource}`} class={level}>
-          <button type="button" class="link" onClick={() => page.go({ open: resource })}>
-            {detail}
-          </button>
+          <ResourceLink link={resource} name={detail} />
           {since !== undefined && <span class="soft"> {durationText(sinceInstant(since))}</span>}
         </li>
       ))}

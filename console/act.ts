@@ -2,8 +2,10 @@
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
 import { linkTo, type InterfaceRepresentation } from 'gateway-admin-core';
-import type { EndpointId, SessionSearch } from 'gateway-admin-core/client';
+import { closeEach } from 'gateway-admin-core/client';
+import type { ChosenSession, Client, EndpointId, SessionSearch } from 'gateway-admin-core/client';
 
+import type { CommandMethod } from './connection.ts';
 import { fieldTable } from './field-table.js';
 import { definitionOf, inputOf, type Input, type Typed } from './form.ts';
 import type { Accepted } from './plan.ts';
@@ -25,6 +27,8 @@ export interface Act {
   readonly withInputs?: (typed: Typed) => readonly unknown[];
   /** The link of the resource, to find who else changes it; left out if there is none. */
   readonly resource?: string;
+  /** The method that plans and does it. Default: that of the endpoint. */
+  readonly methodOf?: (client: Client) => CommandMethod;
   /** Whether it counts as closing everything that a service or server has open. */
   readonly closesAll?: true;
 }
@@ -253,17 +257,13 @@ export function closingOf(search: SessionSearch, words: string): Act {
 }
 
 /** The act that closes chosen sessions, each only if it is the one that was chosen. */
-export function closingChosen(chosen: readonly { readonly id: number; readonly etag: string }[]): Act {
-  const commands = chosen.map(({ id, etag }) => ({
-    method: 'DELETE',
-    path: `/sessions/${String(id)}`,
-    if_match: etag,
-  }));
+export function closingChosen(chosen: readonly ChosenSession[]): Act {
   return {
-    id: 'sequence.send',
+    id: 'sessions.close',
     title: text.closeChosen(chosen.length),
     subject: text.chosenSessions(chosen.length),
-    given: [{ commands }],
+    given: [],
+    methodOf: (client) => closeEach(client, chosen) as CommandMethod,
   };
 }
 
@@ -276,10 +276,10 @@ export function restoring(id: string, when: string): Act {
 }
 
 /** What the button says that does the act: what is done, to what, and how many sessions or connections close. */
-export function buttonText({ id, title, subject }: Act, { closes }: Accepted): string {
+export function buttonText({ id, title, subject, methodOf }: Act, { closes }: Accepted): string {
   const { sessions, connections } = closes;
   if (id === 'servers.closeConnections') return text.button.closeConnections(connections, subject);
-  if (id === 'services.closeSessions' || id === 'sessions.closeMany' || id === 'sequence.send')
+  if (id === 'services.closeSessions' || id === 'sessions.closeMany' || methodOf !== undefined)
     return text.button.closeSessions(sessions, id === 'services.closeSessions' ? subject : undefined);
   return sessions + connections === 0 ? title : text.button.andCloses(title, sessions, connections);
 }

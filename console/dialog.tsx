@@ -7,7 +7,7 @@ import type { Answer, Client, CommandOutcome } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';
 
 import { buttonText, typedFor, undoing, type Act } from './act.ts';
-import { commandOf } from './connection.ts';
+import { commandOf, type CommandMethod } from './connection.ts';
 import { InputField } from './field.tsx';
 import type { Typed } from './form.ts';
 import { rowsOf } from './model.ts';
@@ -114,9 +114,13 @@ function firstValues({ inputs = [] }: Act): Typed {
   return Object.fromEntries(inputs.map(({ name, choices }) => [name, choices?.[0]?.[0] ?? '']));
 }
 
-async function planOf(client: Client, { id, options }: Act, given: readonly unknown[]): Promise<Phase> {
+function methodFor(client: Client, { id, methodOf }: Act): CommandMethod {
+  return methodOf?.(client) ?? commandOf(client, id);
+}
+
+async function planOf(client: Client, act: Act, given: readonly unknown[]): Promise<Phase> {
   try {
-    const answer = await commandOf(client, id).plan(...given, { ...options });
+    const answer = await methodFor(client, act).plan(...given, { ...act.options });
     if (!answer.ok) return { name: 'refused', problem: answer.problem };
     const plan = answer.value;
     return plan.outcome === 'refused'
@@ -138,7 +142,7 @@ async function perform(
   const options = { ...act.options, mark: plan.mark, prefer: 'representation' };
   let answer: Answer<unknown>;
   try {
-    answer = await commandOf(client, act.id)(...act.given, options);
+    answer = await methodFor(client, act)(...act.given, options);
   } catch (error) {
     page.tell({ kind: 'unknown', text: text.done.unknown(act.title), detail: (error as Error).message });
     return undefined;

@@ -45,11 +45,11 @@ export function Drawer({ link }: { readonly link: string }) {
   const page = usePage();
   const client = useStore(page.client);
   const { tab } = useStore(page.place);
-  const { lists, events } = useStore(page.model);
+  const { gateway, lists, events } = useStore(page.model);
   const [read, setRead] = useState<Read>({ state: 'reading' });
   const [, collection = ''] = link.split('/');
   // What the page has read anew may be of another state.
-  const stamp = lists[collection as keyof typeof lists]?.at;
+  const stamp = collection in lists ? lists[collection as keyof typeof lists]?.at : gateway;
   const newest = events[0]?.id;
   useEffect(() => {
     let isLate = false;

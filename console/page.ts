@@ -76,7 +76,7 @@ export function createPage(address: string, logInAddress: string): Page {
     },
     tell: (outcome) => {
       outcomeCount += 1;
-      outcomes.set([{ ...outcome, key: outcomeCount }, ...outcomes.get()].slice(0, 5));
+      outcomes.set([{ ...outcome, key: outcomeCount }, ...outcomes.get()].slice(0, 3));
     },
     refresh: () => watching?.refresh(),
     logIn: async (logIn) => {

@@ -1,9 +1,9 @@
 /**
  * `close`: closes sessions, or the connections to a server.
  */
-import type { Answer, Client, CommandOutcome } from '../client/index.ts';
+import { closeEach, type Client } from '../client/index.ts';
 import { valueOf } from './answer.ts';
-import { acceptedPlan, make, type Accepted, type Change } from './change.ts';
+import { acceptedPlan, make, type Change } from './change.ts';
 import { askingOptions, type Call, type Command, type CommandError } from './command.ts';
 import { connect, methodOf, type Method } from './connection.ts';
 import { chosenBy, criteriaOptions } from './criteria.ts';
@@ -129,7 +129,7 @@ function closingOfIds(call: Call): ChangeMaker {
 async function changeOfIds(client: Client, ids: readonly string[]): Promise<Change> {
   const named: Named[] = [];
   for (const id of ids) named.push(await namedBy(client, id));
-  const method = methodFor(client, named);
+  const method = closeEach(client, named) as unknown as Method;
   return {
     title: titleOf(named),
     id: 'sessions.close',
@@ -159,77 +159,4 @@ function titleOf(named: readonly Named[]): string {
   if (named.length > mostNamed) return `close ${counted(named.length, 'session')}`;
   const list = named.map(({ id, whose }) => (whose === undefined ? id : `${id} ${whose}`));
   return `close ${named.length === 1 ? 'session' : 'sessions'} ${list.join(', ')}`;
-}
-
-/** A method that closes sessions one after the other, as one change. Its mark has the marks of all plans. */
-function methodFor(client: Client, named: readonly Named[]): Method {
-  const closeOne = methodOf(client, 'sessions.close');
-  const conditionOf = ({ etag }: Named): object => (etag === undefined ? {} : { ifMatch: etag });
-  const plan: Method['plan'] = async () => {
-    const plans: Accepted[] = [];
-    for (const each of named) {
-      const answer = await closeOne.plan(each.id, conditionOf(each));
-      if (!answer.ok) return answer;
-      plans.push(acceptedPlan(answer.value));
-    }
-    return { ok: true, value: joined(plans), etag: undefined };
-  };
-  const send = async (options: unknown): Promise<Answer<unknown>> => {
-    const { mark } = options as { readonly mark: string };
-    const marks = mark.split(' ');
-    const done: CommandOutcome[] = [];
-    for (const [at, each] of named.entries()) {
-      const own = { ...(options as object), ...conditionOf(each), mark: marks[at] };
-      const answer = await closeOne(each.id, own);
-      if (answer.ok) done.push(answer.value as CommandOutcome);
-      else if (!hasEnded(answer)) return endedEarly(answer, done);
-    }
-    const [first] = done;
-    return { ok: true, value: done.length === 1 ? first : outcomeOf(done), etag: undefined };
-  };
-  return Object.assign(send, { plan });
-}
-
-type Refused = Extract<Answer<unknown>, { readonly ok: false }>;
-
-/** Whether a session needs no closing: it has ended since the plan, or its id belongs to a later session by now. */
-function hasEnded({ problem: { code, plan } }: Refused): boolean {
-  return code === 'session-not-found' || (code === 'precondition-failed' && plan === undefined);
-}
-
-/** The end of a change of which a part is done. */
-function endedEarly(answer: Refused, done: readonly CommandOutcome[]): Refused {
-  const { problem } = answer;
-  if (done.length === 0) return answer;
-  const code = problem.code === 'outcome-unknown' ? problem.code : 'partly-done';
-  const detail = `${problem.detail} ${counted(sumOf(done).sessions, 'session')} closed before.`;
-  return { ...answer, problem: { ...problem, code, detail } };
-}
-
-function outcomeOf(done: readonly CommandOutcome[]): CommandOutcome {
-  const isChange = done.some(({ outcome }) => outcome === 'accepted');
-  return { outcome: isChange ? 'accepted' : 'unchanged', closed: sumOf(done) };
-}
-
-function sumOf(done: readonly CommandOutcome[]): CommandOutcome['closed'] {
-  return {
-    sessions: done.reduce((sum, { closed }) => sum + closed.sessions, 0),
-    connections: done.reduce((sum, { closed }) => sum + closed.connections, 0),
-  };
-}
-
-/** The plans of several commands as one. */
-function joined(plans: readonly Accepted[]): Accepted {
-  return {
-    outcome: plans.some(({ outcome }) => outcome === 'accepted') ? 'accepted' : 'unchanged',
-    mark: plans.map(({ mark }) => mark).join(' '),
-    events: plans.flatMap(({ events }) => events),
-    effects: plans.flatMap(({ effects }) => effects),
-    closes: {
-      sessions: plans.reduce((sum, { closes }) => sum + closes.sessions, 0),
-      connections: plans.reduce((sum, { closes }) => sum + closes.connections, 0),
-    },
-    stays: { sessions: 0 },
-    notes: plans.flatMap(({ notes = [] }) => notes),
-  };
 }

@@ -6,6 +6,7 @@
  */
 
 export type { Answer } from './answer.ts';
+export { closeEach, type ChosenSession, type CloseEach } from './close-each.ts';
 export {
   createClient,
   type Client,

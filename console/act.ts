@@ -17,6 +17,8 @@ export interface Act {
   readonly id: EndpointId;
   /** What is done, such as `Stop Sales`. */
   readonly title: string;
+  /** What is done with the values of the inputs. Default: the title. */
+  readonly titleWith?: (typed: Typed) => string;
   /** The name of the thing that the act is about, or a phrase for several things. */
   readonly subject: string;
   /** The arguments of the method of the client: the subject and the body. */
@@ -184,6 +186,7 @@ export function creating(collection: string, service?: string): Act {
     subject: service ?? collection,
     given: [],
     inputs: fields.map(inputOf),
+    titleWith: ({ name = '' }) => text.addNamed(collection, name, service),
     withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
     ...(service === undefined ? {} : { resource: linkTo('services', service) }),
   };
@@ -199,14 +202,20 @@ export function deletingListener(service: string, listener: string): Act {
   };
 }
 
-const passwordInput: Input = { name: 'password', label: text.logIn.password, type: 'password' };
+const passwordInput: Input = {
+  name: 'password',
+  label: text.logIn.password,
+  type: 'password',
+  isRequired: true,
+};
 
 export const creatingUser: Act = {
   id: 'users.create',
   title: text.add('users'),
   subject: text.lists.users,
   given: [],
-  inputs: [{ name: 'name', label: text.logIn.name, type: 'text' }, passwordInput],
+  inputs: [{ name: 'name', label: text.logIn.name, type: 'text', isRequired: true }, passwordInput],
+  titleWith: ({ name = '' }) => text.addNamed('users', name),
   withInputs: ({ name, password }) => [{ name, password }],
 };
 

@@ -9,7 +9,7 @@ import type { Problem } from 'gateway-admin-core';
 import { buttonText, typedFor, undoing, type Act } from './act.ts';
 import { commandOf, type CommandMethod } from './connection.ts';
 import { InputField } from './field.tsx';
-import type { Typed } from './form.ts';
+import { faultsByField, type Typed } from './form.ts';
 import { rowsOf } from './model.ts';
 import { sinceInstant, useNow } from './now.ts';
 import { usePage, type Page } from './page.ts';
@@ -20,6 +20,8 @@ import { durationText, tookText } from './time.ts';
 
 type Phase =
   | { readonly name: 'planning' }
+  /** Values are missing. */
+  | { readonly name: 'asking'; readonly missing: readonly string[] }
   | { readonly name: 'planned'; readonly plan: Accepted; readonly before?: Accepted }
   | { readonly name: 'refused'; readonly problem: Problem }
   | { readonly name: 'broken'; readonly detail: string }
@@ -45,11 +47,15 @@ function OpenDialog({ act, client, close }: Props) {
   const [typed, setTyped] = useState<Typed>(() => firstValues(act));
   const [phase, setPhase] = useState<Phase>({ name: 'planning' });
   const given = act.withInputs?.(typed) ?? act.given;
+  const title = act.titleWith?.(typed) ?? act.title;
+  const faults = phase.name === 'refused' ? faultsByField(phase.problem.errors ?? [], []) : {};
 
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     let isLate = false;
-    setPhase({ name: 'planning' });
+    const missing = missingIn(act, typed);
+    setPhase(missing.length > 0 ? { name: 'asking', missing } : { name: 'planning' });
+    if (missing.length > 0) return undefined;
     // While a person types, each letter would ask for a plan.
     const timer = setTimeout(
       () => {
@@ -69,13 +75,13 @@ function OpenDialog({ act, client, close }: Props) {
   async function send(plan: Accepted): Promise<void> {
     const since = performance.now();
     setPhase({ name: 'working', plan, since });
-    const next = await perform(page, client, { ...act, given }, plan, since);
+    const next = await perform(page, client, { ...act, title, given }, plan, since);
     const isLeft = page.asked.get() !== act;
     if (!isLeft && next === undefined) close();
     else if (!isLeft && next !== undefined) setPhase(next);
     // The person has left the dialog, and another one may be open by now.
     else if (next !== undefined)
-      page.tell({ kind: 'refused', text: text.done.failed(act.title), detail: reasonOf(next) });
+      page.tell({ kind: 'refused', text: text.done.failed(title), detail: reasonOf(next) });
   }
 
   return (
@@ -87,6 +93,7 @@ function OpenDialog({ act, client, close }: Props) {
           input={input}
           value={typed[input.name] ?? ''}
           isDisabled={phase.name === 'working'}
+          fault={faults[input.name]}
           change={(value) => setTyped({ ...typed, [input.name]: value })}
         />
       ))}
@@ -95,7 +102,7 @@ function OpenDialog({ act, client, close }: Props) {
         <Others act={act} />
       </div>
       <Buttons
-        act={act}
+        act={{ ...act, title }}
         phase={phase}
         send={(plan) => void send(plan)}
         close={() => dialog.current?.close()}
@@ -108,6 +115,13 @@ function OpenDialog({ act, client, close }: Props) {
 function reasonOf(phase: Phase): string {
   if (phase.name === 'refused') return phase.problem.detail;
   return text.plan.changed;
+}
+
+/** The labels of the inputs without which nothing can be planned. */
+function missingIn({ inputs = [] }: Act, typed: Typed): readonly string[] {
+  return inputs
+    .filter(({ name, isRequired }) => isRequired === true && typed[name] === '')
+    .map(({ label }) => label);
 }
 
 function firstValues({ inputs = [] }: Act): Typed {
@@ -196,6 +210,8 @@ async function undoOf(
 
 function PhaseText({ phase }: { readonly phase: Phase }) {
   switch (phase.name) {
+    case 'asking':
+      return <p class="soft">{text.plan.required(phase.missing.join(', '))}</p>;
     case 'planning':
       return <p class="soft">{text.plan.planning}</p>;
     case 'broken':

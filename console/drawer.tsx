@@ -107,6 +107,8 @@ function Acts({ subject, resource }: { readonly subject: Subject; readonly resou
   const page = usePage();
   const rows = actsOnResource.flatMap(({ id, act, isMoot }) => {
     const row = may.find((each) => each.id === id);
+    // A gateway of its own has no fleet.
+    if (row?.allowed === false && row.code === 'node-not-found') return [];
     return row === undefined || isMoot?.(resource) === true ? [] : [{ row, act: act(subject, resource) }];
   });
   const denied = rows.filter(({ row }) => !row.allowed);

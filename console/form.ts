@@ -12,6 +12,8 @@ export interface Input {
   readonly label: string;
   readonly type: 'text' | 'long' | 'number' | 'password' | 'choice';
   readonly hint?: string;
+  /** Whether nothing can be planned without the value. */
+  readonly isRequired?: boolean;
   readonly choices?: readonly (readonly [value: string, label: string])[];
 }
 
@@ -143,13 +145,14 @@ const inputTypes: Readonly<Record<Field['type'], Input['type']>> = {
 };
 
 /** The input of a field, with what the field means. */
-export function inputOf({ name, does, type, choices, isSecret }: Field): Input {
+export function inputOf({ name, does, type, choices, isSecret, inDefinition }: Field): Input {
   const values = type === 'flag' ? ['true', 'false'] : choices;
   const formats: Partial<Record<Field['type'], string>> = words.formats;
   const hints = [does, isSecret === true ? words.drawer.secret : undefined, formats[type]];
   return {
     name,
     label: name,
+    isRequired: inDefinition === 'required',
     hint: hints.filter((each) => each !== undefined).join(' '),
     type: isSecret === true ? 'password' : values === undefined ? inputTypes[type] : 'choice',
     ...(values === undefined ? {} : { choices: ['', ...values].map((each) => [each, each] as const) }),

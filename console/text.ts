@@ -14,13 +14,13 @@ function closing(sessions: number, connections: number): string {
   return parts.join(' and ');
 }
 
-/** One of a collection, with its article. */
+/** One of a collection. */
 const singular: Readonly<Record<string, string>> = {
-  services: 'a service',
-  servers: 'a server',
-  monitors: 'a monitor',
-  filters: 'a filter',
-  users: 'a user',
+  services: 'service',
+  servers: 'server',
+  monitors: 'monitor',
+  filters: 'filter',
+  users: 'user',
 };
 
 export const text = {
@@ -95,6 +95,7 @@ export const text = {
   },
   plan: {
     planning: 'Finding out what this does …',
+    required: (labels: string) => `Fill in: ${labels}.`,
     closes: (sessions: number, connections: number) =>
       sessions + connections === 0 ? 'nothing' : closing(sessions, connections),
     stays: (sessions: number) =>
@@ -141,7 +142,11 @@ export const text = {
   flushLogs: 'Flush the logs',
   retryBehind: 'Ask the gateway of this node again for what it is behind',
   add: (collection: string, service?: string) =>
-    service === undefined ? `Add ${singular[collection] ?? collection}` : `Add a listener to ${service}`,
+    service === undefined ? `Add a ${singular[collection] ?? collection}` : `Add a listener to ${service}`,
+  addNamed: (collection: string, name: string, service?: string) =>
+    service === undefined
+      ? `Add ${singular[collection] ?? collection} ${name}`
+      : `Add listener ${name} to ${service}`,
   deleteListener: (listener: string, service: string) => `Delete listener ${listener} of ${service}`,
   user: (name: string) => `user ${name}`,
   connections: (count: number) => `${counted(count, 'connection')}.`,
@@ -160,7 +165,7 @@ export const text = {
   closeChosen: (count: number) => `Close ${counted(count, 'chosen session')}`,
   chosenSessions: (count: number) => counted(count, 'chosen session'),
   change: (name: string) => `Change ${name}`,
-  undo: (what: string) => `Undo ${what}`,
+  undo: (what: string) => `Undo “${what}”`,
   restore: (when: string) => `Restore the configuration of ${when}`,
   done: {
     closed: (sessions: number, connections: number) =>

@@ -45,37 +45,19 @@ function OpenDialog({ act, client, close }: Props) {
   const page = usePage();
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState<Typed>(() => firstValues(act));
-  const [phase, setPhase] = useState<Phase>({ name: 'planning' });
+  // What is done, with what the person has typed.
   const given = act.withInputs?.(typed) ?? act.given;
   const title = act.titleWith?.(typed) ?? act.title;
+  const chosen = { ...act, given, title };
+  const [phase, setPhase] = usePlan(client, chosen, typed);
   const faults = phase.name === 'refused' ? faultsByField(phase.problem.errors ?? [], []) : {};
 
   useEffect(() => dialog.current?.showModal(), []);
-  useEffect(() => {
-    let isLate = false;
-    const missing = missingIn(act, typed);
-    setPhase(missing.length > 0 ? { name: 'asking', missing } : { name: 'planning' });
-    if (missing.length > 0) return undefined;
-    // While a person types, each letter would ask for a plan.
-    const timer = setTimeout(
-      () => {
-        void planOf(client, act, given).then((next) => {
-          if (!isLate) setPhase(next);
-        });
-      },
-      act.inputs === undefined ? 0 : 250,
-    );
-    return () => {
-      isLate = true;
-      clearTimeout(timer);
-    };
-    // The plan of an open dialog depends on what the person types, and on nothing else.
-  }, [act, client, JSON.stringify(given)]);
 
   async function send(plan: Accepted): Promise<void> {
     const since = performance.now();
     setPhase({ name: 'working', plan, since });
-    const next = await perform(page, client, { ...act, title, given }, plan, since);
+    const next = await perform(page, client, chosen, plan, since);
     const isLeft = page.asked.get() !== act;
     if (!isLeft && next === undefined) close();
     else if (!isLeft && next !== undefined) setPhase(next);
@@ -86,7 +68,7 @@ function OpenDialog({ act, client, close }: Props) {
 
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="dialog-title" data-phase={phase.name}>
-      <h2 id="dialog-title">{act.title}</h2>
+      <h2 id="dialog-title">{title}</h2>
       {act.inputs?.map((input) => (
         <InputField
           key={input.name}
@@ -102,13 +84,36 @@ function OpenDialog({ act, client, close }: Props) {
         <Others act={act} />
       </div>
       <Buttons
-        act={{ ...act, title }}
+        act={chosen}
         phase={phase}
         send={(plan) => void send(plan)}
         close={() => dialog.current?.close()}
       />
     </dialog>
   );
+}
+
+/** The plan of an open dialog. It depends on what the person types, and on nothing else. */
+function usePlan(client: Client, act: Act, typed: Typed): readonly [Phase, (phase: Phase) => void] {
+  const [phase, setPhase] = useState<Phase>({ name: 'planning' });
+  useEffect(() => {
+    let isLate = false;
+    const missing = missingIn(act, typed);
+    setPhase(missing.length > 0 ? { name: 'asking', missing } : { name: 'planning' });
+    if (missing.length > 0) return undefined;
+    // While a person types, each letter would ask for a plan.
+    const delayMs = act.inputs === undefined ? 0 : 250;
+    const timer = setTimeout(() => {
+      void planOf(client, act).then((next) => {
+        if (!isLate) setPhase(next);
+      });
+    }, delayMs);
+    return () => {
+      isLate = true;
+      clearTimeout(timer);
+    };
+  }, [client, act.id, JSON.stringify(act.given)]);
+  return [phase, setPhase];
 }
 
 /** Why an act was not done. */
@@ -132,9 +137,9 @@ function methodFor(client: Client, { id, methodOf }: Act): CommandMethod {
   return methodOf?.(client) ?? commandOf(client, id);
 }
 
-async function planOf(client: Client, act: Act, given: readonly unknown[]): Promise<Phase> {
+async function planOf(client: Client, act: Act): Promise<Phase> {
   try {
-    const answer = await methodFor(client, act).plan(...given, { ...act.options });
+    const answer = await methodFor(client, act).plan(...act.given, { ...act.options });
     if (!answer.ok) return { name: 'refused', problem: answer.problem };
     const plan = answer.value;
     return plan.outcome === 'refused'

@@ -20,6 +20,7 @@ const families = {
   command: { ids: ['C1', 'C2', 'C3'], load: () => import('./command.mjs') },
   loopback: { ids: ['H1', 'H2', 'H3'], load: () => import('./loopback.mjs') },
   store: { ids: ['D1', 'D2'], load: () => import('./store.mjs') },
+  console: { ids: ['V1'], load: () => import('./console.mjs') },
   size: { ids: ['B1'], load: () => import('./size.mjs') },
 };
 

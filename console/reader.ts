@@ -16,19 +16,26 @@ const againMs = 2000;
 /** What is read: a list, or the gateway itself with what the person may do. */
 export type Readable = Collection | 'gateway';
 
+/** A counter is read again just before it is five seconds old and would have to say so. In milliseconds. */
+const countersMs = 4600;
+
+/** For what nearly always changes with an event. In milliseconds. */
+const seldomMs = 30_000;
+
 /** How often something is read that no event tells of, in milliseconds; `undefined` for what events tell of. */
 function paceOf(model: Model, readable: Readable): number | undefined {
   switch (readable) {
     case 'services':
-      return 4000;
+      return countersMs;
     case 'servers':
       // What is left of a drain.
-      return rowsOf(model, 'servers').some(({ drain }) => drain !== undefined) ? 4000 : undefined;
+      return rowsOf(model, 'servers').some(({ drain }) => drain !== undefined) ? countersMs : undefined;
     case 'commands':
-      return rowsOf(model, 'commands').length > 0 ? 2000 : 15_000;
+      return rowsOf(model, 'commands').length > 0 ? 2000 : seldomMs;
     case 'alerts':
+      return seldomMs;
     case 'gateway':
-      return 15_000;
+      return 2 * seldomMs;
     case 'fleet':
       return rowsOf(model, 'fleet').length > 0 ? 5000 : undefined;
     default:

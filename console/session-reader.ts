@@ -6,7 +6,7 @@ import type { Client, SessionSearch } from 'gateway-admin-core/client';
 import type { SessionRepresentation } from 'gateway-admin-core';
 
 /** How often the same part is read, in milliseconds. */
-const paceMs = 4000;
+const paceMs = 4600;
 
 const fields = ['id', 'user', 'address', 'service', 'connected', 'idle', 'etag'] as const;
 

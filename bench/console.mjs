@@ -1,0 +1,102 @@
+/**
+ * Open consoles: what they cost the gateway. Each console is the watch of the page, with its own stream of events and its own
+ * requests, as in a visible tab.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+
+import { build } from 'esbuild';
+
+export const rows = {
+  V1: { title: '100 open consoles over 1,000,000 sessions: CPU and heap of the gateway', run: consoles },
+};
+
+const count = 100;
+const roundMs = 12_000;
+/** How long until every console has read everything once. */
+const settleMs = 4000;
+
+async function consoles(row) {
+  const page = await bundledWatch();
+  const gateway = fork(new URL('console-gateway.mjs', import.meta.url), ['1000000'], {
+    execArgv: ['--expose-gc', '--max-old-space-size=8192'],
+  });
+  const [port] = await once(gateway, 'message');
+  const address = `http://127.0.0.1:${String(port)}`;
+  try {
+    const [shares, heaps] = [[], []];
+    for (let round = 0; round < 3; round += 1) {
+      const alone = await usageOf(gateway);
+      const open = await Promise.all(Array.from({ length: count }, () => page.openWatch(address)));
+      await sleep(settleMs);
+      const watched = await usageOf(gateway);
+      shares.push(watched.share - alone.share);
+      heaps.push((watched.heap - alone.heap) / 1e6);
+      for (const each of open) each.stop();
+      await sleep(1000);
+    }
+    row.atMost('CPU beyond the gateway alone, of a core', 0.01, shares, '');
+    row.atMost('heap beyond the gateway alone', 50, heaps, 'MB');
+  } finally {
+    gateway.kill();
+  }
+}
+
+/** The share of a core that the gateway uses over a round, and its heap after. */
+async function usageOf(gateway) {
+  // The memory is freed after the CPU time is read, and the round begins when that is done.
+  await ask(gateway);
+  const before = await ask(gateway, 'cpu');
+  const start = performance.now();
+  await sleep(roundMs);
+  const elapsedUs = (performance.now() - start) * 1000;
+  const after = await ask(gateway);
+  return { share: (after.cpuUs - before.cpuUs) / elapsedUs, heap: after.heap };
+}
+
+async function ask(gateway, what = 'cpu and heap') {
+  gateway.send(what);
+  const [usage] = await once(gateway, 'message');
+  return usage;
+}
+
+/** The watch of the page, as a module for Node. */
+async function bundledWatch() {
+  const place = mkdtempSync(join(tmpdir(), 'console-'));
+  const outfile = join(place, 'watch.mjs');
+  await build({
+    stdin: { contents: watchModule, resolveDir: process.cwd(), loader: 'ts' },
+    ...{ outfile, bundle: true, platform: 'neutral', mainFields: ['module', 'main'] },
+    alias: {
+      'gateway-admin-core/client': join(process.cwd(), 'src/client/index.ts'),
+    },
+  });
+  try {
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}
+
+const watchModule = `
+  import { connect } from './console/connection.ts';
+  import { createModel, reduce } from './console/model.ts';
+  import { watch } from './console/watch.ts';
+
+  export async function openWatch(address: string) {
+    const client = await connect(address);
+    let model = createModel(performance.now());
+    const tell = (message) => { model = reduce(model, message); };
+    const surroundings = {
+      now: () => performance.now(),
+      isHidden: () => false,
+      onVisibility: () => () => undefined,
+    };
+    return watch(client, { tell, model: () => model }, surroundings);
+  }
+`;

@@ -27,7 +27,7 @@ export default {
   roots: ['<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
   transform: {
-    '\\.ts$': [
+    '(?:\\.ts|/dist/console/page\\.js|/scripts/field-table\\.js)$': [
       '@swc/jest',
       {
         swcrc: false,
@@ -40,10 +40,11 @@ export default {
   moduleNameMapper: {
     ...moduleNameMapper,
     '^fast-check$': '<rootDir>/tests/support/fast-check.ts',
-    // The build makes this module of `console/`.
+    // The build makes this module, see `scripts/console.js`, and the page gets the other as data.
     '^\\./page\\.js$': '<rootDir>/dist/console/page.js',
+    '/field-table\\.js$': '<rootDir>/scripts/field-table.js',
   },
-  globalSetup: '<rootDir>/tests/support/shared-postgres.ts',
+  globalSetup: '<rootDir>/tests/support/before-all-tests.ts',
   setupFilesAfterEnv: ['<rootDir>/tests/support/watch-admins.ts', '<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,
   // Stryker refuses a runner whose path does not contain jest-circus.

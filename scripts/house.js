@@ -13,10 +13,10 @@ import ts from 'typescript';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = `${root}src/`;
 
-const files = readdirSync(source, { recursive: true })
-  .map((name) => name.replaceAll('\\', '/'))
-  .filter((name) => name.endsWith('.ts'))
-  .toSorted()
+/** The page of the console, as it is reached from the sources. */
+const page = '../console/';
+
+const files = [...namesBelow(''), ...namesBelow(page)]
   .map((name) => ({ name, tree: treeOf(name) }))
   .filter(({ tree }) => !/^\/\*\*? Generated\b/.test(tree.text));
 
@@ -36,6 +36,14 @@ console.log('\nLongest functions');
 console.table(longestFunctions().slice(0, 10));
 console.log('What one request runs');
 console.table(await runs());
+
+/** The sources of a folder, by their paths from `src/`. */
+function namesBelow(folder) {
+  return readdirSync(source + folder, { recursive: true })
+    .map((name) => folder + name.replaceAll('\\', '/'))
+    .filter((name) => /\.tsx?$/.test(name))
+    .toSorted();
+}
 
 function treeOf(name) {
   const text = readFileSync(source + name, 'utf8');
@@ -64,7 +72,7 @@ function linesByFolder() {
   const folders = {};
   for (const { name, tree } of files) {
     const lines = codeLines(tree, tree);
-    for (const folder of [name.includes('/') ? name.split('/')[0] : '(top)', 'all']) {
+    for (const folder of [folderOf(name), 'all']) {
       const row = (folders[folder] ??= { lines: 0, files: 0 });
       row.lines += lines;
       row.files++;
@@ -72,6 +80,11 @@ function linesByFolder() {
   }
   const { all, ...rest } = folders;
   return { ...rest, all };
+}
+
+function folderOf(name) {
+  if (name.startsWith(page)) return 'the page of the console';
+  return name.includes('/') ? name.split('/')[0] : '(top)';
 }
 
 function publicNames() {

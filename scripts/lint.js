@@ -1,15 +1,17 @@
 /**
- * Checks the types of the whole project, then lints it. Both use one program of the compiler: the rules that need types
- * find most of them computed already. Results of the rules are cached by content; types are checked anew each time.
+ * Checks the types of the whole project and of the console, then lints both. The rules that need types use the programs of the
+ * type check, and find most types computed already. Results of the rules are cached by content; types are checked anew each
+ * time.
  */
 import { ESLint } from 'eslint';
 import ts from 'typescript';
 
-const project = 'tsconfig.json';
-const program = programOf(project);
+const projects = ['tsconfig.json', 'console/tsconfig.json'];
+// The cache keeps a hash of the configuration, for which a program counts as its name.
+const programs = projects.map((project) => Object.assign(programOf(project), { toJSON: () => project }));
 
 const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' };
-const refusals = ts.getPreEmitDiagnostics(program);
+const refusals = programs.flatMap((program) => [...ts.getPreEmitDiagnostics(program)]);
 if (refusals.length > 0) console.log(ts.formatDiagnostics(refusals, format));
 
 const eslint = new ESLint({
@@ -17,11 +19,8 @@ const eslint = new ESLint({
   cacheStrategy: 'content',
   cacheLocation: 'node_modules/.cache/eslint/',
   overrideConfig: {
-    files: ['**/*.ts'],
-    // The cache keeps a hash of the configuration, for which the program counts as its name.
-    languageOptions: {
-      parserOptions: { projectService: false, programs: [Object.assign(program, { toJSON: () => project })] },
-    },
+    files: ['**/*.{ts,tsx}'],
+    languageOptions: { parserOptions: { projectService: false, programs } },
   },
 });
 const results = await eslint.lintFiles(['.']);

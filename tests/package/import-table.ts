@@ -184,6 +184,16 @@ const rows: readonly Row[] = [
   },
   { from: 'client/*', values: ['client/*', 'http/endpoint.ts'], types: ['index.ts', 'resources/*'] },
   {
+    from: 'console/*',
+    values: ['console/*', 'core/member.ts', 'http/message.ts', 'json/value.ts', 'problem.ts'],
+    types: ['index.ts'],
+  },
+  // The page uses the interface as any tool would.
+  {
+    from: '../console/*',
+    values: ['../console/*', 'gateway-admin-core', 'gateway-admin-core/client', 'preact', 'preact/hooks'],
+  },
+  {
     from: 'openapi/*',
     values: ['../openapi.json', 'core/member.ts', 'json/value.ts'],
   },

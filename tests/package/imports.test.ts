@@ -3,10 +3,12 @@ import { describe, expect, it } from '@jest/globals';
 import { filesBelow, read } from '../support/project.ts';
 import { cyclicGroupsOf, cycleOf, faultsOf, importsOf, reachableFrom } from './import-table.ts';
 
-const files = filesBelow('src', '.ts');
-const imports = files.flatMap((path) => importsOf(path.slice('src/'.length), read(path)));
+const files = filesBelow('src', '.ts').map((path) => [path, path.slice('src/'.length)] as const);
+const ofPage = ['.ts', '.tsx'].flatMap((end) => filesBelow('console', end));
+const all = [...files, ...ofPage.map((path) => [path, `../${path}`] as const)];
+const imports = all.flatMap(([path, from]) => importsOf(from, read(path)));
 
-describe('the imports of src', () => {
+describe('the imports of src and of console', () => {
   it('are there', () => {
     expect(imports).not.toHaveLength(0);
   });
@@ -73,6 +75,8 @@ describe('the import table', () => {
     ['adapters/fetch.ts', "import { a } from 'node:stream';"],
     ['adapters/express.ts', "import express from 'express';"],
     ['openapi/document.ts', "import { a } from '../http/route.ts';"],
+    ['console/index.ts', "import { a } from '../index.ts';"],
+    ['../console/act.ts', "import { a } from '../src/http/endpoint.ts';"],
     ['testing/conformance.ts', "import { a } from '../http/route.ts';"],
     ['index.ts', "export { a } from './adapters/fetch.ts';"],
     ['index.ts', "export { a } from './ports/file-store/file-store.ts';"],

@@ -3,7 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { withoutBlocks } from '../docs/link.ts';
 import { filesBelow, read, textFiles } from '../support/project.ts';
 
-const sources = filesBelow('src', '.ts');
+const sources = [
+  ...filesBelow('src', '.ts'),
+  ...['.ts', '.tsx'].flatMap((end) => filesBelow('console', end)),
+];
 
 /** Says nothing of what is inside. */
 const vague = /^(utils?|helpers?|types?|common|misc)$/;
@@ -63,7 +66,8 @@ describe('the files of the project', () => {
   it('are kebab-case', () => {
     expect(
       sources.filter(
-        (path) => !/^src\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(path),
+        (path) =>
+          !/^[a-z]+\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*(?:\.d)?\.tsx?$/.test(path),
       ),
     ).toEqual([]);
   });

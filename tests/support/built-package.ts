@@ -2,13 +2,14 @@
  * The package as it is shipped, for the tests that run it.
  */
 import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 
 import { root } from './project.ts';
 
 /** `npm test` builds everything first, and says so: to find that nothing has changed takes a second of the processor. */
 const isBuilt = process.env['PACKAGE_IS_BUILT'] === 'yes';
 
-/** Brings dist/ up to date with the sources. */
+/** Brings dist/ up to date with the sources. The page of the console is made before all tests: see {@link buildPage}. */
 export function buildPackage(): void {
   build('src/tsconfig.build.json');
 }
@@ -18,14 +19,31 @@ export function buildExamples(): void {
   build('examples/tsconfig.build.json');
 }
 
+/**
+ * Brings the page of the console up to date with its sources. A page that does not build is removed, so that the tests of the
+ * console fail, and the others run.
+ */
+export function buildPage(): void {
+  if (isBuilt) return;
+  try {
+    runNode('scripts/console.js');
+  } catch (error) {
+    rmSync(`${root}dist/console/page.js`, { force: true });
+    process.stderr.write(
+      `The page of the console does not build:\n${(error as { stderr: string }).stderr}\n`,
+    );
+  }
+}
+
 function build(project: string): void {
   if (isBuilt) return;
   try {
-    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', project], {
-      cwd: root,
-      encoding: 'utf8',
-    });
+    runNode('node_modules/typescript/bin/tsc', '-b', project);
   } catch (error) {
     throw new Error(`${project} does not build:\n${(error as { stdout: string }).stdout}`, { cause: error });
   }
+}
+
+function runNode(...command: readonly string[]): void {
+  execFileSync(process.execPath, command, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export const root = join(import.meta.dirname, '../../');
 
 /** Where the project's own text is. */
-const folders = ['.ci', 'bench', 'docs', 'etc', 'examples', 'scripts', 'src', 'tests'];
+const folders = ['.ci', 'bench', 'console', 'docs', 'etc', 'examples', 'scripts', 'src', 'tests'];
 
 /** The text of a file, by its path from the root. */
 export function read(path: string): string {

@@ -1,5 +1,5 @@
 /**
- * The PostgreSQL server for all test files. Jest runs this before the first test file: it opens a door, and starts the
+ * The PostgreSQL server for all test files. This runs before the first test file: it opens a door, and starts the
  * server when the first file comes to the door for the port of the server. The server ends with the process of jest.
  */
 import { once } from 'node:events';

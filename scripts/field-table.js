@@ -1,0 +1,67 @@
+/**
+ * The fields of each kind of resource, for the forms of the console: from the descriptions in `openapi.json`. The page gets the
+ * table as data, and the tests import this module in its place.
+ */
+import { readFileSync } from 'node:fs';
+
+const { schemas } = JSON.parse(readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')).components;
+
+/** The kinds with forms, by their collections, and the beginning of the names of their schemas. */
+const kinds = {
+  services: 'Service',
+  servers: 'Server',
+  monitors: 'Monitor',
+  filters: 'Filter',
+  listeners: 'Listener',
+};
+
+/** What acts change, and no form. */
+const changedByActs = ['drain', 'state', 'status'];
+
+export const fieldTable = tableOfFields();
+
+function tableOfFields() {
+  return Object.fromEntries(
+    Object.entries(kinds).map(([collection, kind]) => {
+      const definition = schemas[`${kind}Definition`];
+      const shown = schemas[kind].properties;
+      const all = { ...definition.properties, ...shown };
+      const patch = schemas[`${kind}Patch`];
+      const settable =
+        patch === undefined ? [] : settableIn(patch).filter((name) => !changedByActs.includes(name));
+      return [
+        collection,
+        Object.entries(all).map(([name, schema]) => ({
+          name,
+          does: schema.description,
+          ...typeOf(schema),
+          isSettable: settable.includes(name),
+          ...(isDefined(name, definition) && {
+            inDefinition: definition.required.includes(name) ? 'required' : 'optional',
+          }),
+          ...(!(name in shown) && schema.type === 'string' && { isSecret: true }),
+        })),
+      ];
+    }),
+  );
+}
+
+/** The fields that operations of a patch may set. */
+function settableIn({ items }) {
+  const { op, path } = items.anyOf[0].properties;
+  if (!op.enum.includes('add')) throw new Error('The first operation of the schema of a patch sets nothing');
+  return path.pattern.match(/^\^\/\(\?:(.*?)\)/)[1].split('|');
+}
+
+function typeOf({ type, enum: choices, items, format }) {
+  if (choices !== undefined) return { type: 'choice', choices };
+  if (type === 'integer' || type === 'number') return { type: 'number' };
+  if (type === 'boolean') return { type: 'flag' };
+  if (type === 'array') return { type: items.enum === undefined && format === undefined ? 'names' : 'words' };
+  return { type: type === 'object' ? 'map' : 'text' };
+}
+
+/** Whether a form for a new resource asks for the field. Listeners have a form of their own. */
+function isDefined(name, { properties }) {
+  return properties[name]?.type !== undefined && !['listeners', 'status'].includes(name);
+}

@@ -1,0 +1,10 @@
+/**
+ * Everything that happens once, before the first test file.
+ */
+import { buildPage } from './built-package.ts';
+import openDoor from './shared-postgres.ts';
+
+export default async function beforeAllTests(): Promise<void> {
+  buildPage();
+  await openDoor();
+}

@@ -41,7 +41,7 @@ export default {
     ...moduleNameMapper,
     '^fast-check$': '<rootDir>/tests/support/fast-check.ts',
     // The build makes this module, see `scripts/console.js`, and the page gets the other as data.
-    '^\\./page\\.js$': '<rootDir>/dist/console/page.js',
+    '(?:^\\.|/src/console)/page\\.js$': '<rootDir>/dist/console/page.js',
     '/field-table\\.js$': '<rootDir>/scripts/field-table.js',
   },
   globalSetup: '<rootDir>/tests/support/before-all-tests.ts',

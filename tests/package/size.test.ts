@@ -1,6 +1,6 @@
 /**
- * The sizes of programs that use the package: minified and compressed with gzip, other packages included. A size that is
- * recorded here does not grow by itself.
+ * The sizes of programs that use the package, and of the page of the console: minified and compressed with gzip, other packages
+ * included. A size that is recorded here does not grow by itself.
  */
 import { gzipSync } from 'node:zlib';
 
@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 
 import { buildPackage } from '../support/built-package.ts';
+import { files, html } from '../../src/console/page.js';
 import { tablesOf } from '../docs/table.ts';
 import { read, root } from '../support/project.ts';
 
@@ -33,6 +34,10 @@ function bytesOf(size: string): number {
 beforeAll(buildPackage);
 
 describe('the size of a program', () => {
+  it('is in each row of the table in README.md', () => {
+    expect(table?.rows).toHaveLength(programs.length + 1);
+  });
+
   it.each(sizes)('%s has at most %s', async (program, most) => {
     const { outputFiles } = await build({
       stdin: { contents: program, resolveDir: `${root}tests` },
@@ -43,5 +48,13 @@ describe('the size of a program', () => {
     });
     const { length } = gzipSync(outputFiles[0]?.contents ?? '', { level: 9 });
     expect(length).toBeLessThanOrEqual(bytesOf(most));
+  });
+});
+
+describe('the page of the console', () => {
+  it('loads at first no more than the table says', () => {
+    const loaded = [html, ...files.map(({ text }) => text)];
+    const length = loaded.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0);
+    expect(length).toBeLessThanOrEqual(bytesOf(table?.rows.at(-1)?.[1] ?? ''));
   });
 });

@@ -48,13 +48,13 @@ export async function refusalOf(
   return {
     ok: false,
     problem: valueOf(response, text) as Problem,
-    retryAfterMs: after === undefined ? undefined : Number(after) * 1000,
+    retryAfterMs: after ? Number(after) * 1000 : undefined,
   };
 }
 
 /** Whether a response has a media type. @internal */
-export function hasType({ headers }: ReceivedResponse, type: string): boolean {
-  return headers['content-type']?.startsWith(type) === true;
+export function hasType({ headers }: ReceivedResponse, type: string): boolean | undefined {
+  return headers['content-type']?.startsWith(type);
 }
 
 /** The value of a text in a response. @internal */

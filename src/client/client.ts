@@ -194,7 +194,7 @@ export function createClient(send: Send): Client {
       answerOf(await send(requestOf(endpoint, given, own)), endpoint.kind);
   const groups: Record<string, Record<string, unknown>> = {};
   for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
-    const [group = '', name = ''] = id.split('.');
+    const [group, name] = id.split('.') as [string, string];
     const plan = endpoint.kind === 'command' && { plan: methodOf(endpoint, { dry_run: true }) };
     (groups[group] ??= {})[name] = Object.assign(methodOf(endpoint), plan);
   }

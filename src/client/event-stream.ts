@@ -65,7 +65,7 @@ const field = /^(: heartbeat(?=: \d+$)|\w+): ?(.*)/s;
 /** Reads events until the signal aborts. A connection without three heartbeats is dead. @internal */
 export async function* readEvents(
   send: Send,
-  { after, types = [], signal, onState }: EventOptions = {},
+  { after, types, signal, onState }: EventOptions = {},
 ): AsyncGenerator<EventStreamItem, void, undefined> {
   let last = after;
   let wasConnected = false;
@@ -82,7 +82,7 @@ export async function* readEvents(
     };
     listen();
     try {
-      const options = { ...(types.length > 0 && { types }), last, signal: left.signal };
+      const options = { types: types?.[0] && types, last, signal: left.signal };
       const response = await open(send, options);
       onState?.('open');
       const blocksOf = splitter(response);
@@ -104,14 +104,14 @@ export async function* readEvents(
     } catch (error) {
       // A break of the connection has no status, and a refusal of the kind 503 passes.
       const status = (error as { readonly cause?: { readonly status?: number } }).cause?.status ?? 500;
-      if ((status < 500 || !wasConnected) && signal?.aborted !== true) throw error;
+      if ((status < 500 || !wasConnected) && !signal?.aborted) throw error;
     } finally {
       clearTimeout(timer);
       ignore();
     }
     onState?.('waiting');
     await wait(signal);
-  } while (signal?.aborted !== true);
+  } while (!signal?.aborted);
 }
 
 /** Opens the stream. */
@@ -128,7 +128,7 @@ function splitter(response: ReceivedResponse): (text: string) => Generator<Block
   let line = '';
   let size = 0;
   return function* (text) {
-    const [first = '', ...others] = text.split('\n');
+    const [first, ...others] = text.split('\n') as [string, ...string[]];
     // No line is looked through before it is complete: that would take quadratic time.
     line += first;
     for (const next of others) {
@@ -148,14 +148,16 @@ function splitter(response: ReceivedResponse): (text: string) => Generator<Block
 }
 
 /** Waits until the next connection, or until the signal aborts. */
-async function wait(signal: AbortSignal | undefined): Promise<void> {
-  let timer!: Timer;
-  let ignore!: () => void;
-  await new Promise<void>((resolve) => {
+function wait(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
     // As long as the interface asks for.
-    timer = setTimeout(resolve, 2000);
-    ignore = onAbort(signal, resolve);
+    const timer = setTimeout(() => {
+      ignore();
+      resolve();
+    }, 2000);
+    const ignore = onAbort(signal, () => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
-  clearTimeout(timer);
-  ignore();
 }

@@ -30,7 +30,7 @@ export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): A
   >;
   return {
     method,
-    target: `${place}?${String(new URLSearchParams(asked))}`.replace(/\?$/, ''),
+    target: `${place}?${new URLSearchParams(asked)}`.replace(/\?$/, ''),
     headers: {
       'content-type': type,
       'if-match': ifMatch,
@@ -45,5 +45,5 @@ export function requestOf(endpoint: Endpoint, given: unknown[], own?: object): A
 /** A name or an id as a path segment. An empty one would lead to the list. */
 function segmentOf(subject: unknown): string {
   if (subject === '') throw new RangeError('The name is empty');
-  return encodeURIComponent(String(subject));
+  return encodeURIComponent(subject as string | number);
 }

@@ -56,7 +56,7 @@ export function sendWithFetch(base: string, { headers, fetch: own = fetch }: Fet
       // Node gives the reason as the cause.
       const { cause = error } = error as { readonly cause?: unknown };
       const { code, message } = cause as { readonly code?: string; readonly message: string };
-      throw signal?.aborted === true ? error : noAnswer(place, code ?? message, error);
+      throw signal?.aborted ? error : noAnswer(place, code ?? message, error);
     });
     return {
       url: place,
@@ -118,7 +118,7 @@ async function* chunksOf(
 
 /** Calls a function when the signal aborts, or now if it has. Gives a function that ends the listening. @internal */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
-  if (signal?.aborted === true) act();
+  if (signal?.aborted) act();
   signal?.addEventListener('abort', act);
   return () => signal?.removeEventListener('abort', act);
 }

@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-it('client.events connects again when the connection breaks, and gives each event once', async () => {
+it('client.events connects again when the connection breaks, says so, and gives each event once', async () => {
   const admin = run();
   const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -88,7 +88,8 @@ it('client.events connects again when the connection breaks, and gives each even
     sendWithFetch(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`),
   );
   const places: string[] = [];
-  for await (const item of client.events({ after: otherLife })) {
+  const states: string[] = [];
+  for await (const item of client.events({ after: otherLife, onState: (state) => states.push(state) })) {
     places.push('gap' in item ? 'gap' : placeOf(item.id));
     if (places.length === 1) await stop(admin);
     if (places.length === 2) {
@@ -98,6 +99,7 @@ it('client.events connects again when the connection breaks, and gives each even
     if (places.length === 3) break;
   }
   expect(places).toEqual(['gap', '1.0', '2.0']);
+  expect(states).toEqual(['open', 'waiting', 'open']);
 });
 
 /** A transport whose first connection sends the given texts, and whose later ones send nothing. */
@@ -182,7 +184,8 @@ it.each([
     return response;
   });
   const places: string[] = [];
-  for await (const item of client.events({ after: otherLife })) {
+  const states: string[] = [];
+  for await (const item of client.events({ after: otherLife, onState: (state) => states.push(state) })) {
     places.push('gap' in item ? 'gap' : placeOf(item.id));
     if (places.length === 1) await stop(admin);
     if (places.length === 3) break;

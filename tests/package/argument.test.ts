@@ -6,6 +6,7 @@ import * as main from 'gateway-admin-core';
 import { createAdmin, createSnapshot, type Admin } from 'gateway-admin-core';
 import * as auditFile from 'gateway-admin-core/audit-file';
 import * as client from 'gateway-admin-core/client';
+import { createConsole } from 'gateway-admin-core/console';
 import * as fetchAdapter from 'gateway-admin-core/fetch';
 import * as fileStore from 'gateway-admin-core/file-store';
 import * as messagePort from 'gateway-admin-core/message-port';
@@ -40,6 +41,7 @@ it.each<[string, (options: never) => unknown]>([
   ['createScryptHasher', (options) => scrypt.createScryptHasher(options)],
   ['createSecretSealer', (options) => main.createSecretSealer(options)],
   ['createBasicAuthentication', (options) => main.createBasicAuthentication(options)],
+  ['createConsole', createConsole],
   ['createFetchHandler', (options) => fetchAdapter.createFetchHandler(admin, options)],
   ['createNodeHandler', (options) => node.createNodeHandler(admin, options)],
   ['serve', (options) => messagePort.serve(admin, port1, options)],
@@ -68,6 +70,10 @@ describe('arguments are named', () => {
     ['serve needs the interface', () => messagePort.serve(undefined as never, port1)],
     ['port must be a message port', () => messagePort.serve(admin, {} as never)],
     ['port must be a message port', () => messagePort.connect('x' as never)],
+    ['adminPath must be a string', () => createConsole({ adminPath: 5 as never })],
+    ['logInPath must be a string', () => createConsole({ logInPath: null as never })],
+    ['adminPath must be a path', () => createConsole({ adminPath: '//host.example/' })],
+    ['logInPath must be a path', () => createConsole({ logInPath: 'https://host.example/' })],
     ['sendTo needs the interface', () => client.sendTo({} as never)],
     ['send must be a function', () => client.withEtags(null as never)],
     ['snapshot must come from createSnapshot', () => testing.createScriptedGateway({} as never)],

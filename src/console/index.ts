@@ -86,7 +86,7 @@ export function createConsole(options: ConsoleOptions = {}): Console {
   if (logInPath !== undefined) assertPath(logInPath, 'logInPath');
   const settings = Object.entries({ 'admin-path': adminPath, 'log-in-path': logInPath ?? '' });
   const metas = settings.map(([name, value]) => `<meta name="${name}" content="${escapeText(value)}">`);
-  const etag = `"${version}-${settings.map(([, value]) => encodeURIComponent(value)).join('-')}"`;
+  const etag = `"${[version, ...settings.map(([, value]) => encodeURIComponent(value))].join('/')}"`;
   const document: AdminResponse = {
     status: 200,
     headers: {
@@ -104,8 +104,8 @@ export function createConsole(options: ConsoleOptions = {}): Console {
       const [path, query = ''] = target.split(/\?(.*)/s);
       if (path !== '/' && path !== '') return Promise.resolve({ matched: false });
       const name = new URLSearchParams(query).get('file');
-      const found = name === null ? unlessKnown(document, headers) : fileOf(name);
-      return Promise.resolve({ matched: true, response: forMethod(method, found) });
+      const found = name === null ? document : fileOf(name);
+      return Promise.resolve({ matched: true, response: unlessKnown(forMethod(method, found), headers) });
     },
   };
 }
@@ -113,7 +113,8 @@ export function createConsole(options: ConsoleOptions = {}): Console {
 /** @throws RangeError for a path that does not lead to the same origin, or that has more than a path */
 function assertPath(path: string, name: string): void {
   assertText(path, name);
-  if (/^(?:[a-z][a-z\d+.-]*:|[/\\]{2})|[?#\s]/i.test(path))
+  // A browser leaves out control characters, and what follows may be another host.
+  if (/^(?:[a-z][a-z\d+.-]*:|[/\\]{2})|[?#\s\p{Cc}\p{Cs}]/iu.test(path))
     throw new RangeError(
       `The option ${name} must be a path on the origin of the console, such as ../admin, and not ${JSON.stringify(path)}`,
     );
@@ -123,13 +124,13 @@ function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
-/** The document, or a 304 to a browser that has the document (RFC 9110 §13.1.2). */
-function unlessKnown(document: AdminResponse, headers: AdminRequest['headers']): AdminResponse {
+/** The response, or a 304 to a browser that has what the response brings (RFC 9110 §13.1.2). */
+function unlessKnown(response: AdminResponse, headers: AdminRequest['headers']): AdminResponse {
   const [, given = ''] =
     Object.entries(headers).find(([name]) => name.toLowerCase() === 'if-none-match') ?? [];
-  const { etag = '' } = document.headers;
-  const { 'content-type': _type, ...kept } = document.headers;
-  return given.includes(etag) ? { status: 304, headers: kept } : document;
+  const { etag, 'content-type': _type, ...kept } = response.headers;
+  if (etag === undefined || !(given === '*' || given.includes(etag))) return response;
+  return { status: 304, headers: { ...kept, etag } };
 }
 
 /** The name of a file changes with its text, so browsers keep the file for good. */

@@ -16,7 +16,7 @@ export interface Answer {
   /** With their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The text as JSON; `undefined` when there is none, or for a stream of events. */
+  /** The text as JSON; `undefined` for an answer that is no JSON. */
   readonly body: unknown;
 }
 
@@ -33,15 +33,18 @@ export interface Transport {
 }
 
 /** How a transport is opened in front of an administration interface; the options are those of the adapters. */
-export type OpenTransport = (admin: Admin, options?: { readonly basePath?: string }) => Promise<Transport>;
+export type OpenTransport<A = Admin> = (
+  admin: A,
+  options?: { readonly basePath?: string },
+) => Promise<Transport>;
 
 /** The transports by name: the core's own request handler, and each adapter in front of it. */
-export const transports: Readonly<Record<'core' | 'fetch' | 'node' | 'port', OpenTransport>> = {
+export const transports = {
   core: openCore,
   fetch: openFetch,
   node: openNode,
   port: openPort,
-};
+} satisfies Readonly<Record<string, OpenTransport>>;
 
 /** Their names. */
 export const transportNames = ['core', 'fetch', 'node', 'port'] as const;
@@ -60,7 +63,7 @@ export function rowsThrough<Row>(
 }
 
 function answerOf(status: number, headers: Answer['headers'], text: string): Answer {
-  const isJson = text !== '' && !isStream(headers);
+  const isJson = text !== '' && /json$/.test(headers['content-type'] ?? '');
   return { status, headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
 }
 
@@ -68,8 +71,11 @@ function isStream(headers: Answer['headers']): boolean {
   return headers['content-type'] === 'text/event-stream';
 }
 
+/** An interface or a console. */
+type Handler = Pick<Admin, 'handle'>;
+
 /** What is not matched is told apart from what an adapter makes of it by the status 0. */
-function openCore(admin: Admin): Promise<Transport> {
+function openCore(admin: Handler): Promise<Transport> {
   return Promise.resolve({
     async send(method, target, { headers = {}, ...body } = {}) {
       const handled = await admin.handle({ method, target, headers, ...body });
@@ -98,7 +104,7 @@ async function textOf(
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function openFetch(...mount: Parameters<OpenTransport>): Promise<Transport> {
+function openFetch(...mount: Parameters<OpenTransport<Handler>>): Promise<Transport> {
   const fetch = createFetchHandler(...mount);
   return Promise.resolve({
     async send(method, target, sent = {}) {
@@ -124,7 +130,7 @@ function openPort(admin: Admin): Promise<Transport> {
   });
 }
 
-async function openNode(...mount: Parameters<OpenTransport>): Promise<Transport> {
+async function openNode(...mount: Parameters<OpenTransport<Handler>>): Promise<Transport> {
   const server = createServer(createNodeHandler(...mount));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

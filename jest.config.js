@@ -27,7 +27,7 @@ export default {
   roots: ['<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
   transform: {
-    '\\.ts$': [
+    '(?:\\.ts|/dist/console/page\\.js)$': [
       '@swc/jest',
       {
         swcrc: false,

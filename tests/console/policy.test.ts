@@ -8,7 +8,7 @@ import { createBasicAuthentication } from 'gateway-admin-core';
 import type { Page } from 'playwright-core';
 
 import { inBrowser } from '../support/browser.ts';
-import { documentWithUser, listen, serveConsole } from './served-console.ts';
+import { documentWithUser, listen, password, serveConsole } from './served-console.ts';
 
 /** Notes what the policy forbids in a page: the directives, in their order. */
 async function noteViolations(page: Page): Promise<() => Promise<readonly string[]>> {
@@ -39,7 +39,7 @@ describe('the content security policy of the console, in a real browser', () => 
 
       await page.goto(`${origin}/console#?open=/services/Sales`);
       await page.getByLabel('Name').fill('ada');
-      await page.getByLabel('Password').fill('engine');
+      await page.getByLabel('Password').fill(password);
       await press('Log in');
       for (const tab of ['History', 'State', 'Settings']) await page.getByRole('tab', { name: tab }).click();
       await page.getByLabel('max_connection', { exact: true }).fill('50');

@@ -2,7 +2,13 @@
  * A console with its interface on a free port of this machine, as a host mounts both.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { afterAll } from '@jest/globals';
@@ -67,9 +73,12 @@ export const shownDocument: GatewayDocument = {
   })),
 };
 
-/** The document with a user, whose password is `engine`. */
+/** The password of the user. */
+export const password = 'correct horse 7';
+
+/** The document with a user. */
 export async function documentWithUser(): Promise<GatewayDocument> {
-  return { ...shownDocument, users: [{ name: 'ada', passwordHash: await quickHasher.hash('engine') }] };
+  return { ...shownDocument, users: [{ name: 'ada', passwordHash: await quickHasher.hash(password) }] };
 }
 
 /** Where a host has the two, and how it serves them. */
@@ -83,6 +92,8 @@ export interface Hosting {
   /** Path of the interface. Default: `/`. */
   readonly adminPath?: string;
   readonly principalOf?: NodeOptions['principalOf'];
+  /** Software of the host in front of both: answers a request itself, or lets it go on. */
+  readonly inFront?: (request: IncomingMessage, response: ServerResponse) => 'answered' | 'goes on';
   /** Answers what belongs to neither. */
   readonly otherwise?: RequestListener;
 }
@@ -119,6 +130,7 @@ export async function serveConsole(hosting: Hosting = {}): Promise<Served> {
   const port = await listen(
     createServer((request, response) => {
       requests.push(request);
+      if (hosting.inFront?.(request, response) === 'answered') return;
       showConsole(request, response, () => handle(request, response, () => otherwise(request, response)));
     }),
   );

@@ -121,9 +121,8 @@ export class Reader {
     const { tell, refuse } = this.#listener;
     const answer = await this.#client.interface.get({ may: true, signal: this.#signal });
     if (!answer.ok) refuse(answer.problem);
+    // Without a log-in that still holds, the next list is refused.
     else if (isOfCaller(answer.value)) tell({ type: 'gateway', gateway: answer.value });
-    // The log-in is over, and the next list is refused.
-    else this.want('services');
   }
 
   async #readList(collection: Collection): Promise<void> {

@@ -2,6 +2,7 @@
  * The log-in: the form of the page, or the log-in page of the host.
  */
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import { createBasicAuthentication } from 'gateway-admin-core';
@@ -65,6 +66,9 @@ describe('the log-in form of the console, in a real browser', () => {
       const dialogs = await noteDialogs(page);
       await page.goto(address);
       await form(page).waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+      const asked = requests.map(({ url = '' }) => url).filter((url) => !url.startsWith('/console'));
+      expect(asked).toEqual(['/gateway', '/?may=true']);
       await logIn(page, 'not the password');
       await page.getByRole('alert').getByText('does not accept this name').waitFor();
       await logIn(page, password);
@@ -211,6 +215,28 @@ describe('the log-in of a host, in a real browser', () => {
       // The browser of the tests shows all pages at once.
       await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
       await page.getByRole('tab', { name: 'State' }).waitFor();
+    }),
+  );
+
+  it(
+    'is asked for in words when it ends between two requests',
+    inBrowser(async (page) => {
+      let isOver = false;
+      const { origin } = await serveConsole({
+        ...hosting,
+        console: { adminPath: '../admin', logInPath: '../log-in' },
+        principalOf: async ({ url = '' }) => {
+          // The page draws what it was told until a list is refused.
+          if (isOver) await sleep(url.startsWith('/admin/?') ? 0 : 200);
+          if (isOver) return undefined;
+          isOver = url.startsWith('/admin/events');
+          return { name: 'ada' };
+        },
+      });
+      await page.goto(`${origin}/console`);
+      await page.getByRole('link', { name: 'To the log-in page' }).waitFor();
+      // What everybody may read of the interface has not taken the place of what the page knew.
+      expect(await page.title()).toBe('gw-1');
     }),
   );
 

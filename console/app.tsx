@@ -8,7 +8,7 @@ import { Drawer } from './drawer.tsx';
 import { HistoryList } from './history.tsx';
 import { useKeys } from './key.ts';
 import { Live } from './live.tsx';
-import { LogInForm } from './log-in.tsx';
+import { LogIn } from './log-in.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { usePage } from './page.ts';
 import { views } from './place.ts';
@@ -43,7 +43,7 @@ export function App() {
     return <p class="opening">{fault === '' ? text.connection.opening : fault}</p>;
   return (
     <>
-      {access.state === 'closed' ? <LogInForm problem={access.problem} /> : <OpenPage />}
+      {access.state === 'closed' ? <LogIn problem={access.problem} /> : <OpenPage />}
       <Outcomes />
       <ActDialog />
     </>

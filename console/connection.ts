@@ -25,11 +25,12 @@ export interface LogIn {
 /**
  * Opens a client.
  *
- * A browser opens a dialog of its own when a request with credentials gets a Basic challenge. The first request has none,
- * and no request has any if the interface answers it with such a challenge.
+ * A browser opens a dialog of its own, and the request waits for it, when a request with the credentials of the browser gets a
+ * Basic challenge. The first request has none, and no request has any if the interface may answer with such a challenge. The
+ * interface itself has no challenge, because everybody may read whether it is ready.
  */
 export async function connect(address: string, logIn?: LogIn): Promise<Client> {
-  const credentials = logIn === undefined ? await credentialsFor(address) : 'omit';
+  const credentials = await credentialsFor(address);
   const send = sendWithFetch(address, {
     headers:
       logIn === undefined ? {} : { authorization: `Basic ${encode(`${logIn.name}:${logIn.password}`)}` },
@@ -39,11 +40,14 @@ export async function connect(address: string, logIn?: LogIn): Promise<Client> {
 }
 
 async function credentialsFor(address: string): Promise<RequestCredentials> {
-  const response = await fetch(address, { credentials: 'omit' });
+  // A host may lead a caller without its cookie to a log-in page of another origin, which this page may not read.
+  const options = { credentials: 'omit', redirect: 'manual' } as const;
+  const response = await fetch(address.replace(/\/?$/, '/gateway'), options);
   void response.body?.cancel();
-  return /\b(?:basic|digest)\b/i.test(response.headers.get('www-authenticate') ?? '')
-    ? 'omit'
-    : 'same-origin';
+  const hasDialog = /\b(?:basic|digest)\b/i.test(response.headers.get('www-authenticate') ?? '');
+  // An interface that is open until the first user will want a log-in later. Only to a secure context, it tells a page without
+  // such a challenge.
+  return hasDialog || (response.ok && !isSecureContext) ? 'omit' : 'same-origin';
 }
 
 /** Base64 of the UTF-8 of a text (RFC 7617 §2.1). */

@@ -7,19 +7,44 @@ import type { Problem } from 'gateway-admin-core';
 import { usePage } from './page.ts';
 import { text } from './text.ts';
 
-export function LogInForm({ problem }: { readonly problem: Problem }) {
+interface Props {
+  /** Why the page is closed; left out if the person has not tried to log in. */
+  readonly problem?: Problem | undefined;
+}
+
+export function LogIn({ problem }: Props) {
+  const page = usePage();
+  if (page.logInAddress === '') return <LogInForm problem={problem} />;
+  return <WayToLogIn problem={problem} />;
+}
+
+/** The way to the log-in page of the host. */
+function WayToLogIn({ problem }: Props) {
+  const page = usePage();
+  useEffect(() => {
+    // A person who comes back from there may be logged in by now.
+    const tryAgain = (): void => {
+      if (!document.hidden) void page.logIn().catch(() => undefined);
+    };
+    document.addEventListener('visibilitychange', tryAgain);
+    return () => document.removeEventListener('visibilitychange', tryAgain);
+  }, [page]);
+  return (
+    <main class="log-in">
+      <h1>{text.logIn.title}</h1>
+      <p>{problem?.code === 'forbidden' ? problem.detail : text.logIn.elsewhere}</p>
+      <a href={page.logInAddress}>{text.logIn.link}</a>
+    </main>
+  );
+}
+
+function LogInForm({ problem }: Props) {
   const page = usePage();
   const [isTrying, setTrying] = useState(false);
-  const [fault, setFault] = useState('');
+  // A person who was logged in reads why that is over.
+  const [fault, setFault] = useState(problem === undefined ? '' : reasonOf(problem, text.logIn.over));
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
-  if (page.logInAddress !== '')
-    return (
-      <main class="log-in">
-        <p>{problem.code === 'unauthenticated' ? text.logIn.elsewhere : problem.detail}</p>
-        <a href={page.logInAddress}>{text.logIn.link}</a>
-      </main>
-    );
   async function send(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     const given = new FormData(event.currentTarget as HTMLFormElement);
@@ -28,7 +53,7 @@ export function LogInForm({ problem }: { readonly problem: Problem }) {
     try {
       await page.logIn({ name: textOf(given, 'name'), password: textOf(given, 'password') });
       const { access } = page.model.get();
-      if (access.state === 'closed') setFault(access.problem.detail);
+      if (access.state === 'closed') setFault(reasonOf(access.problem, text.logIn.refused));
     } catch (error) {
       setFault((error as Error).message);
     }
@@ -38,7 +63,6 @@ export function LogInForm({ problem }: { readonly problem: Problem }) {
     <main class="log-in">
       <form onSubmit={(event) => void send(event)}>
         <h1>{text.logIn.title}</h1>
-        {problem.code !== 'unauthenticated' && fault === '' && <p role="alert">{problem.detail}</p>}
         <label>
           {text.logIn.name}
           <input name="name" autocomplete="username" required ref={first} />
@@ -54,6 +78,11 @@ export function LogInForm({ problem }: { readonly problem: Problem }) {
       </form>
     </main>
   );
+}
+
+/** Why a person has to log in, or could not. */
+function reasonOf(problem: Problem | undefined, otherwise: string): string {
+  return problem?.code === 'forbidden' ? problem.detail : otherwise;
 }
 
 function textOf(given: FormData, name: string): string {

@@ -39,14 +39,20 @@ export interface SeenEvent {
   readonly event: ShownEvent;
 }
 
-/** Whether the page may read: it has not tried, it may, or it must log in first. */
+/** Whether the page may read: it has not tried, it may, or the person must log in first. */
 export type Access =
   | { readonly state: 'opening' }
   | { readonly state: 'open' }
-  | { readonly state: 'closed'; readonly problem: Problem };
+  /** Without a problem, the person has not tried to log in. */
+  | { readonly state: 'closed'; readonly problem?: Problem };
 
 /** The gateway, and what the person may do with it now. */
 export type GatewayOfCaller = InterfaceRepresentation & { readonly may: readonly May[] };
+
+/** Whether the interface knows the caller, or wants no log-in. Otherwise it shows only whether it is ready. */
+export function isOfCaller(gateway: Partial<GatewayOfCaller>): gateway is GatewayOfCaller {
+  return gateway.may !== undefined;
+}
 
 export interface Model {
   readonly access: Access;
@@ -65,7 +71,7 @@ export interface Model {
 }
 
 export type Message =
-  | { readonly type: 'closed'; readonly problem: Problem }
+  | { readonly type: 'closed'; readonly problem?: Problem }
   | { readonly type: 'gateway'; readonly gateway: GatewayOfCaller }
   | {
       readonly type: 'list';
@@ -95,8 +101,10 @@ export function createModel(now: number): Model {
 /** The model after a message. */
 export function reduce(model: Model, message: Message): Model {
   switch (message.type) {
-    case 'closed':
-      return { ...model, access: { state: 'closed', problem: message.problem } };
+    case 'closed': {
+      const { type: _type, ...why } = message;
+      return { ...model, access: { state: 'closed', ...why } };
+    }
     case 'gateway':
       return { ...working(model), access: { state: 'open' }, gateway: message.gateway };
     case 'list':

@@ -7,7 +7,7 @@ import type { Client } from 'gateway-admin-core/client';
 
 import type { Act } from './act.ts';
 import { connect, type LogIn } from './connection.ts';
-import { createModel, reduce, type Message, type Model } from './model.ts';
+import { createModel, isOfCaller, reduce, type Message, type Model } from './model.ts';
 import { formatPlace, parsePlace, type Place } from './place.ts';
 import { createStore, type Store } from './store.ts';
 import { watch, type Watch } from './watch.ts';
@@ -83,8 +83,10 @@ export function createPage(address: string, logInAddress: string): Page {
       watching?.stop();
       const next = await connect(address, logIn);
       const answer = await next.interface.get({ may: true });
-      if (!answer.ok) {
-        tell({ type: 'closed', problem: answer.problem });
+      if (!answer.ok && answer.problem.code !== 'unauthenticated' && answer.problem.code !== 'forbidden')
+        throw new Error(answer.problem.detail);
+      if (!answer.ok || !isOfCaller(answer.value)) {
+        tell({ type: 'closed', ...(answer.ok ? {} : { problem: answer.problem }) });
         return;
       }
       hasOwnLogIn.set(logIn !== undefined);

@@ -5,7 +5,7 @@
 import type { Answer, Client, Elements } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';
 
-import { rowsOf, type Collection, type Message, type Model } from './model.ts';
+import { isOfCaller, rowsOf, type Collection, type Message, type Model } from './model.ts';
 
 /** The page reads at most so many elements of a list. */
 const mostRows = 1000;
@@ -120,8 +120,9 @@ export class Reader {
   async #readGateway(): Promise<void> {
     const { tell, refuse } = this.#listener;
     const answer = await this.#client.interface.get({ may: true, signal: this.#signal });
-    if (answer.ok) tell({ type: 'gateway', gateway: answer.value });
-    else refuse(answer.problem);
+    if (!answer.ok) refuse(answer.problem);
+    // Without a log-in that still holds, the next list is refused.
+    else if (isOfCaller(answer.value)) tell({ type: 'gateway', gateway: answer.value });
   }
 
   async #readList(collection: Collection): Promise<void> {

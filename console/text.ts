@@ -213,6 +213,8 @@ export const text = {
     elsewhere: 'Log in to see the gateway.',
     link: 'To the log-in page',
     wait: 'Logging in …',
+    refused: 'The gateway does not accept this name with this password.',
+    over: 'Your log-in is no longer valid. Log in again.',
   },
   sessions: {
     all: 'All sessions',

@@ -49,7 +49,7 @@ function OpenDialog({ act, client, close }: Props) {
   const given = act.withInputs?.(typed) ?? act.given;
   const title = act.titleWith?.(typed) ?? act.title;
   const chosen = { ...act, given, title };
-  const [phase, setPhase] = usePlan(client, chosen, typed);
+  const [phase, setPhase, planAgain] = usePlan(client, chosen, typed);
   const faults = phase.name === 'refused' ? faultsByField(phase.problem.errors ?? [], []) : {};
 
   useEffect(() => dialog.current?.showModal(), []);
@@ -87,6 +87,7 @@ function OpenDialog({ act, client, close }: Props) {
         act={chosen}
         phase={phase}
         send={(plan) => void send(plan)}
+        planAgain={planAgain}
         close={() => dialog.current?.close()}
       />
     </dialog>
@@ -94,8 +95,13 @@ function OpenDialog({ act, client, close }: Props) {
 }
 
 /** The plan of an open dialog. It depends on what the person types, and on nothing else. */
-function usePlan(client: Client, act: Act, typed: Typed): readonly [Phase, (phase: Phase) => void] {
+function usePlan(
+  client: Client,
+  act: Act,
+  typed: Typed,
+): readonly [Phase, (phase: Phase) => void, () => void] {
   const [phase, setPhase] = useState<Phase>({ name: 'planning' });
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
     let isLate = false;
     const missing = missingIn(act, typed);
@@ -112,8 +118,8 @@ function usePlan(client: Client, act: Act, typed: Typed): readonly [Phase, (phas
       isLate = true;
       clearTimeout(timer);
     };
-  }, [client, act.id, JSON.stringify(act.given)]);
-  return [phase, setPhase];
+  }, [client, act.id, JSON.stringify(act.given), turn]);
+  return [phase, setPhase, () => setTurn(turn + 1)];
 }
 
 /** Why an act was not done. */
@@ -334,10 +340,11 @@ interface ButtonProps {
   readonly act: Act;
   readonly phase: Phase;
   readonly send: (plan: Accepted) => void;
+  readonly planAgain: () => void;
   readonly close: () => void;
 }
 
-function Buttons({ act, phase, send, close }: ButtonProps) {
+function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
   const page = usePage();
   const [name, setName] = useState('');
   const plan = phase.name === 'planned' && phase.plan.outcome === 'accepted' ? phase.plan : undefined;
@@ -364,6 +371,11 @@ function Buttons({ act, phase, send, close }: ButtonProps) {
         <button type="button" onClick={close}>
           {phase.name === 'working' ? text.plan.leave : text.plan.cancel}
         </button>
+        {(phase.name === 'refused' || phase.name === 'broken') && (
+          <button type="button" onClick={planAgain}>
+            {text.plan.again}
+          </button>
+        )}
         {plan !== undefined && (
           <button type="submit" class="primary" disabled={wanted !== undefined && name !== wanted}>
             {buttonText(act, plan)}

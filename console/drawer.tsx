@@ -33,9 +33,12 @@ async function readResource(client: Client, link: string): Promise<Read> {
   const get = groups[collection === '' ? 'interface' : (collection ?? '')]?.get;
   if (get === undefined) return { state: 'failed', detail: text.drawer.gone };
   try {
-    const answer = await (name === '' ? get({ may: true }) : get(decodeURIComponent(name), { may: true }));
+    const subject = name === '' ? [] : [decodeURIComponent(name)];
+    // An answer with what a person may do has no entity tag.
+    const [answer, able] = await Promise.all([get(...subject), get(...subject, { may: true })]);
     if (!answer.ok) return { state: 'failed', detail: answer.problem.detail };
-    return { state: 'read', resource: answer.value, etag: answer.etag };
+    const may = able.ok ? able.value.may : [];
+    return { state: 'read', resource: { ...answer.value, may }, etag: answer.etag };
   } catch (error) {
     return { state: 'failed', detail: (error as Error).message };
   }

@@ -51,8 +51,8 @@ export function Settings({ subject, read }: SettingsProps) {
   async function plan(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     if (client === undefined || patch.length === 0) return;
-    const act = patching(subject, patch, base.etag);
-    const answer = await commandOf(client, act.id).plan(...act.given, act.options);
+    const act = patching(subject, patch);
+    const answer = await commandOf(client, act.id).plan(...act.given);
     const problem = answer.ok ? undefined : answer.problem;
     if (problem?.errors === undefined) {
       setRefusal(undefined);

@@ -128,50 +128,64 @@ function Section({
   const reading = model.lists[collection];
   const rows = rowsOf(model, collection);
   const shown = rows.filter((row) => rowFits(find, row));
-  const list = (sections[collection] ?? []) as readonly Column<object>[];
   const add = addingTo(collection);
   // A list to which nothing can be added says nothing while it is empty.
   if (reading === undefined || (reading.total === 0 && add === undefined)) return null;
   return (
     <section aria-label={text.lists[collection]}>
-      <h2>
-        {text.lists[collection]}{' '}
-        <span class="soft">
-          {shown.length === reading.total
-            ? String(reading.total)
-            : text.find.shown(shown.length, reading.total)}
-        </span>
-      </h2>
-      {collection === 'services' && rowsOf(model, 'fleet').length > 0 && (
-        <p class="soft">{text.ofThisNode}</p>
-      )}
-      {add !== undefined && <Adding act={add} model={model} />}
-      <div class="scroll" tabIndex={0} role="group" aria-label={text.lists[collection]}>
-        <table>
-          <thead>
-            <tr>
-              {list.map(({ title, isNumber }) => (
-                <th key={title} scope="col" class={isNumber && 'number'}>
-                  {title}
-                </th>
+      <div class="title">
+        <h2>
+          {text.lists[collection]}{' '}
+          <span class="soft">
+            {shown.length === reading.total
+              ? String(reading.total)
+              : text.find.shown(shown.length, reading.total)}
+          </span>
+        </h2>
+        {collection === 'services' && rowsOf(model, 'fleet').length > 0 && (
+          <p class="soft">{text.ofThisNode}</p>
+        )}
+        {add !== undefined && <Adding act={add} model={model} />}
+      </div>
+      {shown.length > 0 && <Rows collection={collection} rows={shown} model={model} />}
+      {shown.length === 0 && <p class="none">{rows.length === 0 ? text.find.none : text.find.nothing}</p>}
+    </section>
+  );
+}
+
+interface RowsProps {
+  readonly collection: Collection;
+  readonly rows: readonly object[];
+  readonly model: Model;
+}
+
+function Rows({ collection, rows, model }: RowsProps) {
+  const list = (sections[collection] ?? []) as readonly Column<object>[];
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label={text.lists[collection]}>
+      <table>
+        <thead>
+          <tr>
+            {list.map(({ title, isNumber }) => (
+              <th key={title} scope="col" class={isNumber && 'number'}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={nameOf(row)} data-row>
+              {list.map(({ title, cell, isNumber }) => (
+                <td key={title} class={isNumber && 'number'}>
+                  {cell(row, model)}
+                </td>
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => (
-              <tr key={nameOf(row)} data-row>
-                {list.map(({ title, cell, isNumber }) => (
-                  <td key={title} class={isNumber && 'number'}>
-                    {cell(row, model)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {shown.length === 0 && <p class="none">{text.find.nothing}</p>}
-    </section>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

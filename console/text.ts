@@ -200,6 +200,7 @@ export const text = {
     label: 'Find',
     hint: 'Find (press /)',
     nothing: 'Nothing fits.',
+    none: 'None.',
     shown: (shown: number, total: number) => `${shown.toLocaleString('en')} of ${total.toLocaleString('en')}`,
   },
   old: (age: string) => `${age} old`,

@@ -1,0 +1,226 @@
+/**
+ * Acts: each shows its plan, does exactly that, says what was done, and how to take it back.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { describe, expect, it } from '@jest/globals';
+import { createRoles } from 'gateway-admin-core';
+import { createClient, sendTo, type Client } from 'gateway-admin-core/client';
+import type { Page } from 'playwright-core';
+
+import { inBrowser } from '../support/browser.ts';
+import { serveConsole, type Hosting, type Served } from './served-console.ts';
+
+/** Opens the page, with a service in the drawer. The client is that of another operator. */
+async function open(page: Page, hosting: Hosting = {}): Promise<Served & { readonly client: Client }> {
+  const served = await serveConsole(hosting);
+  await page.goto(`${served.origin}/console#?open=/services/Sales`);
+  await page.getByRole('tab', { name: 'State' }).waitFor();
+  return { ...served, client: createClient(sendTo(served.admin)) };
+}
+
+/** A field of the service, as the interface has it. */
+async function fieldOf(
+  client: Client,
+  field: 'state' | 'max_connection' | 'current_connections',
+): Promise<unknown> {
+  const answer = await client.services.get('Sales');
+  return answer.ok ? answer.value[field] : answer.problem;
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const dialog = (page: Page) => page.getByRole('dialog');
+const outcome = (page: Page) => page.locator('.outcome').first();
+
+/** Presses a button, and waits for the plan. */
+async function ask(page: Page, name: string): Promise<void> {
+  await button(page, name).click();
+  await planned(page);
+}
+
+async function planned(page: Page): Promise<void> {
+  await page.locator('dialog[data-phase="planned"]').waitFor();
+}
+
+/** Presses the button of the open dialog that does the act, and waits until it is done. */
+async function confirm(page: Page, name: string): Promise<string> {
+  await dialog(page).getByRole('button', { name, exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+  return outcome(page).innerText();
+}
+
+async function settings(page: Page, field: string, value: string): Promise<void> {
+  await page.getByRole('tab', { name: 'Settings' }).click();
+  await page.getByLabel(field, { exact: true }).fill(value);
+  await ask(page, 'Show what this changes');
+}
+
+describe('an act of the console', () => {
+  it(
+    'shows its plan, is done with what it showed, and is undone with a plan of its own',
+    inBrowser(async (page) => {
+      const { client } = await open(page);
+      await ask(page, 'Stop Sales');
+      expect(await dialog(page).innerText()).toMatch(/Closes\s+nothing\s+Stays\s+30 sessions continue/);
+      expect(await confirm(page, 'Stop Sales')).toMatch(/^Done in \d+\.\d s: Stop Sales\./);
+      expect(await fieldOf(client, 'state')).toBe('stopped');
+      await outcome(page).getByRole('button', { name: 'Undo' }).click();
+      await planned(page);
+      await confirm(page, 'Undo “Stop Sales”');
+      expect(await fieldOf(client, 'state')).toBe('started');
+    }),
+  );
+
+  it(
+    'is named on its button with its number, and beyond a bound the name is typed',
+    inBrowser(async (page) => {
+      const { client, admin } = await open(page);
+      await ask(page, 'Close the sessions of Sales');
+      const doIt = dialog(page).getByRole('button', { name: 'Close 30 sessions of Sales', exact: true });
+      expect(await doIt.isDisabled()).toBe(true);
+      await page.getByLabel('Type Sales to go on').fill('sales');
+      expect(await doIt.isDisabled()).toBe(true);
+      await page.getByLabel('Type Sales to go on').fill('Sales');
+      // Three clients come in while the dialog is open: its plan holds, and does not name them.
+      for (const id of [101, 102, 103])
+        admin.report({
+          ...{ type: 'session.opened', id, state: 'ready', user: 'carol', address: '10.1.1.1' },
+          ...{ service: 'Sales', connected: Date.now() },
+        });
+      expect(await confirm(page, 'Close 30 sessions of Sales')).toContain('Closed 30 sessions');
+      expect(await fieldOf(client, 'current_connections')).toBe(3);
+    }),
+  );
+
+  it(
+    'in production is done only after the name of the gateway is typed',
+    inBrowser(async (page) => {
+      const { client } = await open(page, { admin: { environment: 'production' } });
+      await ask(page, 'Stop Sales');
+      const doIt = dialog(page).getByRole('button', { name: 'Stop Sales', exact: true });
+      expect(await doIt.isDisabled()).toBe(true);
+      await page.getByLabel('Type gw-1 to go on').fill('gw-1');
+      await confirm(page, 'Stop Sales');
+      expect(await fieldOf(client, 'state')).toBe('stopped');
+    }),
+  );
+
+  it(
+    'that no longer fits what was shown does nothing, says what has changed, and asks again',
+    inBrowser(async (page) => {
+      const { client } = await open(page);
+      await settings(page, 'max_connection', '50');
+      const shown = await dialog(page).innerText();
+      const other = [{ op: 'add' as const, path: '/max_connection', value: 70 }];
+      await client.services.patch('Sales', other);
+      await page.getByText('The settings have changed since you began.').waitFor({ state: 'attached' });
+      // What happens meanwhile does not change an open dialog.
+      expect(await dialog(page).innerText()).toBe(shown);
+      await dialog(page).getByRole('button', { name: 'Change Sales', exact: true }).click();
+      await page.getByRole('alert').filter({ hasText: 'Nothing was done.' }).waitFor();
+      expect(await fieldOf(client, 'max_connection')).toBe(70);
+    }),
+  );
+
+  it(
+    'stays open while the world changes, and goes on at the gateway when the person leaves',
+    inBrowser(async (page) => {
+      const { client, gateway } = await open(page);
+      gateway.will(async (_effect, _context, perform) => {
+        await sleep(1500);
+        perform();
+      });
+      await ask(page, 'Stop Sales');
+      await dialog(page).getByRole('button', { name: 'Stop Sales', exact: true }).click();
+      await dialog(page).getByRole('button', { name: 'Leave; the gateway goes on' }).click();
+      expect(await dialog(page).count()).toBe(0);
+      await outcome(page).waitFor();
+      expect(await outcome(page).innerText()).toContain('Stop Sales');
+      expect(await fieldOf(client, 'state')).toBe('stopped');
+    }),
+  );
+});
+
+describe('what may not be done', () => {
+  it(
+    'is shown with its reason to a reader',
+    inBrowser(async (page) => {
+      const authorize = createRoles({ readers: ['rita'], others: 'none' });
+      const { requests } = await open(page, {
+        admin: { access: { authorize } },
+        principalOf: () => ({ name: 'rita' }),
+      });
+      expect(await button(page, 'Stop Sales').getAttribute('aria-disabled')).toBe('true');
+      await page.getByText('Not possible:').click();
+      expect(await page.locator('.denied').innerText()).toContain('operator');
+      await button(page, 'Stop Sales').click({ force: true });
+      expect(await dialog(page).count()).toBe(0);
+      expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    }),
+  );
+
+  it(
+    'is shown with its reason while all changes are held, and the page says that they are',
+    inBrowser(async (page) => {
+      const { admin } = await open(page);
+      await ask(page, 'Stop Sales');
+      await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+      await button(page, 'gw-1').click();
+      await ask(page, 'Hold all changes of gw-1');
+      await confirm(page, 'Hold all changes of gw-1');
+      await page.getByText('Changes are held: read-only mode.').waitFor();
+      await page.goBack();
+      await page.locator('button[aria-disabled="true"]', { hasText: 'Stop Sales' }).waitFor();
+      expect(admin.readOnly).toBe(true);
+    }),
+  );
+});
+
+describe('a form of the console', () => {
+  it(
+    'shows a fault at its field, and opens no dialog',
+    inBrowser(async (page) => {
+      await open(page);
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      const field = page.getByLabel('max_connection', { exact: true });
+      await field.fill('many');
+      await button(page, 'Show what this changes').click();
+      await page.getByText('must be a number').waitFor();
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      expect(await dialog(page).count()).toBe(0);
+    }),
+  );
+
+  it(
+    'keeps what is typed when another operator changes the settings, and says so',
+    inBrowser(async (page) => {
+      const { client } = await open(page);
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      const field = page.getByLabel('max_connection', { exact: true });
+      await field.fill('50');
+      const other = [{ op: 'add' as const, path: '/connection_timeout', value: 9 }];
+      await client.services.patch('Sales', other);
+      await page.getByText('The settings have changed since you began.').waitFor();
+      expect(await field.inputValue()).toBe('50');
+      await button(page, 'Take the new values').click();
+      expect(await field.inputValue()).toBe('100');
+      expect(await page.getByLabel('connection_timeout', { exact: true }).inputValue()).toBe('9');
+    }),
+  );
+});
+
+describe('two operators', () => {
+  it(
+    'see what the other does, at once',
+    inBrowser(async (page) => {
+      const { client } = await open(page);
+      await client.services.stop('Reports');
+      const row = page.getByRole('row').filter({ hasText: 'Reports' }).first();
+      await row.getByText('stopped').waitFor();
+      await button(page, 'Close').click();
+      await page.getByRole('complementary').getByText('service.stopped').waitFor();
+      await client.services.start('Reports');
+      await row.getByText('started').waitFor();
+    }),
+  );
+});

@@ -59,7 +59,7 @@ function OpenDialog({ act, client, close }: Props) {
     setPhase({ name: 'working', plan, since });
     const next = await perform(page, client, chosen, plan, since);
     const isLeft = page.asked.get() !== act;
-    if (!isLeft && next === undefined) close();
+    if (!isLeft && next === undefined) dialog.current?.close();
     else if (!isLeft && next !== undefined) setPhase(next);
     // The person has left the dialog, and another one may be open by now.
     else if (next !== undefined)

@@ -64,7 +64,7 @@ function askedOf(consolePath: string, adminPath: string): readonly string[] {
     ...['main-*.js', 'style-*.css'].map((file) => `${consolePath}?file=${file}`),
     `${adminPath}/`,
     ...['alerts', 'commands', 'events', 'filters', 'fleet', 'monitors', 'servers', 'services', 'users'],
-    ...['services/Sales', 'services/Sales/listeners'],
+    ...['gateway', 'services/Sales', 'services/Sales/listeners'],
   ]
     .map((path) => `200 ${path.startsWith('/') ? path : `${adminPath}/${path}`}`)
     .sort();

@@ -74,11 +74,14 @@ function OpenPage() {
       </nav>
       <div class="columns">
         <main>
-          {view === 'gateway' && <Tables />}
-          {view === 'sessions' && <Sessions />}
-          {view === 'history' && <HistoryList />}
+          <div class="view" tabIndex={-1}>
+            {view === 'gateway' && <Tables />}
+            {view === 'sessions' && <Sessions />}
+            {view === 'history' && <HistoryList />}
+          </div>
+          {open !== '' && <Drawer link={open} key={open} />}
         </main>
-        {open === '' ? <Live /> : <Drawer link={open} key={open} />}
+        {open === '' && <Live />}
       </div>
     </div>
   );

@@ -65,10 +65,10 @@ export function Drawer({ link }: { readonly link: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const drawer = useRef<HTMLElement>(null);
-  useFocusKept(drawer, heading);
+  useFocusKept(drawer);
   const name = read.state === 'read' ? (read.resource.name ?? nameInLink(link)) : nameInLink(link);
   return (
-    <aside class="drawer" aria-labelledby="drawer-title" ref={drawer}>
+    <section class="drawer" aria-labelledby="drawer-title" ref={drawer}>
       <h2 id="drawer-title" tabIndex={-1} ref={heading}>
         {name} <span class="soft">{collection}</span>
       </h2>
@@ -100,7 +100,7 @@ export function Drawer({ link }: { readonly link: string }) {
           </div>
         </>
       )}
-    </aside>
+    </section>
   );
 }
 

@@ -54,7 +54,7 @@ function openRow(box: HTMLElement): void {
 
 /** Moves the focus to the first control of the row above or below; from elsewhere, to the first row. */
 function step(event: KeyboardEvent, by: number): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
+  const rows = [...document.querySelectorAll<HTMLElement>('.view [data-row]')];
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = at === -1 ? rows[0] : rows[at + by];
   if (next === undefined) return;
@@ -71,7 +71,7 @@ export function useFocusReturn(open: string): void {
     const closed = before.current;
     before.current = open;
     if (open !== '' || closed === '' || document.activeElement !== document.body) return;
-    const row = document.querySelector(`main [data-link="${CSS.escape(closed)}"]`);
+    const row = document.querySelector(`.view [data-link="${CSS.escape(closed)}"]`);
     // A drawer that a link has opened has the whole page as its opener.
     const isThere = opener.current?.isConnected === true && opener.current !== document.body;
     const target = isThere ? opener.current : row;
@@ -79,13 +79,17 @@ export function useFocusReturn(open: string): void {
   }, [open]);
 }
 
-/** Keeps the focus in a part of the page: when what has the focus goes, the focus goes to the heading of the part. */
-export function useFocusKept(
-  part: RefObject<HTMLElement | null>,
-  heading: RefObject<HTMLElement | null>,
-): void {
+/** Keeps the focus in a part of the page: when what has the focus goes, the part gets the focus as a whole. */
+export function useFocusKept(part: RefObject<HTMLElement | null>): void {
   const had = part.current?.contains(document.activeElement) === true;
   useLayoutEffect(() => {
-    if (had && document.activeElement === document.body) heading.current?.focus();
+    if (had) findFocus();
   });
+}
+
+/** If nothing has the focus, gives it to the drawer, or to the view if no drawer is open. */
+export function findFocus(): void {
+  if (document.activeElement !== document.body) return;
+  const place = document.getElementById('drawer-title') ?? document.querySelector<HTMLElement>('.view');
+  place?.focus();
 }

@@ -10,6 +10,7 @@ import { buttonText, typedFor, undoing, type Act } from './act.ts';
 import { commandOf, type CommandMethod } from './connection.ts';
 import { InputField } from './field.tsx';
 import { faultsByField, type Typed } from './form.ts';
+import { findFocus } from './key.ts';
 import { rowsOf } from './model.ts';
 import { sinceInstant, useNow } from './now.ts';
 import { usePage, type Page } from './page.ts';
@@ -52,7 +53,11 @@ function OpenDialog({ act, client, close }: Props) {
   const [phase, setPhase] = usePlan(client, chosen, typed);
   const faults = phase.name === 'refused' ? faultsByField(phase.problem.errors ?? [], []) : {};
 
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // What has opened the dialog may be gone when the dialog closes.
+    return findFocus;
+  }, []);
 
   async function send(plan: Accepted): Promise<void> {
     const since = performance.now();

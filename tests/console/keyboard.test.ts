@@ -148,7 +148,11 @@ describe('the keys of the console, in a real browser', () => {
       await dialog.waitFor();
       await page.keyboard.type('5');
       await press(page, 'Tab', 'Tab');
+      const planned = page.waitForResponse((answer) =>
+        (answer.request().postData() ?? '').includes('new kernel'),
+      );
       await page.keyboard.type('new kernel');
+      await planned;
       await dialog.getByRole('button', { name: 'Drain Sales' }).waitFor();
       await tabTo(page, 'Drain Sales');
       await press(page, 'Enter');

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ActDialog } from './dialog.tsx';
 import { Drawer } from './drawer.tsx';
 import { HistoryList } from './history.tsx';
-import { useKeys } from './key.ts';
+import { useFocusReturn, useKeys } from './key.ts';
 import { Live } from './live.tsx';
 import { LogIn } from './log-in.tsx';
 import { Outcomes } from './outcomes.tsx';
@@ -55,6 +55,7 @@ function OpenPage() {
   const { gateway } = useStore(page.model);
   const { view, open } = useStore(page.place);
   useKeys(page);
+  useFocusReturn(open);
   return (
     <div class={`page environment-${gateway?.environment === 'production' ? 'production' : 'other'}`}>
       <Top />
@@ -73,11 +74,14 @@ function OpenPage() {
       </nav>
       <div class="columns">
         <main>
-          {view === 'gateway' && <Tables />}
-          {view === 'sessions' && <Sessions />}
-          {view === 'history' && <HistoryList />}
+          <div class="view" tabIndex={-1}>
+            {view === 'gateway' && <Tables />}
+            {view === 'sessions' && <Sessions />}
+            {view === 'history' && <HistoryList />}
+          </div>
+          {open !== '' && <Drawer link={open} key={open} />}
         </main>
-        {open === '' ? <Live /> : <Drawer link={open} key={open} />}
+        {open === '' && <Live />}
       </div>
     </div>
   );

@@ -10,6 +10,7 @@ import { buttonText, typedFor, undoing, type Act } from './act.ts';
 import { commandOf, type CommandMethod } from './connection.ts';
 import { InputField } from './field.tsx';
 import { faultsByField, type Typed } from './form.ts';
+import { findFocus } from './key.ts';
 import { rowsOf } from './model.ts';
 import { sinceInstant, useNow } from './now.ts';
 import { usePage, type Page } from './page.ts';
@@ -52,14 +53,18 @@ function OpenDialog({ act, client, close }: Props) {
   const [phase, setPhase, planAgain] = usePlan(client, chosen, typed);
   const faults = phase.name === 'refused' ? faultsByField(phase.problem.errors ?? [], []) : {};
 
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // What has opened the dialog may be gone when the dialog closes.
+    return findFocus;
+  }, []);
 
   async function send(plan: Accepted): Promise<void> {
     const since = performance.now();
     setPhase({ name: 'working', plan, since });
     const next = await perform(page, client, chosen, plan, since);
     const isLeft = page.asked.get() !== act;
-    if (!isLeft && next === undefined) close();
+    if (!isLeft && next === undefined) dialog.current?.close();
     else if (!isLeft && next !== undefined) setPhase(next);
     // The person has left the dialog, and another one may be open by now.
     else if (next !== undefined)

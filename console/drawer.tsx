@@ -7,6 +7,7 @@ import type { May } from 'gateway-admin-core';
 
 import { actsOnResource, type Subject } from './act.ts';
 import { HistoryList } from './history.tsx';
+import { useFocusKept } from './key.ts';
 import { usePage } from './page.ts';
 import { tabs } from './place.ts';
 import { nameInLink } from './resource.tsx';
@@ -66,9 +67,11 @@ export function Drawer({ link }: { readonly link: string }) {
   }, [client, link, stamp, newest]);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
+  const drawer = useRef<HTMLElement>(null);
+  useFocusKept(drawer);
   const name = read.state === 'read' ? (read.resource.name ?? nameInLink(link)) : nameInLink(link);
   return (
-    <aside class="drawer" aria-labelledby="drawer-title">
+    <section class="drawer" aria-labelledby="drawer-title" ref={drawer}>
       <h2 id="drawer-title" tabIndex={-1} ref={heading}>
         {name} <span class="soft">{collection}</span>
       </h2>
@@ -100,7 +103,7 @@ export function Drawer({ link }: { readonly link: string }) {
           </div>
         </>
       )}
-    </aside>
+    </section>
   );
 }
 

@@ -1,7 +1,8 @@
 /**
  * Keys: everything can be reached without a mouse.
  */
-import { useEffect } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { Page } from './page.ts';
 import type { View } from './place.ts';
@@ -24,6 +25,7 @@ export function useKeys({ go, place, asked }: Page): void {
       if ((event.target as HTMLElement).id === 'find' && (key === 'Enter' || key === 'ArrowDown'))
         return step(event, 1);
       if (isField(event.target)) return;
+      if (key === 'Enter' && event.target instanceof HTMLInputElement) return openRow(event.target);
       const view = viewKeys[key];
       if (key === '/') {
         event.preventDefault();
@@ -39,16 +41,55 @@ export function useKeys({ go, place, asked }: Page): void {
   }, [go, place, asked]);
 }
 
+/** Whether keys write into a target. */
 function isField(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && /^(?:INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
+  if (target instanceof HTMLInputElement) return target.type !== 'checkbox';
+  return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+}
+
+/** Opens the drawer of the row of a box that chooses. */
+function openRow(box: HTMLElement): void {
+  box.closest('[data-row]')?.querySelector<HTMLElement>('button.link')?.click();
 }
 
 /** Moves the focus to the first control of the row above or below; from elsewhere, to the first row. */
 function step(event: KeyboardEvent, by: number): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
+  const rows = [...document.querySelectorAll<HTMLElement>('.view [data-row]')];
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = at === -1 ? rows[0] : rows[at + by];
   if (next === undefined) return;
   event.preventDefault();
   next.querySelector<HTMLElement>('a, button, input')?.focus();
+}
+
+/** When a drawer closes, the focus returns to what has opened the drawer, or else to the row of the resource. */
+export function useFocusReturn(open: string): void {
+  const opener = useRef<Element | null>(null);
+  const before = useRef('');
+  if (open !== '' && before.current === '') opener.current = document.activeElement;
+  useLayoutEffect(() => {
+    const closed = before.current;
+    before.current = open;
+    if (open !== '' || closed === '' || document.activeElement !== document.body) return;
+    const row = document.querySelector(`.view [data-link="${CSS.escape(closed)}"]`);
+    // A drawer that a link has opened has the whole page as its opener.
+    const isThere = opener.current?.isConnected === true && opener.current !== document.body;
+    const target = isThere ? opener.current : row;
+    if (target instanceof HTMLElement) target.focus();
+  }, [open]);
+}
+
+/** Keeps the focus in a part of the page: when what has the focus goes, the part gets the focus as a whole. */
+export function useFocusKept(part: RefObject<HTMLElement | null>): void {
+  const had = part.current?.contains(document.activeElement) === true;
+  useLayoutEffect(() => {
+    if (had) findFocus();
+  });
+}
+
+/** If nothing has the focus, gives it to the drawer, or to the view if no drawer is open. */
+export function findFocus(): void {
+  if (document.activeElement !== document.body) return;
+  const place = document.getElementById('drawer-title') ?? document.querySelector<HTMLElement>('.view');
+  place?.focus();
 }

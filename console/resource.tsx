@@ -27,6 +27,7 @@ export function ResourceLink({ link, name }: { readonly link: string; readonly n
     <button
       type="button"
       class="link"
+      data-link={link}
       aria-expanded={open === link}
       onClick={() => page.go({ open: link, tab: 'state' })}
     >

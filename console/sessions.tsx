@@ -9,7 +9,7 @@ import { usePage } from './page.ts';
 import { criteria } from './place.ts';
 import { SessionReader, unread, type Part, type Session } from './session-reader.ts';
 import { useStore } from './store.ts';
-import { Age, nameInLink, ResourceLink } from './resource.tsx';
+import { Age, Link, nameInLink, ResourceLink } from './resource.tsx';
 import { text } from './text.ts';
 import { windowOf } from './window.ts';
 
@@ -121,7 +121,7 @@ function Grid({ part, want, chosen, choose }: GridProps) {
       role="table"
       tabIndex={0}
       aria-label={text.views.sessions}
-      aria-rowcount={part.total}
+      aria-rowcount={part.total + 1}
       onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop)}
     >
       <Head />
@@ -213,8 +213,7 @@ interface RowProps {
 }
 
 function SessionRow({ row, position, isChosen, choose }: RowProps) {
-  const [id, user, address, connected, idle] =
-    row === undefined ? ['…'] : [row.id, row.user, row.address, row.connected, row.idle];
+  const { user, address, connected, idle } = row ?? {};
   return (
     <div class="session" role="row" aria-rowindex={position + 2} data-row>
       <span role="cell">
@@ -227,7 +226,9 @@ function SessionRow({ row, position, isChosen, choose }: RowProps) {
           />
         )}
       </span>
-      <span role="cell">{id}</span>
+      <span role="cell">
+        {row === undefined ? '…' : <Link collection="sessions" name={String(row.id)} />}
+      </span>
       <span role="cell">{user}</span>
       <span role="cell">{address}</span>
       <span role="cell">

@@ -101,10 +101,9 @@ async function followEvents(client: Client, signal: AbortSignal, followed: Follo
       const from = last === undefined ? {} : { after: last };
       for await (const item of client.events({ types, signal, onState: onStreamState, ...from })) {
         if ('gap' in item) {
-          onGap(false);
+          onGap(item.isRestart);
           continue;
         }
-        if (last !== undefined && lifeOf(item.id) !== lifeOf(last)) onGap(true);
         last = item.id;
         onEvent(item.id, item.event);
       }
@@ -120,9 +119,4 @@ async function followEvents(client: Client, signal: AbortSignal, followed: Follo
 /** Asked as a function, because the signal aborts while the loop waits. */
 function isOver(signal: AbortSignal): boolean {
   return signal.aborted;
-}
-
-/** The life of the interface in the id of an event. */
-function lifeOf(id: string): string {
-  return id.split('.')[0] ?? '';
 }

@@ -52,6 +52,8 @@ export type EventStreamItem =
   | {
       /** Events are missing. Read the present state. */
       readonly gap: true;
+      /** Whether they are missing because the interface was started again. */
+      readonly isRestart: boolean;
     };
 
 type Timer = ReturnType<typeof setTimeout>;
@@ -92,10 +94,11 @@ export async function* readEvents(
           // No header could carry the id when the stream goes on.
           if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
           wasConnected = true;
+          const before = last;
           last = id ?? last;
           // No timer takes a longer time.
           if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), 2 ** 31 - 1);
-          if (event === 'gap') yield { gap: true };
+          if (event === 'gap') yield { gap: true, isRestart: lifeOf(before) !== lifeOf(last) };
           else if (event !== undefined && id !== undefined)
             yield { id, event: valueOf(response, data) as ShownEvent };
         }
@@ -112,6 +115,11 @@ export async function* readEvents(
     onState?.('waiting');
     await wait(signal);
   } while (!signal?.aborted);
+}
+
+/** The life of the interface in the id of an event. */
+function lifeOf(id = ''): string | undefined {
+  return id.split('.')[0];
 }
 
 /** Opens the stream. */

@@ -117,8 +117,12 @@ describe('an act of the console', () => {
       // What happens meanwhile does not change an open dialog.
       expect(await dialog(page).innerText()).toBe(shown);
       await dialog(page).getByRole('button', { name: 'Change Sales', exact: true }).click();
-      await page.getByRole('alert').filter({ hasText: 'Nothing was done.' }).waitFor();
+      const changed = dialog(page).getByRole('alert');
+      await changed.getByText('Nothing was done.').waitFor();
       expect(await fieldOf(client, 'max_connection')).toBe(70);
+      expect(await changed.innerText()).toMatch(/was .*100 → 50.*now .*70 → 50/);
+      await confirm(page, 'Change Sales');
+      expect(await fieldOf(client, 'max_connection')).toBe(50);
     }),
   );
 

@@ -42,7 +42,7 @@ async function visit(page: Page, address: string): Promise<readonly string[]> {
   });
   await page.goto(`${address}#?open=/services/Sales`);
   await page.getByText('live', { exact: true }).waitFor();
-  await page.getByRole('complementary', { name: 'Sales' }).getByText('Sales Listener').waitFor();
+  await page.getByRole('region', { name: 'Sales services' }).getByText('Sales Listener').waitFor();
   const services = page.getByRole('group', { name: 'Services' }).locator('tbody tr');
   await services.nth(3).waitFor();
   expect(await services.count()).toBe(shownDocument.services?.length);
@@ -64,7 +64,7 @@ function askedOf(consolePath: string, adminPath: string): readonly string[] {
     ...['main-*.js', 'style-*.css'].map((file) => `${consolePath}?file=${file}`),
     `${adminPath}/`,
     ...['alerts', 'commands', 'events', 'filters', 'fleet', 'monitors', 'servers', 'services', 'users'],
-    ...['services/Sales', 'services/Sales/listeners'],
+    ...['gateway', 'services/Sales', 'services/Sales/listeners'],
   ]
     .map((path) => `200 ${path.startsWith('/') ? path : `${adminPath}/${path}`}`)
     .sort();

@@ -1,0 +1,111 @@
+/**
+ * Live: the page follows the events, asks seldom for what no event tells, and says how old is what it shows.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { createAdmin, createSnapshot, type Admin } from 'gateway-admin-core';
+import { createConsole } from 'gateway-admin-core/console';
+import { createNodeHandler } from 'gateway-admin-core/node';
+import { createScriptedGateway } from 'gateway-admin-core/testing';
+import type { Page } from 'playwright-core';
+
+import { inBrowser } from '../support/browser.ts';
+import { serveConsole, shownDocument } from './served-console.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+/** A gateway whose process can end and begin again on the same port. */
+class Mortal {
+  #server: Server | undefined;
+  #admin: Admin | undefined;
+  port = 0;
+
+  async begin(): Promise<void> {
+    const snapshot = createSnapshot(shownDocument);
+    const admin = createAdmin({ snapshot, gateway: createScriptedGateway({ snapshot }), name: 'gw-1' });
+    const showConsole = createNodeHandler(createConsole(), { basePath: '/console' });
+    const handle = createNodeHandler(admin);
+    const server = createServer((request, response) =>
+      showConsole(request, response, () => handle(request, response)),
+    ).listen(this.port, '127.0.0.1');
+    await once(server, 'listening');
+    this.port = (server.address() as AddressInfo).port;
+    [this.#server, this.#admin] = [server, admin];
+  }
+
+  async end(): Promise<void> {
+    await this.#admin?.close();
+    this.#server?.closeAllConnections();
+    await new Promise((resolve) => this.#server?.close(resolve));
+  }
+}
+
+/** Waits until the page says so of its connection. */
+const connection = (page: Page, text: string | RegExp) =>
+  page.getByRole('status').filter({ hasText: text }).first().waitFor();
+
+describe('a page without its gateway', () => {
+  it(
+    'says since when, how old its numbers are, and that the gateway was restarted',
+    inBrowser(async (page) => {
+      const gateway = new Mortal();
+      await gateway.begin();
+      closing.push(() => gateway.end());
+      await page.goto(`http://127.0.0.1:${String(gateway.port)}/console`);
+      await connection(page, 'live');
+      await gateway.end();
+      await connection(page, /reconnecting for \d+ s/);
+      await page
+        .getByRole('cell', { name: /30.* old/ })
+        .first()
+        .waitFor();
+      await gateway.begin();
+      await page.getByText('the gateway was restarted').waitFor();
+      await connection(page, 'live');
+      await page.getByText(/ old/).first().waitFor({ state: 'detached' });
+    }),
+  );
+});
+
+describe('an open page', () => {
+  it(
+    'reads counters alone while nothing happens, and seldom',
+    inBrowser(async (page) => {
+      const served = await serveConsole();
+      await page.goto(`${served.origin}/console`);
+      await page.getByRole('cell', { name: '30' }).first().waitFor();
+      // Until everything was read once.
+      await page.waitForTimeout(1500);
+      const reads: { readonly path: string; readonly at: number }[] = [];
+      page.on('request', (request) => {
+        reads.push({ path: new URL(request.url()).pathname, at: performance.now() });
+      });
+      await page.waitForTimeout(10_000);
+      expect(new Set(reads.map(({ path }) => path))).toEqual(new Set(['/services']));
+      expect(reads.length).toBeGreaterThan(0);
+      for (const [at, { at: time }] of reads.entries()) {
+        const before = reads[at - 1];
+        if (before !== undefined) expect(time - before.at).toBeGreaterThan(2000);
+      }
+    }),
+  );
+
+  it(
+    'shows an event without a request for anything else than what it tells of',
+    inBrowser(async (page) => {
+      const { origin, admin } = await serveConsole();
+      await page.goto(`${origin}/console`);
+      await connection(page, 'live');
+      const row = page.getByRole('row').filter({ hasText: 'db-1' }).last();
+      admin.report({ type: 'server.reported', server: 'db-1', status: [], reason: 'connection refused' });
+      await row.getByText('connection refused').waitFor();
+      await page.getByText('db-1 is down').waitFor();
+    }),
+  );
+});

@@ -9,6 +9,8 @@ export interface Field {
   /** `names`: links, shown as names. `words`: texts. `map`: values by name. */
   readonly type: 'text' | 'number' | 'flag' | 'choice' | 'names' | 'words' | 'map';
   readonly choices?: readonly string[];
+  /** What a map has: texts, or parameters of a filter. Left out for numbers, texts and flags. */
+  readonly values?: 'texts' | 'parameters';
   /** Whether a patch can change the field. */
   readonly isSettable: boolean;
   /** Whether a definition may have the field, and whether it must. */

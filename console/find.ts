@@ -9,6 +9,12 @@ export function rowFits(find: string, row: object): boolean {
     .split(/\s+/)
     .filter((word) => word !== '');
   if (words.length === 0) return true;
-  const values = JSON.stringify(Object.values(row)).toLowerCase();
+  const values = textIn(row);
   return words.every((word) => values.includes(word));
+}
+
+/** All texts and numbers of a value, one a line: no word is found across two of them. */
+function textIn(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Object.values(value).map(textIn).join('\n');
+  return String(value).toLowerCase();
 }

@@ -34,19 +34,31 @@ export function textsOf(fields: readonly Field[], resource: Values): Typed {
   return Object.fromEntries(fields.map((field) => [field.name, textOf(field, resource[field.name])]));
 }
 
-function textOf({ type, isSecret }: Field, value: unknown): string {
-  if (value === undefined || value === null || isSecret === true) return '';
+function textOf({ type }: Field, value: unknown): string {
+  if (value === undefined || value === null) return '';
   if (type === 'names') return (value as readonly string[]).map(nameOf).join(', ');
   if (type === 'words') return (value as readonly string[]).join(', ');
   if (type === 'map')
     return Object.entries(value as Values)
-      .map(([name, each]) => `${name} = ${typeof each === 'string' ? each : JSON.stringify(each)}`)
+      .map(lineOf)
       .join('\n');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** The name in a link; the link itself for a name that would be read as several names, or as a link. */
 function nameOf(link: string): string {
-  return decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
+  const name = decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
+  return /^\/|,/.test(name) ? link.replaceAll(',', '%2C') : name;
+}
+
+/** The line of a value by name, such as `weight = 2`. A parameter of a filter has its value in an object. */
+function lineOf([name, given]: readonly [string, unknown]): string {
+  const value = isParameter(given) ? given.value : given;
+  return `${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+}
+
+function isParameter(value: unknown): value is { readonly value: unknown } {
+  return typeof value === 'object' && value !== null && 'value' in value;
 }
 
 /**
@@ -70,13 +82,15 @@ export function patchOf(fields: readonly Field[], resource: Values, typed: Typed
 export function definitionOf(fields: readonly Field[], typed: Typed): Values {
   return Object.fromEntries(
     fields.flatMap((field) => {
-      const text = (typed[field.name] ?? '').trim();
+      const given = typed[field.name] ?? '';
+      // A password may begin or end with a space.
+      const text = field.isSecret === true ? given : given.trim();
       return text === '' ? [] : [[field.name, valueOf(field, text, undefined)]];
     }),
   );
 }
 
-function valueOf({ name, type }: Field, text: string, before: unknown): unknown {
+function valueOf({ name, type, values }: Field, text: string, before: unknown): unknown {
   switch (type) {
     case 'number':
       return numberOf(text);
@@ -84,12 +98,12 @@ function valueOf({ name, type }: Field, text: string, before: unknown): unknown 
       return text === 'true';
     case 'names':
       return wordsOf(text).map((each) =>
-        each.startsWith('/') ? each : linkTo(collectionOf[name] ?? name, each),
+        each.startsWith('/') ? each.replaceAll('%2C', ',') : linkTo(collectionOf[name] ?? name, each),
       );
     case 'words':
       return wordsOf(text);
     case 'map':
-      return mapOf(text, (before ?? {}) as Values);
+      return mapOf(text, (before ?? {}) as Values, values);
     default:
       return text;
   }
@@ -107,15 +121,26 @@ function wordsOf(text: string): readonly string[] {
     .filter((each) => each !== '');
 }
 
-/** The values of lines such as `weight = 2`. A value that was a text stays a text. */
-function mapOf(text: string, before: Values): Values {
+/** The values of lines such as `weight = 2`. A line that nobody has changed stands for what it stood for. */
+function mapOf(text: string, before: Values, values: Field['values']): Values {
+  const left = Object.entries(before);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return Object.fromEntries(
     lines.map((line) => {
-      const [name = '', value = ''] = line.split(/=(.*)/s).map((each) => each.trim());
-      return [name, typeof before[name] === 'string' ? value : plainOf(value)];
+      const at = left.findIndex((entry) => lineOf(entry) === line);
+      return (at === -1 ? undefined : left.splice(at, 1)[0]) ?? entryOf(line, before, values);
     }),
   );
+}
+
+/** The value in a line, by its name. A value that was a text stays a text. */
+function entryOf(line: string, before: Values, values: Field['values']): [string, unknown] {
+  const [name = '', value = ''] = line
+    .split(line.includes(' = ') ? / = (.*)/s : /=(.*)/s)
+    .map((each) => each.trim());
+  const was = before[name];
+  if (values === 'parameters') return [name, { configurable: true, ...(was as object | undefined), value }];
+  return [name, values === 'texts' || typeof was === 'string' ? value : plainOf(value)];
 }
 
 function plainOf(text: string): string | number | boolean {

@@ -31,17 +31,18 @@ export const criteria = [...words, ...numbers] as const;
 export function parsePlace(fragment: string): Place {
   const [name = '', query = ''] = fragment.replace(/^#/, '').split(/\?(.*)/s);
   const given = new URLSearchParams(query);
-  const open = given.get('open') ?? '';
+  const link = given.get('open') ?? '';
+  const open = link.startsWith('/') ? link : '';
   return {
     view: views.find((each) => each === name) ?? home.view,
     find: given.get('find') ?? '',
-    open: open.startsWith('/') ? open : '',
-    tab: tabs.find((each) => each === given.get('tab')) ?? home.tab,
+    open,
+    tab: (open === '' ? undefined : tabs.find((each) => each === given.get('tab'))) ?? home.tab,
     search: Object.fromEntries(
       criteria.flatMap((each) => {
         const value = given.get(each) ?? '';
         const isNumber = numbers.some((number) => number === each);
-        if (value === '' || (isNumber && !/^\d{1,9}(?:\.\d+)?$/.test(value))) return [];
+        if (value === '' || (isNumber && !/^\d{1,9}(?:\.\d{1,6})?$/.test(value))) return [];
         return [[each, isNumber ? Number(value) : value]];
       }),
     ),

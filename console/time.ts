@@ -24,7 +24,7 @@ export function tookText(milliseconds: number): string {
 /** The time of day, and the date unless that is today. */
 export function whenText(at: number, now = Date.now()): string {
   const [when, today] = [new Date(at), new Date(now)];
-  const time = when.toLocaleTimeString([], { hour12: false });
+  const time = when.toLocaleTimeString([], { hourCycle: 'h23' });
   return when.toDateString() === today.toDateString()
     ? time
     : `${when.toLocaleDateString([], { dateStyle: 'medium' })} ${time}`;

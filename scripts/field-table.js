@@ -53,15 +53,18 @@ function settableIn({ items }) {
   return path.pattern.match(/^\^\/\(\?:(.*?)\)/)[1].split('|');
 }
 
-function typeOf({ type, enum: choices, items, format }) {
+function typeOf({ type, enum: choices, items, format, additionalProperties }) {
   if (choices !== undefined) return { type: 'choice', choices };
   if (type === 'integer' || type === 'number') return { type: 'number' };
   if (type === 'boolean') return { type: 'flag' };
   if (type === 'array') return { type: items.enum === undefined && format === undefined ? 'names' : 'words' };
-  return { type: type === 'object' ? 'map' : 'text' };
+  if (type !== 'object') return { type: 'text' };
+  const values = { string: 'texts', object: 'parameters' }[additionalProperties?.type];
+  return values === undefined ? { type: 'map' } : { type: 'map', values };
 }
 
 /** Whether a form for a new resource asks for the field. Listeners have a form of their own. */
 function isDefined(name, { properties }) {
-  return properties[name]?.type !== undefined && !['listeners', 'status'].includes(name);
+  const { type, anyOf } = properties[name] ?? {};
+  return (type ?? anyOf) !== undefined && !['listeners', 'status'].includes(name);
 }

@@ -8,7 +8,15 @@ import * as z from 'zod/mini';
 
 import { Batch } from '../core/batch.ts';
 import type { Entity } from '../core/collection.ts';
-import type { Change, Context, DecisionOf, EventBase, EventTable } from '../core/decision.ts';
+import type {
+  Change,
+  Context,
+  DecisionOf,
+  EffectBase,
+  EffectTable,
+  EventBase,
+  EventTable,
+} from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { Update } from '../core/update.ts';
@@ -260,6 +268,7 @@ const settings = settingsOf(services, fields, { represent, after: markFilters })
 
 const draining: Draining<Snapshot, Service> = drainingOf({
   events: { ...machine.events, ...settings.events } as EventTable<Snapshot, EventBase>,
+  effects: { ...lifecycleEffects(services), ...settings.effects } as EffectTable<EffectBase>,
   collection: services.collection,
   update: (...args) => decideSettings(settings, ...args),
   move: (...args) => decideMove(machine, ...args),

@@ -30,6 +30,7 @@ import {
   drainRoutes,
   representDrain,
   serviceDrainField,
+  undrained,
   type Drain,
   type DrainEvent,
   type DrainRepresentation,
@@ -59,6 +60,7 @@ import {
   decideSettings,
   patchRoute,
   settingsOf,
+  withUpdate,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
@@ -257,6 +259,7 @@ const machine = lifecycleOf<Snapshot, 'service'>(services, {
   onStart(draft, at) {
     draft.started = at;
     delete draft.startAssumed;
+    Object.assign(draft, undrained(draft));
   },
   onFail(draft) {
     if (draft.startAssumed !== true) return;
@@ -264,7 +267,11 @@ const machine = lifecycleOf<Snapshot, 'service'>(services, {
     delete draft.startAssumed;
   },
 });
-const settings = settingsOf(services, fields, { represent, after: markFilters });
+const settings = settingsOf(services, fields, {
+  represent,
+  after: markFilters,
+  merge: (present, update) => undrained(withUpdate(present, update)),
+});
 
 const draining: Draining<Snapshot, Service> = drainingOf({
   events: { ...machine.events, ...settings.events } as EventTable<Snapshot, EventBase>,

@@ -302,7 +302,10 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
       const isEqual = drain !== undefined && sameJson(withoutActor(drain), withoutActor(next));
       if (isEqual) return unchanged(snapshot, [linkOf(collection, thing)]);
       // Stopped first: an undo then ends the drain before it starts the service.
-      return combine(moving('stop', thing), changing(thing, next))(snapshot, context);
+      return combine(moving('stop', thing), changing({ ...thing, state: 'stopped' }, next))(
+        snapshot,
+        context,
+      );
     },
     end: (snapshot, thing, context) => ending(thing, thing.settings.drain?.from)(snapshot, context),
     instead(command, snapshot, thing, context) {
@@ -313,6 +316,18 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
       return decide(snapshot, context);
     },
   };
+}
+
+/**
+ * A service as an event leaves it. What starts a service ends its drain, also if an abandoned command settles after a later
+ * drain or start.
+ *
+ * @internal
+ */
+export function undrained<T extends Drainable & { readonly state: string }>(service: T): T {
+  const { drain, ...settings } = service.settings;
+  if (drain === undefined || service.state === 'stopped') return service;
+  return { ...service, settings: Object.freeze(settings) };
 }
 
 /** The endpoints of drains: `PUT /<kind>/:name/drain` and `…/resume`, and the same paths in the plural. @internal */

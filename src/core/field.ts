@@ -93,6 +93,8 @@ export interface Fields {
   readonly representation: shape.ObjectShape;
   /** Shape of an entry in a gateway document. */
   readonly document: shape.ObjectShape;
+  /** Shape of a resource of which only the rules about several fields are checked. */
+  readonly whole: z.core.$ZodType;
   /** The collection of each field with links, by the name of the field in a document. */
   readonly links: Readonly<Record<string, string>>;
 }
@@ -118,12 +120,12 @@ export function defineFields<I extends Interfaces>(): <const T extends FieldTabl
 ) => Fields {
   return (table): Fields => {
     const all = Object.entries<FieldRules>(table).map(([name, rules]) => fieldOf(name, rules));
+    const rules = all.flatMap(({ rule }) => rule ?? []);
     return Object.freeze({
       all,
       representation: objectOf(all.filter(isShown), 'name', representationShape),
-      document: objectOf(all.filter(isInDocument), 'documentName', documentShape).check(
-        ...all.flatMap(({ rule }) => rule ?? []),
-      ),
+      document: objectOf(all.filter(isInDocument), 'documentName', documentShape).check(...rules),
+      whole: z.looseObject({}).check(...rules),
       links: linksOf(all),
     });
   };

@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import { compile } from './shape-compiler.ts';
 import { nameFault } from './name.ts';
 import { formatPointer } from '../json/pointer.ts';
+import { isObject, type Json } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
 import { mostLinks } from './reference.ts';
 import { parseInstant } from './time.ts';
@@ -101,16 +102,30 @@ export const portUnlessSocket: Requirement = Object.freeze({
   unless: 'the address is the path of a socket',
 });
 
-/** A check that an object has a member, unless another member replaces it. Made also if other members have faults. */
+/** A check that an object has a member, unless another member replaces it. */
 export function requiredMember(
   name: string,
   { member, pattern, unless }: Requirement,
-): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
-  const isReplaced = (other: unknown): boolean => typeof other === 'string' && pattern.test(other);
-  return z.refine((value) => value[name] !== undefined || isReplaced(value[member]), {
+): z.core.$ZodCheck<Members> {
+  return memberIf(
+    name,
+    `unless ${unless}`,
+    ({ [member]: other }) => typeof other !== 'string' || !pattern.test(other),
+  );
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A check that an object has a member if others demand it. Made also if other members have faults. */
+export function memberIf(
+  name: string,
+  condition: string,
+  isNeeded: (value: Members) => boolean,
+): z.core.$ZodCheck<Members> {
+  return z.refine((value) => value[name] !== undefined || !isNeeded(value), {
     path: [name],
-    error: `is required unless ${unless}`,
-    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    error: `is required ${condition}`,
+    when: ({ value }) => isObject(value as Json),
   });
 }
 

@@ -589,6 +589,8 @@ function assertEvent(event: unknown): asserts event is AdminEvent {
  *   `patch-test-failed`, or with `patch-path-missing` if the place no longer exists; the same happens if the event has
  *   been undone already. Other settings keep their present values. Passwords are changed back too, which no patch can
  *   do.
+ * - The resource must be valid afterwards: a drain comes back only to a stopped service. Otherwise the transition is
+ *   refused with `validation-failed`.
  * - A created user is deleted only if the present user of that name is the same one. Otherwise the transition is
  *   refused with `patch-test-failed`.
  * - Starting and stopping have no such check. The transition is unchanged if the wanted state is already present.

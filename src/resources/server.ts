@@ -7,7 +7,15 @@
 import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
-import type { Context, DecisionOf, EventBase, EventHead, EventTable } from '../core/decision.ts';
+import type {
+  Context,
+  DecisionOf,
+  EffectBase,
+  EffectTable,
+  EventBase,
+  EventHead,
+  EventTable,
+} from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import type { ReportTable } from '../core/report.ts';
 import { linkTo } from '../core/link.ts';
@@ -350,6 +358,7 @@ function represent(snapshot: Snapshot, server: Server, { times }: Rendering): ob
 
 const draining: Draining<Snapshot, Server> = drainingOf({
   events: settings.events as EventTable<Snapshot, EventBase>,
+  effects: settings.effects as EffectTable<EffectBase>,
   collection: servers.collection,
   update: (...args) => decideSettings(settings, ...args),
 });

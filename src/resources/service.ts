@@ -8,7 +8,15 @@ import * as z from 'zod/mini';
 
 import { Batch } from '../core/batch.ts';
 import type { Entity } from '../core/collection.ts';
-import type { Change, Context, DecisionOf, EventBase, EventTable } from '../core/decision.ts';
+import type {
+  Change,
+  Context,
+  DecisionOf,
+  EffectBase,
+  EffectTable,
+  EventBase,
+  EventTable,
+} from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
 import type { Update } from '../core/update.ts';
@@ -22,6 +30,7 @@ import {
   drainRoutes,
   representDrain,
   serviceDrainField,
+  undrained,
   type Drain,
   type DrainEvent,
   type DrainRepresentation,
@@ -51,6 +60,7 @@ import {
   decideSettings,
   patchRoute,
   settingsOf,
+  withUpdate,
   type UpdateEffect,
   type UpdateEvent,
 } from './shared/settings.ts';
@@ -249,6 +259,7 @@ const machine = lifecycleOf<Snapshot, 'service'>(services, {
   onStart(draft, at) {
     draft.started = at;
     delete draft.startAssumed;
+    Object.assign(draft, undrained(draft));
   },
   onFail(draft) {
     if (draft.startAssumed !== true) return;
@@ -256,10 +267,15 @@ const machine = lifecycleOf<Snapshot, 'service'>(services, {
     delete draft.startAssumed;
   },
 });
-const settings = settingsOf(services, fields, { represent, after: markFilters });
+const settings = settingsOf(services, fields, {
+  represent,
+  after: markFilters,
+  merge: (present, update) => undrained(withUpdate(present, update)),
+});
 
 const draining: Draining<Snapshot, Service> = drainingOf({
   events: { ...machine.events, ...settings.events } as EventTable<Snapshot, EventBase>,
+  effects: { ...lifecycleEffects(services), ...settings.effects } as EffectTable<EffectBase>,
   collection: services.collection,
   update: (...args) => decideSettings(settings, ...args),
   move: (...args) => decideMove(machine, ...args),

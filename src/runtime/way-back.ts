@@ -194,7 +194,7 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
   if (isInVain(events, snapshot, decision)) return refuse(nothingToUndo);
   if (decision.outcome !== 'refused' || asked === undefined) return decision;
-  return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, entries));
+  return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, entries, decision.problem));
 }
 
 const nothingToUndo = 'The command has left everything as it was before.';
@@ -207,9 +207,15 @@ function laterThan(entry: Entry, event: EntryEvent, entries: KeptEntries): Entry
   return last?.id === entry.id ? undefined : last;
 }
 
-/** The newest change of a member that an event has changed, if a later entry has made the change. */
-function laterChangeOf(event: EntryEvent, { id }: Entry, entries: KeptEntries): Entry | undefined {
+/** The newest change of a member that an event has changed, or that is in the way now, if a later entry has made the change. */
+function laterChangeOf(
+  event: EntryEvent,
+  { id }: Entry,
+  entries: KeptEntries,
+  { errors = [] }: Problem,
+): Entry | undefined {
   return membersOf(event)
+    .concat(errors.map(({ pointer }) => pointer.slice(1)))
     .map((member) => entries.lastChangeOf(event, member))
     .find((each) => each !== undefined && each.id !== id);
 }
@@ -227,7 +233,8 @@ function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): 
 function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Problem): string {
   // A value without which an operation of an inverse is malformed.
   if (code === 'patch-malformed') return `A value of ${resource} was declared secret since.`;
-  if (!code.startsWith('patch-')) return `${resource}: ${detail}`;
+  // The detail of a fault ends without a full stop.
+  if (!code.startsWith('patch-')) return `${resource}: ${detail.replace(/\.?$/, '.')}`;
   const places = errors.map(({ pointer }) => pointer).join(', ');
   return `${resource} has changed since${places && ` at ${places}`}.`;
 }

@@ -112,6 +112,23 @@ describe('the drain of a service', () => {
     expect(serviceIn(resume(stopped, 'services', 'Sales', at(3)).next)?.state).toBe('stopped');
   });
 
+  it('does not come back for a service that was started since', () => {
+    const off = draining('Off');
+    const { next, events } = accepted(resume(off, 'services', 'Off', at(2)));
+    const started = startService(next, 'Off', at(3)).next;
+    const back = sequence(...events.map((event) => revert(event)));
+    expect(back(started, at(4))).toMatchObject({
+      outcome: 'refused',
+      resources: ['/services/Off'],
+      problem: {
+        code: 'validation-failed',
+        errors: [{ pointer: '/state', detail: 'must be stopped while the service drains' }],
+      },
+    });
+    const stopped = stopService(started, 'Off', at(4)).next;
+    expect(configuration(back(stopped, at(5)).next)).toEqual(configuration(off));
+  });
+
   it('that is not there is unchanged by a resume', () => {
     expect(resume(given, 'services', 'Sales', at(1)).outcome).toBe('unchanged');
     expect(resume(given, 'servers', 'db-1', at(1)).outcome).toBe('unchanged');
@@ -274,4 +291,33 @@ describe('laws', () => {
       }),
     );
   });
+
+  // What was decided on one state is settled on another if the command was abandoned before.
+  it('no service drains that is not stopped, whatever has happened between a decision and its events', () => {
+    fc.assert(
+      fc.property(states, fc.constantFrom(...commands), states, (then, command, now) => {
+        const decision = command(then, at(20));
+        fc.pre(decision.outcome === 'accepted');
+        for (const event of accepted(decision).events) expectReadable(evolve(now, [event]));
+        expectReadable(evolve(now, accepted(decision).events));
+      }),
+    );
+  });
+
+  it('no service drains that is not stopped, whatever has happened between an event and its undo', () => {
+    const later = fc.array(fc.constantFrom(...commands), { maxLength: 3 });
+    fc.assert(
+      fc.property(states, fc.constantFrom(...commands), later, (then, command, steps) => {
+        const decision = command(then, at(20));
+        fc.pre(decision.outcome === 'accepted');
+        const now = steps.reduce((state, step) => step(state, at(21)).next, decision.next);
+        for (const event of accepted(decision).events) expectReadable(revert(event)(now, at(22)).next);
+      }),
+    );
+  });
 });
+
+/** Expects that a start can read the configuration. */
+function expectReadable(snapshot: Snapshot): void {
+  expect(configuration(createSnapshot(toDocument(snapshot)))).toEqual(configuration(snapshot));
+}

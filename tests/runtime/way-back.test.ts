@@ -21,6 +21,7 @@ import {
   stopService,
   type Admin,
   type ConfigurationStore,
+  type Execution,
   type Transition,
 } from 'gateway-admin-core';
 
@@ -297,6 +298,54 @@ describe('PUT /history/:id/undo', () => {
     await settle(admin, stop);
     expect((await send(admin, `PUT /history/${first}/undo`)).status).toBe(409);
     expect(present(admin)[0]).toBe('stopped');
+  });
+
+  it('brings no drain back for a service that was started since', async () => {
+    const gateway = sampleGateway();
+    const { admin } = runAdmin({ gateway });
+    const drainIt: Transition = (now, context) => drain(now, 'services', 'My Service', {}, context);
+    const resumeIt: Transition = (now, context) => resume(now, 'services', 'My Service', context);
+    await settle(admin, stop);
+    await settle(admin, drainIt);
+    const ended = await settle(admin, resumeIt);
+    const started = await settle(admin, start, 'grace');
+    const refused = {
+      status: 409,
+      body: {
+        command: started,
+        detail:
+          `The entry ${ended} was not undone. /services/My-Service: /state: must be stopped while the service drains. ` +
+          `Nothing was changed. Undo the later entry ${started} first, if it must go too.`,
+      },
+    };
+    expect(await send(admin, `PUT /history/${ended}/undo`)).toMatchObject(refused);
+    expect((await list(admin)).map(({ undo }) => undo)).toEqual([
+      'possible',
+      'refused',
+      'refused',
+      'refused',
+    ]);
+    // The gateway refuses the start of a resume, and to take the end of the drain back.
+    await settle(admin, drainIt);
+    const no = new EffectRefusedError('No.');
+    gateway.will('done', no, no);
+    const { problem, events } = (await admin.execute(resumeIt)) as Extract<
+      Execution,
+      { readonly events: unknown; readonly problem: unknown }
+    >;
+    expect([problem.code, events.map(({ type }) => type)]).toEqual(['partly-done', ['service.updated']]);
+    const later = await settle(admin, start);
+    const half = events[0]?.command ?? '';
+    expect(await send(admin, `PUT /history/${half}/undo`)).toMatchObject({
+      status: 409,
+      body: { command: later },
+    });
+    expect((await send(admin, `PUT /history/${later}/undo`)).status).toBe(204);
+    expect((await send(admin, `PUT /history/${half}/undo`)).status).toBe(204);
+    expect(admin.snapshot.services.find('my-service')).toMatchObject({
+      state: 'stopped',
+      settings: { drain: { from: 'started' } },
+    });
   });
 
   it('changes nothing for a start of what had failed, because it was wanted before', async () => {

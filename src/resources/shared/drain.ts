@@ -10,15 +10,16 @@ import * as z from 'zod/mini';
 import { Batch } from '../../core/batch.ts';
 import type { Entity, Named, Singular } from '../../core/collection.ts';
 import {
-  accepted,
+  sequenceFor,
   unchanged,
-  type Accepted,
   type Context,
   type DecisionOf,
   type EffectBase,
+  type EffectTable,
   type EventBase,
   type EventHead,
   type EventTable,
+  type TransitionOf,
 } from '../../core/decision.ts';
 import * as shape from '../../core/shape.ts';
 import { commandQuery } from '../../http/route.ts';
@@ -37,6 +38,7 @@ import {
   type State,
 } from '../../snapshot/state.ts';
 import type { About } from './kind.ts';
+import { wantedState, type LifecycleState } from './lifecycle.ts';
 import { finder } from './look-up.ts';
 import { endpointOf, commandRoute, type KindRoute } from './route.ts';
 
@@ -110,15 +112,8 @@ function together(one: keyof Drain, other: keyof Drain): readonly ReturnType<typ
   return [needs(one, other), needs(other, one)];
 }
 
-function needs(
-  given: keyof Drain,
-  missing: keyof Drain,
-): z.core.$ZodCheck<Readonly<Record<string, unknown>>> {
-  return z.refine((value) => value[given] === undefined || value[missing] !== undefined, {
-    path: [missing],
-    error: `is required with ${given}`,
-    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  });
+function needs(given: keyof Drain, missing: keyof Drain): ReturnType<typeof shape.memberIf> {
+  return shape.memberIf(missing, `with ${given}`, (value) => value[given] !== undefined);
 }
 
 /** Shape of the body of a request to drain. @internal */
@@ -248,7 +243,7 @@ export function drainedBetween(before: State, next: State, at: number): readonly
   const known = new Set(before.draining.filter(isOver(before)).map(placeOf));
   const over = next.draining.filter(isOver(next)).filter((left) => !known.has(placeOf(left)));
   return over.map(({ collection, key }) => {
-    const singular = collection === 'services' ? 'service' : 'server';
+    const singular = collection.slice(0, -1);
     const resource = linkOfKey(next, collection, key);
     return Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key });
   });
@@ -258,6 +253,8 @@ export function drainedBetween(before: State, next: State, at: number): readonly
 interface Steps<S extends State, T extends Drainable> {
   /** Every event that a drain of this kind has. */
   readonly events: EventTable<S, EventBase>;
+  /** Every effect that a drain of this kind has. */
+  readonly effects: EffectTable<EffectBase>;
   readonly collection: string;
   /** Decides other settings for a resource. */
   update(this: void, snapshot: S, thing: T, settings: T['settings'], context: Context): DecisionOf<S>;
@@ -285,23 +282,19 @@ export interface Draining<S extends State = State, T = ConfiguredEntity> {
 
 /** Creates the drains of a kind. @internal */
 export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S, T>): Draining<S, T> {
-  const { events, collection, update, move, wanted } = steps;
-  const withDrain = (thing: T, drain: AnyDrain | undefined): T['settings'] => {
-    const { drain: _drain, ...settings } = thing.settings;
-    return drain === undefined ? settings : { ...settings, drain: Object.freeze(drain) };
+  const { events, effects, collection, update, move, wanted } = steps;
+  const combine = sequenceFor(events, effects, (problem) => problem);
+  const changing = (thing: T, drain?: AnyDrain): TransitionOf<S> => {
+    const { drain: _drain, ...rest } = thing.settings;
+    const settings = drain === undefined ? rest : { ...rest, drain: Object.freeze(drain) };
+    return (snapshot, context) => update(snapshot, thing, settings, context);
   };
-  /** One decision from several, which change different members. */
-  const both = (snapshot: S, thing: T, decisions: readonly (DecisionOf<S> | undefined)[]): DecisionOf<S> => {
-    const refusing = decisions.find((decision) => decision?.outcome === 'refused');
-    if (refusing !== undefined) return refusing;
-    const parts = decisions.filter(isAccepted);
-    const resources = [linkOf(collection, thing)];
-    if (parts.length === 0) return unchanged(snapshot, resources);
-    return accepted(events, snapshot, resources, {
-      events: parts.flatMap((part) => part.events),
-      effects: parts.flatMap((part) => part.effects),
-    });
-  };
+  const moving =
+    (command: 'start' | 'stop', thing: T): TransitionOf<S> =>
+    (snapshot, context) =>
+      move?.(command, snapshot, thing, context) ?? unchanged(snapshot, []);
+  const ending = (thing: T, from: AnyDrain['from']): TransitionOf<S> =>
+    combine(changing(thing), ...(from === 'started' ? [moving('start', thing)] : []));
   return {
     begin(snapshot, thing, options, context) {
       const { drain } = thing.settings;
@@ -309,28 +302,32 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
       const isEqual = drain !== undefined && sameJson(withoutActor(drain), withoutActor(next));
       if (isEqual) return unchanged(snapshot, [linkOf(collection, thing)]);
       // Stopped first: an undo then ends the drain before it starts the service.
-      return both(snapshot, thing, [
-        move?.('stop', snapshot, thing, context),
-        update(snapshot, thing, withDrain(thing, next), context),
-      ]);
+      return combine(moving('stop', thing), changing({ ...thing, state: 'stopped' }, next))(
+        snapshot,
+        context,
+      );
     },
-    end(snapshot, thing, context) {
-      const { drain } = thing.settings;
-      return both(snapshot, thing, [
-        update(snapshot, thing, withDrain(thing, undefined), context),
-        drain?.from === 'started' ? move?.('start', snapshot, thing, context) : undefined,
-      ]);
-    },
+    end: (snapshot, thing, context) => ending(thing, thing.settings.drain?.from)(snapshot, context),
     instead(command, snapshot, thing, context) {
       const { drain } = thing.settings;
       if (drain === undefined) return undefined;
-      const after = command === 'start' ? undefined : ({ ...drain, from: 'stopped' } as const);
-      return both(snapshot, thing, [
-        update(snapshot, thing, withDrain(thing, after), context),
-        command === 'start' ? move?.('start', snapshot, thing, context) : undefined,
-      ]);
+      const decide =
+        command === 'start' ? ending(thing, 'started') : changing(thing, { ...drain, from: 'stopped' });
+      return decide(snapshot, context);
     },
   };
+}
+
+/**
+ * A service as an event leaves it. What starts a service ends its drain, also if an abandoned command settles after a later
+ * drain or start.
+ *
+ * @internal
+ */
+export function undrained<T extends Drainable & { readonly state: string }>(service: T): T {
+  const { drain, ...settings } = service.settings;
+  if (drain === undefined || service.state === 'stopped') return service;
+  return { ...service, settings: Object.freeze(settings) };
 }
 
 /** The endpoints of drains: `PUT /<kind>/:name/drain` and `…/resume`, and the same paths in the plural. @internal */
@@ -379,10 +376,6 @@ export function drainRoutes<S extends State, T extends Drainable>(
   ];
 }
 
-function isAccepted<S>(decision: DecisionOf<S> | undefined): decision is Accepted<S, EventBase, EffectBase> {
-  return decision?.outcome === 'accepted';
-}
-
 function withoutActor({ by: _by, ...drain }: AnyDrain): Json {
   return drain;
 }
@@ -423,15 +416,10 @@ export function keepingDrains<S extends State>(snapshot: S, given: S): S {
   return Object.freeze(next);
 }
 
-function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: string }): Drainable {
+function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: LifecycleState }): Drainable {
   const { state } = wanted;
-  const from = state === 'stopped' ? 'stopped' : 'started';
-  return {
-    ...wanted,
-    ...(state === undefined ? {} : { state: 'stopped' }),
-    settings: Object.freeze({
-      ...wanted.settings,
-      drain: Object.freeze({ ...drain, ...(state === undefined ? {} : { from }) }),
-    }),
-  };
+  const [stopped, after] =
+    state === undefined ? [{}, {}] : [{ state: 'stopped' }, { from: wantedState(state) }];
+  const settings = { ...wanted.settings, drain: Object.freeze({ ...drain, ...after }) };
+  return { ...wanted, ...stopped, settings: Object.freeze(settings) };
 }

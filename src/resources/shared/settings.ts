@@ -27,13 +27,13 @@ import {
   type PatchView,
 } from '../../core/patch-view.ts';
 import { sealOperations } from '../../core/patch-seal.ts';
-import type { ObjectShape } from '../../core/shape.ts';
+import { parseShape, type ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
 import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../../core/update.ts';
 import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
 import type { JsonObject } from '../../json/value.ts';
-import { ok, problem, type Result } from '../../problem.ts';
+import { ok, problem, problemOf, type Result } from '../../problem.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
   linkOf,
@@ -112,7 +112,8 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
   return settings;
 }
 
-function withUpdate<T extends ConfiguredEntity>(present: T, update: Update<T['settings']>): T {
+/** A copy of a resource with an update of its settings. @internal */
+export function withUpdate<T extends ConfiguredEntity>(present: T, update: Update<T['settings']>): T {
   return { ...present, settings: Object.freeze(mergeUpdate(present.settings, update)) };
 }
 
@@ -239,6 +240,9 @@ function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   const before = thing.settings;
   const { after, operations, inverse } = patched.value;
   if (after === before) return unchanged(snapshot, [resource]);
+  // An undo comes later than the event, so another field can be in the way.
+  const whole = parseShape(fields.whole, { ...thing, ...after });
+  if (!whole.ok) return refused(snapshot, problemOf(whole.faults), [resource]);
   const about = { [kind]: thing.key };
   const update: Update<T['settings']> = { before, after, operations };
   const event = { type: `${kind}.updated`, ...eventHead(resource, context), ...about, ...update, inverse };

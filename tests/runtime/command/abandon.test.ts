@@ -2,10 +2,12 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
   createMemoryStore,
+  drain,
   EffectRefusedError,
   patchService,
   sequence,
   startMonitor,
+  startService,
   stopMonitor,
   stopService,
   type ConfigurationStore,
@@ -322,6 +324,38 @@ describe('an abandoned command at the next start', () => {
     await reader.next();
     expect(await reader.next()).toMatchObject({ value: { event: { type: 'service.stopped', command: id } } });
   });
+
+  const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+  const drainIt: Transition = (snapshot, context) => drain(snapshot, 'services', 'My Service', {}, context);
+
+  it.each([
+    ['start', [stop], start, [hold().apply], [drainIt], ['in-place']],
+    ['drain', [], drainIt, ['done', hold().apply], [stop, start], ['not-in-place', 'in-place']],
+  ] as const)(
+    'leaves no service that drains and is not stopped, when a %s settles after later commands',
+    async (_what, before, abandoned, ways, after, seen) => {
+      const store = createMemoryStore();
+      const gateway = sampleGateway();
+      const { admin, clock } = await openRunning(store, { gateway });
+      for (const step of before) await admin.execute(step);
+      gateway.will(...ways).otherwise({ inspect: 'not-in-place' });
+      const execution = admin.execute(abandoned);
+      await clock.advance(admin.limits.effectDeadlineMs);
+      await admin.abandon(idOf(await execution));
+      gateway.otherwise({});
+      for (const step of after) expect((await admin.execute(step)).outcome).toBe('accepted');
+      await admin.close();
+      const running = await openSeeing(store, ...seen);
+      const { state, settings } = running.admin.snapshot.services.find('my-service') ?? {};
+      expect([state, settings?.drain, running.gateway.calls.length]).toEqual([
+        'started',
+        undefined,
+        seen.length,
+      ]);
+      await running.admin.close();
+      expect(stateOf(await openSeeing(store))).toBe('started');
+    },
+  );
 
   it('makes no event of what a later command has done', async () => {
     const { store } = await leftBehind();

@@ -42,7 +42,6 @@ export default {
     '^fast-check$': '<rootDir>/tests/support/fast-check.ts',
     // The build makes this module, see `scripts/console.js`, and the page gets the other as data.
     '(?:^\\.|/src/console)/page\\.js$': '<rootDir>/dist/console/page.js',
-    '/field-table\\.js$': '<rootDir>/scripts/field-table.js',
   },
   globalSetup: '<rootDir>/tests/support/before-all-tests.ts',
   setupFilesAfterEnv: ['<rootDir>/tests/support/watch-admins.ts', '<rootDir>/tests/support/watch-secrets.ts'],

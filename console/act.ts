@@ -6,7 +6,7 @@ import { closeEach } from 'gateway-admin-core/client';
 import type { ChosenSession, Client, EndpointId, SessionSearch } from 'gateway-admin-core/client';
 
 import type { CommandMethod } from './connection.ts';
-import { fieldTable } from './field-table.js';
+import type { Field } from './field-table.ts';
 import { definitionOf, inputOf, type Input, type Typed } from './form.ts';
 import type { Accepted } from './plan.ts';
 import { text } from './text.ts';
@@ -174,8 +174,8 @@ export const actsOnResource: readonly ActRow[] = [
 ];
 
 /** The act that creates a resource of a collection, or a listener of a service. */
-export function creating(collection: string, service?: string): Act {
-  const fields = (fieldTable[collection] ?? [])
+export function creating(table: readonly Field[], collection: string, service?: string): Act {
+  const fields = table
     .filter(({ inDefinition }) => inDefinition !== undefined)
     .toSorted(
       (one, other) => Number(other.inDefinition === 'required') - Number(one.inDefinition === 'required'),

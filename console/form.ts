@@ -3,7 +3,7 @@
  */
 import { linkTo, type Fault, type Operation } from 'gateway-admin-core';
 
-import type { Field } from './field-table.js';
+import type { Field } from './field-table.ts';
 import { text as words } from './text.ts';
 
 /** A value that a person gives. */

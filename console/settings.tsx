@@ -6,7 +6,7 @@ import type { Operation, Problem } from 'gateway-admin-core';
 
 import { patching, type Subject } from './act.ts';
 import { commandOf } from './connection.ts';
-import { fieldTable } from './field-table.js';
+import { useFieldTable, type Field } from './field-table.ts';
 import { InputField } from './field.tsx';
 import { faultsByField, inputOf, patchOf, textsOf, type Typed } from './form.ts';
 import { usePage } from './page.ts';
@@ -22,12 +22,18 @@ export interface ReadResource {
 interface SettingsProps {
   readonly subject: Subject;
   readonly read: ReadResource;
+  readonly fields: readonly Field[];
 }
 
-export function Settings({ subject, read }: SettingsProps) {
+export function Settings(props: Omit<SettingsProps, 'fields'>) {
+  const fields = useFieldTable()[props.subject.collection];
+  if (fields === undefined) return <p class="soft">{text.drawer.nothing}</p>;
+  return <SettingsForm {...props} fields={fields.filter(({ isSettable }) => isSettable)} />;
+}
+
+function SettingsForm({ subject, read, fields }: SettingsProps) {
   const page = usePage();
   const client = useStore(page.client);
-  const fields = (fieldTable[subject.collection] ?? []).filter(({ isSettable }) => isSettable);
   const [base, setBase] = useState(read);
   const [typed, setTyped] = useState<Typed>(() => textsOf(fields, read.resource));
   const [refusal, setRefusal] = useState<{

@@ -4,8 +4,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Answer } from 'gateway-admin-core/client';
 
-import { creating, deletingListener, type Subject } from './act.ts';
-import { fieldTable } from './field-table.js';
+import { deletingListener, type Subject } from './act.ts';
+import { askToCreate } from './creation.ts';
+import { useFieldTable } from './field-table.ts';
 import { HistoryList } from './history.tsx';
 import { usePage } from './page.ts';
 import { valueText } from './plan.ts';
@@ -20,7 +21,7 @@ interface Props {
 
 export function StateFields({ subject, resource }: Props) {
   const { collection, link } = subject;
-  const fields = fieldTable[collection] ?? [];
+  const fields = useFieldTable()[collection] ?? [];
   const names = Object.keys(resource).filter((name) => name !== 'may' && name !== 'name' && name !== 'links');
   return (
     <>
@@ -115,7 +116,7 @@ function Listeners({ service }: { readonly service: string }) {
           </li>
         ))}
       </ul>
-      <button type="button" class="small" onClick={() => page.ask(creating('listeners', service))}>
+      <button type="button" class="small" onClick={() => void askToCreate(page, 'listeners', service)}>
         {text.add('listeners', service)}
       </button>
     </section>

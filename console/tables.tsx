@@ -3,7 +3,8 @@
  */
 import type { ComponentChildren } from 'preact';
 
-import { actOn, changingPassword, creating, creatingUser, type Act } from './act.ts';
+import { actOn, changingPassword, type Act } from './act.ts';
+import { askToCreate } from './creation.ts';
 import { rowFits } from './find.ts';
 import { rowsOf, type Collection, type Model, type Row } from './model.ts';
 import { usePage } from './page.ts';
@@ -128,9 +129,9 @@ function Section({
   const reading = model.lists[collection];
   const rows = rowsOf(model, collection);
   const shown = rows.filter((row) => rowFits(find, row));
-  const add = addingTo(collection);
+  const isGrowing = growing.includes(collection);
   // A list to which nothing can be added says nothing while it is empty.
-  if (reading === undefined || (reading.total === 0 && add === undefined)) return null;
+  if (reading === undefined || (reading.total === 0 && !isGrowing)) return null;
   return (
     <section aria-label={text.lists[collection]}>
       <div class="title">
@@ -145,7 +146,7 @@ function Section({
         {collection === 'services' && rowsOf(model, 'fleet').length > 0 && (
           <p class="soft">{text.ofThisNode}</p>
         )}
-        {add !== undefined && <Adding act={add} model={model} />}
+        {isGrowing && <Adding collection={collection} model={model} />}
       </div>
       {shown.length > 0 && <Rows collection={collection} rows={shown} model={model} />}
       {shown.length === 0 && <p class="none">{rows.length === 0 ? text.find.none : text.find.nothing}</p>}
@@ -194,33 +195,45 @@ function nameOf(row: object): string {
   return name ?? node ?? '';
 }
 
-/** The act that adds to a list; `undefined` for a list to which nothing can be added. */
-function addingTo(collection: Collection): Act | undefined {
-  if (collection === 'users') return creatingUser;
-  return ['services', 'servers', 'monitors', 'filters'].includes(collection)
-    ? creating(collection)
-    : undefined;
-}
+/** Lists to which something can be added. */
+const growing: readonly Collection[] = ['services', 'servers', 'monitors', 'filters', 'users'];
 
 /** The button that adds to a list, or why that is not possible. */
-function Adding({ act, model }: { readonly act: Act; readonly model: Model }) {
-  const may = model.gateway?.may.find(({ id }) => id === act.id);
+function Adding({ collection, model }: { readonly collection: Collection; readonly model: Model }) {
+  const page = usePage();
+  const may = model.gateway?.may.find(({ id }) => id === `${collection}.create`);
   const reason = may?.allowed === false ? may.detail : undefined;
-  return <ActButton act={act} reason={reason} />;
+  return (
+    <SmallButton
+      title={text.add(collection)}
+      reason={reason}
+      press={() => void askToCreate(page, collection)}
+    />
+  );
 }
 
-/** A button that opens the dialog of an act; with a reason, one that says why that is not possible. */
-function ActButton({ act, reason }: { readonly act: Act; readonly reason?: string | undefined }) {
+function ActButton({ act }: { readonly act: Act }) {
   const page = usePage();
+  return <SmallButton title={act.title} press={() => page.ask(act)} />;
+}
+
+interface SmallButtonProps {
+  readonly title: string;
+  readonly press: () => void;
+  /** Why the button does nothing; left out if it does. */
+  readonly reason?: string | undefined;
+}
+
+function SmallButton({ title, press, reason }: SmallButtonProps) {
   return (
     <button
       type="button"
       class="small"
       title={reason}
       aria-disabled={reason !== undefined}
-      onClick={() => reason === undefined && page.ask(act)}
+      onClick={() => reason === undefined && press()}
     >
-      {act.title}
+      {title}
       {reason !== undefined && <span class="hidden">: {reason}</span>}
     </button>
   );

@@ -94,11 +94,12 @@ export async function* readEvents(
           // No header could carry the id when the stream goes on.
           if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
           wasConnected = true;
-          const before = last;
+          // The life of the interface is the first part of an id.
+          const isRestart = last?.split('.')[0] !== id?.split('.')[0];
           last = id ?? last;
           // No timer takes a longer time.
           if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), 2 ** 31 - 1);
-          if (event === 'gap') yield { gap: true, isRestart: lifeOf(before) !== lifeOf(last) };
+          if (event === 'gap') yield { gap: true, isRestart };
           else if (event !== undefined && id !== undefined)
             yield { id, event: valueOf(response, data) as ShownEvent };
         }
@@ -115,11 +116,6 @@ export async function* readEvents(
     onState?.('waiting');
     await wait(signal);
   } while (!signal?.aborted);
-}
-
-/** The life of the interface in the id of an event. */
-function lifeOf(id = ''): string | undefined {
-  return id.split('.')[0];
 }
 
 /** Opens the stream. */

@@ -1,0 +1,19 @@
+/**
+ * Asking for something new: its form needs the table of fields, which may have to be loaded first.
+ */
+import { creating, creatingUser } from './act.ts';
+import { loadFieldTable } from './field-table.ts';
+import type { Page } from './page.ts';
+import { text } from './text.ts';
+
+/** Opens the dialog that creates a resource of a collection, or a listener of a service. */
+export async function askToCreate(page: Page, collection: string, service?: string): Promise<void> {
+  if (collection === 'users') { page.ask(creatingUser); return; }
+  try {
+    const { [collection]: fields = [] } = await loadFieldTable();
+    page.ask(creating(fields, collection, service));
+  } catch (error) {
+    const { message } = error as Error;
+    page.tell({ kind: 'refused', text: text.done.failed(text.add(collection, service)), detail: message });
+  }
+}

@@ -97,6 +97,6 @@ const watchModule = `
       isHidden: () => false,
       onVisibility: () => () => undefined,
     };
-    return watch(client, { tell, model: () => model }, surroundings);
+    return watch(client, { tell, model: () => model, wanted: () => undefined }, surroundings);
   }
 `;

@@ -8,7 +8,10 @@ import { text } from './text.ts';
 
 /** Opens the dialog that creates a resource of a collection, or a listener of a service. */
 export async function askToCreate(page: Page, collection: string, service?: string): Promise<void> {
-  if (collection === 'users') { page.ask(creatingUser); return; }
+  if (collection === 'users') {
+    page.ask(creatingUser);
+    return;
+  }
   try {
     const { [collection]: fields = [] } = await loadFieldTable();
     page.ask(creating(fields, collection, service));

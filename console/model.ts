@@ -1,8 +1,8 @@
 /**
  * The model: what the page knows of the gateway, and since when. It changes by messages alone.
  */
-import type { Endpoints, ShownEvent } from 'gateway-admin-core/client';
-import type { InterfaceRepresentation, May, Problem } from 'gateway-admin-core';
+import type { Endpoints, ShownEvent, SessionSearch } from 'gateway-admin-core/client';
+import type { InterfaceRepresentation, May, Problem, SessionRepresentation } from 'gateway-admin-core';
 
 /** The lists that the page shows, by the name of their group in the client. */
 export const collections = [
@@ -29,6 +29,30 @@ export interface Reading<R> {
   /** The number of elements that there are; the page reads a bounded number of them. */
   readonly total: number;
   readonly at: number;
+}
+
+/** The fields of a session that the page reads. */
+export const sessionFields = ['id', 'user', 'address', 'service', 'connected', 'idle', 'etag'] as const;
+
+/** A session as the page shows it. */
+export type Session = Pick<SessionRepresentation, (typeof sessionFields)[number]>;
+
+/** The sessions that a person looks at: those from one position up to before another. */
+export interface WantedSessions {
+  readonly search: SessionSearch;
+  readonly first: number;
+  readonly end: number;
+}
+
+/** The wanted sessions as they were read. */
+export interface SessionPart extends Omit<WantedSessions, 'end'> {
+  readonly rows: readonly Session[];
+  /** Number of all sessions that the search finds. */
+  readonly total: number;
+  /** When the part was read; `undefined` if nothing was read yet. */
+  readonly at: number | undefined;
+  /** Why the interface refuses the search; empty if it does not. */
+  readonly fault: string;
 }
 
 /** What was seen of one counter over the life of the page, for a spark line. */
@@ -60,6 +84,8 @@ export interface Model {
   readonly lists: { readonly [C in Collection]?: Reading<Row<C>> };
   /** Open sessions of each service, by name. */
   readonly trails: ReadonlyMap<string, Trail>;
+  /** The sessions that were looked at last. */
+  readonly sessions?: SessionPart;
   /** The stream of events: open or not, and since when. */
   readonly stream: { readonly state: 'connecting' | 'open' | 'waiting'; readonly since: number };
   /** Why the last reading has failed, and since when; left out if it has not. */
@@ -80,6 +106,7 @@ export type Message =
       readonly total: number;
       readonly at: number;
     }
+  | { readonly type: 'sessions'; readonly part: SessionPart }
   | { readonly type: 'failed'; readonly detail: string; readonly at: number }
   | { readonly type: 'stream'; readonly state: Model['stream']['state']; readonly at: number }
   | { readonly type: 'event'; readonly id: string; readonly event: ShownEvent }
@@ -109,6 +136,8 @@ export function reduce(model: Model, message: Message): Model {
       return { ...working(model), access: { state: 'open' }, gateway: message.gateway };
     case 'list':
       return withList(working(model), message);
+    case 'sessions':
+      return { ...working(model), sessions: message.part };
     case 'failed': {
       const { detail, at } = message;
       return { ...model, fault: { detail, since: model.fault?.since ?? at } };

@@ -7,7 +7,7 @@ import type { Client } from 'gateway-admin-core/client';
 
 import type { Act } from './act.ts';
 import { connect, type LogIn } from './connection.ts';
-import { createModel, isOfCaller, reduce, type Message, type Model } from './model.ts';
+import { createModel, isOfCaller, reduce, type Message, type Model, type WantedSessions } from './model.ts';
 import { formatPlace, parsePlace, type Place } from './place.ts';
 import { createStore, type Store } from './store.ts';
 import { watch, type Watch } from './watch.ts';
@@ -41,6 +41,8 @@ export interface Page {
   tell(this: void, outcome: Omit<Outcome, 'key'>): void;
   /** Reads everything that an act of this page may have changed. */
   refresh(this: void): void;
+  /** Says which sessions the person looks at; `undefined` for none. */
+  lookAt(this: void, sessions: WantedSessions | undefined): void;
   logIn(this: void, logIn?: LogIn): Promise<void>;
   logOut(this: void): void;
 }
@@ -55,6 +57,7 @@ export function createPage(address: string, logInAddress: string): Page {
   const outcomes = createStore<readonly Outcome[]>([]);
   const hasOwnLogIn = createStore(false);
   let watching: Watch | undefined;
+  let wanted: WantedSessions | undefined;
   let outcomeCount = 0;
 
   const tell = (message: Message): void => model.set(reduce(model.get(), message));
@@ -79,6 +82,10 @@ export function createPage(address: string, logInAddress: string): Page {
       outcomes.set([{ ...outcome, key: outcomeCount }, ...outcomes.get()].slice(0, 3));
     },
     refresh: () => watching?.refresh(),
+    lookAt: (sessions) => {
+      wanted = sessions;
+      watching?.refreshSessions();
+    },
     logIn: async (logIn) => {
       watching?.stop();
       const next = await connect(address, logIn);
@@ -92,7 +99,7 @@ export function createPage(address: string, logInAddress: string): Page {
       hasOwnLogIn.set(logIn !== undefined);
       client.set(next);
       tell({ type: 'gateway', gateway: answer.value });
-      watching = watch(next, { tell, model: model.get }, surroundings);
+      watching = watch(next, { tell, model: model.get, wanted: () => wanted }, surroundings);
     },
     logOut: () => {
       watching?.stop();

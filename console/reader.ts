@@ -1,11 +1,19 @@
 /**
- * The reader: reads the lists and the gateway itself when they are due, one after the other, so that no second request is sent before the first is
- * answered. While nobody looks at the page, nothing is read.
+ * The reader: reads the lists, the sessions that are looked at and the gateway itself when they are due, one after the other, so
+ * that no second request is sent before the first is answered. While nobody looks at the page, nothing is read.
  */
 import type { Answer, Client, Elements } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';
 
-import { isOfCaller, rowsOf, type Collection, type Message, type Model } from './model.ts';
+import {
+  isOfCaller,
+  rowsOf,
+  type Collection,
+  type Message,
+  type Model,
+  sessionFields,
+  type WantedSessions,
+} from './model.ts';
 
 /** The page reads at most so many elements of a list. */
 const mostRows = 1000;
@@ -14,7 +22,7 @@ const mostRows = 1000;
 const againMs = 2000;
 
 /** What is read: a list, or the gateway itself with what the person may do. */
-export type Readable = Collection | 'gateway';
+export type Readable = Collection | 'gateway' | 'sessions';
 
 /** A counter is read again just before it is five seconds old and would have to say so. In milliseconds. */
 const countersMs = 4600;
@@ -26,6 +34,7 @@ const seldomMs = 30_000;
 function paceOf(model: Model, readable: Readable): number | undefined {
   switch (readable) {
     case 'services':
+    case 'sessions':
       return countersMs;
     case 'servers':
       // What is left of a drain.
@@ -57,6 +66,8 @@ export interface Surroundings {
 export interface Listener {
   tell(this: void, message: Message): void;
   model(this: void): Model;
+  /** The sessions that a person looks at; `undefined` for none. */
+  wanted(this: void): WantedSessions | undefined;
   /** The interface has refused a reading. */
   refuse(this: void, problem: Problem): void;
 }
@@ -108,7 +119,9 @@ export class Reader {
 
   async #attempt(readable: Readable): Promise<void> {
     try {
-      await (readable === 'gateway' ? this.#readGateway() : this.#readList(readable));
+      if (readable === 'gateway') await this.#readGateway();
+      else if (readable === 'sessions') await this.#readSessions();
+      else await this.#readList(readable);
     } catch (error) {
       if (this.#signal.aborted) return;
       this.#listener.tell({ type: 'failed', detail: (error as Error).message, at: this.#surroundings.now() });
@@ -123,6 +136,30 @@ export class Reader {
     if (!answer.ok) refuse(answer.problem);
     // Without a log-in that still holds, the next list is refused.
     else if (isOfCaller(answer.value)) tell({ type: 'gateway', gateway: answer.value });
+  }
+
+  async #readSessions(): Promise<void> {
+    const { tell, wanted } = this.#listener;
+    const { search, first, end } = wanted() ?? {};
+    if (search === undefined || first === undefined || end === undefined) return;
+    const range = [first, end - 1] as const;
+    const answer = await this.#client.sessions.list({
+      ...search,
+      fields: sessionFields,
+      range,
+      signal: this.#signal,
+    });
+    const read = answer.ok ? answer.value : { elements: [], total: 0 };
+    const fault = answer.ok ? '' : answer.problem.detail;
+    const part = {
+      search,
+      first,
+      rows: read.elements,
+      total: read.total,
+      at: this.#surroundings.now(),
+      fault,
+    };
+    tell({ type: 'sessions', part });
   }
 
   async #readList(collection: Collection): Promise<void> {

@@ -5,9 +5,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionSearch } from 'gateway-admin-core/client';
 
 import { closingChosen, closingOf } from './act.ts';
+import type { Session, SessionPart } from './model.ts';
 import { usePage } from './page.ts';
 import { criteria } from './place.ts';
-import { SessionReader, unread, type Part, type Session } from './session-reader.ts';
 import { useStore } from './store.ts';
 import { Age, Link, nameInLink, ResourceLink } from './resource.tsx';
 import { text } from './text.ts';
@@ -26,39 +26,26 @@ export function Sessions() {
 type Chosen = ReadonlyMap<number, string>;
 
 function SessionList({ search }: { readonly search: SessionSearch }) {
-  const [part, want] = useParts(search);
+  const page = usePage();
+  const { sessions } = useStore(page.model);
   const [chosen, setChosen] = useState<Chosen>(new Map());
+  useEffect(() => () => page.lookAt(undefined), [page]);
+  const part = sessions?.search === search ? sessions : { ...unread, search };
   return (
     <section aria-label={text.views.sessions}>
       <Criteria search={search} />
       <Bar part={part} search={search} chosen={chosen} />
       {part.fault !== '' && <p class="bad">{part.fault}</p>}
-      <Grid part={part} want={want} chosen={chosen} choose={setChosen} />
+      <Grid part={part} chosen={chosen} choose={setChosen} />
       {part.total === 0 && part.at !== undefined && <p class="none">{text.sessions.none}</p>}
     </section>
   );
 }
 
-/** The part of the list that was read, and a function that says which part is wanted. */
-function useParts(search: SessionSearch): readonly [Part, (first: number, end: number) => void] {
-  const page = usePage();
-  const client = useStore(page.client);
-  const [part, setPart] = useState(unread);
-  const reader = useRef<SessionReader>(undefined);
-  useEffect(() => {
-    if (client === undefined) return undefined;
-    const own = new SessionReader(client, search, (change) =>
-      setPart((before) => ({ ...before, ...change })),
-    );
-    reader.current = own;
-    void own.run();
-    return () => own.stop();
-  }, [client, search]);
-  return [part, (first, end) => reader.current?.want(first, end)];
-}
+const unread = { first: 0, rows: [], total: 0, at: undefined, fault: '' };
 
 interface BarProps {
-  readonly part: Part;
+  readonly part: SessionPart;
   readonly search: SessionSearch;
   readonly chosen: Chosen;
 }
@@ -93,14 +80,14 @@ function Bar({ part, search, chosen }: BarProps) {
 }
 
 interface GridProps {
-  readonly part: Part;
-  readonly want: (first: number, end: number) => void;
+  readonly part: SessionPart;
   readonly chosen: Chosen;
   readonly choose: (chosen: Chosen) => void;
 }
 
 /** The list: only the visible rows are drawn. */
-function Grid({ part, want, chosen, choose }: GridProps) {
+function Grid({ part, chosen, choose }: GridProps) {
+  const page = usePage();
   const viewport = useRef<HTMLDivElement>(null);
   const [scrolled, setScrolled] = useState(0);
   const [visible, setVisible] = useState(600);
@@ -113,7 +100,8 @@ function Grid({ part, want, chosen, choose }: GridProps) {
     return () => observer.disconnect();
   }, []);
   // A list that grows may show more rows before its length is read anew.
-  useEffect(() => want(first, Math.max(end, first + 60)), [first, end]);
+  const { search } = part;
+  useEffect(() => page.lookAt({ search, first, end: Math.max(end, first + 60) }), [page, search, first, end]);
   return (
     <div
       class="sessions"

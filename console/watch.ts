@@ -4,8 +4,8 @@
 import type { Client, EventOptions, ShownEvent } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';
 
-import { Reader, type Surroundings } from './reader.ts';
-import { collections, type Collection, type Message, type Model } from './model.ts';
+import { Reader, type Listener, type Surroundings } from './reader.ts';
+import { collections, type Collection, type Model } from './model.ts';
 
 /** Everything but what every client of a service causes. */
 const types = [
@@ -34,13 +34,15 @@ const againMs = 2000;
 export interface Watch {
   /** Reads everything soon: this page has changed something. */
   refresh(this: void): void;
+  /** Reads the sessions that are looked at now. */
+  refreshSessions(this: void): void;
   stop(this: void): void;
 }
 
 /** Keeps a model true until the watch is stopped, or until the interface wants another log-in. */
 export function watch(
   client: Client,
-  { tell, model }: { readonly tell: (message: Message) => void; readonly model: () => Model },
+  { tell, model, wanted }: Omit<Listener, 'refuse'>,
   surroundings: Surroundings,
 ): Watch {
   const ending = new AbortController();
@@ -52,9 +54,9 @@ export function watch(
       tell({ type: 'closed', problem });
     } else tell({ type: 'failed', detail: problem.detail, at: now() });
   };
-  const reader = new Reader(client, { tell, model, refuse }, surroundings, signal);
+  const reader = new Reader(client, { tell, model, wanted, refuse }, surroundings, signal);
   const refresh = (): void => {
-    for (const each of ['gateway', ...collections] as const) reader.want(each);
+    for (const each of ['gateway', 'sessions', ...collections] as const) reader.want(each);
   };
   void reader.run();
   void followEvents(client, signal, {
@@ -77,7 +79,8 @@ export function watch(
       else refuse(cause as Problem);
     },
   });
-  return { refresh, stop: () => ending.abort() };
+  const refreshSessions = (): void => reader.want('sessions');
+  return { refresh, refreshSessions, stop: () => ending.abort() };
 }
 
 /** What comes of following the events. */

@@ -5,20 +5,15 @@ import { render } from 'preact';
 
 import { App } from './app.tsx';
 import { addressOf } from './connection.ts';
-import { createPage, PageContext } from './page.ts';
+import { openPage } from './page.ts';
 
 const settingOf = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
 const logInPath = settingOf('log-in-path');
-const page = createPage(
+openPage(
   addressOf(location.href, settingOf('admin-path')),
   logInPath === '' ? '' : addressOf(location.href, logInPath),
 );
 
-render(
-  <PageContext.Provider value={page}>
-    <App />
-  </PageContext.Provider>,
-  document.body,
-);
+render(<App />, document.body);

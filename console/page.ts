@@ -1,8 +1,6 @@
 /**
  * The page as its parts share it: what is known, where it is, what is asked, what was done.
  */
-import { createContext } from 'preact';
-import { useContext } from 'preact/hooks';
 import type { Client } from 'gateway-admin-core/client';
 
 import type { Act } from './act.ts';
@@ -49,7 +47,7 @@ export interface Page {
 
 const now = (): number => performance.now();
 
-export function createPage(address: string, logInAddress: string): Page {
+function createPage(address: string, logInAddress: string): Page {
   const model = createStore(createModel(now()));
   const place = createStore(parsePlace(location.hash));
   const client = createStore<Client | undefined>(undefined);
@@ -118,10 +116,15 @@ const surroundings = {
   },
 };
 
-export const PageContext = createContext<Page | undefined>(undefined);
+let opened: Page | undefined;
 
+/** Opens the page. A document has one. */
+export function openPage(address: string, logInAddress: string): void {
+  opened = createPage(address, logInAddress);
+}
+
+/** The page of this document. */
 export function usePage(): Page {
-  const page = useContext(PageContext);
-  if (page === undefined) throw new Error('There is no page around this part');
-  return page;
+  if (opened === undefined) throw new Error('The page is not open');
+  return opened;
 }

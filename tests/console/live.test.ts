@@ -102,10 +102,10 @@ describe('an open page', () => {
       const { origin, admin } = await serveConsole();
       await page.goto(`${origin}/console`);
       await connection(page, 'live');
-      const row = page.getByRole('row').filter({ hasText: 'db-1' }).last();
       admin.report({ type: 'server.reported', server: 'db-1', status: [], reason: 'connection refused' });
+      const row = page.getByRole('row').filter({ hasText: '10.0.0.1' });
       await row.getByText('connection refused').waitFor();
-      await page.getByText('db-1 is down').waitFor();
+      await page.getByRole('banner').getByText('db-1 is down').waitFor();
     }),
   );
 });

@@ -61,7 +61,7 @@ function placesOf(seen: readonly string[]): readonly string[] {
 function askedOf(consolePath: string, adminPath: string): readonly string[] {
   return [
     consolePath,
-    ...['main-*.js', 'style-*.css'].map((file) => `${consolePath}?file=${file}`),
+    ...['main-*.js', 'style-*.css', 'fields-*.json'].map((file) => `${consolePath}?file=${file}`),
     `${adminPath}/`,
     ...['alerts', 'commands', 'events', 'filters', 'fleet', 'monitors', 'servers', 'services', 'users'],
     ...['gateway', 'services/Sales', 'services/Sales/listeners'],

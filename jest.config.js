@@ -27,7 +27,7 @@ export default {
   roots: ['<rootDir>/tests'],
   testMatch: ['**/*.test.ts'],
   transform: {
-    '(?:\\.ts|/dist/console/page\\.js|/scripts/field-table\\.js)$': [
+    '(?:\\.ts|/dist/console/page\\.js)$': [
       '@swc/jest',
       {
         swcrc: false,
@@ -40,7 +40,7 @@ export default {
   moduleNameMapper: {
     ...moduleNameMapper,
     '^fast-check$': '<rootDir>/tests/support/fast-check.ts',
-    // The build makes this module, see `scripts/console.js`, and the page gets the other as data.
+    // The build makes this module, see `scripts/console.js`.
     '(?:^\\.|/src/console)/page\\.js$': '<rootDir>/dist/console/page.js',
   },
   globalSetup: '<rootDir>/tests/support/before-all-tests.ts',

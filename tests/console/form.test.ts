@@ -5,9 +5,10 @@ import { createClient, sendTo } from 'gateway-admin-core/client';
 import { applyPatch, type Json } from 'gateway-admin-core/json';
 
 import { commandOf } from '../../console/connection.ts';
-import { fieldTable, type Field } from '../../console/field-table.js';
+import type { Field } from '../../console/field-table.ts';
 import { definitionOf, faultsByField, inputOf, patchOf, textsOf, type Typed } from '../../console/form.ts';
 import { runAdmin } from '../support/running-admin.ts';
+import { fieldTable } from './built-fields.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

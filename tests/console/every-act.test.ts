@@ -19,6 +19,7 @@ import {
 import { commandOf } from '../../console/connection.ts';
 import type { Typed } from '../../console/form.ts';
 import { runAdmin } from '../support/running-admin.ts';
+import { fieldTable } from './built-fields.ts';
 import { acceptedIn, plannedActs, planOf } from './every-act.ts';
 
 const client = (admin: Admin) => createClient(sendTo(admin));
@@ -176,7 +177,7 @@ describe('a new resource', () => {
 
   it.each(Object.entries(definitions))('of %s is made from what is typed', async (collection, given) => {
     const service = collection === 'listeners' ? 'My Service' : undefined;
-    const act = creating(collection, service);
+    const act = creating(fieldTable[collection] ?? [], collection, service);
     const { required, optional } = given;
     const names = (act.inputs ?? []).map(({ name }) => name);
     // All that there is to type is in the table above.

@@ -56,15 +56,11 @@ describe('the sentences of a plan', () => {
       },
     ],
     [
-      patching(
-        service,
-        [
-          { op: 'add', path: '/max_connection', value: 5 },
-          { op: 'remove', path: '/filters' },
-          { op: 'remove', path: '/weightby' },
-        ],
-        undefined,
-      ),
+      patching(service, [
+        { op: 'add', path: '/max_connection', value: 5 },
+        { op: 'remove', path: '/filters' },
+        { op: 'remove', path: '/weightby' },
+      ]),
       {
         changes: [
           '/services/My-Service filters: /filters/Query-Log, /filters/Hint → nothing',
@@ -75,11 +71,9 @@ describe('the sentences of a plan', () => {
       },
     ],
     [
-      patching(
-        { collection: 'interface', link: '/', name: '' },
-        [{ op: 'replace', path: '/read_only', value: true }],
-        undefined,
-      ),
+      patching({ collection: 'interface', link: '/', name: '' }, [
+        { op: 'replace', path: '/read_only', value: true },
+      ]),
       { changes: ['/read_only: true'], asks: [] },
     ],
   ])('of an act are sentences: %#', async (act, sentences) => {
@@ -93,7 +87,7 @@ describe('the difference of two plans', () => {
   it('is what another operator has changed between the plan and the act', async () => {
     const { admin } = runAdmin();
     const patchTo = (value: number) => [{ op: 'add', path: '/max_connection', value } as const];
-    const before = acceptedIn(await planOf(admin, patching(service, patchTo(5), undefined)));
+    const before = acceptedIn(await planOf(admin, patching(service, patchTo(5))));
     const { services } = createClient(sendTo(admin));
     await services.patch('My Service', patchTo(7));
     const answer = await services.patch('My Service', patchTo(5), { mark: before.mark });

@@ -280,12 +280,16 @@ export function restoring(id: string, when: string): Act {
 }
 
 /** What the button says that does the act: what is done, to what, and how many sessions or connections close. */
-export function buttonText({ id, title, subject, methodOf }: Act, { closes }: Accepted): string {
+export function buttonText(act: Act, { closes }: Accepted): string {
+  const { id, title, subject, methodOf, options } = act;
   const { sessions, connections } = closes;
   if (id === 'servers.closeConnections') return text.button.closeConnections(connections, subject);
-  if (id === 'services.closeSessions' || id === 'sessions.closeMany' || methodOf !== undefined)
-    return text.button.closeSessions(sessions, id === 'services.closeSessions' ? subject : undefined);
-  return sessions + connections === 0 ? title : text.button.andCloses(title, sessions, connections);
+  if (id === 'services.closeSessions') return text.button.closeSessions(sessions, subject);
+  if (id === 'sessions.closeMany' || methodOf !== undefined)
+    return text.button.closeSessions(sessions, (options as SessionSearch | undefined)?.service);
+  // The title has the session that closes.
+  const isAlone = id === 'sessions.close' || sessions + connections === 0;
+  return isAlone ? title : text.button.andCloses(title, sessions, connections);
 }
 
 /** What a person must type before the act; `undefined` for an act that the button alone does. */

@@ -24,7 +24,7 @@ export type Row<C extends Collection> = Endpoints[`${C}.list`] extends { readonl
   : never;
 
 /** A list as it was read. Times are milliseconds of the page's own clock. */
-export interface Reading<R> {
+interface Reading<R> {
   readonly elements: readonly R[];
   /** The number of elements that there are; the page reads a bounded number of them. */
   readonly total: number;
@@ -64,7 +64,7 @@ export interface SeenEvent {
 }
 
 /** Whether the page may read: it has not tried, it may, or the person must log in first. */
-export type Access =
+type Access =
   | { readonly state: 'opening' }
   | { readonly state: 'open' }
   /** Without a problem, the person has not tried to log in. */

@@ -11,7 +11,7 @@ import { createStore, type Store } from './store.ts';
 import { watch, type Watch } from './watch.ts';
 
 /** What an act has come to. */
-export interface Outcome {
+interface Outcome {
   readonly key: number;
   readonly kind: 'done' | 'refused' | 'unknown';
   readonly text: string;

@@ -8,7 +8,7 @@ export const views = ['gateway', 'sessions', 'history'] as const;
 export type View = (typeof views)[number];
 
 export const tabs = ['state', 'settings', 'history'] as const;
-export type Tab = (typeof tabs)[number];
+type Tab = (typeof tabs)[number];
 
 export interface Place {
   readonly view: View;

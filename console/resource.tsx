@@ -60,7 +60,7 @@ export function nameInLink(link: string): string {
 }
 
 /** How long ago an instant was. */
-export function Since({ since }: { readonly since?: string | undefined }) {
+function Since({ since }: { readonly since?: string | undefined }) {
   useNow();
   if (since === undefined) return null;
   return (

@@ -14,7 +14,7 @@ import { useStore } from './store.ts';
 import { text } from './text.ts';
 
 /** A resource as it was read, and its entity tag. */
-export interface ReadResource {
+interface ReadResource {
   readonly resource: Readonly<Record<string, unknown>>;
   readonly etag: string | undefined;
 }

@@ -23,12 +23,8 @@ const plain = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity:
 
 /** What a field of each type may have. */
 function valuesOf({ name: field, type, choices, values }: Field): fc.Arbitrary<unknown> {
-  const parameter = fc.record({ value: line, configurable: fc.boolean() });
-  const mapped: Readonly<Record<'texts' | 'parameters' | 'plain', fc.Arbitrary<unknown>>> = {
-    texts: line,
-    parameters: parameter,
-    plain,
-  };
+  const parameters = fc.record({ value: line, configurable: fc.boolean() });
+  const inMap: fc.Arbitrary<unknown> = { texts: line, parameters, plain }[values ?? 'plain'];
   switch (type) {
     case 'number':
       return fc.nat();
@@ -41,7 +37,7 @@ function valuesOf({ name: field, type, choices, values }: Field): fc.Arbitrary<u
     case 'words':
       return fc.uniqueArray(fc.constantFrom('master', 'running'));
     case 'map':
-      return fc.dictionary(line, mapped[values ?? 'plain']);
+      return fc.dictionary(line, inMap);
     case 'text':
       return line.filter((each) => each.trim() !== '');
   }

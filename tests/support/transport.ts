@@ -63,7 +63,7 @@ export function rowsThrough<Row>(
 }
 
 function answerOf(status: number, headers: Answer['headers'], text: string): Answer {
-  const isJson = text !== '' && /json$/.test(headers['content-type'] ?? '');
+  const isJson = text !== '' && headers['content-type']?.endsWith('json') === true;
   return { status, headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
 }
 

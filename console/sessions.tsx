@@ -7,7 +7,7 @@ import type { SessionSearch } from 'gateway-admin-core/client';
 import { closingChosen, closingOf } from './act.ts';
 import type { Session, SessionPart } from './model.ts';
 import { usePage } from './page.ts';
-import { criteria } from './place.ts';
+import { criteria, type Chosen } from './place.ts';
 import { useStore } from './store.ts';
 import { Age, Link, nameInLink, ResourceLink } from './resource.tsx';
 import { text } from './text.ts';
@@ -22,13 +22,10 @@ export function Sessions() {
   return <SessionList key={JSON.stringify(search)} search={search} />;
 }
 
-/** The chosen sessions: the entity tag of each, by id. */
-type Chosen = ReadonlyMap<number, string>;
-
 function SessionList({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
   const { sessions } = useStore(page.model);
-  const [chosen, setChosen] = useState<Chosen>(new Map());
+  const { chosen = new Map() } = useStore(page.place);
   useEffect(() => () => page.lookAt(undefined), [page]);
   const part = sessions?.search === search ? sessions : { ...unread, search };
   return (
@@ -36,7 +33,7 @@ function SessionList({ search }: { readonly search: SessionSearch }) {
       <Criteria search={search} />
       <Bar part={part} search={search} chosen={chosen} />
       {part.fault !== '' && <p class="bad">{part.fault}</p>}
-      <Grid part={part} chosen={chosen} choose={setChosen} />
+      <Grid part={part} chosen={chosen} choose={(next) => page.go({ chosen: next }, 'replace')} />
       {part.total === 0 && part.at !== undefined && <p class="none">{text.sessions.none}</p>}
     </section>
   );

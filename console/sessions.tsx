@@ -54,6 +54,7 @@ function Bar({ part, search, chosen }: BarProps) {
     const value = search[each];
     return value === undefined ? [] : [text.sessions.words[each](String(value))];
   });
+  const chooseNone = (): void => page.go({ chosen: undefined }, 'replace');
   return (
     <p class="bar">
       <span role="status">{part.at === undefined ? '' : text.sessions.total(part.total)}</span>
@@ -68,9 +69,19 @@ function Bar({ part, search, chosen }: BarProps) {
       <button
         type="button"
         disabled={chosen.size === 0}
-        onClick={() => page.ask(closingChosen([...chosen].map(([id, etag]) => ({ id, etag }))))}
+        onClick={() =>
+          page.ask(
+            closingChosen(
+              [...chosen].map(([id, etag]) => ({ id, etag })),
+              chooseNone,
+            ),
+          )
+        }
       >
         {text.closeChosen(chosen.size)}
+      </button>
+      <button type="button" disabled={chosen.size === 0} onClick={chooseNone}>
+        {text.sessions.chooseNone}
       </button>
     </p>
   );

@@ -31,6 +31,8 @@ export interface Act {
   readonly resource?: string;
   /** The method that plans and does it. Default: that of the endpoint. */
   readonly methodOf?: (client: Client) => CommandMethod;
+  /** Called once it is done. */
+  readonly onDone?: () => void;
   /** Whether it counts as closing everything that a service or server has open. */
   readonly closesAll?: true;
 }
@@ -261,13 +263,14 @@ export function closingOf(search: SessionSearch, words: string): Act {
 }
 
 /** The act that closes chosen sessions, each only if it is the one that was chosen. */
-export function closingChosen(chosen: readonly ChosenSession[]): Act {
+export function closingChosen(chosen: readonly ChosenSession[], onDone: () => void): Act {
   return {
     id: 'sessions.close',
     title: text.closeChosen(chosen.length),
     subject: text.chosenSessions(chosen.length),
     given: [],
     methodOf: (client) => closeEach(client, chosen) as CommandMethod,
+    onDone,
   };
 }
 

@@ -180,6 +180,7 @@ async function perform(
     page.refresh();
   }
   if (answer.ok) {
+    act.onDone?.();
     page.tell(await doneOf(client, act, answer.value, performance.now() - since));
     return undefined;
   }

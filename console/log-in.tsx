@@ -44,6 +44,7 @@ function LogInForm({ problem }: Props) {
   // A person who was logged in reads why that is over.
   const [fault, setFault] = useState(problem === undefined ? '' : reasonOf(problem, text.logIn.over));
   const first = useRef<HTMLInputElement>(null);
+  const password = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
   async function send(event: SubmitEvent): Promise<void> {
     event.preventDefault();
@@ -58,6 +59,9 @@ function LogInForm({ problem }: Props) {
       setFault((error as Error).message);
     }
     setTrying(false);
+    // The button could not keep the focus. On the open page, the field is gone.
+    password.current?.focus();
+    password.current?.select();
   }
   return (
     <main class="log-in">
@@ -69,7 +73,7 @@ function LogInForm({ problem }: Props) {
         </label>
         <label>
           {text.logIn.password}
-          <input name="password" type="password" autocomplete="current-password" required />
+          <input name="password" type="password" autocomplete="current-password" required ref={password} />
         </label>
         {fault !== '' && <p role="alert">{fault}</p>}
         <button type="submit" class="primary" disabled={isTrying}>

@@ -20,12 +20,11 @@ export function Outcomes() {
               {text.verbs.undo}
             </button>
           )}
-          <button
-            type="button"
-            aria-label={`${text.done.dismiss}: ${what}`}
-            onClick={() => outcomes.set(shown.filter((each) => each.key !== key))}
-          >
-            ×
+          <button type="button" onClick={() => outcomes.set(shown.filter((each) => each.key !== key))}>
+            <span aria-hidden="true">×</span>
+            <span class="hidden">
+              {text.done.dismiss}: {what}
+            </span>
           </button>
         </p>
       ))}

@@ -65,7 +65,9 @@ function createPage(address: string, logInAddress: string): Page {
   return {
     ...{ model, place, client, asked, outcomes, hasOwnLogIn, logInAddress },
     go: (change, how = 'push') => {
-      const next = { ...place.get(), ...change };
+      // Other sessions: none of them is chosen yet.
+      const other = change.search === undefined ? {} : { chosen: undefined };
+      const next = { ...place.get(), ...other, ...change };
       const fragment = formatPlace(next);
       const target = fragment === '' ? location.pathname + location.search : `#${fragment}`;
       if (how === 'push') history.pushState(null, '', target);

@@ -10,6 +10,9 @@ export type View = (typeof views)[number];
 export const tabs = ['state', 'settings', 'history'] as const;
 type Tab = (typeof tabs)[number];
 
+/** The entity tags of sessions, by id. A tag says that the session is still the one that was chosen. */
+export type Chosen = ReadonlyMap<number, string>;
+
 export interface Place {
   readonly view: View;
   /** What a row must contain to be shown; empty for all. */
@@ -19,6 +22,8 @@ export interface Place {
   readonly tab: Tab;
   /** Which sessions are shown. */
   readonly search: SessionSearch;
+  /** The chosen ones of these: the entity tag of each, by id. Left out if none is. */
+  readonly chosen?: Chosen | undefined;
 }
 
 export const home: Place = { view: 'gateway', find: '', open: '', tab: 'state', search: {} };
@@ -33,6 +38,7 @@ export function parsePlace(fragment: string): Place {
   const given = new URLSearchParams(query);
   const link = given.get('open') ?? '';
   const open = link.startsWith('/') ? link : '';
+  const chosen = parseChosen(given.get('chosen') ?? '');
   return {
     view: views.find((each) => each === name) ?? home.view,
     find: given.get('find') ?? '',
@@ -46,19 +52,40 @@ export function parsePlace(fragment: string): Place {
         return [[each, isNumber ? Number(value) : value]];
       }),
     ),
+    ...(chosen.size === 0 ? {} : { chosen }),
   };
 }
 
 /** The fragment of a place; empty at home. */
-export function formatPlace({ view, find, open, tab, search }: Place): string {
-  const named = { find, open, tab: open === '' || tab === home.tab ? '' : tab, ...search };
+export function formatPlace({ view, find, open, tab, search, chosen }: Place): string {
+  const named = {
+    find,
+    open,
+    tab: open === '' || tab === home.tab ? '' : tab,
+    ...search,
+    chosen: formatChosen(chosen),
+  };
   const given = Object.entries(named).flatMap(([name, value]) =>
     value === '' ? [] : [[name, String(value)] as [string, string]],
   );
-  // A link is easier to read with its slashes.
-  const query = String(new URLSearchParams(given)).replaceAll('%2F', '/');
+  // A link is easier to read with its slashes, colons and commas.
+  const query = String(new URLSearchParams(given)).replace(/%(?:2F|3A|2C)/g, decodeURIComponent);
   return `${view === home.view && query !== '' ? '' : view}${query === '' ? '' : `?${query}`}`.replace(
     /^gateway$/,
     '',
   );
+}
+
+/** Chosen sessions such as `9:"9.1473419557000",12:"12.1482552428000"`, in a fragment without the quotes. */
+function parseChosen(text: string): Chosen {
+  return new Map(
+    text.split(',').flatMap((each) => {
+      const [, id, tag] = /^(\d{1,15}):([^"]+)$/.exec(each) ?? [];
+      return id === undefined || tag === undefined ? [] : [[Number(id), `"${tag}"`] as const];
+    }),
+  );
+}
+
+function formatChosen(chosen: Chosen = new Map()): string {
+  return [...chosen].map(([id, tag]) => `${String(id)}:${tag.slice(1, -1)}`).join(',');
 }

@@ -7,7 +7,7 @@ import type { SessionSearch } from 'gateway-admin-core/client';
 import { closingChosen, closingOf } from './act.ts';
 import type { Session, SessionPart } from './model.ts';
 import { usePage } from './page.ts';
-import { criteria } from './place.ts';
+import { criteria, type Chosen } from './place.ts';
 import { useStore } from './store.ts';
 import { Age, Link, nameInLink, ResourceLink } from './resource.tsx';
 import { text } from './text.ts';
@@ -22,13 +22,10 @@ export function Sessions() {
   return <SessionList key={JSON.stringify(search)} search={search} />;
 }
 
-/** The chosen sessions: the entity tag of each, by id. */
-type Chosen = ReadonlyMap<number, string>;
-
 function SessionList({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
   const { sessions } = useStore(page.model);
-  const [chosen, setChosen] = useState<Chosen>(new Map());
+  const { chosen = new Map() } = useStore(page.place);
   useEffect(() => () => page.lookAt(undefined), [page]);
   const part = sessions?.search === search ? sessions : { ...unread, search };
   return (
@@ -36,7 +33,7 @@ function SessionList({ search }: { readonly search: SessionSearch }) {
       <Criteria search={search} />
       <Bar part={part} search={search} chosen={chosen} />
       {part.fault !== '' && <p class="bad">{part.fault}</p>}
-      <Grid part={part} chosen={chosen} choose={setChosen} />
+      <Grid part={part} chosen={chosen} choose={(next) => page.go({ chosen: next }, 'replace')} />
       {part.total === 0 && part.at !== undefined && <p class="none">{text.sessions.none}</p>}
     </section>
   );
@@ -57,6 +54,7 @@ function Bar({ part, search, chosen }: BarProps) {
     const value = search[each];
     return value === undefined ? [] : [text.sessions.words[each](String(value))];
   });
+  const chooseNone = (): void => page.go({ chosen: undefined }, 'replace');
   return (
     <p class="bar">
       <span role="status">{part.at === undefined ? '' : text.sessions.total(part.total)}</span>
@@ -71,9 +69,19 @@ function Bar({ part, search, chosen }: BarProps) {
       <button
         type="button"
         disabled={chosen.size === 0}
-        onClick={() => page.ask(closingChosen([...chosen].map(([id, etag]) => ({ id, etag }))))}
+        onClick={() =>
+          page.ask(
+            closingChosen(
+              [...chosen].map(([id, etag]) => ({ id, etag })),
+              chooseNone,
+            ),
+          )
+        }
       >
         {text.closeChosen(chosen.size)}
+      </button>
+      <button type="button" disabled={chosen.size === 0} onClick={chooseNone}>
+        {text.sessions.chooseNone}
       </button>
     </p>
   );

@@ -212,6 +212,7 @@ export const text = {
   },
   sessions: {
     all: 'All sessions',
+    chooseNone: 'Choose none',
     criteria: {
       service: 'Service',
       server: 'Server',

@@ -69,9 +69,15 @@ describe('the log-in form of the console, in a real browser', () => {
       expect(await page.getByRole('alert').count()).toBe(0);
       const asked = requests.map(({ url = '' }) => url).filter((url) => !url.startsWith('/console'));
       expect(asked).toEqual(['/gateway', '/?may=true']);
+      // The form is not stretched over the screen.
+      const box = await page.getByRole('button', { name: 'Log in' }).boundingBox();
+      expect(box?.height).toBeLessThan(40);
       await logIn(page, 'not the password');
       await page.getByRole('alert').getByText('does not accept this name').waitFor();
-      await logIn(page, password);
+      // The next letters are those of another password.
+      await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'password');
+      await page.keyboard.type(password);
+      await page.keyboard.press('Enter');
       await services(page).waitFor();
       await page.getByText('live', { exact: true }).waitFor();
       await page.getByRole('banner').getByText('ada', { exact: true }).waitFor();

@@ -40,7 +40,12 @@ async function visit(page: Page, address: string): Promise<readonly string[]> {
         .then((response) => `${String(response?.status() ?? 'no answer')} ${place}${pathname}${search}`),
     );
   });
+  // The page reads its lists one after the other.
+  const lists = ['alerts', 'commands', 'fleet'].map((name) =>
+    page.waitForResponse((response) => new URL(response.url()).pathname.endsWith(`/${name}`)),
+  );
   await page.goto(`${address}#?open=/services/Sales`);
+  await Promise.all(lists);
   await page.getByText('live', { exact: true }).waitFor();
   await page.getByRole('region', { name: 'Sales services' }).getByText('Sales Listener').waitFor();
   const services = page.getByRole('group', { name: 'Services' }).locator('tbody tr');

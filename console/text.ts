@@ -76,7 +76,7 @@ export const text = {
   },
   drain: {
     timeout: 'Deadline, in minutes from now',
-    timeoutHint: 'Empty: no deadline. What is open ends by itself.',
+    timeoutHint: 'Empty: no deadline.',
     then: 'At the deadline',
     thenClose: 'Close what is left',
     thenResume: 'Resume',
@@ -87,7 +87,7 @@ export const text = {
     until: (time: string, then: string) => `until ${time}, then ${then}`,
   },
   plan: {
-    planning: 'Finding out what this does …',
+    planning: 'Planning …',
     required: (labels: string) => `Fill in: ${labels}.`,
     closes: (sessions: number, connections: number) =>
       sessions + connections === 0 ? 'nothing' : closing(sessions, connections),
@@ -133,7 +133,7 @@ export const text = {
   hold: (gateway: string) => `Hold all changes of ${gateway}`,
   release: (gateway: string) => `Allow changes of ${gateway} again`,
   flushLogs: 'Flush the logs',
-  retryBehind: 'Ask the gateway of this node again for what it is behind',
+  retryBehind: 'Retry what this node is behind',
   add: (collection: string, service?: string) =>
     service === undefined ? `Add a ${singular[collection] ?? collection}` : `Add a listener to ${service}`,
   addNamed: (collection: string, name: string, service?: string) =>
@@ -146,8 +146,8 @@ export const text = {
   showSessions: 'Show their sessions',
   changePassword: (name: string) => `Change the password of ${name}`,
   formats: {
-    names: 'Names, with commas between.',
-    words: 'Words, with commas between.',
+    names: 'With commas between.',
+    words: 'With commas between.',
     map: 'A line for each: name = value.',
   },
   closeSessionsOf: (service: string) => `Close the sessions of ${service}`,

@@ -72,7 +72,7 @@ describe('the address of the console, in a real browser', () => {
       await page.getByLabel('Choose 3,').check();
       await button(page, 'Close 1 chosen session').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Close 1 session' }).click();
-      await page.getByText('Done in').waitFor();
+      await page.getByText('Done in').first().waitFor();
       await button(page, 'Close 0 chosen sessions').waitFor();
       expect(fragment(page)).toBe('#sessions');
     }),

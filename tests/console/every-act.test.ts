@@ -125,11 +125,11 @@ describe('an act on many sessions', () => {
     const { admin } = runAdmin();
     const answer = await client(admin).sessions.list({ fields: ['id', 'etag'] });
     const sessions = answer.ok ? answer.value.elements.filter(({ id }) => id !== 12) : [];
-    const act = closingChosen(sessions);
+    const act = closingChosen(sessions, () => undefined);
     expect(act.title).toBe('Close 2 chosen sessions');
     expect(buttonText(act, acceptedIn(await planOf(admin, act)))).toBe('Close 2 sessions');
     expect(await perform(admin, act)).toMatchObject({ closed: { sessions: 2 } });
-    expect(await planOf(admin, closingChosen([{ id: 12, etag: '"12.other"' }]))).toMatchObject({
+    expect(await planOf(admin, closingChosen([{ id: 12, etag: '"12.other"' }], () => undefined))).toMatchObject({
       problem: { code: 'precondition-failed' },
     });
   });

@@ -156,7 +156,7 @@ describe('the keys of the console, in a real browser', () => {
       await dialog.getByRole('button', { name: 'Drain Sales' }).waitFor();
       await tabTo(page, 'Drain Sales');
       await press(page, 'Enter');
-      await page.getByRole('status').getByText('Done in').waitFor();
+      await page.getByRole('status').getByText('Done in').first().waitFor();
       await dialog.waitFor({ state: 'detached' });
       const answer = await createClient(sendTo(admin)).services.get('Sales');
       const drain = { until: expect.any(String), then: 'close', reason: 'new kernel' };

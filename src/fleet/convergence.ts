@@ -172,10 +172,7 @@ export class Convergence {
         onFollowed();
         return;
       }
-      if (reason !== undefined) {
-        this.#keep(row, reason);
-        this.follow(this.#differingLists(link));
-      }
+      if (reason !== undefined) this.#keep(row, reason);
       if (!isNew) await clock.sleep(pauses.next().value, row.wake.signal, { keepAlive: false });
       if (isNew || row.wake.signal.aborted) pauses = backoff(tryPauses);
       row.wake = new AbortController();
@@ -183,16 +180,19 @@ export class Convergence {
   }
 
   /**
-   * The resources that list a resource here and not in the fleet, or the other way round. A resource in the place of another
-   * leaves all lists at first, and the gateway may have refused what comes after that.
+   * Follows what lists a resource here and not in the fleet, or the other way round. A resource in the place of another leaves
+   * all lists at first, and what comes after that may fail. The command holds the lists until they are noted.
+   *
+   * @param resources - the links of the resources of a command that follows the resource
    */
-  #differingLists(link: string): readonly string[] {
+  #followLists(link: string, resources: readonly string[]): void {
     const key = linkKey(link);
     const [own, fleet] = [this.#options.own(), this.#options.fleet()];
-    return this.#all().filter((each) => {
+    const differing = resources.filter((each) => {
       const place = linkKey(each);
-      return !this.#rows.has(place) && saidOf(key, place, own) !== saidOf(key, place, fleet);
+      return saidOf(key, place, own) !== saidOf(key, place, fleet);
     });
+    if (differing.length > 0) this.follow(differing);
   }
 
   /** What could not be followed may have waited for what was followed now: for a resource to link, or for a list. */
@@ -251,7 +251,10 @@ export class Convergence {
       left.problem = decision.problem;
       return stopping;
     };
-    return { transition, journal: followingJournal(() => fold) };
+    const onKept = (resources: readonly string[]): void => {
+      this.#followLists(link, resources);
+    };
+    return { transition, journal: followingJournal(() => fold, onKept) };
   }
 }
 
@@ -288,7 +291,16 @@ function foldOf(followed: Snapshot, place: FleetPlace | undefined): Fold {
   );
 }
 
-/** The journal of what the log of the fleet has already. */
-function followingJournal(fold: () => Fold): Journal {
-  return { ...noJournal, keep: async <T>({ then }: Keeping<T>) => Promise.resolve(then(fold())) };
+/**
+ * The journal of what the log of the fleet has already.
+ *
+ * @param onKept - gets the resources of the command with each of its records
+ */
+function followingJournal(fold: () => Fold, onKept: (resources: readonly string[]) => void): Journal {
+  const keep = <T>({ resources, then }: Keeping<T>): T => {
+    const kept = then(fold());
+    onKept(resources);
+    return kept;
+  };
+  return { ...noJournal, keep: async (keeping) => Promise.resolve(keep(keeping)) };
 }

@@ -13,7 +13,7 @@ import { linksOf } from '../resources/shared/use.ts';
 import { revisionsOfLife } from '../runtime/journal/life.ts';
 import type { Fold } from '../runtime/journal/log.ts';
 import { collectionOf, find, inOrderOf, replaceVersions } from '../snapshot/state.ts';
-import { filters, type Snapshot } from '../resources/snapshot.ts';
+import { filters, services, type Snapshot } from '../resources/snapshot.ts';
 
 /**
  * Folds events over the snapshot of a node, and gives the events that the nodes share their place in the log.
@@ -40,7 +40,7 @@ function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly Admi
 
 /**
  * Gives resources of a node the versions that the fleet has for the same content, and lists of a node the order that they have
- * in the fleet: a node creates in another order than it reads.
+ * in the fleet, also the listeners of a service: a node creates in another order than it reads.
  *
  * @param given - the snapshot of the node
  * @param fleet - what the fleet has, at the place in the log that the content of the node comes from
@@ -57,7 +57,8 @@ export function withFleetVersions(
   const isDifferent = new Set<string>();
   const isMoved = new Set<string>();
   const own = inOrderOf(given, fleet, (collection) => isMoved.add(collection));
-  const aligned = replaceVersions(own, (collection, present, key) => {
+  const same: string[] = [];
+  const revised = replaceVersions(own, (collection, present, key) => {
     if (key === undefined) {
       const isWhole =
         !isDifferent.has(collection) &&
@@ -70,14 +71,26 @@ export function withFleetVersions(
     if (command === present.command) return present;
     if (command !== undefined && isMeant(present) && hasContentOf(own, fleet, collection, key)) {
       isMoved.add(collection);
+      if (collection === services.collection) same.push(key);
       return withCommand(present, command, revision);
     }
     isDifferent.add(collection);
     return present;
   });
+  const aligned = withListenersOf(fleet, same, revised);
   return aligned === given || aligned.revision === revision
     ? aligned
     : Object.freeze({ ...aligned, revision });
+}
+
+/** Gives services of a node the listeners of the fleet, which are the same ones in the order of the fleet. */
+function withListenersOf(fleet: Snapshot, keys: readonly string[], own: Snapshot): Snapshot {
+  const before = collectionOf(own, services);
+  const after = keys.reduce((next, key) => {
+    const [present, wanted] = [next.findByKey(key), find(fleet, services, key)];
+    return present && wanted ? next.with(Object.freeze({ ...present, listeners: wanted.listeners })) : next;
+  }, before);
+  return after === before ? own : Object.freeze({ ...own, services: after });
 }
 
 /**

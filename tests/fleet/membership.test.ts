@@ -18,7 +18,7 @@ import {
   type Json,
   type Transition,
 } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
+import { hold, type ApplyWay } from 'gateway-admin-core/testing';
 
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
 import { limit } from '../support/transition.ts';
@@ -321,6 +321,61 @@ describe('a resource in the place of another', () => {
     expect(await statusAt(other, '/services/My-Service')).toEqual(
       await statusAt(one, '/services/My-Service'),
     );
+  });
+});
+
+describe('a resource in the place of another, whose command gets no answer in time', () => {
+  const lists = ['/servers/DB-9', '/servers/db-serv-1'];
+
+  /**
+   * Puts another server into the place of one that a service lists. The other node follows a change of the service first.
+   *
+   * @param answers - those of the gateway of the other node, from the replacement on
+   */
+  async function replaceServer(...answers: readonly ApplyWay[]): Promise<void> {
+    await settle(one, creating('servers', server('db-9')));
+    await settle(one, listing('My Service', ['/servers/db-9', '/servers/db-serv-1']));
+    other.gateway.otherwise({ inspect: new Error('I cannot tell.') });
+    other.gateway.will('done', ...answers);
+    await asleep(other, async () => {
+      await settle(one, limit(7));
+      await settle(one, deleting('servers', 'db-9', true));
+      await settle(one, creating('servers', server('DB-9', 'other')));
+      await settle(one, listing('My Service', lists));
+    });
+    await world.clock.advance(6000);
+    expect(other.admin.commands()).toMatchObject([{ outcome: 'unknown', resource: '/services/My-Service' }]);
+  }
+
+  /** Adds a server to the service that lacks one at the other node. */
+  async function addServer(): Promise<void> {
+    expect(other.admin.commands()).toEqual([]);
+    expect(serversOf(other, 'My Service')).toEqual(['/servers/db-serv-1']);
+    const operations = [{ op: 'add', path: '/servers/-', value: '/servers/db-serv-3' }] as const;
+    const adding = other.admin.execute((snapshot, context) =>
+      patchService(snapshot, 'My Service', operations, context),
+    );
+    other.gateway.otherwise({ inspect: 'in-place' });
+    await world.clock.advance(100_000);
+    expect((await adding).outcome).toBe('accepted');
+    expect(codesAt(other)).toEqual([]);
+    for (const node of [one, other])
+      expect(serversOf(node, 'My Service')).toEqual([...lists, '/servers/db-serv-3']);
+  }
+
+  it('comes back into the lists that have it before another command changes them', async () => {
+    const held = hold();
+    await replaceServer(held.apply);
+    held.done();
+    await world.clock.settle();
+    await addServer();
+  });
+
+  it('comes back into the lists that have it, also after the command was abandoned', async () => {
+    await replaceServer('done', 'done', hold().apply);
+    const [command] = other.admin.commands();
+    await other.admin.abandon(String(command?.id));
+    await addServer();
   });
 });
 

@@ -37,6 +37,20 @@ describe('the versions of a node', () => {
     expect(shown(withFleetVersions(own, other, 90))).toEqual({ list: 90, servers: ['a 70', 'b 5'] });
   });
 
+  it('are those of the fleet for the same listeners, in the order of the fleet, once they can be', () => {
+    const listening = (...names: readonly string[]): GatewayDocument => {
+      const listeners = names.map((name) => ({ name, protocol: 'pg', address: '::', port: 1 }));
+      return { services: [{ name: 'Sales', router: 'cli', listeners }] };
+    };
+    const own = snapshotAt(70, listening('Out', 'In'));
+    const fleet = snapshotAt(5, listening('In', 'Out'));
+    const listed = (isMeant: boolean): string => {
+      const service = withFleetVersions(own, fleet, 90, () => isMeant).services.find('Sales');
+      return `${String(service?.version.command)} ${String(service?.listeners.map(({ name }) => name))}`;
+    };
+    expect([listed(true), listed(false)]).toEqual(['5 In,Out', '70 Out,In']);
+  });
+
   it('are its own for a list of links that is spelt in another way', () => {
     const listing = (name: string): GatewayDocument => ({
       servers: [server(name)],

@@ -21,10 +21,7 @@ export function Outcomes() {
             </button>
           )}
           <button type="button" onClick={() => outcomes.set(shown.filter((each) => each.key !== key))}>
-            <span aria-hidden="true">×</span>
-            <span class="hidden">
-              {text.done.dismiss}: {what}
-            </span>
+            {text.done.dismiss}
           </button>
         </p>
       ))}

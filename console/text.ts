@@ -40,7 +40,6 @@ export const text = {
   columns: {
     name: 'Name',
     state: 'State',
-    since: 'Since',
     sessions: 'Sessions',
     servers: 'Servers',
     address: 'Address',
@@ -55,9 +54,6 @@ export const text = {
     connected: 'Connected',
     idle: 'Idle',
     id: 'Id',
-    at: 'When',
-    what: 'What',
-    who: 'Who',
     choose: 'Choose',
     acts: 'Acts',
   },
@@ -250,7 +246,7 @@ export const text = {
     undo: { possible: '', refused: 'a later change is in the way', irreversible: 'cannot be undone' },
   },
   events: { title: 'Live', none: 'No events yet.' },
-  state: { down: 'down', failed: 'failed' },
+  state: { down: 'down' },
   node: { alive: 'alive', silent: 'silent', behind: (count: number) => counted(count, 'resource') },
   limit: (limit: number) => (limit === 0 ? '' : ` of ${limit.toLocaleString('en')}`),
 } as const;

@@ -2,7 +2,7 @@
  * Keys: everything can be reached without a mouse.
  */
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 import type { Page } from './page.ts';
 import type { View } from './place.ts';
@@ -43,8 +43,7 @@ export function useKeys({ go, place, asked }: Page): void {
 
 /** Whether keys write into a target. */
 function isField(target: EventTarget | null): boolean {
-  if (target instanceof HTMLInputElement) return target.type !== 'checkbox';
-  return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+  return target instanceof Element && target.matches('input:not([type=checkbox]), select, textarea');
 }
 
 /** Opens the drawer of the row of a box that chooses. */
@@ -64,25 +63,24 @@ function step(event: KeyboardEvent, by: number): void {
 
 /** When a drawer closes, the focus returns to what has opened the drawer, or else to the row of the resource. */
 export function useFocusReturn(open: string): void {
-  const opener = useRef<Element | null>(null);
+  const opener = useRef<HTMLElement | null>(null);
   const before = useRef('');
-  if (open !== '' && before.current === '') opener.current = document.activeElement;
-  useLayoutEffect(() => {
+  if (open !== '' && before.current === '')
+    opener.current = document.activeElement?.closest<HTMLElement>('button, input') ?? null;
+  useEffect(() => {
     const closed = before.current;
     before.current = open;
     if (open !== '' || closed === '' || document.activeElement !== document.body) return;
-    const row = document.querySelector(`.view [data-link="${CSS.escape(closed)}"]`);
-    // A drawer that a link has opened has the whole page as its opener.
-    const isThere = opener.current?.isConnected === true && opener.current !== document.body;
-    const target = isThere ? opener.current : row;
-    if (target instanceof HTMLElement) target.focus();
+    const row = document.querySelector<HTMLElement>(`.view [data-link="${CSS.escape(closed)}"]`);
+    (opener.current?.isConnected === true ? opener.current : row)?.focus();
+    findFocus();
   }, [open]);
 }
 
 /** Keeps the focus in a part of the page: when what has the focus goes, the part gets the focus as a whole. */
 export function useFocusKept(part: RefObject<HTMLElement | null>): void {
   const had = part.current?.contains(document.activeElement) === true;
-  useLayoutEffect(() => {
+  useEffect(() => {
     if (had) findFocus();
   });
 }

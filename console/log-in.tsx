@@ -43,16 +43,15 @@ function LogInForm({ problem }: Props) {
   const [isTrying, setTrying] = useState(false);
   // A person who was logged in reads why that is over.
   const [fault, setFault] = useState(problem === undefined ? '' : reasonOf(problem, text.logIn.over));
-  const first = useRef<HTMLInputElement>(null);
+  const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.focus(), []);
+  useEffect(() => name.current?.focus(), []);
   async function send(event: SubmitEvent): Promise<void> {
     event.preventDefault();
-    const given = new FormData(event.currentTarget as HTMLFormElement);
     setTrying(true);
     setFault('');
     try {
-      await page.logIn({ name: textOf(given, 'name'), password: textOf(given, 'password') });
+      await page.logIn({ name: name.current?.value ?? '', password: password.current?.value ?? '' });
       const { access } = page.model.get();
       if (access.state === 'closed') setFault(reasonOf(access.problem, text.logIn.refused));
     } catch (error) {
@@ -69,7 +68,7 @@ function LogInForm({ problem }: Props) {
         <h1>{text.logIn.title}</h1>
         <label>
           {text.logIn.name}
-          <input name="name" autocomplete="username" required ref={first} />
+          <input name="name" autocomplete="username" required ref={name} />
         </label>
         <label>
           {text.logIn.password}
@@ -87,9 +86,4 @@ function LogInForm({ problem }: Props) {
 /** Why a person has to log in, or could not. */
 function reasonOf(problem: Problem | undefined, otherwise: string): string {
   return problem?.code === 'forbidden' ? problem.detail : otherwise;
-}
-
-function textOf(given: FormData, name: string): string {
-  const value = given.get(name);
-  return typeof value === 'string' ? value : '';
 }

@@ -78,6 +78,11 @@ export function isOfCaller(gateway: Partial<GatewayOfCaller>): gateway is Gatewa
   return gateway.may !== undefined;
 }
 
+/** Whether another log-in may be the answer to a refusal. */
+export function isOfLogIn({ code }: Problem): boolean {
+  return code === 'unauthenticated' || code === 'forbidden';
+}
+
 export interface Model {
   readonly access: Access;
   readonly gateway?: GatewayOfCaller;

@@ -5,7 +5,15 @@ import type { Client } from 'gateway-admin-core/client';
 
 import type { Act } from './act.ts';
 import { connect, type LogIn } from './connection.ts';
-import { createModel, isOfCaller, reduce, type Message, type Model, type WantedSessions } from './model.ts';
+import {
+  createModel,
+  isOfCaller,
+  isOfLogIn,
+  reduce,
+  type Message,
+  type Model,
+  type WantedSessions,
+} from './model.ts';
 import { formatPlace, parsePlace, type Place } from './place.ts';
 import { createStore, type Store } from './store.ts';
 import { watch, type Watch } from './watch.ts';
@@ -90,10 +98,14 @@ function createPage(address: string, logInAddress: string): Page {
       watching?.stop();
       const next = await connect(address, logIn);
       const answer = await next.interface.get({ may: true });
-      if (!answer.ok && answer.problem.code !== 'unauthenticated' && answer.problem.code !== 'forbidden')
-        throw new Error(answer.problem.detail);
-      if (!answer.ok || !isOfCaller(answer.value)) {
-        tell({ type: 'closed', ...(answer.ok ? {} : { problem: answer.problem }) });
+      if (!answer.ok) {
+        const { problem } = answer;
+        if (!isOfLogIn(problem)) throw new Error(problem.detail);
+        tell({ type: 'closed', problem });
+        return;
+      }
+      if (!isOfCaller(answer.value)) {
+        tell({ type: 'closed' });
         return;
       }
       hasOwnLogIn.set(logIn !== undefined);

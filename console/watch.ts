@@ -5,7 +5,7 @@ import type { Client, EventOptions, ShownEvent } from 'gateway-admin-core/client
 import type { Problem } from 'gateway-admin-core';
 
 import { Reader, type Listener, type Surroundings } from './reader.ts';
-import { collections, type Collection, type Model } from './model.ts';
+import { collections, isOfLogIn, type Collection, type Model } from './model.ts';
 
 /** Everything but what every client of a service causes. */
 const types = [
@@ -49,7 +49,7 @@ export function watch(
   const { signal } = ending;
   const { now } = surroundings;
   const refuse = (problem: Problem): void => {
-    if (problem.code === 'unauthenticated' || problem.code === 'forbidden') {
+    if (isOfLogIn(problem)) {
       ending.abort();
       tell({ type: 'closed', problem });
     } else tell({ type: 'failed', detail: problem.detail, at: now() });

@@ -50,7 +50,8 @@ export {
 export { createListener, deleteListener } from './resources/listening.ts';
 export { createResource, deleteResource } from './resources/membership.ts';
 export { drain, resume } from './resources/drain.ts';
-export type { Drain, DrainRepresentation } from './resources/shared/drain.ts';
+export type { Drain } from './resources/shared/drain-setting.ts';
+export type { DrainRepresentation } from './resources/shared/drain.ts';
 export { lifecycle, type LifecycleState } from './resources/shared/lifecycle.ts';
 export type { InstanceRepresentation, Module } from './resources/gateway.ts';
 export { flushLogs, type LogsRepresentation } from './resources/log.ts';

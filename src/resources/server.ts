@@ -24,18 +24,17 @@ import { mergeUpdate } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { sameJson } from '../json/value.ts';
 import { linkOf, replace, shownVersion } from '../snapshot/state.ts';
+import type { Drain } from './shared/drain-setting.ts';
 import {
   drainEvents,
   drainingOf,
   drainRoutes,
   representDrain,
   serverDrainField,
-  type Drain,
   type DrainEvent,
   type DrainRepresentation,
-  type Draining,
 } from './shared/drain.ts';
-import type { About, Kind } from './shared/kind.ts';
+import type { About, Draining, Kind } from './shared/kind.ts';
 import { finder, reported } from './shared/look-up.ts';
 import { readableReason, reasonField, sinceField } from './shared/reason.ts';
 import type { Rendering } from './shared/rendering.ts';

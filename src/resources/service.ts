@@ -23,7 +23,8 @@ import type { Update } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { markChanged, revise } from '../snapshot/state.ts';
 import { listenerFields, listenerShape, type Listener } from './listener.ts';
-import type { Kind } from './shared/kind.ts';
+import type { Draining, Kind } from './shared/kind.ts';
+import type { Drain } from './shared/drain-setting.ts';
 import {
   drainEvents,
   drainingOf,
@@ -31,10 +32,8 @@ import {
   representDrain,
   serviceDrainField,
   undrained,
-  type Drain,
   type DrainEvent,
   type DrainRepresentation,
-  type Draining,
 } from './shared/drain.ts';
 import {
   decideLifecycle,

@@ -37,35 +37,11 @@ import {
   type DrainingResource,
   type State,
 } from '../../snapshot/state.ts';
-import type { About } from './kind.ts';
+import type { Drain, DrainOptions } from './drain-setting.ts';
+import type { About, Draining } from './kind.ts';
 import { wantedState, type LifecycleState } from './lifecycle.ts';
 import { finder } from './look-up.ts';
 import { endpointOf, commandRoute, type KindRoute } from './route.ts';
-
-/**
- * The drain of a service or server, as a setting.
- *
- * @public
- */
-export interface Drain {
-  /** When the drain began: ISO 8601 in UTC. */
-  readonly since: string;
-  /** Seconds until the deadline: a whole number from 1 to 31,536,000. Left out for a drain that goes on until it is ended. */
-  readonly timeout?: number;
-  /** The deadline: ISO 8601 in UTC; left out without `timeout`. */
-  readonly until?: string;
-  /** What happens at the deadline: what is open is closed, or the drain ends. Given exactly with `timeout`. */
-  readonly then?: 'close' | 'resume';
-  /** Why, for other operators: one line of at most 1,024 characters. */
-  readonly reason?: string;
-  /** Who has asked for the drain; left out if the caller is unknown. */
-  readonly by?: string;
-  /** The state of the service that the end of the drain brings back. A server has none. */
-  readonly from: 'started' | 'stopped';
-}
-
-/** What a caller says of a drain. */
-type DrainOptions = Pick<Drain, 'timeout' | 'then' | 'reason'>;
 
 /**
  * A drain in a response.
@@ -262,22 +238,6 @@ interface Steps<S extends State, T extends Drainable> {
   move?(this: void, command: 'start' | 'stop', snapshot: S, thing: T, context: Context): DecisionOf<S>;
   /** The state of a resource that callers want; left out for a kind that does not start or stop. */
   wanted?(this: void, thing: T): 'started' | 'stopped';
-}
-
-/** The drains of a kind. @internal */
-export interface Draining<S extends State = State, T = ConfiguredEntity> {
-  /** Drains a resource, or changes its drain. */
-  begin(this: void, snapshot: S, thing: T, options: DrainOptions, context: Context): DecisionOf<S>;
-  /** Ends the drain of a resource. */
-  end(this: void, snapshot: S, thing: T, context: Context): DecisionOf<S>;
-  /** Decides a start or stop of a resource that drains; `undefined` if the resource does not drain. */
-  instead(
-    this: void,
-    command: 'start' | 'stop',
-    snapshot: S,
-    thing: T,
-    context: Context,
-  ): DecisionOf<S> | undefined;
 }
 
 /** Creates the drains of a kind. @internal */

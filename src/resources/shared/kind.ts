@@ -19,7 +19,7 @@ import {
 import type { Fields } from '../../core/field.ts';
 import type { ReportBase, ReportTable } from '../../core/report.ts';
 import { find, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
-import type { Draining } from './drain.ts';
+import type { DrainOptions } from './drain-setting.ts';
 import type { KindRoute } from './route.ts';
 
 /** A kind of resource. `S` is the snapshot. @internal */
@@ -56,6 +56,22 @@ export interface NamedResources<S extends State = State> extends Named<Configure
   ): State;
   /** Saves the members of a document entry that are not in the resource; left out if there are none. */
   saveMore?(this: void, snapshot: S, thing: ConfiguredEntity): object;
+}
+
+/** The drains of a kind. @internal */
+export interface Draining<S extends State = State, T = ConfiguredEntity> {
+  /** Drains a resource, or changes its drain. */
+  begin(this: void, snapshot: S, thing: T, options: DrainOptions, context: Context): DecisionOf<S>;
+  /** Ends the drain of a resource. */
+  end(this: void, snapshot: S, thing: T, context: Context): DecisionOf<S>;
+  /** Decides a start or stop of a resource that drains; `undefined` if the resource does not drain. */
+  instead(
+    this: void,
+    command: 'start' | 'stop',
+    snapshot: S,
+    thing: T,
+    context: Context,
+  ): DecisionOf<S> | undefined;
 }
 
 /** The part of a kind that a running interface can take over. @internal */

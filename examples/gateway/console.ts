@@ -36,7 +36,7 @@ export async function step<T>(what: string, isQuiet: boolean, work: () => Promis
 export function greet({ services, users }: Snapshot, admin: string, isQuiet: boolean): void {
   const [user] = users;
   const lines = [...services].flatMap(placesOf);
-  lines.push(`admin ${paint('bold', admin)}`);
+  lines.push(`admin ${paint('bold', admin)}`, `console ${paint('bold', `${admin}/console`)}`);
   if (!isQuiet) {
     if (user === undefined) lines.push(...openWarning(admin));
     lines.push('', 'To try in other terminals:');

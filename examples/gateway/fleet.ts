@@ -147,7 +147,9 @@ async function startNode(assignment: Assignment, signal: AbortSignal): Promise<R
 /** Prints where each node is, and commands to try. */
 function greetFleet(nodes: readonly RunningNode[], storePort: number, isQuiet: boolean): void {
   const lines = nodes.flatMap(({ node, origin, places, pid }) =>
-    [...places, `process ${String(pid)}`, `admin ${paint('bold', origin)}`].map((line) => `${node} ${line}`),
+    [...places, `process ${String(pid)}`, `admin ${paint('bold', origin)}`, `console ${origin}/console`].map(
+      (line) => `${node} ${line}`,
+    ),
   );
   const [first, last] = [nodes[0], nodes.at(-1)];
   if (!isQuiet && first !== undefined && last !== undefined) {

@@ -129,7 +129,12 @@ describe('an act on many sessions', () => {
     expect(act.title).toBe('Close 2 chosen sessions');
     expect(buttonText(act, acceptedIn(await planOf(admin, act)))).toBe('Close 2 sessions');
     expect(await perform(admin, act)).toMatchObject({ closed: { sessions: 2 } });
-    expect(await planOf(admin, closingChosen([{ id: 12, etag: '"12.other"' }], () => undefined))).toMatchObject({
+    expect(
+      await planOf(
+        admin,
+        closingChosen([{ id: 12, etag: '"12.other"' }], () => undefined),
+      ),
+    ).toMatchObject({
       problem: { code: 'precondition-failed' },
     });
   });

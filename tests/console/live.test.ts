@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createAdmin, createSnapshot, type Admin } from 'gateway-admin-core';
@@ -86,13 +87,48 @@ describe('an open page', () => {
       page.on('request', (request) => {
         reads.push({ path: new URL(request.url()).pathname, at: performance.now() });
       });
-      await page.waitForTimeout(10_000);
+      await page.waitForTimeout(7000);
       expect(new Set(reads.map(({ path }) => path))).toEqual(new Set(['/services']));
       expect(reads.length).toBeGreaterThan(0);
       for (const [at, { at: time }] of reads.entries()) {
         const before = reads[at - 1];
         if (before !== undefined) expect(time - before.at).toBeGreaterThan(2000);
       }
+    }),
+  );
+
+  it(
+    'sends no second request before the first is answered, and none while nobody looks at the page',
+    inBrowser(async (page) => {
+      const [underWay, overlapping] = [new Set<string>(), [] as string[]];
+      const { origin, requests } = await serveConsole();
+      // Slower than the page reads.
+      await page.route(/\/(?:services|sessions|alerts|commands|servers)/, async (route) => {
+        const url = route.request().url();
+        if (underWay.size > 0) overlapping.push(url);
+        underWay.add(url);
+        await sleep(700);
+        underWay.delete(url);
+        await route.continue();
+      });
+      await page.goto(`${origin}/console#sessions`);
+      await page.getByText('40 sessions', { exact: true }).waitFor();
+      await page.waitForTimeout(3000);
+      expect(overlapping).toEqual([]);
+      await page.evaluate(() => {
+        Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+      await page.waitForTimeout(1500);
+      const seen = requests.length;
+      await page.waitForTimeout(5200);
+      expect(requests.length).toBe(seen);
+      await page.evaluate(() => {
+        Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+      await page.waitForTimeout(1000);
+      expect(requests.length).toBeGreaterThan(seen);
     }),
   );
 

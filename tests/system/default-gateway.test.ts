@@ -63,9 +63,10 @@ afterAll(endGateways);
 
 describe('the example gateway without a document', () => {
   it('says once where each thing is, and what to try', () => {
-    const facts = gateway.output.split('\n').filter((line) => /^(?:admin|listener) /.test(line));
+    const facts = gateway.output.split('\n').filter((line) => /^(?:admin|console|listener) /.test(line));
     expect(facts.sort()).toEqual([
       expect.stringMatching(/^admin http:\/\/127\.0\.0\.1:\d+$/),
+      expect.stringMatching(/^console http:\/\/127\.0\.0\.1:\d+\/console$/),
       expect.stringMatching(/^listener Read-Write 127\.0\.0\.1:\d+$/),
       expect.stringMatching(/^listener Reports 127\.0\.0\.1:\d+$/),
     ]);

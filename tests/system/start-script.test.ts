@@ -29,7 +29,7 @@ it('npm start takes the paths of options from the folder of the person, and prin
   await until('the gateway is ready', () => /^admin .*\n/m.test(printed.text), 60_000);
   interrupt();
   await closed;
-  expect(printed.text).toMatch(/^\n> .*\n> .*\n\nadmin http:\/\/127\.0\.0\.1:\d+\n$/);
+  expect(printed.text).toMatch(/^\n> .*\n> .*\n\nadmin (http:\/\/127\.0\.0\.1:\d+)\nconsole \1\/console\n$/);
   expect(readdirSync(folder).sort()).toEqual(['gateway.json', 'store']);
   rmSync(folder, { recursive: true });
 }, 120_000);

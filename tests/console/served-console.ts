@@ -84,6 +84,8 @@ export async function documentWithUser(): Promise<GatewayDocument> {
 /** Where a host has the two, and how it serves them. */
 export interface Hosting {
   readonly document?: GatewayDocument;
+  /** Opens the interface, in place of one in memory. */
+  readonly open?: (options: AdminOptions) => Promise<Admin>;
   /** Options of the interface. */
   readonly admin?: Partial<AdminOptions>;
   readonly console?: ConsoleOptions;
@@ -114,7 +116,8 @@ export async function serveConsole(hosting: Hosting = {}): Promise<Served> {
   const { document = shownDocument, consolePath = '/console', adminPath = '/', principalOf } = hosting;
   const snapshot = createSnapshot(document);
   const gateway = createScriptedGateway({ snapshot });
-  const admin = createAdmin({ snapshot, gateway, hasher: quickHasher, name: 'gw-1', ...hosting.admin });
+  const options = { snapshot, gateway, hasher: quickHasher, name: 'gw-1', ...hosting.admin };
+  const admin = (await hosting.open?.(options)) ?? createAdmin(options);
   closing.push(() => admin.close());
   const onError = (error: unknown): never => {
     throw error;

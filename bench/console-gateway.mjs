@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
+import { createConsole } from 'gateway-admin-core/console';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { collectGarbage } from './harness.mjs';
@@ -19,7 +20,11 @@ setInterval(() => {
   next += 1;
 }, 50);
 
-const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
+const showConsole = createNodeHandler(createConsole(), { basePath: '/console' });
+const handle = createNodeHandler(admin);
+const server = createServer((request, response) =>
+  showConsole(request, response, () => handle(request, response)),
+).listen(0, '127.0.0.1');
 await once(server, 'listening');
 process.on('message', (what) => {
   const { user, system } = process.cpuUsage();

@@ -121,6 +121,9 @@ const watchModule = `
   import { createModel, reduce } from './console/model.ts';
   import { watch } from './console/watch.ts';
 
+  // Browsers on this machine count http://127.0.0.1 as secure.
+  globalThis.isSecureContext = true;
+
   export async function openWatch(address: string) {
     const client = await connect(address);
     let model = createModel(performance.now());

@@ -9,10 +9,11 @@ import { createConsole } from 'gateway-admin-core/console';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { collectGarbage } from './harness.mjs';
-import { adminWith, connect, disconnect } from './sessions.mjs';
+import { adminWith, connect, disconnect, serverNames } from './sessions.mjs';
 
 const [size] = process.argv.slice(2).map(Number);
 const admin = adminWith(size);
+admin.report(serverNames.map((name) => ({ type: 'server.reported', server: name, status: ['running'] })));
 
 let next = size + 1;
 setInterval(() => {

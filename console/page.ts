@@ -15,6 +15,7 @@ import {
   type WantedSessions,
 } from './model.ts';
 import { formatPlace, parsePlace, type Place } from './place.ts';
+import type { Surroundings } from './reader.ts';
 import { createStore, type Store } from './store.ts';
 import { watch, type Watch } from './watch.ts';
 
@@ -121,12 +122,24 @@ function createPage(address: string, logInAddress: string): Page {
   };
 }
 
-const surroundings = {
+/** After a minute without a key or a movement, nobody looks closely. In milliseconds. */
+const closeMs = 60_000;
+let touched = now();
+
+const surroundings: Surroundings = {
   now,
-  isHidden: () => document.hidden,
-  onVisibility: (listener: () => void) => {
-    document.addEventListener('visibilitychange', listener);
-    return () => document.removeEventListener('visibilitychange', listener);
+  attention: () => {
+    if (document.hidden) return 'none';
+    return now() - touched > closeMs ? 'idle' : 'close';
+  },
+  onAttention: (listener, signal) => {
+    const look = ({ type }: Event): void => {
+      const wasIdle = now() - touched > closeMs;
+      touched = now();
+      if (wasIdle || type === 'visibilitychange') listener();
+    };
+    for (const type of ['pointermove', 'keydown', 'visibilitychange'])
+      document.addEventListener(type, look, { signal });
   },
 };
 

@@ -25,26 +25,29 @@ const againMs = 2000;
 export type Readable = Collection | 'gateway' | 'sessions';
 
 /** A counter is read again just before it is five seconds old and would have to say so. In milliseconds. */
-const countersMs = 4600;
+const counterMs = 4600;
 
 /** For what nearly always changes with an event. In milliseconds. */
-const seldomMs = 30_000;
+const otherMs = 30_000;
+
+/** How many times as long everything waits while nobody looks closely. */
+const idleFactor = 3;
 
 /** How often something is read that no event tells of, in milliseconds; `undefined` for what events tell of. */
 function paceOf(model: Model, readable: Readable): number | undefined {
   switch (readable) {
     case 'services':
     case 'sessions':
-      return countersMs;
+      return counterMs;
     case 'servers':
       // What is left of a drain.
-      return rowsOf(model, 'servers').some(({ drain }) => drain !== undefined) ? countersMs : undefined;
+      return rowsOf(model, 'servers').some(({ drain }) => drain !== undefined) ? counterMs : undefined;
     case 'commands':
-      return rowsOf(model, 'commands').length > 0 ? 2000 : seldomMs;
+      return rowsOf(model, 'commands').length > 0 ? 2000 : otherMs;
     case 'alerts':
-      return seldomMs;
+      return otherMs;
     case 'gateway':
-      return 2 * seldomMs;
+      return 2 * otherMs;
     case 'fleet':
       return rowsOf(model, 'fleet').length > 0 ? 5000 : undefined;
     default:
@@ -56,10 +59,10 @@ function paceOf(model: Model, readable: Readable): number | undefined {
 export interface Surroundings {
   /** Milliseconds of a clock that never goes back. */
   now(this: void): number;
-  /** Whether nobody looks at the page. */
-  isHidden(this: void): boolean;
-  /** Calls a function when a person begins or ends to look at the page. Gives a function that ends the calls. */
-  onVisibility(this: void, listener: () => void): () => void;
+  /** How closely a person looks: at a hidden page not at all, and without a key or a movement for a minute not closely. */
+  attention(this: void): 'close' | 'idle' | 'none';
+  /** Calls a function whenever a person begins to look more closely, until the signal aborts. */
+  onAttention(this: void, listener: () => void, signal: AbortSignal): void;
 }
 
 /** Where a reader tells what it has read. */
@@ -86,10 +89,13 @@ export class Reader {
     this.#listener = listener;
     this.#surroundings = surroundings;
     this.#signal = signal;
-    const wake = (): void => this.#wake();
-    const unfollow = surroundings.onVisibility(wake);
-    signal.addEventListener('abort', unfollow);
-    signal.addEventListener('abort', wake);
+    surroundings.onAttention(() => this.#look(), signal);
+    signal.addEventListener('abort', () => this.#wake());
+  }
+
+  /** Counters that were read seldom are read soon. */
+  #look(): void {
+    for (const each of ['services', 'sessions'] as const) this.want(each, againMs);
   }
 
   /** Reads something after a time, or earlier if it is due earlier. */
@@ -101,10 +107,10 @@ export class Reader {
 
   /** Reads until the signal aborts. */
   async run(): Promise<void> {
-    const { now, isHidden } = this.#surroundings;
+    const { now, attention } = this.#surroundings;
     while (!this.#signal.aborted) {
       const [next] = [...this.#due].sort(([, one], [, other]) => one - other);
-      const wait = next === undefined || isHidden() ? Infinity : next[1] - now();
+      const wait = next === undefined || attention() === 'none' ? Infinity : next[1] - now();
       if (next === undefined || wait > 0) {
         await this.#sleep(wait);
         continue;
@@ -113,7 +119,7 @@ export class Reader {
       this.#due.delete(readable);
       await this.#attempt(readable);
       const pace = paceOf(this.#listener.model(), readable);
-      if (pace !== undefined) this.want(readable, pace);
+      if (pace !== undefined) this.want(readable, attention() === 'idle' ? idleFactor * pace : pace);
     }
   }
 

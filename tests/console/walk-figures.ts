@@ -8,7 +8,6 @@ import { nameInLinkOf } from './walk-link.ts';
 import type { Place } from '../../console/place.ts';
 import { valueText } from '../../console/plan.ts';
 import { text } from '../../console/text.ts';
-import { rowFits } from '../../console/find.ts';
 import type { Figures } from './walk-page.ts';
 
 const isOld = (cell = ''): boolean => / \d+ \w+ old/.test(cell);
@@ -61,14 +60,10 @@ function rowBreaches(title: string, shown: readonly (readonly string[])[], wante
 
 async function topBreaches(figures: Figures, client: Client): Promise<readonly string[]> {
   const alerts = elementsOf(await client.alerts.list()).map(({ detail }) => detail);
-  const self = await client.interface.get();
-  const isHeld = self.ok && self.value.read_only;
-  return [
-    ...(JSON.stringify(figures.alerts) === JSON.stringify(alerts)
-      ? []
-      : [`Alerts: ${figures.alerts.join('; ')}; GET has ${alerts.join('; ')}`]),
-    ...(figures.isHeld === isHeld ? [] : [`The page says that changes are ${isHeld ? 'allowed' : 'held'}`]),
-  ];
+  const shown = figures.alerts;
+  return JSON.stringify(shown) === JSON.stringify(alerts)
+    ? []
+    : [`Alerts: ${shown.join('; ')}; GET has ${alerts.join('; ')}`];
 }
 
 async function drawerBreaches({ drawer, connections }: Figures, { open, tab }: Place, client: Client) {
@@ -111,9 +106,6 @@ async function sessionBreaches({ sessions }: Figures, { view, search }: Place, c
   });
 }
 
-/** The rows of the page are those that fit, so the test of a filter is that of the page. */
-export const fitsFind = rowFits;
-
 function elementsOf<T>(answer: Answer<{ readonly elements: readonly T[] }>): readonly T[] {
   return answer.ok ? answer.value.elements : [];
 }
@@ -139,6 +131,6 @@ function drainOf(drain: Omit<DrainRepresentation, 'from'> | undefined): string {
 function fieldText(field: string, value: unknown): string {
   if (field === 'drain') return drainOf(value as never);
   if (Array.isArray(value) && value.every((each) => typeof each === 'string' && each.startsWith('/')))
-    return value.map((each) => nameInLinkOf(String(each))).join('') || (value.length === 0 ? '' : '');
+    return value.map((each) => nameInLinkOf(String(each))).join('');
   return valueText(value).trim();
 }

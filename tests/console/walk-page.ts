@@ -13,6 +13,8 @@ export interface Control {
   readonly name: string;
   /** The part of the page that has it. */
   readonly area: string;
+  /** Whether it says that it does nothing now. */
+  readonly isMuted: boolean;
 }
 
 /** What the page shows. */
@@ -49,7 +51,6 @@ export interface Figures {
   /** The rows of each section, by its heading. */
   readonly tables: Readonly<Record<string, readonly Cells[]>>;
   readonly alerts: readonly string[];
-  readonly isHeld: boolean;
   /** The fields in the drawer by name, or why there are none. */
   readonly drawer?: { readonly fields: Readonly<Record<string, string>>; readonly fault: string };
   /** What the drawer of a server says of its connections. */
@@ -87,7 +88,7 @@ export function look(): Seen {
   const textOf = (selector: string): string => document.querySelector(selector)?.textContent ?? '';
   const dialog = document.querySelector('dialog');
   for (const old of document.querySelectorAll('[data-walk]')) old.removeAttribute('data-walk');
-  const areas = ['dialog', '.outcomes', 'nav', 'header', '.drawer', '.live', '.criteria', '.bar', '.sessions'];
+  const areas = ['dialog', '.acts', '.outcomes', 'nav', 'header', '.drawer', '.live', '.criteria', '.bar', '.sessions'];
   const all = (dialog ?? document).querySelectorAll<HTMLElement>(
     'button:not(:disabled), summary, input:not(:disabled), select:not(:disabled), textarea:not(:disabled)',
   );
@@ -102,6 +103,7 @@ export function look(): Seen {
         type: each.getAttribute('type') ?? '',
         name: each.getAttribute('aria-label') ?? (each.textContent || label?.textContent || ''),
         area: areas.find((area) => each.closest(area) !== null) ?? 'view',
+        isMuted: each.getAttribute('aria-disabled') === 'true',
       };
     });
   const fresh = [...document.querySelectorAll('.outcome')].filter((each) => !told.has(each)).toReversed();
@@ -156,7 +158,6 @@ export function readFigures(): Figures {
   return {
     tables,
     alerts: textsOf('header .alerts button, header .alerts li:not(:has(button))'),
-    isHeld: textsOf('header > .bad').length > 0,
     ...(drawer === null ? {} : { drawer: { fields, fault: textsOf(':scope > .bad', drawer).join() } }),
     connections: textsOf('[role=tabpanel] > p', drawer ?? document.createElement('p')).join(),
     ...(list === null

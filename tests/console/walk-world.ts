@@ -34,7 +34,7 @@ export class World {
     if (chance(0.04)) this.#health();
     if (chance(0.1)) await this.interfere();
     const { admin } = this.#served;
-    if (chance(admin.readOnly ? 0.1 : 0.01)) admin.readOnly = !admin.readOnly;
+    if (chance(admin.readOnly ? 0.2 : 0.005)) admin.readOnly = !admin.readOnly;
   }
 
   /** The gateway works again, and changes are allowed. */

@@ -10,6 +10,9 @@ import { valueText } from '../../console/plan.ts';
 import { text } from '../../console/text.ts';
 import type { Figures } from './walk-page.ts';
 
+/** Who looks is another one here. No event tells of the mode, so the page reads it once a minute. */
+const unwatched = ['name', 'links', 'user', 'role', 'read_only'];
+
 const isOld = (cell = ''): boolean => / \d+ \w+ old/.test(cell);
 
 /** Each figure that is not as the interface has it, and does not say its age. */
@@ -73,7 +76,7 @@ async function drawerBreaches({ drawer, connections }: Figures, { open, tab }: P
   const subject = name === '' ? [] : [nameInLinkOf(open)];
   const answer = await groups[collection === '' ? 'interface' : collection]?.get?.(...subject).catch(() => undefined);
   if (answer?.ok !== true) return drawer.fault === '' ? [`The drawer shows ${open}, which is gone`] : [];
-  const resource = Object.entries(answer.value).filter(([field]) => !['name', 'links', 'user', 'role'].includes(field));
+  const resource = Object.entries(answer.value).filter(([field]) => !unwatched.includes(field));
   const breaches = resource.flatMap(([field, value]) => {
     const wanted = fieldText(field, value);
     const is = drawer.fields[field] ?? 'nothing at all';

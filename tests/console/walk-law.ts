@@ -100,7 +100,8 @@ const rows: readonly Row[] = [
   [/^Close (?:all|the) sessions|^Close \d+ chosen sessions?$/, closes],
   [/^Close [\d,]+ connections? to (.+)$/s, about('connections.closed')],
   [/^Close the connections to (.+)$/s, about('connections.closed')],
-  [/^Start (.+)$/s, about('service.started', 'monitor.started')],
+  // To start a service that drains ends its drain.
+  [/^Start (.+)$/s, about('service.started', 'service.updated', 'monitor.started')],
   [/^Stop (.+)$/s, about('service.stopped', 'monitor.stopped')],
   [/^Drain (.+)$/s, about('service.stopped', 'service.updated', 'server.updated')],
   [/^Resume (.+)$/s, about('service.started', 'service.updated', 'server.updated')],

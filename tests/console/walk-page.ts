@@ -15,6 +15,8 @@ export interface Control {
   readonly area: string;
   /** Whether it says that it does nothing now. */
   readonly isMuted: boolean;
+  /** The link of the resource that it leads to; empty if it leads to none. */
+  readonly link: string;
 }
 
 /** What the page shows. */
@@ -104,6 +106,7 @@ export function look(): Seen {
         name: each.getAttribute('aria-label') ?? (each.textContent || label?.textContent || ''),
         area: areas.find((area) => each.closest(area) !== null) ?? 'view',
         isMuted: each.getAttribute('aria-disabled') === 'true',
+        link: each.dataset['link'] ?? '',
       };
     });
   const fresh = [...document.querySelectorAll('.outcome')].filter((each) => !told.has(each)).toReversed();

@@ -74,6 +74,11 @@ export class World {
     await Promise.race([change().catch(() => undefined), sleep(50, undefined, { ref: false })]);
   }
 
+  /** Clients come, go and work. */
+  moveClients(times: number): void {
+    for (let time = 0; time < times; time += 1) this.#clients();
+  }
+
   #clients(): void {
     const { gateway } = this.#served;
     const { pick, chance, below } = this.#random;

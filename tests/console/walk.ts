@@ -34,7 +34,7 @@ export interface Walked {
 const walkerName = 'walker';
 
 /** How many acts lie between two looks at all figures, and at the address. */
-const restEvery = 200;
+const restEvery = Number(process.env['WALK_REST'] ?? 200);
 const reloadEvery = 150;
 
 /** How long a figure may lag behind: a counter is read every 4.6 s, and older than 5 s it says its age. */
@@ -128,9 +128,22 @@ class Walker {
 
   /** While nothing happens, the figures become those of the interface, or say their age. */
   async rest(): Promise<void> {
+    const { chance, pick } = this.#random;
+    if (chance(0.7)) {
+      await this.#leaveDialog();
+      const view = (await this.#look()).controls.filter(({ area, name }) => area === 'nav' && /^(?:Gateway|Sessions)$/.test(name));
+      if (view.length > 0) await this.#use(pick(view));
+      const links = (await this.#look()).controls.filter(({ link }) => link !== '');
+      const kindOf = ({ link }: Control): string => link.split('/')[1] ?? '';
+      const kind = pick([...new Set(links.map(kindOf)), '']);
+      const ofKind = links.filter((each) => kindOf(each) === kind);
+      if (ofKind.length > 0) await this.#use(pick(ofKind));
+      await this.#page.waitForTimeout(300);
+      // No event tells the page of clients.
+      this.#world.moveClients(20);
+    }
     this.log.push('rests');
     this.#world.calm();
-    if (this.#random.chance(0.5)) await this.#leaveDialog();
     const end = performance.now() + restMs;
     for (;;) {
       const seen = await this.#look();

@@ -4,7 +4,6 @@
 import type { DrainRepresentation } from 'gateway-admin-core';
 import type { Answer, Client } from 'gateway-admin-core/client';
 
-import { nameInLinkOf } from './walk-link.ts';
 import type { Place } from '../../console/place.ts';
 import { valueText } from '../../console/plan.ts';
 import { text } from '../../console/text.ts';
@@ -16,7 +15,11 @@ const unwatched = ['name', 'links', 'user', 'role', 'read_only'];
 const isOld = (cell = ''): boolean => / \d+ \w+ old/.test(cell);
 
 /** Each figure that is not as the interface has it, and does not say its age. */
-export async function figureBreaches(figures: Figures, place: Place, client: Client): Promise<readonly string[]> {
+export async function figureBreaches(
+  figures: Figures,
+  place: Place,
+  client: Client,
+): Promise<readonly string[]> {
   return [
     ...(await tableBreaches(figures, place, client)),
     ...(await topBreaches(figures, client)),
@@ -25,10 +28,18 @@ export async function figureBreaches(figures: Figures, place: Place, client: Cli
   ];
 }
 
-async function tableBreaches({ tables }: Figures, { view, find }: Place, client: Client): Promise<readonly string[]> {
+async function tableBreaches(
+  { tables }: Figures,
+  { view, find }: Place,
+  client: Client,
+): Promise<readonly string[]> {
   if (view !== 'gateway') return [];
   const services = elementsOf(await client.services.list()).map((row) => [
-    ...[row.name, stateOf(row), `${row.current_connections.toLocaleString('en')}${text.limit(row.max_connection ?? 0)}`],
+    ...[
+      row.name,
+      stateOf(row),
+      `${row.current_connections.toLocaleString('en')}${text.limit(row.max_connection ?? 0)}`,
+    ],
     ...[namesOf(row.servers), drainOf(row.drain)],
   ]);
   const servers = elementsOf(await client.servers.list()).map((row) => [
@@ -38,7 +49,11 @@ async function tableBreaches({ tables }: Figures, { view, find }: Place, client:
   const monitors = elementsOf(await client.monitors.list()).map((row) => [
     ...[row.name, stateOf(row), row.module, namesOf(row.servers)],
   ]);
-  const filters = elementsOf(await client.filters.list()).map((row) => [row.name, row.module, namesOf(row.services)]);
+  const filters = elementsOf(await client.filters.list()).map((row) => [
+    row.name,
+    row.module,
+    namesOf(row.services),
+  ]);
   const lists = { services, servers, monitors, filters };
   if (find !== '') return [];
   return Object.entries(lists).flatMap(([collection, wanted]) => {
@@ -47,7 +62,11 @@ async function tableBreaches({ tables }: Figures, { view, find }: Place, client:
   });
 }
 
-function rowBreaches(title: string, shown: readonly (readonly string[])[], wanted: readonly (readonly string[])[]) {
+function rowBreaches(
+  title: string,
+  shown: readonly (readonly string[])[],
+  wanted: readonly (readonly string[])[],
+) {
   const names = (rows: readonly (readonly string[])[]): string => rows.map(([name]) => name).join(', ');
   if (names(shown) !== names(wanted)) return [`${title}: ${names(shown)}; GET has ${names(wanted)}`];
   return wanted.flatMap((row, at) =>
@@ -72,9 +91,14 @@ async function topBreaches(figures: Figures, client: Client): Promise<readonly s
 async function drawerBreaches({ drawer, connections }: Figures, { open, tab }: Place, client: Client) {
   if (drawer === undefined || open === '' || tab !== 'state') return [];
   const [, collection = '', name = ''] = open.split('/');
-  const groups = client as unknown as Record<string, { get?: (...name: string[]) => Promise<Answer<object>> } | undefined>;
+  const groups = client as unknown as Record<
+    string,
+    { get?: (...name: string[]) => Promise<Answer<object>> } | undefined
+  >;
   const subject = name === '' ? [] : [nameInLinkOf(open)];
-  const answer = await groups[collection === '' ? 'interface' : collection]?.get?.(...subject).catch(() => undefined);
+  const answer = await groups[collection === '' ? 'interface' : collection]
+    ?.get?.(...subject)
+    .catch(() => undefined);
   if (answer?.ok !== true) return drawer.fault === '' ? [`The drawer shows ${open}, which is gone`] : [];
   const resource = Object.entries(answer.value).filter(([field]) => !unwatched.includes(field));
   const breaches = resource.flatMap(([field, value]) => {
@@ -101,7 +125,7 @@ async function sessionBreaches({ sessions }: Figures, { view, search }: Place, c
   return sessions.rows.flatMap(([, id, user, , service, , idle]) => {
     const row = elements.find((each) => String(each.id) === id);
     if (row === undefined) return [`Session ${id ?? ''} is shown, and GET has none`];
-    const wanted = [row.user, nameInLinkOf(row.service), valueOrNothing(row.idle)];
+    const wanted = [row.user, nameInLinkOf(row.service), String(row.idle ?? '')];
     const is = [user, service, idle];
     return JSON.stringify(is) === JSON.stringify(wanted)
       ? []
@@ -121,8 +145,8 @@ function namesOf(links: readonly string[] = []): string {
   return links.map(nameInLinkOf).join(', ');
 }
 
-function valueOrNothing(value: unknown): string {
-  return value === undefined ? '' : String(value);
+function nameInLinkOf(link: string): string {
+  return decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
 }
 
 function drainOf(drain: Omit<DrainRepresentation, 'from'> | undefined): string {

@@ -90,7 +90,18 @@ export function look(): Seen {
   const textOf = (selector: string): string => document.querySelector(selector)?.textContent ?? '';
   const dialog = document.querySelector('dialog');
   for (const old of document.querySelectorAll('[data-walk]')) old.removeAttribute('data-walk');
-  const areas = ['dialog', '.acts', '.outcomes', 'nav', 'header', '.drawer', '.live', '.criteria', '.bar', '.sessions'];
+  const areas = [
+    'dialog',
+    '.acts',
+    '.outcomes',
+    'nav',
+    'header',
+    '.drawer',
+    '.live',
+    '.criteria',
+    '.bar',
+    '.sessions',
+  ];
   const all = (dialog ?? document).querySelectorAll<HTMLElement>(
     'button:not(:disabled), summary, input:not(:disabled), select:not(:disabled), textarea:not(:disabled)',
   );
@@ -98,12 +109,14 @@ export function look(): Seen {
     .filter((each) => each.checkVisibility() && each.getBoundingClientRect().width > 0)
     .map((each, at) => {
       each.setAttribute('data-walk', String(at));
-      const label = each.closest('label') ?? (each.id === '' ? null : document.querySelector(`[for="${CSS.escape(each.id)}"]`));
+      const label =
+        each.closest('label') ??
+        (each.id === '' ? null : document.querySelector(`[for="${CSS.escape(each.id)}"]`));
       return {
         at,
         tag: each.localName,
         type: each.getAttribute('type') ?? '',
-        name: each.getAttribute('aria-label') ?? (each.textContent || label?.textContent || ''),
+        name: [each.getAttribute('aria-label'), each.textContent, label?.textContent].find(Boolean) ?? '',
         area: areas.find((area) => each.closest(area) !== null) ?? 'view',
         isMuted: each.getAttribute('aria-disabled') === 'true',
         link: each.dataset['link'] ?? '',
@@ -147,8 +160,9 @@ export function readFigures(): Figures {
     Array.from(within.querySelectorAll(selector), (each) => each.textContent.trim());
   const tables: Record<string, Cells[]> = {};
   for (const section of document.querySelectorAll('.view > section'))
-    tables[section.getAttribute('aria-label') ?? ''] = Array.from(section.querySelectorAll('tbody tr'), (row) =>
-      textsOf('td', row),
+    tables[section.getAttribute('aria-label') ?? ''] = Array.from(
+      section.querySelectorAll('tbody tr'),
+      (row) => textsOf('td', row),
     );
   const drawer = document.querySelector('.drawer');
   const fields: Record<string, string> = {};
@@ -184,6 +198,9 @@ export function describePlace(): string {
     texts('#drawer-title'),
     texts('.drawer > .tabs [aria-selected=true]'),
     texts('.bar button'),
-    Array.from(document.querySelectorAll('.criteria input'), (each) => each.getAttribute('value') ?? (each as HTMLInputElement).defaultValue),
+    Array.from(
+      document.querySelectorAll('.criteria input'),
+      (each) => each.getAttribute('value') ?? (each as HTMLInputElement).defaultValue,
+    ),
   ]);
 }

@@ -46,7 +46,11 @@ export class World {
   async interfere(): Promise<void> {
     const { client } = this;
     const { pick, below } = this.#random;
-    const [service, server, monitor] = [this.#name('services'), this.#name('servers'), this.#name('monitors')];
+    const [service, server, monitor] = [
+      this.#name('services'),
+      this.#name('servers'),
+      this.#name('monitors'),
+    ];
     const fresh = `Other ${String((this.#created += 1))}`;
     const isFew = this.#names('services').length < 4;
     const change = pick([
@@ -67,8 +71,14 @@ export class World {
       () => client.monitors.start(monitor),
       () => (isFew ? client.services.create(serviceNamed(fresh)) : client.services.delete(service)),
       () => (isFew ? client.services.create(serviceNamed(fresh)) : client.services.delete(service)),
-      () => (this.#names('servers').length < 4 ? client.servers.create(serverNamed(fresh)) : client.servers.delete(server)),
-      () => (this.#names('monitors').length < 2 ? client.monitors.create({ name: fresh, module: 'pgmon' }) : Promise.resolve()),
+      () =>
+        this.#names('servers').length < 4
+          ? client.servers.create(serverNamed(fresh))
+          : client.servers.delete(server),
+      () =>
+        this.#names('monitors').length < 2
+          ? client.monitors.create({ name: fresh, module: 'pgmon' })
+          : Promise.resolve(),
     ]);
     // The other operator waits at most for a moment, as the walker does not wait either.
     await Promise.race([change().catch(() => undefined), sleep(50, undefined, { ref: false })]);

@@ -8,7 +8,8 @@ import { walk } from './walk.ts';
 
 const acts = Number(process.env['WALK_ACTS'] ?? 40);
 const seed = Number(process.env['WALK_SEED'] ?? 1);
-const tell = process.env['WALK_ACTS'] === undefined ? undefined : (line: string) => process.stderr.write(`${line}\n`);
+const tell =
+  process.env['WALK_ACTS'] === undefined ? undefined : (line: string) => process.stderr.write(`${line}\n`);
 
 describe('a random walk', () => {
   it(

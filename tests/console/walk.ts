@@ -2,8 +2,7 @@
  * A random walk over the page: a walker presses what a person can press, while the world goes on. After each act the laws hold.
  */
 import type { AdminEvent } from 'gateway-admin-core';
-import type { Random } from 'gateway-admin-core/testing';
-import { createRandom } from 'gateway-admin-core/testing';
+import { createRandom, type Random } from 'gateway-admin-core/testing';
 import type { Page } from 'playwright-core';
 
 import { parsePlace } from '../../console/place.ts';
@@ -34,7 +33,7 @@ export interface Walked {
 const walkerName = 'walker';
 
 /** How many acts lie between two looks at all figures, and at the address. */
-const restEvery = Number(process.env['WALK_REST'] ?? 200);
+const restEvery = 200;
 const reloadEvery = 150;
 
 /** How long a figure may lag behind: a counter is read every 4.6 s, and older than 5 s it says its age. */
@@ -63,7 +62,11 @@ export async function walk(page: Page, { seed, acts, tell = () => undefined }: W
   } catch (error) {
     const last = walker.log.slice(-20).map((line) => `  ${line}`);
     throw new Error(
-      [`Seed ${String(seed)}, act ${String(walker.log.length)}: ${(error as Error).message}`, 'The last acts:', ...last].join('\n'),
+      [
+        `Seed ${String(seed)}, act ${String(walker.log.length)}: ${(error as Error).message}`,
+        'The last acts:',
+        ...last,
+      ].join('\n'),
       { cause: error },
     );
   }
@@ -97,6 +100,8 @@ class Walker {
   readonly #pending: Press[] = [];
   /** The events of the walker's commands, by the id of the command. */
   readonly #events = new Map<string, AdminEvent[]>();
+  /** The events of these commands that no press has got yet. */
+  readonly #came: AdminEvent[] = [];
   #created = 0;
 
   constructor(page: Page, served: Served, random: Random, requests: Commands) {
@@ -109,7 +114,8 @@ class Walker {
   }
 
   get commands(): number {
-    return [...this.#events.values()].filter((events) => events.some(({ actor }) => actor === walkerName)).length;
+    return [...this.#events.values()].filter((events) => events.some(({ actor }) => actor === walkerName))
+      .length;
   }
 
   async open(): Promise<void> {
@@ -131,7 +137,9 @@ class Walker {
     const { chance, pick } = this.#random;
     if (chance(0.7)) {
       await this.#leaveDialog();
-      const view = (await this.#look()).controls.filter(({ area, name }) => area === 'nav' && /^(?:Gateway|Sessions)$/.test(name));
+      const view = (await this.#look()).controls.filter(
+        ({ area, name }) => area === 'nav' && /^(?:Gateway|Sessions)$/.test(name),
+      );
       if (view.length > 0) await this.#use(pick(view));
       const links = (await this.#look()).controls.filter(({ link }) => link !== '');
       const kindOf = ({ link }: Control): string => link.split('/')[1] ?? '';
@@ -175,11 +183,18 @@ class Walker {
 
   async #prepare(page: Page): Promise<void> {
     page.setDefaultTimeout(1500);
-    page.on('pageerror', (error) => this.#faults.push(`An error of the page: ${error.stack ?? error.message}`));
+    page.on('pageerror', (error) =>
+      this.#faults.push(`An error of the page: ${error.stack ?? error.message}`),
+    );
     page.on('console', (message) => {
       if (message.type() !== 'error' && message.type() !== 'warning') return;
       // The browser tells of each answer that refuses. An unknown outcome is a 504, a gateway that fails a 502.
-      if (/^Failed to load resource: the server responded with a status of (?:4\d\d|50[24])/.test(message.text())) return;
+      if (
+        /^Failed to load resource: the server responded with a status of (?:4\d\d|50[24])/.test(
+          message.text(),
+        )
+      )
+        return;
       this.#faults.push(`In the console of the page: ${message.text()}`);
     });
     await page.addInitScript(watchPresses);
@@ -198,7 +213,10 @@ class Walker {
     const shown = { view: text.views[place.view], find: place.find, isOpen: place.open !== '' };
     const { view, find, isOpen, tab } = seen.place;
     // Until a resource is read, its drawer has no tabs.
-    if (JSON.stringify(shown) !== JSON.stringify({ view, find, isOpen }) || (tab !== '' && tab !== text.tabs[place.tab]))
+    if (
+      JSON.stringify(shown) !== JSON.stringify({ view, find, isOpen }) ||
+      (tab !== '' && tab !== text.tabs[place.tab])
+    )
       this.#faults.push(`${seen.fragment} shows ${JSON.stringify(seen.place)}`);
     if (this.#faults.length > 0) throw new Error(this.#faults.join('\n'));
     return seen;
@@ -232,8 +250,6 @@ class Walker {
       if (actor === walkerName) this.#came.push(event);
     }
   }
-  readonly #came: AdminEvent[] = [];
-
   /** Gives each event to the press that caused it. Ends what is over. */
   #settle(): void {
     const open = this.#pending.filter(({ isOver }) => !isOver);
@@ -242,7 +258,8 @@ class Walker {
       const causes = open.filter((press) => mayCause(press, event));
       const [cause = open.at(-1)] = causes;
       if (causes.length > 1) for (const press of causes) press.isShared = true;
-      if (cause === undefined) this.#faults.push(`Nothing was pressed, and ${event.type} ${event.resource} happened`);
+      if (cause === undefined)
+        this.#faults.push(`Nothing was pressed, and ${event.type} ${event.resource} happened`);
       else cause.events.push(event);
     }
     for (const press of open) if (!press.isShared) this.#faults.push(...pressBreaches(press));
@@ -263,13 +280,17 @@ class Walker {
   /** Does something on the page, without a dialog. */
   async #wander(seen: Seen): Promise<void> {
     const { chance, pick, below } = this.#random;
-    if (seen.canGoBack && chance(0.05)) return this.#do('goes back', () => this.#page.evaluate(() => history.back()));
+    if (seen.canGoBack && chance(0.05))
+      return this.#do('goes back', () => this.#page.evaluate(() => history.back()));
     if (seen.canGoForward && chance(0.03))
       return this.#do('goes forward', () => this.#page.evaluate(() => history.forward()));
-    if (chance(0.03)) return this.#key(pick(['Escape', '/', 'g', 's', 'h', 'ArrowDown', 'ArrowUp', 'Enter', 'Tab']));
+    if (chance(0.03))
+      return this.#key(pick(['Escape', '/', 'g', 's', 'h', 'ArrowDown', 'ArrowUp', 'Enter', 'Tab']));
     if (chance(0.02)) {
       const [width, height] = [320 + below(1400), 400 + below(800)];
-      return this.#do(`resizes to ${String(width)} × ${String(height)}`, () => this.#page.setViewportSize({ width, height }));
+      return this.#do(`resizes to ${String(width)} × ${String(height)}`, () =>
+        this.#page.setViewportSize({ width, height }),
+      );
     }
     if (chance(0.005)) return this.#visitSecondTab();
     const areas = [...new Set(seen.controls.map(({ area }) => area))];
@@ -311,7 +332,8 @@ class Walker {
       await this.#do(`chooses in ${control.name}`, () => this.#choose(control));
       return;
     }
-    if (tag === 'textarea' || (tag === 'input' && type !== 'checkbox')) return this.#write(control, this.#words(control.name));
+    if (tag === 'textarea' || (tag === 'input' && type !== 'checkbox'))
+      return this.#write(control, this.#words(control.name));
     await this.#do(`presses ${control.name} (${control.area})`, () =>
       // Playwright waits until a button that is muted is so no longer; a person presses it all the same.
       this.#at(control).click({ force: control.isMuted }),
@@ -332,7 +354,9 @@ class Walker {
   }
 
   async #write(control: Control, words: string): Promise<void> {
-    await this.#do(`writes ${JSON.stringify(words.slice(0, 60))} into ${control.name}`, () => this.#at(control).fill(words));
+    await this.#do(`writes ${JSON.stringify(words.slice(0, 60))} into ${control.name}`, () =>
+      this.#at(control).fill(words),
+    );
     if (this.#random.chance(0.15)) await this.#key('Enter');
   }
 
@@ -355,14 +379,29 @@ class Walker {
     }
     // Until the page has drawn what came of it.
     await this.#page.evaluate(
-      () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
+      () =>
+        new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
     );
   }
 
   /** Words for a field: often what the field wants. */
   #words(name: string, sense = 0.6): string {
     const { chance, pick } = this.#random;
-    if (!chance(sense)) return pick(['', ' ', 'x', '0', '-1', '1e9', 'Ünï cödé ✓', '<b>&amp;"\'', 'a/b?c#d', '..', 'x,y', 'A'.repeat(300)]);
+    if (!chance(sense))
+      return pick([
+        '',
+        ' ',
+        'x',
+        '0',
+        '-1',
+        '1e9',
+        'Ünï cödé ✓',
+        '<b>&amp;"\'',
+        'a/b?c#d',
+        '..',
+        'x,y',
+        'A'.repeat(300),
+      ]);
     const fits = wordsFor.find(([field]) => field.test(name))?.[1] ?? ['1', '10', 'Sales'];
     const word = pick(fits);
     return word === 'fresh' ? `Mine ${String((this.#created += 1))}` : word;
@@ -422,7 +461,10 @@ const wordsFor: readonly (readonly [RegExp, readonly string[]])[] = [
 
 /** What the line of an outcome has of a button: the title of the act, which a number on the button may replace. */
 function outcomeTitle(button: string): string {
-  const title = button.replace(/ and close (?:[\d,]+ sessions?)?(?: and )?(?:[\d,]+ backend connections?)?$/, '');
+  const title = button.replace(
+    / and close (?:[\d,]+ sessions?)?(?: and )?(?:[\d,]+ backend connections?)?$/,
+    '',
+  );
   const [, sessionsOf] = /^Close [\d,]+ sessions? of (.+)$/s.exec(title) ?? [];
   if (sessionsOf !== undefined) return ` of ${sessionsOf}`;
   const [, connectionsTo] = /^Close [\d,]+ connections? to (.+)$/s.exec(title) ?? [];

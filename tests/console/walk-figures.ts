@@ -125,7 +125,7 @@ async function sessionBreaches({ sessions }: Figures, { view, search }: Place, c
   return sessions.rows.flatMap(([, id, user, , service, , idle]) => {
     const row = elements.find((each) => String(each.id) === id);
     if (row === undefined) return [`Session ${id ?? ''} is shown, and GET has none`];
-    const wanted = [row.user, nameInLinkOf(row.service), String(row.idle ?? '')];
+    const wanted = [row.user, nameInLinkOf(row.service), String(row.idle)];
     const is = [user, service, idle];
     return JSON.stringify(is) === JSON.stringify(wanted)
       ? []

@@ -97,7 +97,7 @@ const rows: readonly Row[] = [
       isNamed(event, service) &&
       isSameName(partOf(event.resource, 4), listener),
   ],
-  [/^Add service (.*)$/s, about('service.created')],
+  [/^Add service (.*)$/s, about('service.created', 'service.started')],
   [/^Add server (.*)$/s, about('server.created')],
   [/^Add monitor (.*)$/s, about('monitor.created', 'monitor.started')],
   [/^Add filter (.*)$/s, about('filter.created')],

@@ -374,7 +374,8 @@ class Walker {
     try {
       await act();
     } catch (error) {
-      if (!/Timeout|not attached|not visible|detached|outside of the viewport/.test(String(error))) throw error;
+      if (!/Timeout|not attached|not visible|detached|outside of the viewport/.test(String(error)))
+        throw error;
       this.log.push('  (it has gone)');
     }
     // Until the page has drawn what came of it.

@@ -181,7 +181,7 @@ async function perform(
   }
   if (answer.ok) {
     act.onDone?.();
-    page.tell(await doneOf(client, act, answer.value, performance.now() - since));
+    page.tell(await doneOf(client, act, plan, answer.value, performance.now() - since));
     return undefined;
   }
   const { problem } = answer;
@@ -192,11 +192,11 @@ async function perform(
   return undefined;
 }
 
-async function doneOf(client: Client, act: Act, value: unknown, took: number) {
+async function doneOf(client: Client, act: Act, plan: Accepted, value: unknown, took: number) {
   const { command, closed, outcome } = (value ?? {}) as Partial<CommandOutcome>;
   const what =
     outcome === 'unchanged' ? text.done.unchanged(act.title) : text.done.title(act.title, tookText(took));
-  const undo = await undoOf(client, act, command);
+  const undo = await undoOf(client, act, plan, command);
   return {
     kind: 'done' as const,
     text: what,
@@ -208,21 +208,27 @@ async function doneOf(client: Client, act: Act, value: unknown, took: number) {
 /** The act that takes back what was just done; `undefined` if none can, or if that cannot be found out. */
 async function undoOf(
   client: Client,
-  { id, title, resource }: Act,
+  { title }: Act,
+  { events }: Accepted,
   command?: string,
 ): Promise<Act | undefined> {
-  // A patch answers with the resource, and its own entry is the newest of the resource.
-  if (command === undefined && !id.endsWith('.patch')) return undefined;
   try {
-    const search = command === undefined && resource !== undefined ? { resource } : {};
-    const answer = await client.history.list({ ...search, range: [0, 19] });
+    const answer = await client.history.list({ range: [0, 19] });
     if (!answer.ok) return undefined;
-    const { elements } = answer.value;
-    const entry = command === undefined ? elements[0] : elements.find((each) => each.id === command);
+    // An answer with the resource names no command. Its entry is the newest with the events that the plan has shown.
+    const wanted = changesIn(events);
+    const entry = answer.value.elements.find((each) =>
+      command === undefined ? changesIn(each.events) === wanted : each.id === command,
+    );
     return entry?.undo === 'possible' ? undoing(entry.id, title) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What events have changed, as a text to compare. */
+function changesIn(events: readonly unknown[]): string {
+  return JSON.stringify(events, ['type', 'resource', 'operations', 'path', 'value']);
 }
 
 function PhaseText({ phase }: { readonly phase: Phase }) {

@@ -49,11 +49,11 @@ export function Drawer({ link }: { readonly link: string }) {
   const page = usePage();
   const client = useStore(page.client);
   const { tab } = useStore(page.place);
-  const { gateway, lists, events } = useStore(page.model);
+  const { lists, events } = useStore(page.model);
   const [read, setRead] = useState<Read>({ state: 'reading' });
   const [, collection = ''] = link.split('/');
-  // What the page has read anew may be of another state.
-  const stamp = collection in lists ? lists[collection as keyof typeof lists]?.at : gateway;
+  // No event tells of clients, of a mode or of an age: what is open is as old as the counters.
+  const stamp = lists.services?.at;
   const newest = events[0]?.id;
   useEffect(() => {
     let isLate = false;

@@ -43,7 +43,7 @@ export function StateFields({ subject, resource }: Props) {
         })}
       </dl>
       {collection === 'services' && <Listeners service={subject.name} />}
-      {collection === 'servers' && <Connections server={subject.name} />}
+      {collection === 'servers' && <Connections server={subject.name} resource={resource} />}
     </>
   );
 }
@@ -76,8 +76,8 @@ function Why({ link, field }: { readonly link: string; readonly field: string })
   );
 }
 
-/** What a request gives, asked again after each event. */
-function useAnswer<T>(ask: (() => Promise<Answer<T>>) | undefined, key: string): T | undefined {
+/** What a request gives, asked again after each event, and for another key. */
+function useAnswer<T>(ask: (() => Promise<Answer<T>>) | undefined, key: unknown): T | undefined {
   const page = usePage();
   const { events } = useStore(page.model);
   const [value, setValue] = useState<T>();
@@ -124,12 +124,13 @@ function Listeners({ service }: { readonly service: string }) {
 }
 
 /** How many connections there are to a server, and the way to the sessions that have them. */
-function Connections({ server }: { readonly server: string }) {
+function Connections({ server, resource }: { readonly server: string; readonly resource: object }) {
   const page = usePage();
   const client = useStore(page.client);
   const total = useAnswer(
     client && (() => client.servers.connections(server, { range: [0, 0] })),
-    server,
+    // Counted anew with each reading of the server: no event tells of the connections that clients open.
+    resource,
   )?.total;
   if (total === undefined) return null;
   return (

@@ -1,0 +1,163 @@
+/**
+ * The figures of the page against those of the interface.
+ */
+import type { DrainRepresentation } from 'gateway-admin-core';
+import type { Answer, Client } from 'gateway-admin-core/client';
+
+import type { Place } from '../../console/place.ts';
+import { valueText } from '../../console/plan.ts';
+import { text } from '../../console/text.ts';
+import type { Figures } from './walk-page.ts';
+
+/** Who looks is another one here. No event tells of the mode, so the page reads it once a minute. */
+const unwatched = ['name', 'links', 'user', 'role', 'read_only'];
+
+const isOld = (cell = ''): boolean => / \d+ \w+ old/.test(cell);
+
+/** Each figure that is not as the interface has it, and does not say its age. */
+export async function figureBreaches(
+  figures: Figures,
+  place: Place,
+  client: Client,
+): Promise<readonly string[]> {
+  return [
+    ...(await tableBreaches(figures, place, client)),
+    ...(await topBreaches(figures, client)),
+    ...(await drawerBreaches(figures, place, client)),
+    ...(await sessionBreaches(figures, place, client)),
+  ];
+}
+
+async function tableBreaches(
+  { tables }: Figures,
+  { view, find }: Place,
+  client: Client,
+): Promise<readonly string[]> {
+  if (view !== 'gateway') return [];
+  const services = elementsOf(await client.services.list()).map((row) => [
+    ...[
+      row.name,
+      stateOf(row),
+      `${row.current_connections.toLocaleString('en')}${text.limit(row.max_connection ?? 0)}`,
+    ],
+    ...[namesOf(row.servers), drainOf(row.drain)],
+  ]);
+  const servers = elementsOf(await client.servers.list()).map((row) => [
+    ...[row.name, row.status.length === 0 ? text.state.down : row.status.join(', ')],
+    ...[row.port === undefined ? row.address : `${row.address}:${String(row.port)}`, drainOf(row.drain)],
+  ]);
+  const monitors = elementsOf(await client.monitors.list()).map((row) => [
+    ...[row.name, stateOf(row), row.module, namesOf(row.servers)],
+  ]);
+  const filters = elementsOf(await client.filters.list()).map((row) => [
+    row.name,
+    row.module,
+    namesOf(row.services),
+  ]);
+  const lists = { services, servers, monitors, filters };
+  if (find !== '') return [];
+  return Object.entries(lists).flatMap(([collection, wanted]) => {
+    const title = text.lists[collection as keyof typeof lists];
+    return rowBreaches(title, tables[title] ?? [], wanted);
+  });
+}
+
+function rowBreaches(
+  title: string,
+  shown: readonly (readonly string[])[],
+  wanted: readonly (readonly string[])[],
+) {
+  const names = (rows: readonly (readonly string[])[]): string => rows.map(([name]) => name).join(', ');
+  if (names(shown) !== names(wanted)) return [`${title}: ${names(shown)}; GET has ${names(wanted)}`];
+  return wanted.flatMap((row, at) =>
+    row.flatMap((cell, column) => {
+      const is = shown[at]?.[column] ?? '';
+      // Behind the figure are its age, and since when and why.
+      return (cell === '' ? is === '' : is === cell || is.startsWith(`${cell} `)) || isOld(is)
+        ? []
+        : [`${title}, ${row[0] ?? ''}: “${is}”; GET has “${cell}”`];
+    }),
+  );
+}
+
+async function topBreaches(figures: Figures, client: Client): Promise<readonly string[]> {
+  const alerts = elementsOf(await client.alerts.list()).map(({ detail }) => detail);
+  const shown = figures.alerts;
+  return JSON.stringify(shown) === JSON.stringify(alerts)
+    ? []
+    : [`Alerts: ${shown.join('; ')}; GET has ${alerts.join('; ')}`];
+}
+
+async function drawerBreaches({ drawer, connections }: Figures, { open, tab }: Place, client: Client) {
+  if (drawer === undefined || open === '' || tab !== 'state') return [];
+  const [, collection = '', name = ''] = open.split('/');
+  const groups = client as unknown as Record<
+    string,
+    { get?: (...name: string[]) => Promise<Answer<object>> } | undefined
+  >;
+  const subject = name === '' ? [] : [nameInLinkOf(open)];
+  const answer = await groups[collection === '' ? 'interface' : collection]
+    ?.get?.(...subject)
+    .catch(() => undefined);
+  if (answer?.ok !== true) return drawer.fault === '' ? [`The drawer shows ${open}, which is gone`] : [];
+  const resource = Object.entries(answer.value).filter(([field]) => !unwatched.includes(field));
+  const breaches = resource.flatMap(([field, value]) => {
+    const wanted = fieldText(field, value);
+    const is = drawer.fields[field] ?? 'nothing at all';
+    const isSame = field === 'drain' ? is.startsWith(wanted) : is === wanted;
+    return isSame || isOld(is) ? [] : [`${open} ${field}: “${is}”; GET has “${wanted}”`];
+  });
+  if (collection !== 'servers') return breaches;
+  const list = await client.servers.connections(subject[0] ?? '', { range: [0, 0] });
+  const total = list.ok ? text.connections(list.value.total) : '';
+  return connections.startsWith(total) || isOld(connections)
+    ? breaches
+    : [...breaches, `${open}: “${connections}”; GET has “${total}”`];
+}
+
+async function sessionBreaches({ sessions }: Figures, { view, search }: Place, client: Client) {
+  if (view !== 'sessions' || sessions === undefined || isOld(sessions.total)) return [];
+  const answer = await client.sessions.list(search);
+  if (!answer.ok) return [];
+  const { elements, total } = answer.value;
+  const shown = text.sessions.total(total);
+  if (!sessions.total.startsWith(shown)) return [`The list says “${sessions.total}”; GET has “${shown}”`];
+  return sessions.rows.flatMap(([, id, user, , service, , idle]) => {
+    const row = elements.find((each) => String(each.id) === id);
+    if (row === undefined) return [`Session ${id ?? ''} is shown, and GET has none`];
+    const wanted = [row.user, nameInLinkOf(row.service), String(row.idle)];
+    const is = [user, service, idle];
+    return JSON.stringify(is) === JSON.stringify(wanted)
+      ? []
+      : [`Session ${id ?? ''}: ${is.join(', ')}; GET has ${wanted.join(', ')}`];
+  });
+}
+
+function elementsOf<T>(answer: Answer<{ readonly elements: readonly T[] }>): readonly T[] {
+  return answer.ok ? answer.value.elements : [];
+}
+
+function stateOf({ state }: { readonly state: string }): string {
+  return state;
+}
+
+function namesOf(links: readonly string[] = []): string {
+  return links.map(nameInLinkOf).join(', ');
+}
+
+function nameInLinkOf(link: string): string {
+  return decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
+}
+
+function drainOf(drain: Omit<DrainRepresentation, 'from'> | undefined): string {
+  if (drain === undefined) return '';
+  const { state, sessions, connections } = drain;
+  return `${text.drain.words[state]}: ${text.drain.left(sessions, connections)}`;
+}
+
+function fieldText(field: string, value: unknown): string {
+  if (field === 'drain') return drainOf(value as never);
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string' && each.startsWith('/')))
+    return value.map((each) => nameInLinkOf(String(each))).join('');
+  return valueText(value).trim();
+}

@@ -181,6 +181,8 @@ async function perform(
   }
   if (answer.ok) {
     act.onDone?.();
+    // The drawer of a deleted resource has nothing to show.
+    if (/\.(?:delete|close)$/.test(act.id) && act.resource === page.place.get().open) page.go({ open: '' });
     page.tell(await doneOf(client, act, plan, answer.value, performance.now() - since));
     return undefined;
   }
@@ -264,7 +266,7 @@ function Refusal({ problem }: { readonly problem: Problem }) {
       <p class="bad">
         {text.plan.refused} {problem.detail}
       </p>
-      {problem.errors !== undefined && (
+      {problem.errors?.[1] !== undefined && (
         <ul>
           {problem.errors.map(({ pointer, detail }) => (
             <li key={pointer}>
@@ -356,6 +358,10 @@ interface ButtonProps {
   readonly close: () => void;
 }
 
+function focusOn(element: HTMLElement | null): void {
+  element?.focus();
+}
+
 function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
   const page = usePage();
   const [name, setName] = useState('');
@@ -373,6 +379,7 @@ function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
         <label>
           {text.plan.type(wanted)}
           <input
+            ref={act.inputs === undefined ? focusOn : null}
             value={name}
             autocomplete="off"
             onInput={({ currentTarget }) => setName(currentTarget.value)}

@@ -8,9 +8,10 @@ import type { May } from 'gateway-admin-core';
 import { actsOnResource, type Subject } from './act.ts';
 import { HistoryList } from './history.tsx';
 import { useFocusKept } from './key.ts';
+import { rowsOf } from './model.ts';
 import { usePage } from './page.ts';
 import { tabs } from './place.ts';
-import { nameInLink } from './resource.tsx';
+import { nameInLink } from './link.ts';
 import { Settings } from './settings.tsx';
 import { StateFields } from './state.tsx';
 import { useStore } from './store.ts';
@@ -73,7 +74,7 @@ export function Drawer({ link }: { readonly link: string }) {
   return (
     <section class="drawer" aria-labelledby="drawer-title" ref={drawer}>
       <h2 id="drawer-title" tabIndex={-1} ref={heading}>
-        {name} <span class="soft">{collection}</span>
+        {name} <span class="soft">{text.one(collection)}</span>
       </h2>
       <button type="button" class="close" onClick={() => page.go({ open: '' })}>
         {text.drawer.close}
@@ -113,8 +114,8 @@ function Acts({ subject, resource }: { readonly subject: Subject; readonly resou
   const page = usePage();
   const rows = actsOnResource.flatMap(({ id, act, isMoot }) => {
     const row = may.find((each) => each.id === id);
-    // A gateway of its own has no fleet.
-    if (row?.allowed === false && row.code === 'node-not-found') return [];
+    // Without a fleet, there is nothing to retry.
+    if (id === 'fleet.retry' && rowsOf(page.model.get(), 'fleet').length === 0) return [];
     return row === undefined || isMoot?.(resource) === true ? [] : [{ row, act: act(subject, resource) }];
   });
   const denied = rows.filter(({ row }) => !row.allowed);

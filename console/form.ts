@@ -4,6 +4,7 @@
 import { linkTo, type Fault, type Operation } from 'gateway-admin-core';
 
 import type { Field } from './field-table.ts';
+import { nameInLink } from './link.ts';
 import { text as words } from './text.ts';
 
 /** A value that a person gives. */
@@ -47,7 +48,7 @@ function textOf({ type }: Field, value: unknown): string {
 
 /** The name in a link; the link itself for a name that would be read as several names, or as a link. */
 function nameOf(link: string): string {
-  const name = decodeURIComponent(link.slice(link.lastIndexOf('/') + 1));
+  const name = nameInLink(link);
   return /^\/|,/.test(name) ? link.replaceAll(',', '%2C') : name;
 }
 

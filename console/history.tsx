@@ -8,7 +8,7 @@ import { restoring, undoing } from './act.ts';
 import { rowFits } from './find.ts';
 import { usePage } from './page.ts';
 import { useStore } from './store.ts';
-import { ResourceLink } from './resource.tsx';
+import { Links } from './resource.tsx';
 import { text } from './text.ts';
 import { whenText } from './time.ts';
 
@@ -71,9 +71,7 @@ function EntryLine({ entry }: { readonly entry: Entry }) {
       </time>{' '}
       <strong>{what}</strong> <span class="soft">{actor}</span>
       <div>
-        {resources.slice(0, 5).map((link) => (
-          <ResourceLink key={link} link={link} name={link} />
-        ))}
+        <Links links={resources.slice(0, 5)} />
         {events.flatMap(changesOf).map((change) => (
           <code key={change}>{change}</code>
         ))}

@@ -41,8 +41,10 @@ function WayToLogIn({ problem }: Props) {
 function LogInForm({ problem }: Props) {
   const page = usePage();
   const [isTrying, setTrying] = useState(false);
-  // A person who was logged in reads why that is over.
-  const [fault, setFault] = useState(problem === undefined ? '' : reasonOf(problem, text.logIn.over));
+  const [fault, setFault] = useState(() => {
+    if (problem === undefined) return '';
+    return reasonOf(problem, page.hasOwnLogIn.get() ? text.logIn.over : text.logIn.elsewhere);
+  });
   const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
   useEffect(() => name.current?.focus(), []);

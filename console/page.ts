@@ -96,7 +96,6 @@ function createPage(address: string, logInAddress: string): Page {
       watching?.refreshSessions();
     },
     logIn: async (logIn) => {
-      watching?.stop();
       const next = await connect(address, logIn);
       const answer = await next.interface.get({ may: true });
       if (!answer.ok) {
@@ -112,6 +111,7 @@ function createPage(address: string, logInAddress: string): Page {
       hasOwnLogIn.set(logIn !== undefined);
       client.set(next);
       tell({ type: 'gateway', gateway: answer.value });
+      watching?.stop();
       watching = watch(next, { tell, model: model.get, wanted: () => wanted }, surroundings);
     },
     logOut: () => {

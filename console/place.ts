@@ -30,6 +30,11 @@ export const home: Place = { view: 'gateway', find: '', open: '', tab: 'state', 
 
 const words = ['service', 'server', 'user', 'address'] as const;
 const numbers = ['idle_over', 'older_than'] as const;
+/** Whether a criterion is a number of seconds. */
+export function isNumber(criterion: string): boolean {
+  return numbers.some((each) => each === criterion);
+}
+
 export const criteria = [...words, ...numbers] as const;
 
 /** The place that a fragment names. What a fragment does not name, or names wrongly, is as at home. */
@@ -47,9 +52,8 @@ export function parsePlace(fragment: string): Place {
     search: Object.fromEntries(
       criteria.flatMap((each) => {
         const value = given.get(each) ?? '';
-        const isNumber = numbers.some((number) => number === each);
-        if (value === '' || (isNumber && !/^\d{1,9}(?:\.\d{1,6})?$/.test(value))) return [];
-        return [[each, isNumber ? Number(value) : value]];
+        if (value === '' || (isNumber(each) && !/^\d{1,9}(?:\.\d{1,6})?$/.test(value))) return [];
+        return [[each, isNumber(each) ? Number(value) : value]];
       }),
     ),
     ...(chosen.size === 0 ? {} : { chosen }),

@@ -137,11 +137,11 @@ export class Reader {
   }
 
   async #readGateway(): Promise<void> {
-    const { tell, refuse } = this.#listener;
+    const { tell } = this.#listener;
     const answer = await this.#client.interface.get({ may: true, signal: this.#signal });
-    if (!answer.ok) refuse(answer.problem);
+    if (!answer.ok) return this.#refused(answer.problem);
     // Without a log-in that still holds, the next list is refused.
-    else if (isOfCaller(answer.value)) tell({ type: 'gateway', gateway: answer.value });
+    if (isOfCaller(answer.value)) tell({ type: 'gateway', gateway: answer.value });
   }
 
   async #readSessions(): Promise<void> {
@@ -169,15 +169,18 @@ export class Reader {
   }
 
   async #readList(collection: Collection): Promise<void> {
-    const { tell, refuse } = this.#listener;
+    const { tell } = this.#listener;
     const list = this.#client[collection].list as (options: object) => Promise<Answer<Elements<object>>>;
     const answer = await list({ range: [0, mostRows - 1], signal: this.#signal });
-    if (!answer.ok) {
-      refuse(answer.problem);
-      return;
-    }
+    if (!answer.ok) return this.#refused(answer.problem);
     const { elements, total } = answer.value;
     tell({ type: 'list', collection, elements, total, at: this.#surroundings.now() });
+  }
+
+  /** What the interface refuses is read again, unless the refusal has ended the watch. */
+  #refused(problem: Problem): never {
+    this.#listener.refuse(problem);
+    throw new Error(problem.detail);
   }
 
   /** Waits for a time, or until something else is wanted. */

@@ -3,6 +3,7 @@
  */
 import { linkTo, type DrainRepresentation } from 'gateway-admin-core';
 
+import { nameInLink } from './link.ts';
 import type { Model, Row, Trail } from './model.ts';
 import { sinceInstant, useNow } from './now.ts';
 import { usePage } from './page.ts';
@@ -47,16 +48,6 @@ export function Links({ links = [] }: { readonly links?: readonly string[] | und
       ))}
     </>
   );
-}
-
-/** The name in a link. */
-export function nameInLink(link: string): string {
-  const name = link.slice(link.lastIndexOf('/') + 1);
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }
 
 /** How long ago an instant was. */
@@ -161,7 +152,7 @@ export function DrainState({ drain, at }: DrainProps) {
     <>
       <strong>{text.drain.words[state]}</strong>: {text.drain.left(sessions, connections)}
       <Age at={at} />
-      {until !== undefined && (
+      {until !== undefined && state === 'draining' && (
         <span class="soft"> {text.drain.until(whenText(Date.parse(until)), then ?? '')}</span>
       )}
       {reason !== undefined && <span class="reason"> {reason}</span>}

@@ -5,11 +5,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionSearch } from 'gateway-admin-core/client';
 
 import { closingChosen, closingOf } from './act.ts';
+import { nameInLink } from './link.ts';
 import type { Session, SessionPart } from './model.ts';
 import { usePage } from './page.ts';
-import { criteria, type Chosen } from './place.ts';
+import { criteria, isNumber, type Chosen } from './place.ts';
 import { useStore } from './store.ts';
-import { Age, Link, nameInLink, ResourceLink } from './resource.tsx';
+import { Age, Link, ResourceLink } from './resource.tsx';
 import { text } from './text.ts';
 import { windowOf } from './window.ts';
 
@@ -18,8 +19,13 @@ const rowHeight = 28;
 export function Sessions() {
   const page = usePage();
   const { search } = useStore(page.place);
-  // A list of other sessions begins at its top, and nothing of it is chosen.
-  return <SessionList key={JSON.stringify(search)} search={search} />;
+  return (
+    <section aria-label={text.views.sessions}>
+      <Criteria search={search} />
+      {/* A list of other sessions begins at its top, and nothing of it is chosen. */}
+      <SessionList key={JSON.stringify(search)} search={search} />
+    </section>
+  );
 }
 
 function SessionList({ search }: { readonly search: SessionSearch }) {
@@ -29,13 +35,12 @@ function SessionList({ search }: { readonly search: SessionSearch }) {
   useEffect(() => () => page.lookAt(undefined), [page]);
   const part = sessions?.search === search ? sessions : { ...unread, search };
   return (
-    <section aria-label={text.views.sessions}>
-      <Criteria search={search} />
+    <>
       <Bar part={part} search={search} chosen={chosen} />
       {part.fault !== '' && <p class="bad">{part.fault}</p>}
-      <Grid part={part} chosen={chosen} choose={(next) => page.go({ chosen: next }, 'replace')} />
       {part.total === 0 && part.at !== undefined && <p class="none">{text.sessions.none}</p>}
-    </section>
+      <Grid part={part} chosen={chosen} choose={(next) => page.go({ chosen: next }, 'replace')} />
+    </>
   );
 }
 
@@ -167,6 +172,8 @@ function withChoice(chosen: Chosen, row: Session | undefined, isChosen: boolean)
 
 function Criteria({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.reset(), [search]);
   function send(event: SubmitEvent): void {
     event.preventDefault();
     const given = new FormData(event.currentTarget as HTMLFormElement);
@@ -174,14 +181,13 @@ function Criteria({ search }: { readonly search: SessionSearch }) {
       criteria.flatMap((each) => {
         const value = given.get(each);
         if (typeof value !== 'string' || value.trim() === '') return [];
-        const isNumber = each === 'idle_over' || each === 'older_than';
-        return [[each, isNumber ? Number(value) : value.trim()]];
+        return [[each, isNumber(each) ? Number(value) : value.trim()]];
       }),
     );
     page.go({ search: next });
   }
   return (
-    <form class="criteria" onSubmit={send}>
+    <form class="criteria" ref={form} onSubmit={send}>
       {criteria.map((each) => (
         <label key={each}>
           {text.sessions.criteria[each]}
@@ -189,7 +195,7 @@ function Criteria({ search }: { readonly search: SessionSearch }) {
             name={each}
             autocomplete="off"
             defaultValue={String(search[each] ?? '')}
-            pattern={each === 'idle_over' || each === 'older_than' ? '[0-9]{1,9}' : undefined}
+            pattern={isNumber(each) ? '[0-9]{1,9}' : undefined}
           />
         </label>
       ))}

@@ -45,7 +45,7 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
   useEffect(() => {
     // Nothing is typed: the form shows the values of now.
     if (isOld && patch.length === 0) take();
-  }, [read]);
+  }, [read, patch.length]);
 
   function take(): void {
     setBase(read);
@@ -62,7 +62,8 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
     const problem = answer.ok ? undefined : answer.problem;
     if (problem?.errors === undefined) {
       setRefusal(undefined);
-      page.ask(act);
+      // What is saved is typed no longer, and the values of now follow.
+      page.ask({ ...act, onDone: () => setTyped(textsOf(fields, base.resource)) });
     } else setRefusal({ problem, patch });
   }
 

@@ -10,7 +10,7 @@ import { useFieldTable } from './field-table.ts';
 import { HistoryList } from './history.tsx';
 import { usePage } from './page.ts';
 import { valueText } from './plan.ts';
-import { DrainState, nameInLink, ResourceLink } from './resource.tsx';
+import { DrainState, Links } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 
@@ -51,13 +51,7 @@ export function StateFields({ subject, resource }: Props) {
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
   if (name === 'drain') return <DrainState drain={value as never} />;
   if (Array.isArray(value) && value.every((each) => typeof each === 'string' && each.startsWith('/')))
-    return (
-      <>
-        {(value as readonly string[]).map((link) => (
-          <ResourceLink key={link} link={link} name={nameInLink(link)} />
-        ))}
-      </>
-    );
+    return <Links links={value as readonly string[]} />;
   return <>{valueText(value)}</>;
 }
 

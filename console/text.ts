@@ -15,13 +15,9 @@ function closing(sessions: number, connections: number): string {
 }
 
 /** One of a collection. */
-const singular: Readonly<Record<string, string>> = {
-  services: 'service',
-  servers: 'server',
-  monitors: 'monitor',
-  filters: 'filter',
-  users: 'user',
-};
+function one(collection: string): string {
+  return collection.replace(/s$/, '');
+}
 
 export const text = {
   views: { gateway: 'Gateway', sessions: 'Sessions', history: 'History' },
@@ -52,10 +48,10 @@ export const text = {
     user: 'User',
     service: 'Service',
     connected: 'Connected',
-    idle: 'Idle',
+    idle: 'Idle (s)',
     id: 'Id',
     choose: 'Choose',
-    acts: 'Acts',
+    acts: 'Actions',
   },
   verbs: {
     start: 'Start',
@@ -68,7 +64,7 @@ export const text = {
     abandon: 'Abandon',
     forget: 'Forget',
     undo: 'Undo',
-    restore: 'Restore',
+    restore: 'Restore this state',
   },
   drain: {
     timeout: 'Deadline, in minutes from now',
@@ -109,10 +105,10 @@ export const text = {
     changed: 'This has changed since you looked:',
     was: 'was',
     is: 'now',
-    type: (name: string) => `Type ${name} to go on`,
+    type: (name: string) => `Type “${name}” to go on`,
     anyway: 'Nothing was done.',
     refused: 'This is not possible now.',
-    again: 'Look again',
+    again: 'Try again',
     working: (since: string) => `The gateway works on it, for ${since}.`,
     leave: 'Leave; the gateway goes on',
     cancel: 'Cancel',
@@ -130,12 +126,11 @@ export const text = {
   release: (gateway: string) => `Allow changes of ${gateway} again`,
   flushLogs: 'Flush the logs',
   retryBehind: 'Retry what this node is behind',
+  one,
   add: (collection: string, service?: string) =>
-    service === undefined ? `Add a ${singular[collection] ?? collection}` : `Add a listener to ${service}`,
+    service === undefined ? `Add a ${one(collection)}` : `Add a listener to ${service}`,
   addNamed: (collection: string, name: string, service?: string) =>
-    service === undefined
-      ? `Add ${singular[collection] ?? collection} ${name}`
-      : `Add listener ${name} to ${service}`,
+    service === undefined ? `Add ${one(collection)} ${name}` : `Add listener ${name} to ${service}`,
   deleteListener: (listener: string, service: string) => `Delete listener ${listener} of ${service}`,
   user: (name: string) => `user ${name}`,
   connections: (count: number) => `${counted(count, 'connection')}.`,
@@ -214,22 +209,22 @@ export const text = {
       server: 'Server',
       user: 'User',
       address: 'Address',
-      idle_over: 'Idle longer than',
-      older_than: 'Connected for more seconds than',
+      idle_over: 'Idle longer than (s)',
+      older_than: 'Connected longer than (s)',
     },
     words: {
       service: (value: string) => `of ${value}`,
       server: (value: string) => `on ${value}`,
       user: (value: string) => `of user ${value}`,
       address: (value: string) => `from ${value}`,
-      idle_over: (value: string) => `idle longer than ${value}`,
-      older_than: (value: string) => `older than ${value} s`,
+      idle_over: (value: string) => `idle longer than ${value} s`,
+      older_than: (value: string) => `connected longer than ${value} s`,
     },
     total: (total: number) => counted(total, 'session'),
     none: 'No sessions.',
   },
   drawer: {
-    close: 'Close',
+    close: 'Close the panel',
     why: 'Why?',
     gone: 'There is no such thing any more.',
     plan: 'Show what this changes',

@@ -13,6 +13,7 @@ import { durationText } from './time.ts';
 export function Top() {
   const page = usePage();
   const model = useStore(page.model);
+  const hasOwnLogIn = useStore(page.hasOwnLogIn);
   const { gateway } = model;
   return (
     <header>
@@ -23,36 +24,30 @@ export function Top() {
         {gateway?.environment !== undefined && <span class="environment">{gateway.environment}</span>}
       </h1>
       <Connection model={model} />
-      <Hold />
+      {gateway?.read_only === true && <span class="bad">{text.top.readOnly}</span>}
       <span class="who">
         {gateway?.user === undefined
           ? text.top.anonymous
           : [gateway.user, gateway.role].filter((each) => each !== undefined).join(', ')}
       </span>
-      <LogOut />
+      {hasOwnLogIn && gateway?.user !== undefined && (
+        <button type="button" onClick={page.logOut}>
+          {text.top.logOut}
+        </button>
+      )}
       <Alerts model={model} />
       <InFlight model={model} />
     </header>
   );
 }
 
-function LogOut() {
-  const page = usePage();
-  if (!useStore(page.hasOwnLogIn)) return null;
-  return (
-    <button type="button" onClick={page.logOut}>
-      {text.top.logOut}
-    </button>
-  );
-}
-
 /** Whether what is shown is true now, in words. */
-function Connection({ model: { stream, fault, renewal } }: { readonly model: Model }) {
+function Connection({ model }: { readonly model: Model }) {
+  const { stream, fault, renewal } = model;
   const now = useNow();
   const since = (at: number): string => durationText(now - at);
-  const isOpen = stream.state === 'open' && fault === undefined;
   return (
-    <span class={`connection ${isOpen ? 'good' : 'bad'}`} role="status">
+    <span class={`connection ${isCurrent(model) ? 'good' : 'bad'}`} role="status">
       {navigator.onLine ? '' : `${text.connection.offline}; `}
       {stream.state === 'open' ? text.connection.open : text.connection[stream.state](since(stream.since))}
       {fault !== undefined && `; ${text.connection.failed(since(fault.since), fault.detail)}`}
@@ -63,18 +58,15 @@ function Connection({ model: { stream, fault, renewal } }: { readonly model: Mod
   );
 }
 
-function Hold() {
-  const page = usePage();
-  const { gateway } = useStore(page.model);
-  if (gateway?.read_only !== true) return null;
-  return <span class="bad">{text.top.readOnly}</span>;
+function isCurrent({ stream, fault }: Model): boolean {
+  return stream.state === 'open' && fault === undefined;
 }
 
 function Alerts({ model }: { readonly model: Model }) {
   useNow();
   const alerts = rowsOf(model, 'alerts');
-  if (model.lists.alerts === undefined) return null;
-  if (alerts.length === 0) return <p class="good">{text.top.noAlerts}</p>;
+  if (alerts.length === 0)
+    return model.lists.alerts !== undefined && isCurrent(model) && <p class="good">{text.top.noAlerts}</p>;
   return (
     <ul class="alerts" aria-label={text.top.alerts(alerts.length)}>
       {alerts.map(({ code, resource, detail, since, level }) => (

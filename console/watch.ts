@@ -13,16 +13,13 @@ const types = [
   ...(['sessions', 'connections'] as const),
 ] satisfies EventOptions['types'];
 
-/** The lists that an event tells of, by the first word of its type. */
-const toldBy: ReadonlyMap<string, readonly Collection[]> = new Map([
-  ['service', ['services']],
-  ['listener', ['services']],
-  ['sessions', ['services']],
-  ['server', ['servers']],
-  ['monitor', ['monitors']],
-  ['filter', ['filters']],
-  ['user', ['users']],
-]);
+/** The list that an event tells of, by its type. */
+function toldBy(type: ShownEvent['type']): Collection | undefined {
+  const [word = ''] = type.split('.');
+  // A listener or a session is a part of its service.
+  if (word === 'listener' || word === 'sessions') return 'services';
+  return collections.find((each) => each === `${word}s`);
+}
 
 /** How long after an event a list is read, so that the events of one change count as one. In milliseconds. */
 const settleMs = 60;
@@ -68,8 +65,8 @@ export function watch(
     onGap: (isRestart) => tell({ type: 'gap', isRestart, at: now() }),
     onEvent: (id, event) => {
       tell({ type: 'event', id, event });
-      for (const collection of toldBy.get(event.type.split('.')[0] ?? '') ?? [])
-        reader.want(collection, settleMs);
+      const collection = toldBy(event.type);
+      if (collection !== undefined) reader.want(collection, settleMs);
       if (event.command !== undefined) reader.want('commands', settleMs);
       reader.want('alerts', alertsSettleMs);
     },

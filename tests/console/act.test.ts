@@ -78,9 +78,9 @@ describe('an act of the console', () => {
       await ask(page, 'Close the sessions of Sales');
       const doIt = dialog(page).getByRole('button', { name: 'Close 30 sessions of Sales', exact: true });
       expect(await doIt.isDisabled()).toBe(true);
-      await page.getByLabel('Type Sales to go on').fill('sales');
+      await page.getByLabel('Type “Sales” to go on').fill('sales');
       expect(await doIt.isDisabled()).toBe(true);
-      await page.getByLabel('Type Sales to go on').fill('Sales');
+      await page.getByLabel('Type “Sales” to go on').fill('Sales');
       // Three clients come in while the dialog is open: its plan holds, and does not name them.
       for (const id of [101, 102, 103])
         admin.report({
@@ -99,9 +99,23 @@ describe('an act of the console', () => {
       await ask(page, 'Stop Sales');
       const doIt = dialog(page).getByRole('button', { name: 'Stop Sales', exact: true });
       expect(await doIt.isDisabled()).toBe(true);
-      await page.getByLabel('Type gw-1 to go on').fill('gw-1');
-      await confirm(page, 'Stop Sales');
+      // The name is the next thing that a person types.
+      await page.waitForFunction(() => document.activeElement?.matches('dialog label input'));
+      await page.keyboard.type('gw-1');
+      await page.keyboard.press('Enter');
+      await dialog(page).waitFor({ state: 'detached' });
       expect(await fieldOf(client, 'state')).toBe('stopped');
+    }),
+  );
+
+  it(
+    'that deletes a resource closes its drawer',
+    inBrowser(async (page) => {
+      await open(page);
+      await page.getByRole('row').getByRole('button', { name: 'Old Sales', exact: true }).click();
+      await ask(page, 'Delete Old Sales');
+      await confirm(page, 'Delete Old Sales');
+      await page.getByRole('complementary', { name: 'Live' }).getByText('service.deleted').waitFor();
     }),
   );
 
@@ -173,6 +187,9 @@ describe('what may not be done', () => {
       await ask(page, 'Hold all changes of gw-1');
       await confirm(page, 'Hold all changes of gw-1');
       await page.getByText('Changes are held: read-only mode.').waitFor();
+      await page.getByText('Not possible: Flush the logs').waitFor();
+      // Without a fleet, nothing is behind.
+      expect(await page.getByText('Retry what this node is behind').count()).toBe(0);
       await page.goBack();
       await page.locator('button[aria-disabled="true"]', { hasText: 'Stop Sales' }).waitFor();
       expect(admin.readOnly).toBe(true);
@@ -181,6 +198,39 @@ describe('what may not be done', () => {
 });
 
 describe('a form of the console', () => {
+  it(
+    'shows the values of now after its own change and after the way back, and does not call them those of another',
+    inBrowser(async (page) => {
+      const { client } = await open(page);
+      await settings(page, 'max_connection', '50');
+      await confirm(page, 'Change Sales');
+      const field = page.getByLabel('max_connection', { exact: true });
+      await page.locator('tbody').getByText('30 of 50').waitFor();
+      await page.waitForFunction(() => document.querySelector('.settings button')?.matches(':disabled'));
+      expect(await field.inputValue()).toBe('50');
+      await outcome(page).getByRole('button', { name: 'Undo' }).click();
+      await planned(page);
+      await confirm(page, 'Undo “Change Sales”');
+      expect(await fieldOf(client, 'max_connection')).toBe(100);
+      await page.waitForFunction(
+        () => document.querySelector<HTMLInputElement>('[name=max_connection]')?.value === '100',
+      );
+      expect(await page.getByText('The settings have changed since you began.').count()).toBe(0);
+    }),
+  );
+
+  it(
+    'says a single fault at its field and once more in words',
+    inBrowser(async (page) => {
+      await open(page);
+      await button(page, 'Add a user').click();
+      await page.getByLabel('Name', { exact: true }).fill('a b');
+      await page.getByLabel('Password', { exact: true }).fill('secret');
+      await page.locator('dialog[data-phase="refused"]').waitFor();
+      expect(await dialog(page).getByText('must be 1 to 64').count()).toBe(2);
+    }),
+  );
+
   it(
     'shows a fault at its field, and opens no dialog',
     inBrowser(async (page) => {
@@ -221,7 +271,7 @@ describe('two operators', () => {
       await client.services.stop('Reports');
       const row = page.getByRole('row').filter({ hasText: 'Reports' }).first();
       await row.getByText('stopped').waitFor();
-      await button(page, 'Close').click();
+      await button(page, 'Close the panel').click();
       await page.getByRole('complementary').getByText('service.stopped').waitFor();
       await client.services.start('Reports');
       await row.getByText('started').waitFor();

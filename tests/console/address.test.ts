@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { inBrowser } from '../support/browser.ts';
 import { documentWithUser, password, serveConsole } from './served-console.ts';
 
-const drawer = (page: Page) => page.getByRole('region', { name: 'Sales services' });
+const drawer = (page: Page) => page.getByRole('region', { name: 'Sales service' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const fragment = (page: Page): string => new URL(page.url()).hash;
 
@@ -25,8 +25,10 @@ describe('the address of the console, in a real browser', () => {
       await button(page, 'Sessions').click();
       await page.getByLabel('Service', { exact: true }).fill('Reports');
       await page.getByLabel('Idle longer than').fill('20');
-      await button(page, 'Find').click();
+      await page.keyboard.press('Enter');
       await page.getByText('4 sessions', { exact: true }).waitFor();
+      // A person can change what is searched for.
+      expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('idle_over');
       await page.getByLabel('Choose 24,').check();
       await page.getByLabel('Choose 36,').check();
       expect(fragment(page)).toMatch(
@@ -41,10 +43,12 @@ describe('the address of the console, in a real browser', () => {
       expect(await other.getByRole('checkbox', { checked: true }).count()).toBe(2);
       expect(await other.getByLabel('Idle longer than').inputValue()).toBe('20');
       await drawer(other).getByLabel('max_connection', { exact: true }).waitFor();
+      await other.getByLabel('Idle longer than').fill('7');
       // A selection is one of these sessions.
       await button(other, 'All sessions').click();
       await other.getByText('40 sessions', { exact: true }).waitFor();
       await button(other, 'Close 0 chosen sessions').waitFor();
+      expect(await other.getByLabel('Idle longer than').inputValue()).toBe('');
     }),
   );
 

@@ -61,7 +61,7 @@ describe('the keys of the console, in a real browser', () => {
       await press(page, 'ArrowDown');
       await expectFocus(page, 'Old Sales');
       await press(page, 'Enter');
-      await expectFocus(page, 'Old Sales services');
+      await expectFocus(page, 'Old Sales service');
       await page.getByRole('tab', { name: 'State' }).waitFor();
       await press(page, 'Escape');
       await page.getByRole('complementary', { name: 'Live' }).waitFor();
@@ -103,7 +103,7 @@ describe('the keys of the console, in a real browser', () => {
       await press(page, 'Space');
       await page.getByRole('button', { name: 'Close 1 chosen session' }).waitFor();
       await press(page, 'Enter');
-      await expectFocus(page, '1 sessions');
+      await expectFocus(page, '1 session');
       await press(page, 'Escape');
       await expectFocus(page, 'Choose 1, bob');
       await press(page, 'g', 'h');
@@ -133,7 +133,7 @@ describe('the keys of the console, in a real browser', () => {
     inBrowser(async (page) => {
       const { admin } = await open(page, '#?open=/services/Sales');
       await page.getByRole('tab', { name: 'State' }).waitFor();
-      await expectFocus(page, 'Sales services');
+      await expectFocus(page, 'Sales service');
       await tabTo(page, 'Drain Sales');
       await press(page, 'Enter');
       const dialog = page.getByRole('dialog', { name: 'Drain Sales' });
@@ -176,7 +176,7 @@ describe('the keys of the console, in a real browser', () => {
       await tabTo(page, 'Stop Reports');
       await press(page, 'Enter');
       await page.getByRole('button', { name: 'Start Reports' }).waitFor();
-      await expectFocus(page, 'Reports services');
+      await expectFocus(page, 'Reports service');
       await press(page, 'Escape');
       await page.getByRole('complementary', { name: 'Live' }).waitFor();
       await expectFocus(page, 'Reports');

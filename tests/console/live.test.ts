@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { createAdmin, createSnapshot, type Admin } from 'gateway-admin-core';
+import { createAdmin, createSnapshot, type Admin, type GatewayDocument } from 'gateway-admin-core';
 import { createConsole } from 'gateway-admin-core/console';
 import { createNodeHandler } from 'gateway-admin-core/node';
 import { createScriptedGateway } from 'gateway-admin-core/testing';
@@ -26,9 +26,14 @@ class Mortal {
   #server: Server | undefined;
   #admin: Admin | undefined;
   port = 0;
+  readonly #document: GatewayDocument;
+
+  constructor(document = shownDocument) {
+    this.#document = document;
+  }
 
   async begin(): Promise<void> {
-    const snapshot = createSnapshot(shownDocument);
+    const snapshot = createSnapshot(this.#document);
     const admin = createAdmin({ snapshot, gateway: createScriptedGateway({ snapshot }), name: 'gw-1' });
     const showConsole = createNodeHandler(createConsole(), { basePath: '/console' });
     const handle = createNodeHandler(admin);
@@ -70,6 +75,41 @@ describe('a page without its gateway', () => {
       await page.getByText('the gateway was restarted').waitFor();
       await connection(page, 'live');
       await page.getByText(/ old/).first().waitFor({ state: 'detached' });
+    }),
+  );
+});
+
+describe('a page whose gateway does not answer', () => {
+  it(
+    'does not say that nothing is wrong',
+    inBrowser(async (page) => {
+      const gateway = new Mortal({ format: 1 });
+      await gateway.begin();
+      closing.push(() => gateway.end());
+      await page.goto(`http://127.0.0.1:${String(gateway.port)}/console`);
+      await page.getByText('Nothing is wrong.').waitFor();
+      await gateway.end();
+      await connection(page, 'reconnecting');
+      expect(await page.getByText('Nothing is wrong.').count()).toBe(0);
+    }),
+  );
+
+  it(
+    'shows a list that was refused as soon as the list can be read',
+    inBrowser(async (page) => {
+      let refusals = 0;
+      const { origin } = await serveConsole({
+        inFront: ({ url = '' }, response) => {
+          if (!url.startsWith('/servers') || refusals === 3) return 'goes on';
+          refusals += 1;
+          response.writeHead(500).end();
+          return 'answered';
+        },
+      });
+      await page.goto(`${origin}/console`);
+      await connection(page, 'live');
+      await page.getByRole('row').filter({ hasText: '10.0.0.1' }).waitFor();
+      expect(refusals).toBe(3);
     }),
   );
 });

@@ -116,6 +116,25 @@ describe('the log-in form of the console, in a real browser', () => {
   );
 
   it(
+    'comes when another person creates the first user, and does not speak of an earlier log-in',
+    inBrowser(async (page) => {
+      const access = { authenticate: createBasicAuthentication({ openUntilFirstUser: true }) };
+      const { origin } = await serveConsole({ admin: { access } });
+      await page.goto(`${origin}/console`);
+      await page.getByText('no log-in', { exact: true }).waitFor();
+      const created = await fetch(`${origin}/users`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'ada', password }),
+      });
+      expect(created.ok).toBe(true);
+      await page.getByRole('alert').getByText('Log in to see the gateway.').waitFor();
+      await logIn(page, password);
+      await services(page).waitFor();
+    }),
+  );
+
+  it(
     'comes back when the password is changed, says so, and leads to the same place',
     inBrowser(async (page) => {
       const { address, origin, requests } = await serveWithUser();

@@ -47,7 +47,7 @@ async function visit(page: Page, address: string): Promise<readonly string[]> {
   await page.goto(`${address}#?open=/services/Sales`);
   await Promise.all(lists);
   await page.getByText('live', { exact: true }).waitFor();
-  await page.getByRole('region', { name: 'Sales services' }).getByText('Sales Listener').waitFor();
+  await page.getByRole('region', { name: 'Sales service' }).getByText('Sales Listener').waitFor();
   const services = page.getByRole('group', { name: 'Services' }).locator('tbody tr');
   await services.nth(3).waitFor();
   expect(await services.count()).toBe(shownDocument.services?.length);

@@ -100,7 +100,7 @@ describe('an operator with the page alone', () => {
       expect(await countServed(others)).toBe(10);
       await page.getByText('10 sessions', { exact: true }).waitFor();
       await ask(page, /^Close the sessions of Read Write$/);
-      await page.getByLabel('Type Read Write to go on').fill('Read Write');
+      await page.getByLabel('Type “Read Write” to go on').fill('Read Write');
       expect(await confirm(page, 'Close 10 sessions of Read Write')).toContain('Closed 10 sessions');
       expect(await countServed(others)).toBe(0);
     }),

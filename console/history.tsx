@@ -49,7 +49,7 @@ export function HistoryList({ resource, field }: { readonly resource?: string; r
   return (
     <section aria-label={text.views.history}>
       {fault !== '' && <p class="bad">{fault}</p>}
-      {entries !== undefined && shown.length === 0 && <p class="none">{text.history.none}</p>}
+      {entries !== undefined && shown.length === 0 && <p class="none">{text.find.none}</p>}
       <ul class="history">
         {shown.map((entry) => (
           <EntryLine key={entry.id} entry={entry} />

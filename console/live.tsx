@@ -22,7 +22,7 @@ export function Live() {
           <EventLine key={each.id} {...each} />
         ))}
       </ol>
-      {shown.length === 0 && <p class="none">{text.events.none}</p>}
+      {shown.length === 0 && <p class="none">{text.find.none}</p>}
     </aside>
   );
 }

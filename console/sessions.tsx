@@ -38,7 +38,6 @@ function SessionList({ search }: { readonly search: SessionSearch }) {
     <>
       <Bar part={part} search={search} chosen={chosen} />
       {part.fault !== '' && <p class="bad">{part.fault}</p>}
-      {part.total === 0 && part.at !== undefined && <p class="none">{text.sessions.none}</p>}
       <Grid part={part} chosen={chosen} choose={(next) => page.go({ chosen: next }, 'replace')} />
     </>
   );

@@ -91,7 +91,7 @@ export const text = {
       `${resource} ${field}: ${before} → ${after}`,
     sets: (path: string, value: string) => `${path}: ${value}`,
     nothing: 'nothing',
-    unchanged: 'This changes nothing: the gateway is so already.',
+    unchanged: 'This changes nothing.',
     parts: {
       closes: 'Closes',
       stays: 'Stays',
@@ -167,8 +167,8 @@ export const text = {
     waiting: (since: string) => `reconnecting for ${since}`,
     offline: 'the browser is offline',
     failed: (since: string, detail: string) => `no answer for ${since}: ${detail}`,
-    gap: (ago: string) => `events were missed ${ago} ago; everything was read anew`,
-    restart: (ago: string) => `the gateway was restarted ${ago} ago; everything was read anew`,
+    gap: (ago: string) => `events were missed ${ago} ago`,
+    restart: (ago: string) => `the gateway was restarted ${ago} ago`,
   },
   top: {
     noAlerts: 'Nothing is wrong.',
@@ -221,7 +221,6 @@ export const text = {
       older_than: (value: string) => `connected longer than ${value} s`,
     },
     total: (total: number) => counted(total, 'session'),
-    none: 'No sessions.',
   },
   drawer: {
     close: 'Close the panel',
@@ -229,7 +228,7 @@ export const text = {
     gone: 'There is no such thing any more.',
     plan: 'Show what this changes',
     reset: 'Reset',
-    changedMeanwhile: 'The settings have changed since you began. Your values are kept.',
+    changedMeanwhile: 'The settings have changed since you began.',
     take: 'Take the new values',
     secret: 'Write-only. Empty: stays as it is.',
     nothing: 'No settings can be changed.',
@@ -237,10 +236,9 @@ export const text = {
     loading: 'Reading …',
   },
   history: {
-    none: 'Nothing has been changed yet.',
     undo: { possible: '', refused: 'a later change is in the way', irreversible: 'cannot be undone' },
   },
-  events: { title: 'Live', none: 'No events yet.' },
+  events: { title: 'Live' },
   state: { down: 'down' },
   node: { alive: 'alive', silent: 'silent', behind: (count: number) => counted(count, 'resource') },
   limit: (limit: number) => (limit === 0 ? '' : ` of ${limit.toLocaleString('en')}`),

@@ -92,7 +92,7 @@ describe('the address of the console, in a real browser', () => {
       await page.getByLabel('Name').fill('ada');
       await page.getByLabel('Password').fill(password);
       await button(page, 'Log in').click();
-      await drawer(page).getByText('Nothing has been changed yet.').waitFor();
+      await drawer(page).getByText('None.').first().waitFor();
       await page.getByText('2 of 4').waitFor();
       expect(await page.getByLabel('Find').inputValue()).toBe('sales');
       expect(fragment(page)).toBe(place);
@@ -106,7 +106,7 @@ describe('the address of the console, in a real browser', () => {
       await page.goto(`${origin}/console`);
       await button(page, 'Sales').first().click();
       await drawer(page).getByRole('tab', { name: 'History' }).click();
-      await drawer(page).getByText('Nothing has been changed yet.').waitFor();
+      await drawer(page).getByText('None.').first().waitFor();
       await button(page, '10 sessions, Reports').click();
       await page.getByText('10 sessions', { exact: true }).waitFor();
       await button(page, 'All sessions').click();
@@ -117,12 +117,12 @@ describe('the address of the console, in a real browser', () => {
       expect(await page.getByLabel('Service', { exact: true }).inputValue()).toBe('Reports');
       await page.goBack();
       // The tab is part of the place that was left.
-      await drawer(page).getByText('Nothing has been changed yet.').waitFor();
+      await drawer(page).getByText('None.').first().waitFor();
       await page.goBack();
       await page.getByRole('complementary', { name: 'Live' }).waitFor();
       expect(fragment(page)).toBe('');
       await page.goForward();
-      await drawer(page).getByText('Nothing has been changed yet.').waitFor();
+      await drawer(page).getByText('None.').first().waitFor();
       await page.goBack();
       await page.goBack();
       // The page leaves nothing of itself in the way.

@@ -107,7 +107,7 @@ describe('the keys of the console, in a real browser', () => {
       await press(page, 'Escape');
       await expectFocus(page, 'Choose 1, bob');
       await press(page, 'g', 'h');
-      await page.getByText('Nothing has been changed yet.').waitFor();
+      await page.getByText('None.').first().waitFor();
       await press(page, 'g', 'g');
       await page.getByRole('heading', { name: 'Services' }).waitFor();
       expect(await current.textContent()).toBe('Gateway');

@@ -36,7 +36,7 @@ describe('the layout of the console, in a real browser', () => {
       const { origin } = await serveConsole();
       await page.setViewportSize({ width: 375, height: 700 });
       await page.goto(`${origin}/console#sessions?user=nobody`);
-      const none = page.getByText('No sessions.');
+      const none = page.getByText('0 sessions', { exact: true });
       await none.waitFor();
       expect((await edges(none)).bottom).toBeLessThan((await size(page)).height);
     }),

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { inBrowser } from '../support/browser.ts';
 import { walk } from './walk.ts';
 
-const acts = Number(process.env['WALK_ACTS'] ?? 40);
+const acts = Number(process.env['WALK_ACTS'] ?? 25);
 const seed = Number(process.env['WALK_SEED'] ?? 1);
 const tell =
   process.env['WALK_ACTS'] === undefined ? undefined : (line: string) => process.stderr.write(`${line}\n`);

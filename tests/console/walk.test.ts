@@ -18,7 +18,8 @@ describe('a random walk', () => {
       const walked = await walk(page, { seed, acts, ...(tell === undefined ? {} : { tell }) });
       tell?.(JSON.stringify(walked));
       expect(walked.acts).toBe(acts);
-      expect(walked.presses).toBeGreaterThan(0);
+      // A short walk may press no such button.
+      if (acts >= 500) expect(walked.presses).toBeGreaterThan(0);
     }),
     20_000 + 1000 * acts,
   );

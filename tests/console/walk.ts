@@ -13,7 +13,7 @@ import { mayCause, outcomeBreaches, pressBreaches, type Press } from './walk-law
 import { describePlace, look, readFigures, watchPresses, type Control, type Seen } from './walk-page.ts';
 import { clientOf, World } from './walk-world.ts';
 
-export interface WalkOptions {
+interface WalkOptions {
   readonly seed: number;
   readonly acts: number;
   /** Gets a line now and then. */
@@ -21,7 +21,7 @@ export interface WalkOptions {
 }
 
 /** What a walk has come to. */
-export interface Walked {
+interface Walked {
   readonly acts: number;
   /** How often a button was pressed that does what a plan has shown. */
   readonly presses: number;

@@ -32,7 +32,7 @@ const suffix = new RegExp(
 );
 
 /** What a button says: what is done, and how much that closes. */
-export function namedIn(button: string): { readonly title: string; readonly closing: Closing } {
+function namedIn(button: string): { readonly title: string; readonly closing: Closing } {
   const [, title = button, sessions, connections] = suffix.exec(button) ?? [];
   const [, closed] = new RegExp(`^Close ${count} sessions?(?: of |$)`, 's').exec(button) ?? [];
   const [, cut] = new RegExp(`^Close ${count} connections? to `, 's').exec(button) ?? [];
@@ -51,7 +51,7 @@ function numberOf(text = '0'): number {
 }
 
 /** The number of sessions and connections that events have closed. */
-export function closedIn(events: readonly AdminEvent[]): Closing {
+function closedIn(events: readonly AdminEvent[]): Closing {
   return {
     sessions: sum(events.map((event) => (event.type === 'sessions.closed' ? event.sessions.length : 0))),
     connections: sum(
@@ -118,7 +118,7 @@ const rows: readonly Row[] = [
 ];
 
 /** Whether the title of an act names what an event tells of. */
-export function fits(title: string, event: AdminEvent): boolean {
+function fits(title: string, event: AdminEvent): boolean {
   if (event.type === 'command.failed') return true;
   for (const [words, fit] of rows) {
     const found = words.exec(title);
@@ -136,7 +136,7 @@ export function mayCause(press: Press, event: AdminEvent): boolean {
 }
 
 /** Why an undo does not take back what it names; `undefined` if it does. */
-export function undoBreach({ text, undone = [] }: Press): string | undefined {
+function undoBreach({ text, undone = [] }: Press): string | undefined {
   const [, what = ''] = /^Undo “(.*)”$/s.exec(namedIn(text).title) ?? [];
   const types = [...new Set(undone.map(({ type }) => type))].join(', ');
   const fromHistory = undone.some(({ resource }) => what === `${types} ${resource}`);

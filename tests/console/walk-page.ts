@@ -37,7 +37,7 @@ export interface Seen {
 }
 
 /** The place as it is drawn. */
-export interface ShownPlace {
+interface ShownPlace {
   readonly view: string;
   readonly find: string;
   readonly isOpen: boolean;

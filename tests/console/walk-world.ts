@@ -10,7 +10,7 @@ import type { ApplyWay, Random } from 'gateway-admin-core/testing';
 import type { Served } from './served-console.ts';
 
 /** The actor of the commands of the other operator. */
-export const otherActor = 'other';
+const otherActor = 'other';
 
 const mostSessions = 60;
 

@@ -13,7 +13,7 @@ import { mayCause, outcomeBreaches, pressBreaches, type Press } from './walk-law
 import { describePlace, look, readFigures, watchPresses, type Control, type Seen } from './walk-page.ts';
 import { clientOf, World } from './walk-world.ts';
 
-export interface WalkOptions {
+interface WalkOptions {
   readonly seed: number;
   readonly acts: number;
   /** Gets a line now and then. */
@@ -21,7 +21,7 @@ export interface WalkOptions {
 }
 
 /** What a walk has come to. */
-export interface Walked {
+interface Walked {
   readonly acts: number;
   /** How often a button was pressed that does what a plan has shown. */
   readonly presses: number;
@@ -55,6 +55,7 @@ export async function walk(page: Page, { seed, acts, tell = () => undefined }: W
     for (let act = 1; act <= acts; act += 1) {
       await walker.act();
       if (act % reloadEvery === 0) await walker.reload();
+      if (act % restEvery === 0) await walker.stir();
       if (act % restEvery === 0 || act === acts) await walker.rest();
       if (act % 500 === 0) tell(`${String(act)} acts, ${String(walker.presses)} presses`);
     }
@@ -132,24 +133,26 @@ class Walker {
     await this.#look();
   }
 
+  /** Opens something, and clients come and go: no event tells the page of them. */
+  async stir(): Promise<void> {
+    const { chance, pick } = this.#random;
+    if (chance(0.3)) return;
+    await this.#leaveDialog();
+    const view = (await this.#look()).controls.filter(
+      ({ area, name }) => area === 'nav' && /^(?:Gateway|Sessions)$/.test(name),
+    );
+    if (view.length > 0) await this.#use(pick(view));
+    const links = (await this.#look()).controls.filter(({ link }) => link !== '');
+    const kindOf = ({ link }: Control): string => link.split('/')[1] ?? '';
+    const kind = pick([...new Set(links.map(kindOf)), '']);
+    const ofKind = links.filter((each) => kindOf(each) === kind);
+    if (ofKind.length > 0) await this.#use(pick(ofKind));
+    await this.#page.waitForTimeout(300);
+    this.#world.moveClients(20);
+  }
+
   /** While nothing happens, the figures become those of the interface, or say their age. */
   async rest(): Promise<void> {
-    const { chance, pick } = this.#random;
-    if (chance(0.7)) {
-      await this.#leaveDialog();
-      const view = (await this.#look()).controls.filter(
-        ({ area, name }) => area === 'nav' && /^(?:Gateway|Sessions)$/.test(name),
-      );
-      if (view.length > 0) await this.#use(pick(view));
-      const links = (await this.#look()).controls.filter(({ link }) => link !== '');
-      const kindOf = ({ link }: Control): string => link.split('/')[1] ?? '';
-      const kind = pick([...new Set(links.map(kindOf)), '']);
-      const ofKind = links.filter((each) => kindOf(each) === kind);
-      if (ofKind.length > 0) await this.#use(pick(ofKind));
-      await this.#page.waitForTimeout(300);
-      // No event tells the page of clients.
-      this.#world.moveClients(20);
-    }
     this.log.push('rests');
     this.#world.calm();
     const end = performance.now() + restMs;

@@ -5,6 +5,7 @@ import type { endpoints } from '../http/endpoint.ts';
 import type {
   CommandRepresentation,
   ConnectionRepresentation,
+  Drain,
   FilterRepresentation,
   GatewayDocument,
   InstanceRepresentation,
@@ -25,7 +26,6 @@ import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import type { Threads } from '../resources/telemetry.ts';
 import type { SessionSearch } from '../resources/session.ts';
-import type { DrainOptions } from '../resources/shared/drain-setting.ts';
 
 /**
  * An endpoint that reads one resource.
@@ -163,9 +163,9 @@ type Results = {
 type Bodies = {
   readonly 'services.create': Definition<'services'> & { readonly password?: string };
   readonly 'services.createListener': ListenerDefinition;
-  readonly 'services.drain': DrainOptions;
+  readonly 'services.drain': Pick<Drain, 'timeout' | 'then' | 'reason'>;
   readonly 'servers.create': Definition<'servers'>;
-  readonly 'servers.drain': DrainOptions;
+  readonly 'servers.drain': Pick<Drain, 'timeout' | 'then' | 'reason'>;
   readonly 'monitors.create': Definition<'monitors'>;
   readonly 'filters.create': Definition<'filters'>;
   readonly 'users.create': { readonly name: string; readonly password: string };

@@ -223,7 +223,7 @@ export const text = {
     total: (total: number) => counted(total, 'session'),
   },
   drawer: {
-    close: 'Close the panel',
+    close: 'Close the drawer',
     why: 'Why?',
     gone: 'There is no such thing any more.',
     plan: 'Show what this changes',

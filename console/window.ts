@@ -39,11 +39,3 @@ export function windowOf(total: number, rowHeight: number, scrolled: number, vis
   const end = Math.min(total, shown + Math.ceil(visible / rowHeight) + 1 + margin);
   return { first, end, height, top: at - (above - first * rowHeight) };
 }
-
-/** Where to scroll to so that a row is at the top. The inverse of {@link windowOf}. */
-export function scrollTo(row: number, total: number, rowHeight: number, visible: number): number {
-  const whole = total * rowHeight;
-  const most = Math.max(0, Math.min(whole, highest) - visible);
-  const scale = whole <= visible ? 0 : most / (whole - visible);
-  return Math.min(most, row * rowHeight * scale);
-}

@@ -32,8 +32,8 @@ export interface CloseEach {
 /**
  * Makes one command of several sessions. Its mark has the marks of all plans.
  *
- * The sessions are closed one after the other. If one cannot be closed, the later ones stay, and the problem `partly-done` or
- * `outcome-unknown` says how many were closed before.
+ * The sessions are closed one after the other. If one cannot be closed, the later ones stay, and the problem
+ * `partly-done` or `outcome-unknown` says how many were closed before.
  *
  * @param client - the client
  * @param chosen - the sessions, at least one

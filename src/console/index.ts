@@ -19,14 +19,14 @@ import { files, html, version } from './page.js';
  */
 export interface ConsoleOptions {
   /**
-   * Path of the interface, relative to the path of the console as if that ended with a slash. Default: `../`, which is `/`
-   * for a console at `/console`, and `/x/` for a console that a proxy shows at `/x/console/`. An interface at `/admin` beside
-   * a console at `/console` is `../admin`.
+   * Path of the interface, relative to the path of the console as if that ended with a slash. Default: `../`, which
+   * is `/` for a console at `/console`, and `/x/` for a console that a proxy shows at `/x/console/`. An interface at
+   * `/admin` beside a console at `/console` is `../admin`.
    */
   readonly adminPath?: string;
   /**
    * Path of the log-in page of the host, relative as `adminPath`, for a host that knows its callers by cookies
-   * (`principalOf`). A person who is not logged in is sent there. Default: the console asks for name and password itself.
+   * (`principalOf`). The page leads a person who is not logged in there. Default: the page asks for name and password.
    */
   readonly logInPath?: string;
 }
@@ -59,9 +59,9 @@ const policy = [
 /**
  * Creates the console: one page on which people see the gateway, and change it.
  *
- * Mount the console with an adapter, as the interface itself. The console opens no port, and holds no state. All its addresses
- * are relative to the address of the document, so that the page works under every path and behind every proxy. The page
- * needs the interface on the same origin.
+ * Mount the console with an adapter, as the interface itself. The console opens no port, and holds no state. All its
+ * addresses are relative to the address of the document, so that the page works under every path and behind every
+ * proxy. The page needs the interface on the same origin.
  *
  * @param options - where the interface and the log-in page are
  * @returns the console, for an adapter

@@ -58,7 +58,7 @@ const walk: Walk = {
     await page.getByLabel('Type “gw-1” to go on').fill('gw-1');
     await page.locator('dialog .primary').click();
     await page.locator('.outcome').waitFor();
-    await button(page, 'Close the panel').click();
+    await button(page, 'Close the drawer').click();
     await page.getByRole('complementary', { name: 'Live' }).getByText('service.stopped').waitFor();
     await page.getByRole('complementary', { name: 'Live' }).getByText('server.reported').last().waitFor();
   },
@@ -72,7 +72,7 @@ const walk: Walk = {
     await page.locator('.drawer .history li').waitFor();
   },
   'the sessions, with chosen ones': async (page) => {
-    await button(page, 'Close the panel').click();
+    await button(page, 'Close the drawer').click();
     await button(page, 'Sessions').click();
     await page.getByLabel('Choose 1,').check();
   },

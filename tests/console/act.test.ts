@@ -271,7 +271,7 @@ describe('two operators', () => {
       await client.services.stop('Reports');
       const row = page.getByRole('row').filter({ hasText: 'Reports' }).first();
       await row.getByText('stopped').waitFor();
-      await button(page, 'Close the panel').click();
+      await button(page, 'Close the drawer').click();
       await page.getByRole('complementary').getByText('service.stopped').waitFor();
       await client.services.start('Reports');
       await row.getByText('started').waitFor();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { highest, scrollTo, windowOf } from '../../console/window.ts';
+import { highest, windowOf } from '../../console/window.ts';
 
 /** The whole list has up to ten million rows. */
 const totals = fc.oneof(fc.nat(2000), fc.nat(10_000_000), fc.constant(10_000_000));
@@ -23,6 +23,14 @@ function drawnAt(scrolled: number, { total, rowHeight, visible }: List) {
   const { first, end, height, top } = windowOf(total, rowHeight, scrolled, visible);
   const at = Math.min(Math.max(0, scrolled), Math.max(0, height - visible));
   return { first, end, height, from: top - at, to: top - at + (end - first) * rowHeight };
+}
+
+/** Where to scroll to so that a row is at the top. The inverse of {@link windowOf}. */
+function scrollTo(row: number, total: number, rowHeight: number, visible: number): number {
+  const whole = total * rowHeight;
+  const most = Math.max(0, Math.min(whole, highest) - visible);
+  const scale = whole <= visible ? 0 : most / (whole - visible);
+  return Math.min(most, row * rowHeight * scale);
 }
 
 describe('the window of a list', () => {

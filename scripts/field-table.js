@@ -1,6 +1,5 @@
 /**
- * The fields of each kind of resource, for the forms of the console: from the descriptions in `openapi.json`. The page gets the
- * table as data, and the tests import this module in its place.
+ * The fields of each kind of resource, for the forms of the console: from the descriptions in `openapi.json`.
  */
 import { readFileSync } from 'node:fs';
 

@@ -12,7 +12,8 @@ import { collectGarbage } from './harness.mjs';
 import { adminWith, connect, disconnect, serverNames } from './sessions.mjs';
 
 const [size] = process.argv.slice(2).map(Number);
-const admin = adminWith(size);
+// One person keeps all the pages open here, and a reader has at most three quarters of the places.
+const admin = adminWith(size, { limits: { maxEventReaders: 200 } });
 admin.report(serverNames.map((name) => ({ type: 'server.reported', server: name, status: ['running'] })));
 
 let next = size + 1;

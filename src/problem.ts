@@ -207,12 +207,8 @@ export function problem(code: ProblemCode, text: string, errors?: readonly Fault
       'problem must get a code of problemTable; hostProblem makes a problem with a code of the host',
     );
   }
-  const head = headOf(code, problemTable[code], text);
-  if (errors === undefined) return Object.freeze(head);
-  return Object.freeze({
-    ...head,
-    errors: Object.freeze(errors.slice(0, maxListedFaults).map(shortened)),
-  });
+  const listed = errors && { errors: Object.freeze(errors.slice(0, maxListedFaults).map(shortened)) };
+  return Object.freeze({ ...headOf(code, problemTable[code], text), ...listed });
 }
 
 /** The longest texts of a problem, in UTF-16 code units; longer ones are cut. @internal */

@@ -91,7 +91,9 @@ export class Planner {
 
   /** A client is answered. */
   hear({ asked, actor, answer }: Pick<Heard, 'asked' | 'actor' | 'answer'>): void {
-    const { sessions, connections, newest } = this.#closings.get(actor) ?? nothing;
+    // What a drain closes is closed by its deadline, a command of its own that may come before the answer.
+    const closing = asked.kind.startsWith('drain ') ? undefined : this.#closings.get(actor);
+    const { sessions, connections, newest } = closing ?? nothing;
     const say = (text: string): void => {
       this.faults.push(`${asked.kind} of ${actor} ${text}`);
     };

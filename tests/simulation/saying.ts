@@ -75,10 +75,11 @@ export class Sayings {
     return Object.entries({ ...services, ...monitors }).flatMap(([name, { state }]) => {
       const thing: Shown | undefined = shown.services.find(name) ?? shown.monitors.find(name);
       const { reason, started } = this.#said.get(name) ?? {};
+      const link = `/${name in services ? 'services' : 'monitors'}/${name}`;
       if (thing?.state !== state) return [];
-      if (state === 'failed') return differing(`${name} reason`, reason, thing?.state_reason);
+      if (state === 'failed') return differing(`${link} reason`, reason, thing?.state_reason);
       const isKnown = name in services && started !== undefined && !this.#isStarting(name);
-      return state === 'started' && isKnown ? differing(`${name} started`, started, thing?.started) : [];
+      return state === 'started' && isKnown ? differing(`${link} started`, started, thing?.started) : [];
     });
   }
 

@@ -21,7 +21,7 @@ const retryMs = 2000;
 
 /** What the event streams of an interface need. @internal */
 export interface EventStreamParts {
-  readonly log: Pick<EventLog, 'cursor' | 'arrival' | 'newest' | 'isClosed'>;
+  readonly log: Pick<EventLog, 'cursor' | 'waiting' | 'newest'>;
   readonly clock: Clock;
   readonly limits: Pick<Limits, 'maxEventReaders' | 'heartbeatMs'>;
   readonly instruments: Pick<Instruments, 'readers'> | undefined;
@@ -97,8 +97,8 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #encoder = new TextEncoder();
   /** Aborts at the end of the stream. */
   readonly #end = new AbortController();
-  /** Ends the present wait for an event. */
-  #wait = new AbortController();
+  /** Ends the wait for an event; left out before the first wait. */
+  #wake: (() => void) | undefined;
   #isHeartbeatDue = false;
   /** The last id that the client has not got, because the client has not asked for that type. */
   #passed: string | undefined;
@@ -113,6 +113,8 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
     const leave = reading.signal === undefined ? undefined : onAbort(reading.signal, () => this.#stop());
     this.#end.signal.addEventListener('abort', () => {
       leave?.();
+      parts.log.waiting.delete(this.#look);
+      this.#wake?.();
       onEnd();
     });
   }
@@ -134,7 +136,6 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   #stop(): void {
     // A string as the reason, because the default reason is an error, which records a stack each time.
     this.#end.abort('ended');
-    this.#wait.abort('ended');
   }
 
   async *#makePieces(): AsyncGenerator<Uint8Array, undefined> {
@@ -149,7 +150,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
         const frames = this.#takeFrames();
         const text = frames === undefined || frames === '' ? this.#heartbeat() : frames;
         if (text !== '') yield this.#encoder.encode(text);
-        else if (frames === undefined && this.#parts.log.isClosed) return;
+        else if (frames === undefined && !this.#cursor.isWaiting) return;
         await (frames === undefined && text === '' ? this.#arrival() : nextTurn());
       }
     } finally {
@@ -175,16 +176,26 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
       await clock.sleep(limits.heartbeatMs, this.#end.signal, { keepAlive: false });
       if (!this.#mayContinue()) this.#stop();
       this.#isHeartbeatDue = true;
-      this.#wait.abort('heartbeat');
+      this.#wake?.();
     }
   }
 
   /** Waits for an event, a heartbeat or the end. */
-  async #arrival(): Promise<void> {
-    if (this.#end.signal.aborted) return;
-    this.#wait = new AbortController();
-    await this.#parts.log.arrival(this.#wait.signal);
+  #arrival(): Promise<void> | undefined {
+    if (this.#end.signal.aborted) return undefined;
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      this.#parts.log.waiting.add(this.#look);
+    });
   }
+
+  /** Looks at what is new. Events that the client has not asked for wake nobody. Gives whether the wait goes on. */
+  readonly #look = (): boolean => {
+    this.#cursor.skip(mostEvents, (item) => item.gap !== true && this.#passes(item));
+    if (this.#cursor.isWaiting) return true;
+    this.#wake?.();
+    return false;
+  };
 
   /** The heartbeat, if one is due. Has the id of the last event that the client has not asked for, so that no gap follows. */
   #heartbeat(): string {
@@ -213,11 +224,16 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   #frame(item: PublishedEvent | EventGap): string {
     if (item.gap === true) return gapFrame(item, this.#parts.log.newest);
     const { id, event } = item;
-    const isWanted = isTypeIn(this.#reading.types, event.type);
-    this.#passed = isWanted ? undefined : id;
-    return isWanted
-      ? `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(redactSecrets(event))}\n\n`
-      : '';
+    if (this.#passes(item)) return '';
+    return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(redactSecrets(event))}\n\n`;
+  }
+
+  /** Passes over an event whose type the client has not asked for. Gives whether it is one. */
+  #passes({ id, event: { type } }: PublishedEvent): boolean {
+    const { types } = this.#reading;
+    const isUnwanted = types?.has(type) === false && !types.has(type.slice(0, type.indexOf('.')));
+    this.#passed = isUnwanted ? id : undefined;
+    return isUnwanted;
   }
 }
 
@@ -228,11 +244,4 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
 function gapFrame({ next }: EventGap, newest: string): string {
   if (next !== undefined) return `event: gap\ndata: ${JSON.stringify({ next })}\n\n`;
   return `id: ${newest}\nevent: gap\ndata: {}\n\n`;
-}
-
-/** Whether a type begins with one of the given words, as `service.updated` begins with `service`. */
-function isTypeIn(types: ReadonlySet<string> | undefined, type: string): boolean {
-  if (types === undefined) return true;
-  const words = type.split('.');
-  return words.some((_word, at) => types.has(words.slice(0, at + 1).join('.')));
 }

@@ -34,8 +34,8 @@ export class BoundedLog<T> {
   readonly #ring: ({ readonly item: T; readonly size: number } | undefined)[] = [];
   readonly #capacity: number;
   readonly #sizeOf: (item: T, most: number) => number;
-  /** Called when there is something new. A function that gives `false` is not called again. */
-  readonly #waiting = new Set<() => boolean>();
+  /** Called whenever items are appended or the log closes. A function that gives `false` is not called again. */
+  readonly waiting = new Set<() => boolean>();
   /** The number of items ever appended. Item number n is at position n % capacity of the ring. */
   #count = 0;
   /** The number of the oldest kept item. */
@@ -90,7 +90,7 @@ export class BoundedLog<T> {
     signal: AbortSignal | undefined,
     view: LogView<T, Item>,
   ): AsyncIterableIterator<Item> {
-    return new Reader(new Cursor(this, start, view), this, signal);
+    return new Reader(new Cursor(this, start, view), this.waiting, signal);
   }
 
   /** Ends each reader after the reader has read the items in the log. */
@@ -104,30 +104,6 @@ export class BoundedLog<T> {
     return this.#closed;
   }
 
-  /** Resolves when an item is appended, the log closes, or the signal aborts; the signal must not have aborted before. */
-  arrival(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): boolean => {
-        this.ignore(wake);
-        leave();
-        resolve();
-        return false;
-      };
-      const leave = onAbort(signal, wake);
-      this.await(wake);
-    });
-  }
-
-  /** Calls a function whenever an item is appended or the log closes, until the function gives `false`. */
-  await(wake: () => boolean): void {
-    this.#waiting.add(wake);
-  }
-
-  /** Calls a function no more. */
-  ignore(wake: () => boolean): void {
-    this.#waiting.delete(wake);
-  }
-
   #dropOldest(): void {
     const entry = this.#ring[this.#oldest % this.#capacity];
     this.#bytes -= entry?.size ?? 0;
@@ -137,7 +113,7 @@ export class BoundedLog<T> {
   }
 
   #wake(): void {
-    for (const wake of [...this.#waiting]) if (!wake()) this.#waiting.delete(wake);
+    for (const wake of [...this.waiting]) if (!wake()) this.waiting.delete(wake);
   }
 }
 
@@ -147,20 +123,16 @@ export class BoundedLog<T> {
  */
 class Reader<T, Item extends object> implements AsyncIterableIterator<Item, undefined> {
   readonly #cursor: Cursor<T, Item>;
-  readonly #log: Pick<BoundedLog<T>, 'await' | 'ignore' | 'isClosed'>;
+  readonly #waiting: BoundedLog<T>['waiting'];
   readonly #signal: AbortSignal | undefined;
   readonly #pending: ((result: IteratorResult<Item, undefined>) => void)[] = [];
   #ended = false;
   /** Removes the listener on the signal; `undefined` while there is none. */
   #leave: (() => void) | undefined;
 
-  constructor(
-    cursor: Cursor<T, Item>,
-    log: Pick<BoundedLog<T>, 'await' | 'ignore' | 'isClosed'>,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(cursor: Cursor<T, Item>, waiting: BoundedLog<T>['waiting'], signal: AbortSignal | undefined) {
     this.#cursor = cursor;
-    this.#log = log;
+    this.#waiting = waiting;
     this.#signal = signal;
   }
 
@@ -169,7 +141,7 @@ class Reader<T, Item extends object> implements AsyncIterableIterator<Item, unde
     if (result !== undefined) return Promise.resolve(result);
     return new Promise((resolve) => {
       this.#pending.push(resolve);
-      this.#log.await(this.#wake);
+      this.#waiting.add(this.#wake);
       if (this.#signal !== undefined) this.#leave ??= onAbort(this.#signal, this.#end);
     });
   }
@@ -200,7 +172,7 @@ class Reader<T, Item extends object> implements AsyncIterableIterator<Item, unde
   /** Ends the reader. The callers that wait get no item any more. */
   readonly #end = (): void => {
     this.#ended = true;
-    this.#log.ignore(this.#wake);
+    this.#waiting.delete(this.#wake);
     this.#stopListening();
     for (const resolve of this.#pending.splice(0)) resolve({ value: undefined, done: true });
   };
@@ -209,7 +181,7 @@ class Reader<T, Item extends object> implements AsyncIterableIterator<Item, unde
   #take(): IteratorResult<Item, undefined> | undefined {
     const value = this.#isOver() ? undefined : this.#cursor.take();
     if (value !== undefined) return { value, done: false };
-    if (!this.#isOver() && !this.#log.isClosed) return undefined;
+    if (!this.#isOver() && this.#cursor.isWaiting) return undefined;
     this.#ended = true;
     this.#stopListening();
     return { value: undefined, done: true };
@@ -229,13 +201,13 @@ class Reader<T, Item extends object> implements AsyncIterableIterator<Item, unde
 
 /** The place of one reader in a log. @internal */
 export class Cursor<T, Item extends object> {
-  readonly #log: Pick<BoundedLog<T>, 'oldest' | 'at'>;
+  readonly #log: Pick<BoundedLog<T>, 'oldest' | 'count' | 'at' | 'isClosed'>;
   readonly #view: LogView<T, Item>;
   #position: number;
   #complete: boolean;
 
   constructor(
-    log: Pick<BoundedLog<T>, 'oldest' | 'at'>,
+    log: Pick<BoundedLog<T>, 'oldest' | 'count' | 'at' | 'isClosed'>,
     { position, complete }: Start,
     view: LogView<T, Item>,
   ) {
@@ -243,6 +215,20 @@ export class Cursor<T, Item extends object> {
     this.#view = view;
     this.#position = position;
     this.#complete = complete;
+  }
+
+  /** Passes over items that a reader does not want, at most so many of them and no gap. */
+  skip(most: number, isUnwanted: (item: Item) => boolean): void {
+    for (let left = most; left > 0 && this.#complete && this.#position >= this.#log.oldest; left -= 1) {
+      const item = this.#log.at(this.#position);
+      if (item === undefined || !isUnwanted(this.#view.show(item))) return;
+      this.#position += 1;
+    }
+  }
+
+  /** Whether the next item is yet to come. */
+  get isWaiting(): boolean {
+    return this.#complete && this.#position === this.#log.count && !this.#log.isClosed;
   }
 
   /** Takes the next item, or the gap before the next item; `undefined` if there is nothing to take yet. */

@@ -98,19 +98,14 @@ export class EventLog {
     return new Cursor(this.#log, this.#start(after), this.#view);
   }
 
-  /** Resolves when an event is appended, the log closes, or the signal aborts; the signal must not have aborted before. */
-  arrival(signal: AbortSignal): Promise<void> {
-    return this.#log.arrival(signal);
+  /** Called whenever events are appended or the log closes. A function that gives `false` is not called again. */
+  get waiting(): Set<() => boolean> {
+    return this.#log.waiting;
   }
 
   /** The id of the newest event. Before the first event, an id that is lower than the id of every event of this life. */
   get newest(): string {
     return this.#idOf(this.#log.at(this.#log.count - 1) ?? beginning);
-  }
-
-  /** Whether no event follows any more. */
-  get isClosed(): boolean {
-    return this.#log.isClosed;
   }
 
   /** Ends each reader after the reader has read the events in the log. */

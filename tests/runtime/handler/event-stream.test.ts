@@ -528,6 +528,28 @@ describe('the stream of a caller', () => {
     expect(errors).toMatchObject([{ name: 'HostError', call: 'authorize', cause: failures[0] }]);
   });
 
+  it('is not woken by events that the client has not asked for', async () => {
+    let looks = 0;
+    const authorize = (): boolean => {
+      looks += 1;
+      return true;
+    };
+    const { admin, clock } = await guarded({ access: { authorize } });
+    const stream = await openStream(admin, { query: '?types=service', headers: basic('ada') });
+    await stream.piece();
+    const waiting = stream.messages(1);
+    await clock.settle();
+    looks = 0;
+    for (let event = 0; event < 50; event += 1) {
+      admin.report(openedSession(100 + event));
+      await clock.settle();
+    }
+    expect(looks).toBe(0);
+    await admin.execute(stop);
+    expect((await waiting).map(({ type }) => type)).toEqual(['service.stopped']);
+    expect(looks).toBeGreaterThan(0);
+  });
+
   it('of nobody ends when the first user is created', async () => {
     const { admin, clock } = run({
       ...oneReader,

@@ -1,7 +1,7 @@
 /**
  * Closing several sessions that a person has chosen, as one command with one plan.
  */
-import type { Plan } from '../index.ts';
+import type { Plan, Problem } from '../index.ts';
 import type { Answer } from './answer.ts';
 import type { Client, CommandOptions, CommandOutcome } from './client.ts';
 
@@ -25,7 +25,7 @@ export interface ChosenSession {
 export interface CloseEach {
   /** Closes them one after the other. Sessions that have ended since the plan need no closing. */
   (options?: CommandOptions): Promise<Answer<CommandOutcome>>;
-  /** Says what closing them all would do, and does nothing. */
+  /** Says what closing them would do, and does nothing. Sessions with an entity tag that have ended count as closed. */
   plan(options?: CommandOptions): Promise<Answer<Plan>>;
 }
 
@@ -45,23 +45,31 @@ export function closeEach(client: Client, chosen: readonly ChosenSession[]): Clo
   const { close } = client.sessions as unknown as { readonly close: CloseOne };
   const conditionOf = ({ etag }: ChosenSession): object => (etag === undefined ? {} : { ifMatch: etag });
   const plan: CloseEach['plan'] = async (options) => {
-    const plans: Accepted[] = [];
+    const plans: (Accepted | undefined)[] = [];
+    let refused: Answer<Plan> | undefined;
     for (const each of chosen) {
       const answer = await close.plan(each.id, { ...options, ...conditionOf(each) });
-      if (!answer.ok || answer.value.outcome === 'refused') return answer;
-      plans.push(answer.value);
+      const problem = answer.ok ? (answer.value as { readonly problem?: Problem }).problem : answer.problem;
+      // One that was chosen from a list and has ended needs no closing. One that a person has typed may be mistyped.
+      if (problem !== undefined && !(each.etag !== undefined && hasEnded(problem))) return answer;
+      if (problem !== undefined) refused = answer;
+      plans.push(problem === undefined && answer.ok ? (answer.value as Accepted) : undefined);
     }
-    return { ok: true, value: joined(plans), etag: undefined };
+    const left = plans.filter((each) => each !== undefined);
+    if (left.length === 0 && refused !== undefined) return refused;
+    const mark = plans.map((each) => each?.mark).join(' ');
+    return { ok: true, value: { ...joined(left), mark }, etag: undefined };
   };
   const send = async (options: CommandOptions = {}): Promise<Answer<CommandOutcome>> => {
     const marks = options.mark?.split(' ') ?? [];
     const done: CommandOutcome[] = [];
     for (const [at, each] of chosen.entries()) {
-      const mark = marks[at] === undefined ? {} : { mark: marks[at] };
+      // Of a session that had ended at the plan, there is no mark.
+      const mark = marks[at] ? { mark: marks[at] } : {};
       const own = { ...options, ...conditionOf(each), ...mark, prefer: 'representation' };
       const answer = await close(each.id, own);
       if (answer.ok) done.push(answer.value);
-      else if (!hasEnded(answer)) return endedEarly(answer, done);
+      else if (!hasEnded(answer.problem)) return endedEarly(answer, done);
     }
     const [first] = done;
     const value = done.length === 1 && first !== undefined ? first : outcomeOf(done);
@@ -81,7 +89,7 @@ type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
 type Refused = Extract<Answer<unknown>, { readonly ok: false }>;
 
 /** Whether a session needs no closing: it has ended since the plan, or its id belongs to a later session by now. */
-function hasEnded({ problem: { code, plan } }: Refused): boolean {
+function hasEnded({ code, plan }: Problem): boolean {
   return code === 'session-not-found' || (code === 'precondition-failed' && plan === undefined);
 }
 
@@ -108,10 +116,9 @@ function sumOf(done: readonly CommandOutcome[]): CommandOutcome['closed'] {
 }
 
 /** The plans of several commands as one. */
-function joined(plans: readonly Accepted[]): Accepted {
+function joined(plans: readonly Accepted[]): Omit<Accepted, 'mark'> {
   return {
     outcome: plans.some(({ outcome }) => outcome === 'accepted') ? 'accepted' : 'unchanged',
-    mark: plans.map(({ mark }) => mark).join(' '),
     events: plans.flatMap(({ events }) => events),
     effects: plans.flatMap(({ effects }) => effects),
     closes: sumOf(plans.map(({ closes }) => ({ outcome: 'accepted', closed: closes }))),

@@ -1,7 +1,7 @@
 /** The fields of forms, as the page loads them. */
-import type { FieldTable } from '../../console/field-table.ts';
+import type { Meanings } from '../../console/meaning.ts';
 import { files } from '../../src/console/page.js';
 
 const file = files.find(({ type }) => type === 'application/json');
 
-export const fieldTable = JSON.parse(file?.text ?? '{}') as FieldTable;
+export const { fields: fieldTable } = JSON.parse(file?.text ?? '{}') as Meanings;

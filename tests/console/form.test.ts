@@ -5,8 +5,8 @@ import { createClient, sendTo } from 'gateway-admin-core/client';
 import { applyPatch, type Json } from 'gateway-admin-core/json';
 
 import { commandOf } from '../../console/connection.ts';
-import type { Field } from '../../console/field-table.ts';
-import { definitionOf, faultsByField, inputOf, patchOf, textsOf, type Typed } from '../../console/form.ts';
+import type { Field } from '../../console/meaning.ts';
+import { definitionOf, faultsByField, patchOf, textsOf, type Typed } from '../../console/form.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { fieldTable } from './built-fields.ts';
 
@@ -252,7 +252,7 @@ describe('the form of a new resource', () => {
 
   it('says what each field means, hides secrets, and has a choice where the values are few', () => {
     for (const field of Object.values(fieldTable).flat()) {
-      const { hint = '', type, choices } = inputOf(field);
+      const { hint = '', type, choices } = field.input;
       expect(hint.startsWith(field.does)).toBe(true);
       expect(type === 'password').toBe(field.isSecret === true);
       expect(type === 'choice').toBe(['choice', 'flag'].includes(field.type));

@@ -85,7 +85,9 @@ const traces: Readonly<
 export function recover({ intent, settled }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
   const work = { groups: inFlight, finish: recoverGroup, rest: ended };
-  return settleGroups(work, { done: settled, of: intent.of }, flight);
+  // If every part has a settlement and none is the last, the last part was refused, and what stood of it was settled.
+  const done = Math.min(settled, intent.of - 1);
+  return settleGroups(work, { done, of: intent.of }, flight);
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   type PublishedEvent,
   type Transition,
 } from 'gateway-admin-core';
+import type { Json } from 'gateway-admin-core/json';
 import { hold } from 'gateway-admin-core/testing';
 
 import { otherLife } from '../../support/event-reader.ts';
@@ -324,6 +325,36 @@ describe('an open command of an earlier life', () => {
     expect(gateway.calls.map(({ method, effect }) => callOf(method, effect))).toEqual([inspectStop]);
     expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     await admin.close();
+  });
+
+  it('ends if its last part was refused, and the process ended before what stood of it was taken back', async () => {
+    const dead = createMemoryStore();
+    const dying = await openRunning(dead, { gateway: sampleGateway().will(hold().apply) });
+    dying.admin.execute(stop).catch(() => undefined);
+    await dying.clock.settle();
+    const { state, records } = await dead.load();
+    const [intent] = records as readonly {
+      readonly command: string;
+      readonly events: Json;
+    }[];
+    const part = { type: 'settlement', command: intent?.command, revision: 1, last: false };
+    const left = [
+      { ...intent, of: 2 },
+      { ...part, events: [] },
+      { ...intent, part: 1, of: 2 },
+      { ...part, events: intent?.events },
+    ] as unknown as readonly Json[];
+    const store = createMemoryStore({ ...(state === undefined ? {} : { state }), records: left });
+    const next = await openRunning(store);
+    expect(next.admin.commands()).toEqual([]);
+    await next.admin.close();
+    // Otherwise each later life would find the command again.
+    const last = (await store.load()).records.at(-1);
+    expect(last).toMatchObject({
+      command: intent?.command,
+      last: true,
+      events: [{ type: 'command.failed' }],
+    });
   });
 
   it('keeps the events whose effects the host refuses to undo', async () => {

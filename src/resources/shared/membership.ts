@@ -246,7 +246,13 @@ function effectRows(named: NamedResources): EffectTable<EffectBase> {
     undo: (effect: EffectBase) => ({ ...effect, type: `${kind}.${inverse}` }),
   });
   const rows = {
-    [`${kind}.create`]: { ...row('delete'), settlesFirst: true },
+    [`${kind}.create`]: {
+      ...row('delete'),
+      settlesFirst: true,
+      // Nobody has looked yet at a server that is there again.
+      confirms: ({ [kind]: key, definition: { status } = {} }: Defined & Readonly<Record<string, unknown>>) =>
+        status && { type: `${kind}.reported`, [kind]: key, status: [] },
+    },
     [`${kind}.delete`]: {
       ...row('create'),
       deletes: true,

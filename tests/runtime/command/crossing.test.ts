@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
   createSnapshot,
+  deleteResource,
   EffectRefusedError,
   patchServer,
   patchService,
@@ -76,6 +77,20 @@ describe('a report that crosses a command', () => {
     expect((await running.admin.execute(sequence(stop, limit))).outcome).toBe('refused');
     expect(gateway.differences(running.admin.snapshot)).toEqual([]);
     expect(stateOf(running, 'my-service')).toBe('started');
+  });
+
+  it('of a status before a deletion that is then undone: nobody has looked at the server since', async () => {
+    const server = { name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' };
+    const snapshot = createSnapshot({ servers: [server], services: [{ name: 'My Service', router: 'r' }] });
+    const gateway = sampleGateway({ snapshot });
+    const running = runAdmin({ snapshot, gateway });
+    running.admin.report(gateway.findStatus('db-1', ['running']));
+    gateway.will('done', new EffectRefusedError('No.'));
+    const drop: Transition = (now, context) => deleteResource(now, 'servers', 'db-1', context);
+    expect((await running.admin.execute(sequence(drop, limit))).outcome).toBe('refused');
+    expect(appliedTo(gateway).at(-1)).toBe('server.create /servers/db-1');
+    expect(gateway.differences(running.admin.snapshot)).toEqual([]);
+    expect(running.admin.snapshot.servers.find('db-1')?.settings.state).toEqual([]);
   });
 
   it('of a failure after the undo of a stop: the failure is shown', async () => {

@@ -62,14 +62,18 @@ export function unsettledIn(
   broken: Break,
 ): readonly string[] {
   const doubtful = doubtfulIn(admin, gateway, broken);
-  // A deadline is a command.
+  // A deadline is a command, which rests on what it drains and on what is open there.
   const late = ['store', 'audit'].includes(broken.part) ? [] : broken.drains;
+  const isHeld = (text: string): boolean =>
+    doubtful.some((link) => isAbout(link, text.slice(0, text.indexOf(' '))));
   return [
     ...admin
       .commands()
       .filter((command) => !rests(command, broken))
       .map(({ type, resources }) => `${type} holds ${resources.join()} for ever`),
-    ...[...differences, ...late].filter((text) => !doubtful.some((link) => isAbout(text, link))),
+    ...[...differences, ...late.filter((text) => !isHeld(text))].filter(
+      (text) => !doubtful.some((link) => isAbout(text, link)),
+    ),
   ];
 }
 

@@ -13,6 +13,7 @@ const found = [
 // was refused stayed open in the journal for ever. A server whose deletion was undone kept a status that nobody had seen.
 const foundWithAll = [
   10_013_844, 10_015_285, 10_016_002, 10_012_217, 20_021_389, 20_021_600, 20_044_373, 20_049_241, 20_049_186,
+  21_000_789,
 ];
 
 it.each([

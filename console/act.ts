@@ -1,15 +1,16 @@
 /**
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
-import { linkTo, type InterfaceRepresentation } from 'gateway-admin-core';
+import { linkTo, type DrainRepresentation, type InterfaceRepresentation } from 'gateway-admin-core';
 import { closeEach } from 'gateway-admin-core/client';
 import type { ChosenSession, Client, EndpointId, SessionSearch } from 'gateway-admin-core/client';
 
 import type { CommandMethod } from './connection.ts';
-import type { Field } from './field-table.ts';
-import { definitionOf, inputOf, type Input, type Typed } from './form.ts';
-import type { Accepted } from './plan.ts';
+import { definitionOf, numberOf, type Input, type Typed } from './form.ts';
+import { closesLater, type Accepted } from './plan.ts';
+import type { Field } from './meaning.ts';
 import { text } from './text.ts';
+import { sinceInstant } from './time.ts';
 
 const { verbs } = text;
 
@@ -73,33 +74,43 @@ function simple(id: EndpointId, verb: string): Maker {
   });
 }
 
-const drainInputs: readonly Input[] = [
-  { name: 'timeout', label: text.drain.timeout, type: 'number', hint: text.drain.timeoutHint },
-  {
-    name: 'then',
-    label: text.drain.then,
-    type: 'choice',
-    choices: [
-      ['close', text.drain.thenClose],
-      ['resume', text.drain.thenResume],
-    ],
-  },
-  { name: 'reason', label: text.drain.reason, type: 'text' },
-];
+/** The inputs of a drain, with the values of the present one. */
+function drainInputs({ until, then, reason }: Partial<DrainRepresentation> = {}): readonly Input[] {
+  const left = until === undefined ? '' : String(Math.ceil(-sinceInstant(until) / 60_000));
+  return [
+    { name: 'timeout', label: text.drain.timeout, type: 'number', hint: text.drain.timeoutHint, value: left },
+    {
+      name: 'then',
+      label: text.drain.then,
+      type: 'choice',
+      choices: [
+        ['close', text.drain.thenClose],
+        ['resume', text.drain.thenResume],
+      ],
+      value: then ?? 'close',
+    },
+    { name: 'reason', label: text.drain.reason, type: 'text', value: reason ?? '' },
+  ];
+}
 
 function draining(id: EndpointId): ActRow {
   return {
     id,
     act: (subject, resource) => ({
       ...simple(id, verbs.drain)(subject, resource),
-      inputs: drainInputs,
-      withInputs: ({ timeout = '', then = 'close', reason = '' }) => [
-        subject.name,
-        {
-          ...(timeout === '' ? {} : { timeout: Math.round(Number(timeout) * 60), then }),
-          ...(reason === '' ? {} : { reason }),
-        },
-      ],
+      inputs: drainInputs(resource['drain'] as Partial<DrainRepresentation>),
+      withInputs: ({ timeout = '', then, reason }) => {
+        const minutes = numberOf(timeout);
+        return [
+          subject.name,
+          {
+            ...(timeout.trim() === ''
+              ? {}
+              : { timeout: typeof minutes === 'number' ? Math.round(minutes * 60) : minutes, then }),
+            ...(reason === '' ? {} : { reason }),
+          },
+        ];
+      },
     }),
   };
 }
@@ -187,7 +198,7 @@ export function creating(table: readonly Field[], collection: string, service?: 
     title: text.add(collection, service),
     subject: service ?? collection,
     given: [],
-    inputs: fields.map(inputOf),
+    inputs: fields.map(({ input }) => input),
     titleWith: ({ name = '' }) => text.addNamed(collection, name, service),
     withInputs: (typed) => [...(service === undefined ? [] : [service]), definitionOf(fields, typed)],
     ...(service === undefined ? {} : { resource: linkTo('services', service) }),
@@ -301,7 +312,7 @@ export function typedFor(
   { closes, notes = [] }: Accepted,
   gateway: InterfaceRepresentation | undefined,
 ): string | undefined {
-  if (gateway?.environment === 'production') return gateway.name ?? gateway.environment;
-  const isLast = notes.some(({ code }) => code === 'no-usable-server');
-  return isLast || (closesAll === true && closes.sessions + closes.connections > 0) ? subject : undefined;
+  const isMuch = notes.some((note) => note.code === 'no-usable-server' || closesLater(note));
+  if (isMuch || (closesAll === true && closes.sessions + closes.connections > 0)) return subject;
+  return gateway?.environment === 'production' ? (gateway.name ?? gateway.environment) : undefined;
 }

@@ -63,9 +63,8 @@ function OpenPage() {
         {views.map((each) => (
           <button
             key={each}
-            type="button"
             aria-current={each === view ? 'page' : undefined}
-            onClick={() => page.go({ view: each, find: '' })}
+            onClick={() => page.go({ view: each, find: '', search: {} })}
           >
             {text.views[each]}
           </button>
@@ -100,7 +99,7 @@ function Find() {
         value={find}
         onInput={({ currentTarget: { value } }) =>
           // Sessions are found by their own form.
-          page.go({ find: value, view: view === 'sessions' ? 'gateway' : view }, 'replace')
+          page.go({ find: value, view: view === 'sessions' ? 'gateway' : view, search: {} }, 'replace')
         }
       />
     </label>

@@ -1,8 +1,8 @@
 /**
- * Asking for something new: its form needs the table of fields, which may have to be loaded first.
+ * Asking for something new: its form needs the fields, which may have to be loaded first.
  */
 import { creating, creatingUser } from './act.ts';
-import { loadFieldTable } from './field-table.ts';
+import { loadMeanings } from './meaning.ts';
 import type { Page } from './page.ts';
 import { text } from './text.ts';
 
@@ -13,8 +13,8 @@ export async function askToCreate(page: Page, collection: string, service?: stri
     return;
   }
   try {
-    const { [collection]: fields = [] } = await loadFieldTable();
-    page.ask(creating(fields, collection, service));
+    const { fields } = await loadMeanings();
+    page.ask(creating(fields[collection] ?? [], collection, service));
   } catch (error) {
     const { message } = error as Error;
     page.tell({ kind: 'refused', text: text.done.failed(text.add(collection, service)), detail: message });

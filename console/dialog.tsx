@@ -11,13 +11,14 @@ import { commandOf, type CommandMethod } from './connection.ts';
 import { InputField } from './field.tsx';
 import { faultsByField, type Typed } from './form.ts';
 import { findFocus } from './key.ts';
+import { useMeanings } from './meaning.ts';
 import { rowsOf } from './model.ts';
-import { sinceInstant, useNow } from './now.ts';
+import { useNow } from './now.ts';
 import { usePage, type Page } from './page.ts';
 import { differenceOf, planParts, sentencesOf, type Accepted } from './plan.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { durationText, tookText } from './time.ts';
+import { durationText, sinceInstant, tookText } from './time.ts';
 
 type Phase =
   | { readonly name: 'planning' }
@@ -74,9 +75,11 @@ function OpenDialog({ act, client, close }: Props) {
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="dialog-title" data-phase={phase.name}>
       <h2 id="dialog-title">{title}</h2>
+      <p class="soft">{useMeanings().acts[act.id]}</p>
       {act.inputs?.map((input) => (
         <InputField
           key={input.name}
+          form="act"
           input={input}
           value={typed[input.name] ?? ''}
           isDisabled={phase.name === 'working'}
@@ -141,7 +144,9 @@ function missingIn({ inputs = [] }: Act, typed: Typed): readonly string[] {
 }
 
 function firstValues({ inputs = [] }: Act): Typed {
-  return Object.fromEntries(inputs.map(({ name, choices }) => [name, choices?.[0]?.[0] ?? '']));
+  return Object.fromEntries(
+    inputs.map(({ name, choices, value }) => [name, value ?? choices?.[0]?.[0] ?? '']),
+  );
 }
 
 function methodFor(client: Client, { id, methodOf }: Act): CommandMethod {
@@ -181,6 +186,7 @@ async function perform(
   }
   if (answer.ok) {
     act.onDone?.();
+    if (act.id === 'history.undo') page.forget(act);
     // The drawer of a deleted resource has nothing to show.
     if (/\.(?:delete|close)$/.test(act.id) && act.resource === page.place.get().open) page.go({ open: '' });
     page.tell(await doneOf(client, act, plan, answer.value, performance.now() - since));
@@ -364,9 +370,12 @@ function focusOn(element: HTMLElement | null): void {
 
 function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
   const page = usePage();
+  const { gateway } = useStore(page.model);
   const [name, setName] = useState('');
-  const plan = phase.name === 'planned' && phase.plan.outcome === 'accepted' ? phase.plan : undefined;
-  const wanted = plan === undefined ? undefined : typedFor(act, plan, page.model.get().gateway);
+  const isHeld = gateway?.read_only === true && act.id !== 'interface.patch';
+  const plan =
+    phase.name === 'planned' && phase.plan.outcome === 'accepted' && !isHeld ? phase.plan : undefined;
+  const wanted = plan === undefined ? undefined : typedFor(act, plan, gateway);
   return (
     <form
       method="dialog"
@@ -386,6 +395,7 @@ function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
           />
         </label>
       )}
+      {isHeld && <p class="bad">{text.top.readOnly}</p>}
       <div class="buttons">
         <button type="button" onClick={close}>
           {phase.name === 'working' ? text.plan.leave : text.plan.cancel}

@@ -10,7 +10,7 @@ import { HistoryList } from './history.tsx';
 import { useFocusKept } from './key.ts';
 import { rowsOf } from './model.ts';
 import { usePage } from './page.ts';
-import { tabs } from './place.ts';
+import { tabs, type Tab } from './place.ts';
 import { nameInLink } from './link.ts';
 import { Settings } from './settings.tsx';
 import { StateFields } from './state.tsx';
@@ -74,9 +74,9 @@ export function Drawer({ link }: { readonly link: string }) {
   return (
     <section class="drawer" aria-labelledby="drawer-title" ref={drawer}>
       <h2 id="drawer-title" tabIndex={-1} ref={heading}>
-        {name} <span class="soft">{text.one(collection)}</span>
+        <span class="soft">{text.one(collection)}</span> {name}
       </h2>
-      <button type="button" class="close" onClick={() => page.go({ open: '' })}>
+      <button class="close" onClick={() => page.go({ open: '' })}>
         {text.drawer.close}
       </button>
       {read.state === 'reading' && <p class="soft">{text.drawer.loading}</p>}
@@ -84,19 +84,7 @@ export function Drawer({ link }: { readonly link: string }) {
       {read.state === 'read' && (
         <>
           <Acts subject={{ collection, link, name }} resource={read.resource} />
-          <div class="tabs" role="tablist" aria-label={name}>
-            {tabs.map((each) => (
-              <button
-                key={each}
-                type="button"
-                role="tab"
-                aria-selected={each === tab}
-                onClick={() => page.go({ tab: each }, 'replace')}
-              >
-                {text.tabs[each]}
-              </button>
-            ))}
-          </div>
+          <Tabs name={name} tab={tab} />
           <div role="tabpanel" aria-label={text.tabs[tab]}>
             {tab === 'state' && <StateFields subject={{ collection, link, name }} resource={read.resource} />}
             {tab === 'settings' && <Settings subject={{ collection, link, name }} read={read} />}
@@ -105,6 +93,35 @@ export function Drawer({ link }: { readonly link: string }) {
         </>
       )}
     </section>
+  );
+}
+
+function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {
+  const page = usePage();
+  return (
+    <div
+      class="tabs"
+      role="tablist"
+      aria-label={name}
+      onKeyDown={({ key, currentTarget }) => {
+        const at = tabs.indexOf(tab) + Number(key === 'ArrowRight') - Number(key === 'ArrowLeft');
+        const next = tabs[at];
+        if (next === undefined || next === tab) return;
+        page.go({ tab: next }, 'replace');
+        (currentTarget.children[at] as HTMLElement).focus();
+      }}
+    >
+      {tabs.map((each) => (
+        <button
+          key={each}
+          role="tab"
+          aria-selected={each === tab}
+          onClick={() => page.go({ tab: each }, 'replace')}
+        >
+          {text.tabs[each]}
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -125,7 +142,6 @@ function Acts({ subject, resource }: { readonly subject: Subject; readonly resou
         {rows.map(({ row, act }) => (
           <button
             key={act.title}
-            type="button"
             aria-disabled={!row.allowed}
             aria-describedby={row.allowed ? undefined : `may-${row.id}`}
             onClick={() => row.allowed && page.ask(act)}

@@ -1,11 +1,11 @@
 /**
  * A field of a form.
  */
-import { useId } from 'preact/hooks';
-
 import type { Input } from './form.ts';
 
 interface Props {
+  /** The form that the input is in: an id of its own in the page. */
+  readonly form: string;
   readonly input: Input;
   readonly value: string;
   readonly change: (value: string) => void;
@@ -15,13 +15,14 @@ interface Props {
 }
 
 export function InputField({
+  form,
   input: { name, label, type, hint, choices },
   value,
   change,
   isDisabled,
   fault,
 }: Props) {
-  const id = useId();
+  const id = `${form}-${name}`;
   const notes = [hint === undefined ? '' : `${id}-hint`, fault === undefined ? '' : `${id}-fault`];
   const write = ({
     currentTarget,

@@ -3,9 +3,8 @@
  */
 import { linkTo, type Fault, type Operation } from 'gateway-admin-core';
 
-import type { Field } from './field-table.ts';
 import { nameInLink } from './link.ts';
-import { text as words } from './text.ts';
+import type { Field } from './meaning.ts';
 
 /** A value that a person gives. */
 export interface Input {
@@ -16,19 +15,14 @@ export interface Input {
   /** Whether nothing can be planned without the value. */
   readonly isRequired?: boolean;
   readonly choices?: readonly (readonly [value: string, label: string])[];
+  /** The value at first. Default: the first choice, or nothing. */
+  readonly value?: string;
 }
 
 /** The values of inputs, as they are typed. */
 export type Typed = Readonly<Record<string, string>>;
 
 type Values = Readonly<Record<string, unknown>>;
-
-/** The collection that a list of names is about, by the field. */
-const collectionOf: Readonly<Record<string, string>> = {
-  servers: 'servers',
-  filters: 'filters',
-  services: 'services',
-};
 
 /** The values of a resource as texts. A secret is never shown, so its text is empty. */
 export function textsOf(fields: readonly Field[], resource: Values): Typed {
@@ -99,7 +93,7 @@ function valueOf({ name, type, values }: Field, text: string, before: unknown): 
       return text === 'true';
     case 'names':
       return wordsOf(text).map((each) =>
-        each.startsWith('/') ? each.replaceAll('%2C', ',') : linkTo(collectionOf[name] ?? name, each),
+        each.startsWith('/') ? each.replaceAll('%2C', ',') : linkTo(name, each),
       );
     case 'words':
       return wordsOf(text);
@@ -111,7 +105,7 @@ function valueOf({ name, type, values }: Field, text: string, before: unknown): 
 }
 
 /** A number; the text itself if it is none. */
-function numberOf(text: string): number | string {
+export function numberOf(text: string): number | string {
   return /^\s*-?\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : text;
 }
 
@@ -122,10 +116,14 @@ function wordsOf(text: string): readonly string[] {
     .filter((each) => each !== '');
 }
 
-/** The values of lines such as `weight = 2`. A line that nobody has changed stands for what it stood for. */
-function mapOf(text: string, before: Values, values: Field['values']): Values {
+/**
+ * The values of lines such as `weight = 2`; the text itself if a line has no value. A line that nobody has changed stands for
+ * what it stood for.
+ */
+function mapOf(text: string, before: Values, values: Field['values']): Values | string {
   const left = Object.entries(before);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (!lines.every((line) => line.includes('='))) return text;
   return Object.fromEntries(
     lines.map((line) => {
       const at = left.findIndex((entry) => lineOf(entry) === line);
@@ -158,29 +156,4 @@ export function faultsByField(faults: readonly Fault[], patch: readonly Operatio
     found[name] = found[name] === undefined ? detail : `${found[name]}; ${detail}`;
   }
   return found;
-}
-
-const inputTypes: Readonly<Record<Field['type'], Input['type']>> = {
-  text: 'text',
-  number: 'number',
-  flag: 'choice',
-  choice: 'choice',
-  names: 'text',
-  words: 'text',
-  map: 'long',
-};
-
-/** The input of a field, with what the field means. */
-export function inputOf({ name, does, type, choices, isSecret, inDefinition }: Field): Input {
-  const values = type === 'flag' ? ['true', 'false'] : choices;
-  const formats: Partial<Record<Field['type'], string>> = words.formats;
-  const hints = [does, isSecret === true ? words.drawer.secret : undefined, formats[type]];
-  return {
-    name,
-    label: name,
-    isRequired: inDefinition === 'required',
-    hint: hints.filter((each) => each !== undefined).join(' '),
-    type: isSecret === true ? 'password' : values === undefined ? inputTypes[type] : 'choice',
-    ...(values === undefined ? {} : { choices: ['', ...values].map((each) => [each, each] as const) }),
-  };
 }

@@ -7,6 +7,7 @@ import type { Endpoints } from 'gateway-admin-core/client';
 import { restoring, undoing } from './act.ts';
 import { rowFits } from './find.ts';
 import { usePage } from './page.ts';
+import { valueText } from './plan.ts';
 import { useStore } from './store.ts';
 import { Links } from './resource.tsx';
 import { text } from './text.ts';
@@ -78,13 +79,13 @@ function EntryLine({ entry }: { readonly entry: Entry }) {
       </div>
       <div class="buttons">
         {undo === 'possible' ? (
-          <button type="button" onClick={() => page.ask(undoing(id, what))}>
+          <button onClick={() => page.ask(undoing(id, what))}>
             {text.verbs.undo} <span class="hidden">{what}</span>
           </button>
         ) : (
           <span class="soft">{text.history.undo[undo]}</span>
         )}
-        <button type="button" onClick={() => page.ask(restoring(id, when))}>
+        <button onClick={() => page.ask(restoring(id, when))}>
           {text.verbs.restore} <span class="hidden">{when}</span>
         </button>
       </div>
@@ -97,12 +98,26 @@ function whatOf({ events, resources }: Entry): string {
   return `${types.join(', ')} ${resources[0] ?? ''}`.trim();
 }
 
-/** The changes of an event: each operation in a line. */
+interface Operation {
+  readonly op: string;
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** What an event has changed, with the values before and after; or how much it has closed. */
 function changesOf(event: Entry['events'][number]): readonly string[] {
-  const { operations } = event as {
-    readonly operations?: readonly { op: string; path: string; value?: unknown }[];
+  const {
+    operations = [],
+    inverse = [],
+    count,
+    criteria,
+  } = event as Partial<Record<'operations' | 'inverse', readonly Operation[]>> & {
+    readonly count?: number;
+    readonly criteria?: object;
   };
-  return (operations ?? []).map(
-    ({ op, path, value }) => `${op} ${path}${value === undefined ? '' : ` ${JSON.stringify(value)}`}`,
-  );
+  if (count !== undefined) return [`${count.toLocaleString('en')}: ${valueText(criteria)}`];
+  return operations.map(({ path, value }) => {
+    const old = inverse.find((each) => each.op !== 'test' && each.path === path)?.value;
+    return text.plan.sets(path.slice(1), text.plan.becomes(valueText(old), valueText(value)));
+  });
 }

@@ -1,7 +1,10 @@
 /**
- * The fields of each kind of resource, for forms and meanings. The page loads them when a person opens the first resource.
+ * Meanings: the fields of each kind of resource, and what each act does. The page loads them when a person opens the first
+ * resource or dialog.
  */
 import { useEffect, useState } from 'preact/hooks';
+
+import type { Input } from './form.ts';
 
 export interface Field {
   readonly name: string;
@@ -16,21 +19,28 @@ export interface Field {
   readonly isSettable: boolean;
   /** Whether a definition may have the field, and whether it must. */
   readonly inDefinition?: 'optional' | 'required';
+  /** How a form asks for the field. */
+  readonly input: Input;
   /** Whether the field is written and never shown. */
   readonly isSecret?: true;
 }
 
-/** The fields, by the collection of the resources. */
-export type FieldTable = Readonly<Record<string, readonly Field[]>>;
+/** What things mean. */
+export interface Meanings {
+  /** The fields, by the collection of the resources. */
+  readonly fields: Readonly<Record<string, readonly Field[]>>;
+  /** What an act does, by its endpoint. */
+  readonly acts: Readonly<Record<string, string>>;
+}
 
-/** The name of the file with the table. `scripts/console.js` makes the file, and gives its name. */
-declare const fieldTableFile: string;
+/** The name of the file with the meanings. `scripts/console.js` makes the file, and gives its name. */
+declare const meaningsFile: string;
 
-let loading: Promise<FieldTable> | undefined;
+let loading: Promise<Meanings> | undefined;
 
-/** Loads the table, once. */
-export async function loadFieldTable(): Promise<FieldTable> {
-  loading ??= fetch(new URL(`?file=${fieldTableFile}`, location.href)).then((response) => response.json());
+/** Loads the meanings, once. */
+export async function loadMeanings(): Promise<Meanings> {
+  loading ??= fetch(new URL(`?file=${meaningsFile}`, location.href)).then((response) => response.json());
   try {
     return await loading;
   } catch (error) {
@@ -39,12 +49,12 @@ export async function loadFieldTable(): Promise<FieldTable> {
   }
 }
 
-/** The table; empty until it is loaded. */
-export function useFieldTable(): FieldTable {
-  const [table, setTable] = useState<FieldTable>({});
+/** The meanings; none until they are loaded. */
+export function useMeanings(): Meanings {
+  const [meanings, setMeanings] = useState<Meanings>({ fields: {}, acts: {} });
   useEffect(() => {
-    // Without the table, a resource is shown without meanings.
-    loadFieldTable().then(setTable, () => undefined);
+    // Without them, everything is shown without meanings.
+    loadMeanings().then(setMeanings, () => undefined);
   }, []);
-  return table;
+  return meanings;
 }

@@ -12,8 +12,3 @@ export function useNow(): number {
   }, []);
   return now;
 }
-
-/** How long ago an instant of the gateway was, in milliseconds. */
-export function sinceInstant(instant: string): number {
-  return Date.now() - Date.parse(instant);
-}

@@ -15,12 +15,8 @@ export function Outcomes() {
           <span>
             {what} {detail}
           </span>
-          {undo !== undefined && (
-            <button type="button" onClick={() => ask(undo)}>
-              {text.verbs.undo}
-            </button>
-          )}
-          <button type="button" onClick={() => outcomes.set(shown.filter((each) => each.key !== key))}>
+          {undo !== undefined && <button onClick={() => ask(undo)}>{text.verbs.undo}</button>}
+          <button onClick={() => outcomes.set(shown.filter((each) => each.key !== key))}>
             {text.done.dismiss}
           </button>
         </p>

@@ -46,6 +46,8 @@ export interface Page {
   /** Opens the dialog of an act. An open dialog stays. */
   ask(this: void, act: Act): void;
   tell(this: void, outcome: Omit<Outcome, 'key'>): void;
+  /** Shows the outcome of what was taken back no longer. */
+  forget(this: void, undo: Act): void;
   /** Reads everything that an act of this page may have changed. */
   refresh(this: void): void;
   /** Says which sessions the person looks at; `undefined` for none. */
@@ -66,7 +68,6 @@ function createPage(address: string, logInAddress: string): Page {
   let watching: Watch | undefined;
   let wanted: WantedSessions | undefined;
   let outcomeCount = 0;
-
   const tell = (message: Message): void => model.set(reduce(model.get(), message));
 
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
@@ -87,9 +88,9 @@ function createPage(address: string, logInAddress: string): Page {
       if (asked.get() === undefined) asked.set(act);
     },
     tell: (outcome) => {
-      outcomeCount += 1;
-      outcomes.set([{ ...outcome, key: outcomeCount }, ...outcomes.get()].slice(0, 3));
+      outcomes.set([{ ...outcome, key: (outcomeCount += 1) }, ...outcomes.get()].slice(0, 3));
     },
+    forget: ({ given: [id] }) => outcomes.set(outcomes.get().filter(({ undo }) => undo?.given[0] !== id)),
     refresh: () => watching?.refresh(),
     lookAt: (sessions) => {
       wanted = sessions;
@@ -122,25 +123,10 @@ function createPage(address: string, logInAddress: string): Page {
   };
 }
 
-/** After a minute without a key or a movement, nobody looks closely. In milliseconds. */
-const closeMs = 60_000;
-let touched = now();
-
 const surroundings: Surroundings = {
   now,
-  attention: () => {
-    if (document.hidden) return 'none';
-    return now() - touched > closeMs ? 'idle' : 'close';
-  },
-  onAttention: (listener, signal) => {
-    const look = ({ type }: Event): void => {
-      const wasIdle = now() - touched > closeMs;
-      touched = now();
-      if (wasIdle || type === 'visibilitychange') listener();
-    };
-    for (const type of ['pointermove', 'keydown', 'visibilitychange'])
-      document.addEventListener(type, look, { signal });
-  },
+  isHidden: () => document.hidden,
+  onChange: (listener, signal) => document.addEventListener('visibilitychange', listener, { signal }),
 };
 
 let opened: Page | undefined;

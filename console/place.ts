@@ -8,7 +8,7 @@ export const views = ['gateway', 'sessions', 'history'] as const;
 export type View = (typeof views)[number];
 
 export const tabs = ['state', 'settings', 'history'] as const;
-type Tab = (typeof tabs)[number];
+export type Tab = (typeof tabs)[number];
 
 /** The entity tags of sessions, by id. A tag says that the session is still the one that was chosen. */
 export type Chosen = ReadonlyMap<number, string>;

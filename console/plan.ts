@@ -22,18 +22,29 @@ export const planParts = ['closes', 'stays', 'notes', 'changes', 'asks'] as cons
 
 export function sentencesOf(plan: Accepted): PlanSentences {
   const { closes, stays, notes = [] } = plan;
-  // The note about these sessions says more than their number.
-  const isNoted = notes.some(({ code }) => code === 'sessions-lose-connection');
+  // What closes later closes as well.
+  const later = notes.filter(closesLater).map(({ detail }) => detail);
+  const isNothing = closes.sessions + closes.connections === 0;
+  // A note about these sessions says more than their number.
+  const isNoted = later.length > 0 || notes.some(({ code }) => code === 'sessions-lose-connection');
   return {
-    closes: [text.plan.closes(closes.sessions, closes.connections)],
+    closes: [
+      ...(isNothing && later.length > 0 ? [] : [text.plan.closes(closes.sessions, closes.connections)]),
+      ...later,
+    ],
     stays: stays.sessions === 0 || isNoted ? [] : [text.plan.stays(stays.sessions)],
     changes: changesOf(plan),
     asks: plan.effects.map((effect) => {
       const { type, resource, count } = effect as { type: string; resource: string; count?: number };
       return text.plan.asks(type, resource, count);
     }),
-    notes: notes.map(({ detail }) => detail),
+    notes: notes.filter((note) => !closesLater(note)).map(({ detail }) => detail),
   };
+}
+
+/** Whether a note says what a deadline will close. */
+export function closesLater({ code, count }: NonNullable<Accepted['notes']>[number]): boolean {
+  return code === 'closes-at-deadline' && count !== 0;
 }
 
 /** The fields that the events change, with their values before and after. */
@@ -47,7 +58,12 @@ function changesOf({ patch = [], events }: Accepted): readonly string[] {
   return updates.flatMap(({ resource, before, after }) =>
     [...new Set([...Object.keys(before), ...Object.keys(after)])]
       .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-      .map((field) => text.plan.change(resource, field, valueText(before[field]), valueText(after[field]))),
+      .map((field) =>
+        text.plan.sets(
+          `${resource} ${field}`,
+          text.plan.becomes(valueText(before[field]), valueText(after[field])),
+        ),
+      ),
   );
 }
 

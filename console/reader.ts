@@ -28,10 +28,7 @@ export type Readable = Collection | 'gateway' | 'sessions';
 const counterMs = 4600;
 
 /** For what nearly always changes with an event. In milliseconds. */
-const otherMs = 30_000;
-
-/** How many times as long everything waits while nobody looks closely. */
-const idleFactor = 3;
+export const otherMs = 30_000;
 
 /** How often something is read that no event tells of, in milliseconds; `undefined` for what events tell of. */
 function paceOf(model: Model, readable: Readable): number | undefined {
@@ -59,10 +56,10 @@ function paceOf(model: Model, readable: Readable): number | undefined {
 export interface Surroundings {
   /** Milliseconds of a clock that never goes back. */
   now(this: void): number;
-  /** How closely a person looks: at a hidden page not at all, and without a key or a movement for a minute not closely. */
-  attention(this: void): 'close' | 'idle' | 'none';
-  /** Calls a function whenever a person begins to look more closely, until the signal aborts. */
-  onAttention(this: void, listener: () => void, signal: AbortSignal): void;
+  /** Whether nobody sees the page. */
+  isHidden(this: void): boolean;
+  /** Calls a function whenever the page is hidden or seen again, until the signal aborts. */
+  onChange(this: void, listener: () => void, signal: AbortSignal): void;
 }
 
 /** Where a reader tells what it has read. */
@@ -89,13 +86,8 @@ export class Reader {
     this.#listener = listener;
     this.#surroundings = surroundings;
     this.#signal = signal;
-    surroundings.onAttention(() => this.#look(), signal);
+    surroundings.onChange(() => this.#wake(), signal);
     signal.addEventListener('abort', () => this.#wake());
-  }
-
-  /** Counters that were read seldom are read soon. */
-  #look(): void {
-    for (const each of ['services', 'sessions'] as const) this.want(each, againMs);
   }
 
   /** Reads something after a time, or earlier if it is due earlier. */
@@ -107,10 +99,10 @@ export class Reader {
 
   /** Reads until the signal aborts. */
   async run(): Promise<void> {
-    const { now, attention } = this.#surroundings;
+    const { now, isHidden } = this.#surroundings;
     while (!this.#signal.aborted) {
       const [next] = [...this.#due].sort(([, one], [, other]) => one - other);
-      const wait = next === undefined || attention() === 'none' ? Infinity : next[1] - now();
+      const wait = next === undefined || isHidden() ? Infinity : next[1] - now();
       if (next === undefined || wait > 0) {
         await this.#sleep(wait);
         continue;
@@ -119,7 +111,7 @@ export class Reader {
       this.#due.delete(readable);
       await this.#attempt(readable);
       const pace = paceOf(this.#listener.model(), readable);
-      if (pace !== undefined) this.want(readable, attention() === 'idle' ? idleFactor * pace : pace);
+      if (pace !== undefined) this.want(readable, pace);
     }
   }
 

@@ -5,11 +5,11 @@ import { linkTo, type DrainRepresentation } from 'gateway-admin-core';
 
 import { nameInLink } from './link.ts';
 import type { Model, Row, Trail } from './model.ts';
-import { sinceInstant, useNow } from './now.ts';
+import { useNow } from './now.ts';
 import { usePage } from './page.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { durationText, whenText } from './time.ts';
+import { durationText, sinceInstant, whenText } from './time.ts';
 
 /** A link to a resource by its name. */
 export function Link({ collection, name }: { readonly collection: string; readonly name: string }) {
@@ -26,7 +26,6 @@ export function ResourceLink({ link, name }: { readonly link: string; readonly n
   if (!hasDrawer.test(link)) return <>{name}</>;
   return (
     <button
-      type="button"
       class="link"
       data-link={link}
       aria-expanded={open === link}
@@ -101,7 +100,6 @@ export function SessionCount({ row, model }: { readonly row: Row<'services'>; re
     <>
       <Spark trail={model.trails.get(name) ?? []} />
       <button
-        type="button"
         class="link"
         aria-label={`${text.sessions.total(count)}, ${name}`}
         onClick={() => page.go({ view: 'sessions', search: { service: name }, open: '' })}
@@ -150,7 +148,7 @@ export function DrainState({ drain, at }: DrainProps) {
   const { state, sessions, connections, until, then, reason } = drain;
   return (
     <>
-      <strong>{text.drain.words[state]}</strong>: {text.drain.left(sessions, connections)}
+      <strong>{state}</strong>: {text.drain.left(sessions, connections)}
       <Age at={at} />
       {until !== undefined && state === 'draining' && (
         <span class="soft"> {text.drain.until(whenText(Date.parse(until)), then ?? '')}</span>

@@ -63,15 +63,10 @@ function Bar({ part, search, chosen }: BarProps) {
     <p class="bar">
       <span role="status">{part.at === undefined ? '' : text.sessions.total(part.total)}</span>
       <Age at={part.at} />
-      <button
-        type="button"
-        disabled={part.total === 0}
-        onClick={() => page.ask(closingOf(search, words.join(', ')))}
-      >
+      <button disabled={part.total === 0} onClick={() => page.ask(closingOf(search, words.join(', ')))}>
         {words.length === 0 ? text.closeAllSessions : text.closeSessionsThat(words.join(', '))}
       </button>
       <button
-        type="button"
         disabled={chosen.size === 0}
         onClick={() =>
           page.ask(
@@ -84,7 +79,7 @@ function Bar({ part, search, chosen }: BarProps) {
       >
         {text.closeChosen(chosen.size)}
       </button>
-      <button type="button" disabled={chosen.size === 0} onClick={chooseNone}>
+      <button disabled={chosen.size === 0} onClick={chooseNone}>
         {text.sessions.chooseNone}
       </button>
     </p>

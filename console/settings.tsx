@@ -1,17 +1,26 @@
 /**
  * The settings of a resource as a form, which becomes a patch. What a person has typed stays, whatever happens meanwhile.
  */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Operation, Problem } from 'gateway-admin-core';
 
 import { patching, type Subject } from './act.ts';
 import { commandOf } from './connection.ts';
-import { useFieldTable, type Field } from './field-table.ts';
 import { InputField } from './field.tsx';
-import { faultsByField, inputOf, patchOf, textsOf, type Typed } from './form.ts';
+import { faultsByField, patchOf, textsOf, type Typed } from './form.ts';
+import { useMeanings, type Field } from './meaning.ts';
 import { usePage } from './page.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
+
+/** What a person has typed, by the link of the resource. */
+const drafts = new Map<string, Draft>();
+
+interface Draft {
+  /** What the resource was when the person began. */
+  readonly base: ReadResource;
+  readonly typed: Typed;
+}
 
 /** A resource as it was read, and its entity tag. */
 interface ReadResource {
@@ -26,7 +35,7 @@ interface SettingsProps {
 }
 
 export function Settings(props: Omit<SettingsProps, 'fields'>) {
-  const fields = useFieldTable()[props.subject.collection];
+  const fields = useMeanings().fields[props.subject.collection];
   if (fields === undefined) return <p class="soft">{text.drawer.nothing}</p>;
   return <SettingsForm {...props} fields={fields.filter(({ isSettable }) => isSettable)} />;
 }
@@ -34,22 +43,22 @@ export function Settings(props: Omit<SettingsProps, 'fields'>) {
 function SettingsForm({ subject, read, fields }: SettingsProps) {
   const page = usePage();
   const client = useStore(page.client);
-  const [base, setBase] = useState(read);
-  const [typed, setTyped] = useState<Typed>(() => textsOf(fields, read.resource));
+  const [{ base, typed }, setDraft] = useDraft(subject.link, fields, read);
   const [refusal, setRefusal] = useState<{
     readonly problem: Problem;
     readonly patch: readonly Operation[];
   }>();
   const patch = patchOf(fields, base.resource, typed);
   const isOld = base.etag !== read.etag;
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [refusal]);
   useEffect(() => {
     // Nothing is typed: the form shows the values of now.
     if (isOld && patch.length === 0) take();
   }, [read, patch.length]);
 
   function take(): void {
-    setBase(read);
-    setTyped(textsOf(fields, read.resource));
+    setDraft({ base: read, typed: textsOf(fields, read.resource) });
     setRefusal(undefined);
   }
 
@@ -63,22 +72,23 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
     if (problem?.errors === undefined) {
       setRefusal(undefined);
       // What is saved is typed no longer, and the values of now follow.
-      page.ask({ ...act, onDone: () => setTyped(textsOf(fields, base.resource)) });
+      page.ask({ ...act, onDone: () => setDraft({ base, typed: textsOf(fields, base.resource) }) });
     } else setRefusal({ problem, patch });
   }
 
   if (fields.length === 0) return <p class="soft">{text.drawer.nothing}</p>;
   const faults = refusal === undefined ? {} : faultsByField(refusal.problem.errors ?? [], refusal.patch);
   return (
-    <form class="settings" onSubmit={(event) => void plan(event)}>
+    <form class="settings" ref={form} onSubmit={(event) => void plan(event)}>
       {isOld && patch.length > 0 && <ChangedMeanwhile take={take} />}
       {fields.map((field) => (
         <InputField
           key={field.name}
-          input={inputOf(field)}
+          form="settings"
+          input={field.input}
           value={typed[field.name] ?? ''}
           fault={faults[field.name]}
-          change={(value) => setTyped({ ...typed, [field.name]: value })}
+          change={(value) => setDraft({ base, typed: { ...typed, [field.name]: value } })}
         />
       ))}
       {faults[''] !== undefined && <p class="bad">{faults['']}</p>}
@@ -92,6 +102,19 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
       </div>
     </form>
   );
+}
+
+/** The draft of a resource, which outlives its drawer. */
+function useDraft(
+  link: string,
+  fields: readonly Field[],
+  read: ReadResource,
+): readonly [Draft, (draft: Draft) => void] {
+  const [draft, setDraft] = useState(
+    () => drafts.get(link) ?? { base: read, typed: textsOf(fields, read.resource) },
+  );
+  drafts.set(link, draft);
+  return [draft, setDraft];
 }
 
 function ChangedMeanwhile({ take }: { readonly take: () => void }) {

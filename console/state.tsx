@@ -6,8 +6,8 @@ import type { Answer } from 'gateway-admin-core/client';
 
 import { deletingListener, type Subject } from './act.ts';
 import { askToCreate } from './creation.ts';
-import { useFieldTable } from './field-table.ts';
 import { HistoryList } from './history.tsx';
+import { useMeanings } from './meaning.ts';
 import { usePage } from './page.ts';
 import { valueText } from './plan.ts';
 import { DrainState, Links } from './resource.tsx';
@@ -21,7 +21,7 @@ interface Props {
 
 export function StateFields({ subject, resource }: Props) {
   const { collection, link } = subject;
-  const fields = useFieldTable()[collection] ?? [];
+  const fields = useMeanings().fields[collection] ?? [];
   const names = Object.keys(resource).filter((name) => name !== 'may' && name !== 'name' && name !== 'links');
   return (
     <>
@@ -61,7 +61,7 @@ function Why({ link, field }: { readonly link: string; readonly field: string })
   return (
     <>
       {' '}
-      <button type="button" class="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button class="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {text.drawer.why}
         <span class="hidden"> {field}</span>
       </button>
@@ -104,13 +104,13 @@ function Listeners({ service }: { readonly service: string }) {
           <li key={name}>
             {name} <span class="soft">{protocol}</span> {address}
             {port === undefined ? '' : `:${String(port)}`}{' '}
-            <button type="button" class="small" onClick={() => page.ask(deletingListener(service, name))}>
+            <button class="small" onClick={() => page.ask(deletingListener(service, name))}>
               {text.verbs.delete} <span class="hidden">{name}</span>
             </button>
           </li>
         ))}
       </ul>
-      <button type="button" class="small" onClick={() => void askToCreate(page, 'listeners', service)}>
+      <button class="small" onClick={() => void askToCreate(page, 'listeners', service)}>
         {text.add('listeners', service)}
       </button>
     </section>
@@ -130,11 +130,7 @@ function Connections({ server, resource }: { readonly server: string; readonly r
   return (
     <p>
       {text.connections(total)}{' '}
-      <button
-        type="button"
-        class="link"
-        onClick={() => page.go({ view: 'sessions', search: { server }, open: '' })}
-      >
+      <button class="link" onClick={() => page.go({ view: 'sessions', search: { server }, open: '' })}>
         {text.showSessions}
       </button>
     </p>

@@ -227,7 +227,6 @@ interface SmallButtonProps {
 function SmallButton({ title, press, reason }: SmallButtonProps) {
   return (
     <button
-      type="button"
       class="small"
       title={reason}
       aria-disabled={reason !== undefined}

@@ -19,6 +19,56 @@ function one(collection: string): string {
   return collection.replace(/s$/, '');
 }
 
+/** What each act does, by its endpoint. The page loads these texts later. */
+export const acts = {
+  'services.start': 'Its listeners open, and it takes sessions.',
+  'services.stop': 'Its listeners close: new clients are refused. Open sessions continue.',
+  'services.drain':
+    'Its listeners close: new clients are refused. What is left is counted, and a deadline can end the drain.',
+  'services.resume': 'The drain ends, and the service is again as it was before.',
+  'services.closeSessions': 'The clients are cut off now. They may connect again.',
+  'services.delete': 'It goes out of the configuration. Undo brings it back.',
+  'services.create': 'Clients reach a service by its listeners, which you add then.',
+  'services.createListener': 'The service listens at one more address.',
+  'services.deleteListener': 'New clients are refused there. Open sessions continue.',
+  'servers.setMaintenance':
+    'The server takes no new sessions until maintenance is cleared. To wait until it is empty, drain it instead.',
+  'servers.clearMaintenance': 'The server takes sessions again.',
+  'servers.drain':
+    'The server takes no new sessions. What is left is counted, and a deadline can end the drain.',
+  'servers.resume': 'The drain ends, and the server takes sessions again.',
+  'servers.closeConnections': 'The connections are cut off now. Services may open new ones.',
+  'servers.delete': 'It goes out of the configuration. Undo brings it back.',
+  'servers.create':
+    'The server is used once a service lists it, and its state is known once a monitor lists it.',
+  'monitors.create': 'It looks at the servers that it lists.',
+  'monitors.delete': 'It goes out of the configuration. Undo brings it back.',
+  'monitors.start': 'It looks at its servers again.',
+  'monitors.stop': 'Nobody looks at its servers then, and they are shown as they were.',
+  'filters.delete': 'It goes out of the configuration. Undo brings it back.',
+  'filters.create': 'The filter is used once a service lists it.',
+  'sessions.close': 'The clients are cut off now. They may connect again.',
+  'sessions.closeMany': 'The clients are cut off now. They may connect again.',
+  'users.create': 'Users log in to this interface. From the first one on, everybody must log in.',
+  'users.patch': 'Whoever is logged in with this name must log in again.',
+  'users.delete': 'Whoever is logged in with this name is logged out.',
+  'interface.patch': 'While it is read-only, every change is refused. Sessions and drains go on.',
+  'gateway.flushLogs': 'Pending messages are written, and the log files are opened anew.',
+  'commands.abandon': 'Its outcome stays unknown, and others may change what it holds.',
+  'history.undo': 'This change alone is taken back.',
+  'history.restore': 'Everything is as it was right after that change: later changes are taken back.',
+  'fleet.retry': 'The gateway of this node is asked again at once.',
+  'fleet.forget': 'For a node that will not come back.',
+} as const;
+
+/** How the value of a field is typed, by the type of the field. The page loads these texts later. */
+export const formats = {
+  names: 'With commas between.',
+  words: 'With commas between.',
+  map: 'A line for each: name = value.',
+  secret: 'Write-only. Empty: stays as it is.',
+} as const;
+
 export const text = {
   views: { gateway: 'Gateway', sessions: 'Sessions', history: 'History' },
   tabs: { state: 'State', settings: 'Settings', history: 'History' },
@@ -27,7 +77,7 @@ export const text = {
     servers: 'Servers',
     monitors: 'Monitors',
     filters: 'Filters',
-    users: 'Users',
+    users: 'Users of this interface',
     fleet: 'Nodes',
     listeners: 'Listeners',
     alerts: 'Alerts',
@@ -64,7 +114,7 @@ export const text = {
     abandon: 'Abandon',
     forget: 'Forget',
     undo: 'Undo',
-    restore: 'Restore this state',
+    restore: 'Restore the state after this',
   },
   drain: {
     timeout: 'Deadline, in minutes from now',
@@ -75,7 +125,6 @@ export const text = {
     reason: 'Reason, for other operators',
     left: (sessions: number, connections: number) =>
       sessions + connections === 0 ? 'nothing left' : `${closing(sessions, connections)} left`,
-    words: { draining: 'draining', drained: 'drained' },
     until: (time: string, then: string) => `until ${time}, then ${then}`,
   },
   plan: {
@@ -87,8 +136,7 @@ export const text = {
       `${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}.`,
     asks: (type: string, resource: string, count: number | undefined) =>
       `${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`,
-    change: (resource: string, field: string, before: string, after: string) =>
-      `${resource} ${field}: ${before} → ${after}`,
+    becomes: (before: string, after: string) => `${before} → ${after}`,
     sets: (path: string, value: string) => `${path}: ${value}`,
     nothing: 'nothing',
     unchanged: 'This changes nothing.',
@@ -122,7 +170,7 @@ export const text = {
       `${title} and close ${closing(sessions, connections)}`,
   },
   closeSession: (id: string, user: string) => `Close session ${id} of ${user}`,
-  hold: (gateway: string) => `Hold all changes of ${gateway}`,
+  hold: (gateway: string) => `Make ${gateway} read-only`,
   release: (gateway: string) => `Allow changes of ${gateway} again`,
   flushLogs: 'Flush the logs',
   retryBehind: 'Retry what this node is behind',
@@ -136,11 +184,6 @@ export const text = {
   connections: (count: number) => `${counted(count, 'connection')}.`,
   showSessions: 'Show their sessions',
   changePassword: (name: string) => `Change the password of ${name}`,
-  formats: {
-    names: 'With commas between.',
-    words: 'With commas between.',
-    map: 'A line for each: name = value.',
-  },
   closeSessionsOf: (service: string) => `Close the sessions of ${service}`,
   closeConnectionsOf: (server: string) => `Close the connections to ${server}`,
   closeSessionsThat: (words: string) => `Close the sessions ${words}`,
@@ -176,7 +219,7 @@ export const text = {
     inFlight: (count: number) => `${counted(count, 'command')} in flight`,
     unknown: 'outcome unknown',
     progress: (done: number, of: number) => `${done.toLocaleString('en')} of ${of.toLocaleString('en')}`,
-    readOnly: 'Changes are held: read-only mode.',
+    readOnly: 'Read-only: every change is refused.',
     anonymous: 'no log-in',
     logOut: 'Log out',
   },
@@ -224,21 +267,20 @@ export const text = {
   },
   drawer: {
     close: 'Close the drawer',
-    why: 'Why?',
+    why: 'Last change',
     gone: 'There is no such thing any more.',
     plan: 'Show what this changes',
     reset: 'Reset',
     changedMeanwhile: 'The settings have changed since you began.',
-    take: 'Take the new values',
-    secret: 'Write-only. Empty: stays as it is.',
+    take: 'Discard my edits',
     nothing: 'No settings can be changed.',
     mayNot: 'Not possible:',
     loading: 'Reading …',
   },
   history: {
-    undo: { possible: '', refused: 'a later change is in the way', irreversible: 'cannot be undone' },
+    undo: { possible: '', refused: 'changed or undone later', irreversible: 'cannot be undone' },
   },
-  events: { title: 'Live' },
+  events: { title: 'Events since you opened this page' },
   state: { down: 'down' },
   node: { alive: 'alive', silent: 'silent', behind: (count: number) => counted(count, 'resource') },
   limit: (limit: number) => (limit === 0 ? '' : ` of ${limit.toLocaleString('en')}`),

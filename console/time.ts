@@ -29,3 +29,8 @@ export function whenText(at: number, now = Date.now()): string {
     ? time
     : `${when.toLocaleDateString([], { dateStyle: 'medium' })} ${time}`;
 }
+
+/** How long ago an instant of the gateway was, in milliseconds. */
+export function sinceInstant(instant: string): number {
+  return Date.now() - Date.parse(instant);
+}

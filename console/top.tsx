@@ -3,12 +3,12 @@
  */
 import type { Act } from './act.ts';
 import { rowsOf, type Model } from './model.ts';
-import { sinceInstant, useNow } from './now.ts';
+import { useNow } from './now.ts';
 import { usePage } from './page.ts';
 import { ResourceLink } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
-import { durationText } from './time.ts';
+import { durationText, sinceInstant } from './time.ts';
 
 export function Top() {
   const page = usePage();
@@ -18,7 +18,7 @@ export function Top() {
   return (
     <header>
       <h1>
-        <button type="button" class="link" onClick={() => page.go({ open: '/' })}>
+        <button class="link" onClick={() => page.go({ open: '/' })}>
           {gateway?.name ?? 'Gateway'}
         </button>
         {gateway?.environment !== undefined && <span class="environment">{gateway.environment}</span>}
@@ -30,11 +30,7 @@ export function Top() {
           ? text.top.anonymous
           : [gateway.user, gateway.role].filter((each) => each !== undefined).join(', ')}
       </span>
-      {hasOwnLogIn && gateway?.user !== undefined && (
-        <button type="button" onClick={page.logOut}>
-          {text.top.logOut}
-        </button>
-      )}
+      {hasOwnLogIn && gateway?.user !== undefined && <button onClick={page.logOut}>{text.top.logOut}</button>}
       <Alerts model={model} />
       <InFlight model={model} />
     </header>
@@ -92,7 +88,7 @@ function InFlight({ model }: { readonly model: Model }) {
           {progress !== undefined && ` ${text.top.progress(progress.done, progress.of)}`}
           {outcome === 'unknown' && <strong class="bad"> {text.top.unknown} </strong>}
           {outcome === 'unknown' && (
-            <button type="button" onClick={() => page.ask(abandoning(id, `${type} ${resource}`))}>
+            <button onClick={() => page.ask(abandoning(id, `${type} ${resource}`))}>
               {text.verbs.abandon}
             </button>
           )}

@@ -4,7 +4,7 @@
 import type { Client, EventOptions, ShownEvent } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';
 
-import { Reader, type Listener, type Surroundings } from './reader.ts';
+import { otherMs, Reader, type Listener, type Surroundings } from './reader.ts';
 import { collections, isOfLogIn, type Collection, type Model } from './model.ts';
 
 /** Everything but what every client of a service causes. */
@@ -25,8 +25,9 @@ function toldBy(type: ShownEvent['type']): Collection | undefined {
 const settleMs = 60;
 const alertsSettleMs = 400;
 
-/** How long until a stream that was refused is tried again, in milliseconds. */
+/** How long until a stream that was refused is tried again: at first, and at most. In milliseconds. */
 const againMs = 2000;
+const longestAgainMs = 30_000;
 
 export interface Watch {
   /** Reads everything soon: this page has changed something. */
@@ -52,15 +53,15 @@ export function watch(
     } else tell({ type: 'failed', detail: problem.detail, at: now() });
   };
   const reader = new Reader(client, { tell, model, wanted, refuse }, surroundings, signal);
-  const refresh = (): void => {
-    for (const each of ['gateway', 'sessions', ...collections] as const) reader.want(each);
+  const refresh = (afterMs = 0): void => {
+    for (const each of ['gateway', 'sessions', ...collections] as const) reader.want(each, afterMs);
   };
   void reader.run();
   void followEvents(client, signal, {
     onState: (state) => {
       tell({ type: 'stream', state, at: now() });
-      // No event tells of what has happened before the stream was open.
-      if (state === 'open') refresh();
+      // No event tells of what happens while the stream is not open.
+      refresh(state === 'open' ? 0 : otherMs);
     },
     onGap: (isRestart) => tell({ type: 'gap', isRestart, at: now() }),
     onEvent: (id, event) => {
@@ -92,7 +93,9 @@ interface Followed {
 async function followEvents(client: Client, signal: AbortSignal, followed: Followed): Promise<void> {
   const { onState, onGap, onEvent, onFailure } = followed;
   let last: string | undefined;
+  let waitMs = againMs;
   const onStreamState = (state: 'open' | 'waiting'): void => {
+    waitMs = againMs;
     if (!signal.aborted) onState(state);
   };
   while (!signal.aborted) {
@@ -111,7 +114,9 @@ async function followEvents(client: Client, signal: AbortSignal, followed: Follo
       if (isOver(signal)) return;
       onState('waiting');
       onFailure(error);
-      await new Promise((resolve) => setTimeout(resolve, againMs));
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      // An interface with too many readers is not asked by all of them all the time.
+      waitMs = Math.min(2 * waitMs, longestAgainMs);
     }
   }
 }

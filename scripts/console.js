@@ -8,11 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { minify } from '@swc/core';
 import { build } from 'esbuild';
 
-import { fieldTable } from './field-table.js';
+import { fieldsOfKinds } from './meaning.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-const fields = fileOf('fields', 'json', 'application/json', JSON.stringify(fieldTable));
+const { acts, formats } = await imported('console/text.ts');
+const meant = { fields: fieldsOfKinds(formats), acts };
+const meanings = fileOf('meanings', 'json', 'application/json', JSON.stringify(meant));
 const [script, style] = await Promise.all([
   bundled('console/main.tsx').then(smaller),
   bundled('console/style.css'),
@@ -20,7 +22,7 @@ const [script, style] = await Promise.all([
 const files = [
   fileOf('main', 'js', 'text/javascript', script),
   fileOf('style', 'css', 'text/css', style),
-  fields,
+  meanings,
 ];
 const html = readFileSync(`${root}console/index.html`, 'utf8')
   .replace(/\s*\n\s*/g, '\n')
@@ -32,6 +34,12 @@ const module = Object.entries({ html, version: hashOf(html), files })
 mkdirSync(`${root}dist/console`, { recursive: true });
 writeFileSync(`${root}dist/console/page.js`, module);
 
+/** The exports of a module of the page without imports. */
+async function imported(entry) {
+  const { outputFiles } = await build({ absWorkingDir: root, entryPoints: [entry], write: false });
+  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+}
+
 async function bundled(entry) {
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -41,14 +49,14 @@ async function bundled(entry) {
     write: false,
     format: 'esm',
     target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
+    ...{ tsconfigRaw: {}, jsx: 'transform', jsxFactory: 'h', jsxFragment: 'Fragment' },
+    inject: entry.endsWith('.tsx') ? [`${root}console/element.ts`] : [],
     legalComments: 'none',
     alias: {
       'gateway-admin-core/client': `${root}src/client/index.ts`,
       'gateway-admin-core': `${root}src/index.ts`,
     },
-    define: { fieldTableFile: JSON.stringify(fields.name) },
+    define: { meaningsFile: JSON.stringify(meanings.name) },
   });
   return outputFiles[0].text;
 }

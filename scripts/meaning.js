@@ -17,9 +17,11 @@ const kinds = {
 /** What acts change, and no form. */
 const changedByActs = ['drain', 'state', 'status'];
 
-export const fieldTable = tableOfFields();
+/** The types of inputs, by the types of fields. */
+const inputTypes = { flag: 'choice', names: 'text', words: 'text', map: 'long' };
 
-function tableOfFields() {
+/** The fields by collection, with how the values of each type are typed. */
+export function fieldsOfKinds(formats) {
   return Object.fromEntries(
     Object.entries(kinds).map(([collection, kind]) => {
       const definition = schemas[`${kind}Definition`];
@@ -30,19 +32,35 @@ function tableOfFields() {
         patch === undefined ? [] : settableIn(patch).filter((name) => !changedByActs.includes(name));
       return [
         collection,
-        Object.entries(all).map(([name, schema]) => ({
-          name,
-          does: schema.description,
-          ...typeOf(schema),
-          isSettable: settable.includes(name),
-          ...(isDefined(name, definition) && {
-            inDefinition: definition.required.includes(name) ? 'required' : 'optional',
-          }),
-          ...(!(name in shown) && schema.type === 'string' && { isSecret: true }),
-        })),
+        Object.entries(all)
+          .map(([name, schema]) => ({
+            name,
+            does: schema.description,
+            ...typeOf(schema),
+            isSettable: settable.includes(name),
+            ...(isDefined(name, definition) && {
+              inDefinition: definition.required.includes(name) ? 'required' : 'optional',
+            }),
+            ...(!(name in shown) && schema.type === 'string' && { isSecret: true }),
+          }))
+          .map((field) => ({ ...field, input: inputOf(field, formats) })),
       ];
     }),
   );
+}
+
+/** How a form asks for a field. What is not chosen is left out. */
+function inputOf({ name, does, type, choices, isSecret, inDefinition }, formats) {
+  const values = type === 'flag' ? ['true', 'false'] : choices;
+  const format = isSecret ? formats.secret : formats[type];
+  return {
+    name,
+    label: name,
+    isRequired: inDefinition === 'required',
+    hint: format === undefined ? does : `${does} ${format}`,
+    type: isSecret ? 'password' : (inputTypes[type] ?? type),
+    choices: values && ['', ...values].map((each) => [each, each]),
+  };
 }
 
 /** The fields that operations of a patch may set. */

@@ -46,22 +46,25 @@ export function closeEach(client: Client, chosen: readonly ChosenSession[]): Clo
   const conditionOf = ({ etag }: ChosenSession): object => (etag === undefined ? {} : { ifMatch: etag });
   const plan: CloseEach['plan'] = async (options) => {
     const plans: (Accepted | undefined)[] = [];
-    let refused: Answer<Plan> | undefined;
+    let ended: Answer<Plan> | undefined;
     for (const each of chosen) {
       const answer = await close.plan(each.id, { ...options, ...conditionOf(each) });
       const problem = answer.ok ? (answer.value as { readonly problem?: Problem }).problem : answer.problem;
+      if (answer.ok && problem === undefined) plans.push(answer.value as Accepted);
       // One that was chosen from a list and has ended needs no closing. One that a person has typed may be mistyped.
-      if (problem !== undefined && !(each.etag !== undefined && hasEnded(problem))) return answer;
-      if (problem !== undefined) refused = answer;
-      plans.push(problem === undefined && answer.ok ? (answer.value as Accepted) : undefined);
+      else if (each.etag === undefined || problem === undefined || !hasEnded(problem)) return answer;
+      else {
+        plans.push(undefined);
+        ended = answer;
+      }
     }
     const left = plans.filter((each) => each !== undefined);
-    if (left.length === 0 && refused !== undefined) return refused;
+    if (left.length === 0 && ended !== undefined) return ended;
     const mark = plans.map((each) => each?.mark).join(' ');
     return { ok: true, value: { ...joined(left), mark }, etag: undefined };
   };
-  const send = async (options: CommandOptions = {}): Promise<Answer<CommandOutcome>> => {
-    const marks = options.mark?.split(' ') ?? [];
+  const send = async ({ mark: whole, ...options }: CommandOptions = {}): Promise<Answer<CommandOutcome>> => {
+    const marks = whole?.split(' ') ?? [];
     const done: CommandOutcome[] = [];
     for (const [at, each] of chosen.entries()) {
       // Of a session that had ended at the plan, there is no mark.

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createSnapshot, routes, type Admin, type AdminRequest, type May } from 'gateway-admin-core';
 import {
+  closeEach,
   createClient,
   sendTo,
   sendWithFetch,
@@ -503,4 +504,39 @@ describe('withEtags', () => {
       ]);
     },
   );
+});
+
+describe('closeEach', () => {
+  const etagOf = async (client: Client, id: number): Promise<string> => {
+    const answer = await client.sessions.get(id);
+    return answer.ok ? (answer.etag ?? '') : '';
+  };
+
+  it('leaves out a chosen session that has ended, and closes no later one with its id', async () => {
+    const admin = run();
+    const client = createClient(sendTo(admin));
+    const chosen = await Promise.all([1, 2].map(async (id) => ({ id, etag: await etagOf(client, id) })));
+    admin.report({ type: 'session.closed', id: 1, connected: Date.parse('2016-09-09T11:12:37Z') });
+    const close = closeEach(client, chosen);
+    const plan = await close.plan();
+    expect(plan).toMatchObject({ value: { outcome: 'accepted', closes: { sessions: 1 } } });
+    // Somebody else gets the id.
+    const connected = Date.parse('2016-09-09T12:00:00Z');
+    admin.report({
+      ...{ type: 'session.opened', id: 1, state: 'ready', user: 'eve', address: '192.0.2.8' },
+      ...{ service: 'Backup', connected },
+    });
+    const mark = plan.ok && plan.value.outcome !== 'refused' ? plan.value.mark : '';
+    expect(await close({ mark })).toMatchObject({ value: { closed: { sessions: 1 } } });
+    expect([...admin.snapshot.sessions].map(({ id }) => id)).toEqual([1, 3]);
+  });
+
+  it('is refused if all chosen sessions have ended, or if one that was typed does not exist', async () => {
+    const admin = run();
+    const client = createClient(sendTo(admin));
+    const ended = [{ id: 1, etag: await etagOf(client, 1) }];
+    admin.report({ type: 'session.closed', id: 1, connected: Date.parse('2016-09-09T11:12:37Z') });
+    for (const chosen of [ended, [{ id: 2 }, { id: 77 }]])
+      expect(JSON.stringify(await closeEach(client, chosen).plan())).toContain('session-not-found');
+  });
 });

@@ -59,8 +59,15 @@ const walk: Walk = {
     await page.locator('dialog .primary').click();
     await page.locator('.outcome').waitFor();
     await button(page, 'Close the drawer').click();
-    await page.getByRole('complementary', { name: 'Live' }).getByText('service.stopped').waitFor();
-    await page.getByRole('complementary', { name: 'Live' }).getByText('server.reported').last().waitFor();
+    await page
+      .getByRole('complementary', { name: /^Events since/ })
+      .getByText('service.stopped')
+      .waitFor();
+    await page
+      .getByRole('complementary', { name: /^Events since/ })
+      .getByText('server.reported')
+      .last()
+      .waitFor();
   },
   'the history of a service': async (page) => {
     await page

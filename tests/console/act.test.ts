@@ -68,6 +68,52 @@ describe('an act of the console', () => {
       await planned(page);
       await confirm(page, 'Undo “Stop Sales”');
       expect(await fieldOf(client, 'state')).toBe('started');
+      // What was taken back is offered no more.
+      expect(await page.locator('.outcome').allInnerTexts()).toEqual([
+        expect.stringContaining('Undo “Stop Sales”'),
+      ]);
+    }),
+  );
+
+  it(
+    'is undone alone, whatever another operator has done since',
+    inBrowser(async (page) => {
+      const { client, admin } = await open(page);
+      await ask(page, 'Stop Sales');
+      const stop = dialog(page).getByRole('button', { name: 'Stop Sales', exact: true });
+      // The other change settles between the answer and the search for the way back.
+      await page.route(/\/history/, async (route) => {
+        await client.services.stop('Reports');
+        await route.continue();
+      });
+      await stop.click();
+      await dialog(page).waitFor({ state: 'detached' });
+      await outcome(page).getByRole('button', { name: 'Undo' }).click();
+      await planned(page);
+      await confirm(page, 'Undo “Stop Sales”');
+      expect(await fieldOf(client, 'state')).toBe('started');
+      expect(admin.snapshot.services.find('reports')?.state).toBe('stopped');
+    }),
+  );
+
+  it(
+    'says what it does, also where its plan closes nothing at once',
+    inBrowser(async (page) => {
+      await open(page);
+      await ask(page, 'Stop Sales');
+      await dialog(page).getByText('new clients are refused').waitFor();
+      await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+      await ask(page, 'Drain Sales');
+      await page.getByLabel('Deadline, in minutes from now').fill('0.5');
+      await page.getByLabel('Reason, for other operators').fill('kernel');
+      await dialog(page).getByText('What is left of Sales is closed after 30 s').waitFor();
+      expect(await dialog(page).innerText()).not.toMatch(/Closes\s+nothing|Stays/);
+      await page.getByLabel('Type “Sales” to go on').fill('Sales');
+      await confirm(page, 'Drain Sales');
+      // A change of a drain begins with what the drain has.
+      await ask(page, 'Drain Sales');
+      expect(await page.getByLabel('Reason, for other operators').inputValue()).toBe('kernel');
+      expect(await page.getByLabel('Deadline, in minutes from now').inputValue()).toBe('1');
     }),
   );
 
@@ -115,7 +161,10 @@ describe('an act of the console', () => {
       await page.getByRole('row').getByRole('button', { name: 'Old Sales', exact: true }).click();
       await ask(page, 'Delete Old Sales');
       await confirm(page, 'Delete Old Sales');
-      await page.getByRole('complementary', { name: 'Live' }).getByText('service.deleted').waitFor();
+      await page
+        .getByRole('complementary', { name: /^Events since/ })
+        .getByText('service.deleted')
+        .waitFor();
     }),
   );
 
@@ -184,15 +233,32 @@ describe('what may not be done', () => {
       await ask(page, 'Stop Sales');
       await dialog(page).getByRole('button', { name: 'Cancel' }).click();
       await button(page, 'gw-1').click();
-      await ask(page, 'Hold all changes of gw-1');
-      await confirm(page, 'Hold all changes of gw-1');
-      await page.getByText('Changes are held: read-only mode.').waitFor();
+      await ask(page, 'Make gw-1 read-only');
+      await confirm(page, 'Make gw-1 read-only');
+      await page.getByText('Read-only: every change is refused.').waitFor();
       await page.getByText('Not possible: Flush the logs').waitFor();
       // Without a fleet, nothing is behind.
       expect(await page.getByText('Retry what this node is behind').count()).toBe(0);
       await page.goBack();
       await page.locator('button[aria-disabled="true"]', { hasText: 'Stop Sales' }).waitFor();
       expect(admin.readOnly).toBe(true);
+    }),
+  );
+});
+
+describe('what the history offers while all changes are held', () => {
+  it(
+    'is planned, and not done',
+    inBrowser(async (page) => {
+      const { client } = await open(page);
+      await client.services.stop('Sales');
+      await client.interface.patch([{ op: 'replace', path: '/read_only', value: true }]);
+      await page.goto(`${page.url().split('#')[0] ?? ''}#history`);
+      await page.reload();
+      await page.getByRole('button', { name: /^Undo/ }).click();
+      await planned(page);
+      await dialog(page).getByText('Read-only: every change is refused.').waitFor();
+      expect(await dialog(page).locator('[type=submit]').count()).toBe(0);
     }),
   );
 });
@@ -256,9 +322,43 @@ describe('a form of the console', () => {
       await client.services.patch('Sales', other);
       await page.getByText('The settings have changed since you began.').waitFor();
       expect(await field.inputValue()).toBe('50');
-      await button(page, 'Take the new values').click();
+      await button(page, 'Discard my edits').click();
       expect(await field.inputValue()).toBe('100');
       expect(await page.getByLabel('connection_timeout', { exact: true }).inputValue()).toBe('9');
+    }),
+  );
+});
+
+describe('what is typed in a form', () => {
+  it(
+    'is there again when the drawer is opened again, and a fault has the focus',
+    inBrowser(async (page) => {
+      await open(page);
+      await page.getByRole('tab', { name: 'Settings' }).click();
+      const field = page.getByLabel('max_connection', { exact: true });
+      await field.fill('many');
+      await button(page, 'Close the drawer').click();
+      await page.getByRole('row').getByRole('button', { name: 'Sales', exact: true }).first().click();
+      await page.getByRole('tab', { name: 'State' }).press('ArrowRight');
+      expect(await field.inputValue()).toBe('many');
+      await button(page, 'Show what this changes').click();
+      await page.waitForFunction(() => document.activeElement?.matches('[name=max_connection]'));
+      await button(page, 'Reset').click();
+      expect(await field.inputValue()).toBe('100');
+    }),
+  );
+});
+
+describe('the history', () => {
+  it(
+    'has the values before and after each change, and how much was closed',
+    inBrowser(async (page) => {
+      const { client } = await open(page);
+      await client.services.patch('Sales', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+      await client.sessions.closeMany({ service: 'Sales' });
+      await page.getByRole('navigation').getByRole('button', { name: 'History' }).click();
+      await page.getByText('max_connection: 100 → 7', { exact: true }).waitFor();
+      await page.getByText('30: service Sales', { exact: true }).waitFor();
     }),
   );
 });

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { inBrowser } from '../support/browser.ts';
 import { documentWithUser, password, serveConsole } from './served-console.ts';
 
-const drawer = (page: Page) => page.getByRole('region', { name: 'Sales service' });
+const drawer = (page: Page) => page.getByRole('region', { name: 'service Sales' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const fragment = (page: Page): string => new URL(page.url()).hash;
 
@@ -119,7 +119,7 @@ describe('the address of the console, in a real browser', () => {
       // The tab is part of the place that was left.
       await drawer(page).getByText('None.').first().waitFor();
       await page.goBack();
-      await page.getByRole('complementary', { name: 'Live' }).waitFor();
+      await page.getByRole('complementary', { name: /^Events since/ }).waitFor();
       expect(fragment(page)).toBe('');
       await page.goForward();
       await drawer(page).getByText('None.').first().waitFor();

@@ -18,6 +18,7 @@ import {
 } from '../../console/act.ts';
 import { commandOf } from '../../console/connection.ts';
 import type { Typed } from '../../console/form.ts';
+import { acts } from '../../console/text.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { fieldTable } from './built-fields.ts';
 import { acceptedIn, plannedActs, planOf } from './every-act.ts';
@@ -47,6 +48,18 @@ describe('an act on a resource', () => {
       const hasNothingToClose = act.closesAll === true && outcome === 'unchanged';
       expect([act.title, outcome === 'unchanged']).toEqual([act.title, isMoot || hasNothingToClose]);
     }
+  });
+
+  it('says what it does, and so does each creation', async () => {
+    const planned = (await plannedActs(runAdmin().admin)).map(({ act }) => act.id);
+    const created = ['services', 'servers', 'monitors', 'filters', 'users'].map((each) => `${each}.create`);
+    const others = ['users.patch', 'users.delete', 'sessions.closeMany', 'commands.abandon', 'fleet.forget'];
+    const ways = ['history.undo', 'history.restore', 'services.createListener', 'services.deleteListener'];
+    expect(new Set(Object.keys(acts))).toEqual(
+      new Set([...planned, ...created, ...others, ...ways, 'fleet.retry']),
+    );
+    for (const id of Object.keys(acts))
+      expect(commandOf(client(runAdmin().admin), id as never)).toBeDefined();
   });
 
   it('has a button that names the thing, and the number of what closes', async () => {
@@ -84,11 +97,11 @@ describe('an act on a resource', () => {
         closesAll || takesLast ? subject.name : undefined,
       ]);
       const gateway = { name: 'Main', environment: 'production' } as never;
-      expect(typedFor(act, plan, gateway)).toBe('Main');
-      expect(typedFor(act, plan, { environment: 'production' } as never)).toBe('production');
-      expect(typedFor(act, plan, { name: 'Main', environment: 'test' } as never)).toBe(
-        typedFor(act, plan, undefined),
-      );
+      // The same word for everything would be typed without reading.
+      const own = typedFor(act, plan, undefined);
+      expect(typedFor(act, plan, gateway)).toBe(own ?? 'Main');
+      expect(typedFor(act, plan, { environment: 'production' } as never)).toBe(own ?? 'production');
+      expect(typedFor(act, plan, { name: 'Main', environment: 'test' } as never)).toBe(own);
     }
   });
 });

@@ -7,6 +7,7 @@ import { applyPatch, type Json } from 'gateway-admin-core/json';
 import { commandOf } from '../../console/connection.ts';
 import type { Field } from '../../console/meaning.ts';
 import { definitionOf, faultsByField, patchOf, textsOf, type Typed } from '../../console/form.ts';
+import { formats } from '../../console/text.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { fieldTable } from './built-fields.ts';
 
@@ -250,10 +251,19 @@ describe('the form of a new resource', () => {
     });
   });
 
+  it('sends lines as they are if one of them has no value: the interface says what is wrong', () => {
+    const fields = fieldTable['servers']?.filter((each) => each.name === 'parameters') ?? [];
+    const patch = patchOf(fields, {}, { parameters: 'weight = 2\nfoo' });
+    expect(patch).toEqual([{ op: 'add', path: '/parameters', value: 'weight = 2\nfoo' }]);
+  });
+
   it('says what each field means, hides secrets, and has a choice where the values are few', () => {
     for (const field of Object.values(fieldTable).flat()) {
       const { hint = '', type, choices } = field.input;
-      expect(hint.startsWith(field.does)).toBe(true);
+      const format = Object.entries(formats).find(
+        ([each]) => each === (field.isSecret ? 'secret' : field.type),
+      );
+      expect(hint).toBe([field.does, ...(format ?? []).slice(1)].join(' '));
       expect(type === 'password').toBe(field.isSecret === true);
       expect(type === 'choice').toBe(['choice', 'flag'].includes(field.type));
       // What is not chosen is left out.

@@ -12,9 +12,10 @@ import { serveConsole } from './served-console.ts';
 function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const { activeElement: element } = document;
-    return element === document.body
-      ? ''
-      : (element?.getAttribute('aria-label') ?? element?.textContent ?? '');
+    if (element === document.body) return '';
+    const label =
+      element?.getAttribute('aria-label') ?? (element as HTMLInputElement).labels?.[0]?.textContent;
+    return label ?? element?.textContent ?? '';
   });
 }
 
@@ -61,10 +62,10 @@ describe('the keys of the console, in a real browser', () => {
       await press(page, 'ArrowDown');
       await expectFocus(page, 'Old Sales');
       await press(page, 'Enter');
-      await expectFocus(page, 'Old Sales service');
+      await expectFocus(page, 'service Old Sales');
       await page.getByRole('tab', { name: 'State' }).waitFor();
       await press(page, 'Escape');
-      await page.getByRole('complementary', { name: 'Live' }).waitFor();
+      await page.getByRole('complementary', { name: /^Events since/ }).waitFor();
       await expectFocus(page, 'Old Sales');
       await press(page, 'ArrowUp');
       await expectFocus(page, 'Sales');
@@ -103,7 +104,7 @@ describe('the keys of the console, in a real browser', () => {
       await press(page, 'Space');
       await page.getByRole('button', { name: 'Close 1 chosen session' }).waitFor();
       await press(page, 'Enter');
-      await expectFocus(page, '1 session');
+      await expectFocus(page, 'session 1');
       await press(page, 'Escape');
       await expectFocus(page, 'Choose 1, bob');
       await press(page, 'g', 'h');
@@ -133,7 +134,7 @@ describe('the keys of the console, in a real browser', () => {
     inBrowser(async (page) => {
       const { admin } = await open(page, '#?open=/services/Sales');
       await page.getByRole('tab', { name: 'State' }).waitFor();
-      await expectFocus(page, 'Sales service');
+      await expectFocus(page, 'service Sales');
       await tabTo(page, 'Drain Sales');
       await press(page, 'Enter');
       const dialog = page.getByRole('dialog', { name: 'Drain Sales' });
@@ -154,7 +155,9 @@ describe('the keys of the console, in a real browser', () => {
       await page.keyboard.type('new kernel');
       await planned;
       await dialog.getByRole('button', { name: 'Drain Sales' }).waitFor();
-      await tabTo(page, 'Drain Sales');
+      // The deadline closes all sessions of the service.
+      await tabTo(page, 'Type “Sales” to go on');
+      await page.keyboard.type('Sales');
       await press(page, 'Enter');
       await page.getByRole('status').getByText('Done in').first().waitFor();
       await dialog.waitFor({ state: 'detached' });
@@ -176,9 +179,9 @@ describe('the keys of the console, in a real browser', () => {
       await tabTo(page, 'Stop Reports');
       await press(page, 'Enter');
       await page.getByRole('button', { name: 'Start Reports' }).waitFor();
-      await expectFocus(page, 'Reports service');
+      await expectFocus(page, 'service Reports');
       await press(page, 'Escape');
-      await page.getByRole('complementary', { name: 'Live' }).waitFor();
+      await page.getByRole('complementary', { name: /^Events since/ }).waitFor();
       await expectFocus(page, 'Reports');
     }),
   );

@@ -114,6 +114,24 @@ describe('a page whose gateway does not answer', () => {
   );
 });
 
+describe('a page whose stream of events is refused', () => {
+  it(
+    'says so, and asks again after growing waits',
+    inBrowser(async (page) => {
+      const { origin, requests } = await serveConsole({ admin: { limits: { maxEventReaders: 1 } } });
+      const streams = (): number => requests.filter(({ url = '' }) => url.startsWith('/events')).length;
+      const reader = await fetch(`${origin}/events`);
+      await page.goto(`${origin}/console`);
+      await connection(page, 'reconnecting');
+      await page.waitForTimeout(9000);
+      // After 2 s, 4 s and 8 s.
+      expect(streams()).toBe(4);
+      await reader.body?.cancel();
+      await connection(page, 'live');
+    }),
+  );
+});
+
 describe('an open page', () => {
   it(
     'reads counters alone while nothing happens, and seldom',

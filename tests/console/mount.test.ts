@@ -47,7 +47,7 @@ async function visit(page: Page, address: string): Promise<readonly string[]> {
   await page.goto(`${address}#?open=/services/Sales`);
   await Promise.all(lists);
   await page.getByText('live', { exact: true }).waitFor();
-  await page.getByRole('region', { name: 'Sales service' }).getByText('Sales Listener').waitFor();
+  await page.getByRole('region', { name: 'service Sales' }).getByText('Sales Listener').waitFor();
   const services = page.getByRole('group', { name: 'Services' }).locator('tbody tr');
   await services.nth(3).waitFor();
   expect(await services.count()).toBe(shownDocument.services?.length);
@@ -66,7 +66,7 @@ function placesOf(seen: readonly string[]): readonly string[] {
 function askedOf(consolePath: string, adminPath: string): readonly string[] {
   return [
     consolePath,
-    ...['main-*.js', 'style-*.css', 'fields-*.json'].map((file) => `${consolePath}?file=${file}`),
+    ...['main-*.js', 'style-*.css', 'meanings-*.json'].map((file) => `${consolePath}?file=${file}`),
     `${adminPath}/`,
     ...['alerts', 'commands', 'events', 'filters', 'fleet', 'monitors', 'servers', 'services', 'users'],
     ...['gateway', 'services/Sales', 'services/Sales/listeners'],

@@ -43,6 +43,18 @@ describe('the sentences of a plan', () => {
     ],
     [actOn('services.stop', 'Stop', 'My Service'), { closes: ['nothing'], stays: ['2 sessions continue.'] }],
     [
+      {
+        ...actOn('services.drain', 'Drain', 'My Service'),
+        given: ['My Service', { timeout: 30, then: 'close' }],
+      },
+      // What a deadline closes is neither nothing nor what stays.
+      {
+        closes: ['What is left of My-Service is closed after 30 s. Now it has 2 sessions.'],
+        stays: [],
+        notes: [],
+      },
+    ],
+    [
       { ...actOn('servers.drain', 'Drain', 'db-serv-3'), given: ['db-serv-3', { reason: 'disk' }] },
       { changes: ['/servers/db-serv-3 drain: nothing → since 2016-09-10T00:00:00+00:00, reason disk'] },
     ],

@@ -152,7 +152,7 @@ function nameInLinkOf(link: string): string {
 function drainOf(drain: Omit<DrainRepresentation, 'from'> | undefined): string {
   if (drain === undefined) return '';
   const { state, sessions, connections } = drain;
-  return `${text.drain.words[state]}: ${text.drain.left(sessions, connections)}`;
+  return `${state}: ${text.drain.left(sessions, connections)}`;
 }
 
 function fieldText(field: string, value: unknown): string {

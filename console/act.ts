@@ -48,7 +48,8 @@ export interface Subject {
 /** What the page knows of the state of a resource. */
 type Shown = Readonly<Record<string, unknown>>;
 
-type Maker = (subject: Subject, resource: Shown) => Act;
+/** Makes an act of a resource as it was read, with its entity tag. */
+type Maker = (subject: Subject, resource: Shown, etag?: string) => Act;
 
 /** A row of the acts on a resource. */
 interface ActRow {
@@ -172,11 +173,13 @@ export const actsOnResource: readonly ActRow[] = [
   row('filters.delete', verbs.delete),
   {
     id: 'sessions.close',
-    act: ({ name, link }, { user }) => ({
+    act: ({ name, link }, { user }, etag) => ({
       id: 'sessions.close',
       title: text.closeSession(name, String(user)),
       subject: name,
       given: [Number(name)],
+      // A later session can have the id.
+      options: { ifMatch: etag },
       resource: link,
     }),
   },

@@ -36,8 +36,8 @@ export function App() {
     }
   }, [page]);
   useEffect(() => {
-    const { name, environment } = gateway ?? {};
-    document.title = [name ?? 'Gateway', environment].filter((each) => each !== undefined).join(' · ');
+    const { name = 'Gateway', environment } = gateway ?? {};
+    document.title = environment === undefined ? name : `${name} · ${environment}`;
   }, [gateway]);
   if (access.state === 'opening')
     return <p class="opening">{fault === '' ? text.connection.opening : fault}</p>;
@@ -64,7 +64,7 @@ function OpenPage() {
           <button
             key={each}
             aria-current={each === view ? 'page' : undefined}
-            onClick={() => page.go({ view: each, find: '', search: {} })}
+            onClick={() => page.go({ view: each, find: '', search: {}, open: '' })}
           >
             {text.views[each]}
           </button>

@@ -92,6 +92,8 @@ function OpenDialog({ act, client, close }: Props) {
         <Others act={act} />
       </div>
       <Buttons
+        // A changed plan has buttons of its own: what was typed or pressed was for the earlier one.
+        key={phase.name === 'planned' && phase.before !== undefined}
         act={chosen}
         phase={phase}
         send={(plan) => void send(plan)}
@@ -204,11 +206,13 @@ async function doneOf(client: Client, act: Act, plan: Accepted, value: unknown, 
   const { command, closed, outcome } = (value ?? {}) as Partial<CommandOutcome>;
   const what =
     outcome === 'unchanged' ? text.done.unchanged(act.title) : text.done.title(act.title, tookText(took));
-  const undo = await undoOf(client, act, plan, command);
+  // What has changed nothing has nothing to take back.
+  const undo = outcome === 'unchanged' ? undefined : await undoOf(client, act, plan, command);
+  const wasToClose = plan.closes.sessions + plan.closes.connections > 0;
   return {
     kind: 'done' as const,
     text: what,
-    detail: closed === undefined ? '' : text.done.closed(closed.sessions, closed.connections),
+    detail: closed !== undefined && wasToClose ? text.done.closed(closed.sessions, closed.connections) : '',
     ...(undo === undefined ? {} : { undo }),
   };
 }
@@ -299,16 +303,8 @@ function Difference({ before, now }: { readonly before: Accepted; readonly now: 
       <ul>
         {differenceOf(before, now).map(({ was, is }) => (
           <li key={`${was ?? ''} ${is ?? ''}`}>
-            {was !== undefined && (
-              <span>
-                {text.plan.was} <del>{was}</del>{' '}
-              </span>
-            )}
-            {is !== undefined && (
-              <span>
-                {text.plan.is} <ins>{is}</ins>
-              </span>
-            )}
+            {was !== undefined && [`${text.plan.was} `, <del>{was}</del>, ' ']}
+            {is !== undefined && [`${text.plan.is} `, <ins>{is}</ins>]}
           </li>
         ))}
       </ul>

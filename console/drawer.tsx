@@ -83,7 +83,7 @@ export function Drawer({ link }: { readonly link: string }) {
       {read.state === 'failed' && <p class="bad">{read.detail}</p>}
       {read.state === 'read' && (
         <>
-          <Acts subject={{ collection, link, name }} resource={read.resource} />
+          <Acts subject={{ collection, link, name }} read={read} />
           <Tabs name={name} tab={tab} />
           <div role="tabpanel" aria-label={text.tabs[tab]}>
             {tab === 'state' && <StateFields subject={{ collection, link, name }} resource={read.resource} />}
@@ -103,12 +103,11 @@ function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {
       class="tabs"
       role="tablist"
       aria-label={name}
-      onKeyDown={({ key, currentTarget }) => {
-        const at = tabs.indexOf(tab) + Number(key === 'ArrowRight') - Number(key === 'ArrowLeft');
-        const next = tabs[at];
-        if (next === undefined || next === tab) return;
-        page.go({ tab: next }, 'replace');
-        (currentTarget.children[at] as HTMLElement).focus();
+      onKeyDown={({ key, target }) => {
+        const { nextSibling, previousSibling } = target as HTMLElement;
+        const next = key === 'ArrowRight' ? nextSibling : key === 'ArrowLeft' ? previousSibling : null;
+        (next as HTMLElement | null)?.focus();
+        (next as HTMLElement | null)?.click();
       }}
     >
       {tabs.map((each) => (
@@ -126,14 +125,21 @@ function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {
 }
 
 /** The acts on a resource. Of one that is not possible, the reason is shown. */
-function Acts({ subject, resource }: { readonly subject: Subject; readonly resource: Resource }) {
+interface ActsProps {
+  readonly subject: Subject;
+  readonly read: Extract<Read, { readonly state: 'read' }>;
+}
+
+function Acts({ subject, read: { resource, etag } }: ActsProps) {
   const { may } = resource;
   const page = usePage();
   const rows = actsOnResource.flatMap(({ id, act, isMoot }) => {
     const row = may.find((each) => each.id === id);
     // Without a fleet, there is nothing to retry.
     if (id === 'fleet.retry' && rowsOf(page.model.get(), 'fleet').length === 0) return [];
-    return row === undefined || isMoot?.(resource) === true ? [] : [{ row, act: act(subject, resource) }];
+    return row === undefined || isMoot?.(resource) === true
+      ? []
+      : [{ row, act: act(subject, resource, etag) }];
   });
   const denied = rows.filter(({ row }) => !row.allowed);
   return (

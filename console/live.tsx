@@ -34,6 +34,7 @@ function EventLine({ event }: SeenEvent) {
       <time class="soft">{whenText(at)}</time> <strong class={toneOf(event)}>{type}</strong>{' '}
       <ResourceLink link={resource} name={resource} />
       {actor !== undefined && <span class="soft"> {actor}</span>}
+      {'status' in event && ` ${event.status.join(', ') || text.state.down}`}
       {'reason' in event && <span class="soft"> {event.reason}</span>}
     </li>
   );

@@ -78,7 +78,7 @@ function LogInForm({ problem }: Props) {
         </label>
         {fault !== '' && <p role="alert">{fault}</p>}
         <button type="submit" class="primary" disabled={isTrying}>
-          {isTrying ? text.logIn.wait : text.logIn.button}
+          {text.logIn.title}
         </button>
       </form>
     </main>

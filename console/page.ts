@@ -67,7 +67,6 @@ function createPage(address: string, logInAddress: string): Page {
   const hasOwnLogIn = createStore(false);
   let watching: Watch | undefined;
   let wanted: WantedSessions | undefined;
-  let outcomeCount = 0;
   const tell = (message: Message): void => model.set(reduce(model.get(), message));
 
   addEventListener('popstate', () => place.set(parsePlace(location.hash)));
@@ -85,11 +84,12 @@ function createPage(address: string, logInAddress: string): Page {
       place.set(next);
     },
     ask: (act) => {
-      if (asked.get() === undefined) asked.set(act);
+      if (asked.get() !== undefined) return;
+      asked.set(act);
+      // Whether all changes are held, and who else changes the same.
+      watching?.refresh();
     },
-    tell: (outcome) => {
-      outcomes.set([{ ...outcome, key: (outcomeCount += 1) }, ...outcomes.get()].slice(0, 3));
-    },
+    tell: (outcome) => outcomes.set([{ ...outcome, key: now() }, ...outcomes.get()].slice(0, 3)),
     forget: ({ given: [id] }) => outcomes.set(outcomes.get().filter(({ undo }) => undo?.given[0] !== id)),
     refresh: () => watching?.refresh(),
     lookAt: (sessions) => {
@@ -126,7 +126,10 @@ function createPage(address: string, logInAddress: string): Page {
 const surroundings: Surroundings = {
   now,
   isHidden: () => document.hidden,
-  onChange: (listener, signal) => document.addEventListener('visibilitychange', listener, { signal }),
+  isAside: () => !document.hasFocus(),
+  onChange: (listener, signal) => {
+    for (const type of ['visibilitychange', 'focus']) addEventListener(type, listener, { signal });
+  },
 };
 
 let opened: Page | undefined;

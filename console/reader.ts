@@ -52,13 +52,18 @@ function paceOf(model: Model, readable: Readable): number | undefined {
   }
 }
 
+/** How many times as long everything waits while the person works in another window. */
+const asideFactor = 3;
+
 /** What the page around a reader gives. */
 export interface Surroundings {
   /** Milliseconds of a clock that never goes back. */
   now(this: void): number;
   /** Whether nobody sees the page. */
   isHidden(this: void): boolean;
-  /** Calls a function whenever the page is hidden or seen again, until the signal aborts. */
+  /** Whether the person works in another window. */
+  isAside(this: void): boolean;
+  /** Calls a function whenever a person turns to the page, until the signal aborts. */
   onChange(this: void, listener: () => void, signal: AbortSignal): void;
 }
 
@@ -86,7 +91,10 @@ export class Reader {
     this.#listener = listener;
     this.#surroundings = surroundings;
     this.#signal = signal;
-    surroundings.onChange(() => this.#wake(), signal);
+    surroundings.onChange(() => {
+      this.want('services');
+      this.want('sessions');
+    }, signal);
     signal.addEventListener('abort', () => this.#wake());
   }
 
@@ -111,7 +119,7 @@ export class Reader {
       this.#due.delete(readable);
       await this.#attempt(readable);
       const pace = paceOf(this.#listener.model(), readable);
-      if (pace !== undefined) this.want(readable, pace);
+      if (pace !== undefined) this.want(readable, this.#surroundings.isAside() ? asideFactor * pace : pace);
     }
   }
 
@@ -138,26 +146,15 @@ export class Reader {
 
   async #readSessions(): Promise<void> {
     const { tell, wanted } = this.#listener;
-    const { search, first, end } = wanted() ?? {};
-    if (search === undefined || first === undefined || end === undefined) return;
+    const looked = wanted();
+    if (looked === undefined) return;
+    const { search, first, end } = looked;
     const range = [first, end - 1] as const;
-    const answer = await this.#client.sessions.list({
-      ...search,
-      fields: sessionFields,
-      range,
-      signal: this.#signal,
-    });
-    const read = answer.ok ? answer.value : { elements: [], total: 0 };
+    const options = { ...search, fields: sessionFields, range, signal: this.#signal };
+    const answer = await this.#client.sessions.list(options);
+    const { elements: rows, total } = answer.ok ? answer.value : { elements: [], total: 0 };
     const fault = answer.ok ? '' : answer.problem.detail;
-    const part = {
-      search,
-      first,
-      rows: read.elements,
-      total: read.total,
-      at: this.#surroundings.now(),
-      fault,
-    };
-    tell({ type: 'sessions', part });
+    tell({ type: 'sessions', part: { search, first, rows, total, at: this.#surroundings.now(), fault } });
   }
 
   async #readList(collection: Collection): Promise<void> {

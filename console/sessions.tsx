@@ -1,7 +1,7 @@
 /**
  * Sessions: a list of any length, of which the visible part is read.
  */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { SessionSearch } from 'gateway-admin-core/client';
 
 import { closingChosen, closingOf } from './act.ts';
@@ -167,7 +167,8 @@ function withChoice(chosen: Chosen, row: Session | undefined, isChosen: boolean)
 function Criteria({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.reset(), [search]);
+  // Before a person can type.
+  useLayoutEffect(() => form.current?.reset(), [search]);
   function send(event: SubmitEvent): void {
     event.preventDefault();
     const given = new FormData(event.currentTarget as HTMLFormElement);

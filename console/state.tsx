@@ -50,7 +50,11 @@ export function StateFields({ subject, resource }: Props) {
 
 function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
   if (name === 'drain') return <DrainState drain={value as never} />;
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string' && each.startsWith('/')))
+  if (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each) => typeof each === 'string' && each.startsWith('/'))
+  )
     return <Links links={value as readonly string[]} />;
   return <>{valueText(value)}</>;
 }

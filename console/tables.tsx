@@ -149,7 +149,7 @@ function Section({
         {isGrowing && <Adding collection={collection} model={model} />}
       </div>
       {shown.length > 0 && <Rows collection={collection} rows={shown} model={model} />}
-      {shown.length === 0 && <p class="none">{rows.length === 0 ? text.find.none : text.find.nothing}</p>}
+      {shown.length === 0 && <p class="none">{text.find.none}</p>}
     </section>
   );
 }

@@ -5,7 +5,7 @@ import type { Act } from './act.ts';
 import { rowsOf, type Model } from './model.ts';
 import { useNow } from './now.ts';
 import { usePage } from './page.ts';
-import { ResourceLink } from './resource.tsx';
+import { Age, ResourceLink } from './resource.tsx';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 import { durationText, sinceInstant } from './time.ts';
@@ -28,7 +28,7 @@ export function Top() {
       <span class="who">
         {gateway?.user === undefined
           ? text.top.anonymous
-          : [gateway.user, gateway.role].filter((each) => each !== undefined).join(', ')}
+          : `${gateway.user}${gateway.role === undefined ? '' : `, ${gateway.role}`}`}
       </span>
       {hasOwnLogIn && gateway?.user !== undefined && <button onClick={page.logOut}>{text.top.logOut}</button>}
       <Alerts model={model} />
@@ -44,8 +44,11 @@ function Connection({ model }: { readonly model: Model }) {
   const since = (at: number): string => durationText(now - at);
   return (
     <span class={`connection ${isCurrent(model) ? 'good' : 'bad'}`} role="status">
-      {navigator.onLine ? '' : `${text.connection.offline}; `}
-      {stream.state === 'open' ? text.connection.open : text.connection[stream.state](since(stream.since))}
+      {!navigator.onLine
+        ? text.connection.offline
+        : stream.state === 'open'
+          ? text.connection.open
+          : text.connection[stream.state](since(stream.since))}
       {fault !== undefined && `; ${text.connection.failed(since(fault.since), fault.detail)}`}
       {renewal !== undefined && now - renewal.at < 60_000 && (
         <span class="soft"> {text.connection[renewal.why](since(renewal.at))}</span>
@@ -55,14 +58,22 @@ function Connection({ model }: { readonly model: Model }) {
 }
 
 function isCurrent({ stream, fault }: Model): boolean {
-  return stream.state === 'open' && fault === undefined;
+  return stream.state === 'open' && fault === undefined && navigator.onLine;
 }
 
 function Alerts({ model }: { readonly model: Model }) {
   useNow();
   const alerts = rowsOf(model, 'alerts');
   if (alerts.length === 0)
-    return model.lists.alerts !== undefined && isCurrent(model) && <p class="good">{text.top.noAlerts}</p>;
+    return (
+      model.lists.alerts !== undefined &&
+      isCurrent(model) && (
+        <p class="good">
+          {text.top.noAlerts}
+          <Age at={model.lists.alerts.at} />
+        </p>
+      )
+    );
   return (
     <ul class="alerts" aria-label={text.top.alerts(alerts.length)}>
       {alerts.map(({ code, resource, detail, since, level }) => (

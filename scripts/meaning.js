@@ -51,7 +51,8 @@ export function fieldsOfKinds(formats) {
 
 /** How a form asks for a field. What is not chosen is left out. */
 function inputOf({ name, does, type, choices, isSecret, inDefinition }, formats) {
-  const values = type === 'flag' ? ['true', 'false'] : choices;
+  // Nothing begins as failed.
+  const values = type === 'flag' ? ['true', 'false'] : choices?.filter((each) => each !== 'failed');
   const format = isSecret ? formats.secret : formats[type];
   return {
     name,

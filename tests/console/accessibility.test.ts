@@ -30,7 +30,7 @@ const walk: Walk = {
   'a row that fits what is sought, and none': async (page) => {
     await page.getByLabel('Find').fill('broken');
     await page.getByText('1 of 5').waitFor();
-    await page.getByText('Nothing fits.').first().waitFor();
+    await page.getByText('None.').first().waitFor();
   },
   'the state of a service': async (page) => {
     await page.getByLabel('Find').fill('');
@@ -191,28 +191,22 @@ describe('the console, in a real browser', () => {
   );
 
   it(
-    'moves nothing for a person who wants no motion',
+    'moves nothing',
     inBrowser(async (page) => {
       const { origin } = await serveConsole();
       await page.goto(`${origin}/console#?open=/services/Sales`);
-      const motions = async (reducedMotion: 'reduce' | 'no-preference', act: string) => {
-        await page.emulateMedia({ reducedMotion });
-        const begun = page.evaluate(
-          () =>
-            new Promise<number>((resolve) => {
-              new MutationObserver(() => {
-                if (document.querySelector('.outcome') !== null) resolve(document.getAnimations().length);
-              }).observe(document.body, { childList: true, subtree: true });
-            }),
-        );
-        await page.getByRole('button', { name: act }).click();
-        await page.getByRole('dialog').getByRole('button', { name: act }).click();
-        const count = await begun;
-        await page.getByRole('button', { name: 'Dismiss' }).click();
-        return count;
-      };
-      expect(await motions('no-preference', 'Stop Sales')).toBe(1);
-      expect(await motions('reduce', 'Start Sales')).toBe(0);
+      await page.emulateMedia({ reducedMotion: 'no-preference' });
+      const begun = page.evaluate(
+        () =>
+          new Promise<number>((resolve) => {
+            new MutationObserver(() => {
+              if (document.querySelector('.outcome') !== null) resolve(document.getAnimations().length);
+            }).observe(document.body, { childList: true, subtree: true });
+          }),
+      );
+      await page.getByRole('button', { name: 'Stop Sales' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Stop Sales' }).click();
+      expect(await begun).toBe(0);
     }),
   );
 });

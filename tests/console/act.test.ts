@@ -104,16 +104,16 @@ describe('an act of the console', () => {
       await dialog(page).getByText('new clients are refused').waitFor();
       await dialog(page).getByRole('button', { name: 'Cancel' }).click();
       await ask(page, 'Drain Sales');
-      await page.getByLabel('Deadline, in minutes from now').fill('0.5');
-      await page.getByLabel('Reason, for other operators').fill('kernel');
+      await page.getByLabel('Deadline in minutes').fill('0.5');
+      await page.getByLabel('Reason').fill('kernel');
       await dialog(page).getByText('What is left of Sales is closed after 30 s').waitFor();
       expect(await dialog(page).innerText()).not.toMatch(/Closes\s+nothing|Stays/);
       await page.getByLabel('Type “Sales” to go on').fill('Sales');
       await confirm(page, 'Drain Sales');
       // A change of a drain begins with what the drain has.
       await ask(page, 'Drain Sales');
-      expect(await page.getByLabel('Reason, for other operators').inputValue()).toBe('kernel');
-      expect(await page.getByLabel('Deadline, in minutes from now').inputValue()).toBe('1');
+      expect(await page.getByLabel('Reason').inputValue()).toBe('kernel');
+      expect(await page.getByLabel('Deadline in minutes').inputValue()).toBe('1');
     }),
   );
 
@@ -184,8 +184,61 @@ describe('an act of the console', () => {
       await changed.getByText('Nothing was done.').waitFor();
       expect(await fieldOf(client, 'max_connection')).toBe(70);
       expect(await changed.innerText()).toMatch(/was .*100 → 50.*now .*70 → 50/);
+      // Whoever presses twice has not read what has changed.
+      await page.keyboard.press('Enter');
+      await sleep(300);
+      expect(await fieldOf(client, 'max_connection')).toBe(70);
       await confirm(page, 'Change Sales');
       expect(await fieldOf(client, 'max_connection')).toBe(50);
+    }),
+  );
+
+  it(
+    'closes the session that it names, and no later one with the same id',
+    inBrowser(async (page) => {
+      const { admin, origin } = await open(page);
+      const { user = '' } = admin.snapshot.sessions.find(1) ?? {};
+      await page.goto(`${origin}/console#sessions?open=/sessions/1`);
+      await ask(page, `Close session 1 of ${user}`);
+      const { connected = 0 } = admin.snapshot.sessions.find(1) ?? {};
+      admin.report([
+        { type: 'session.closed', id: 1, connected },
+        {
+          ...{ type: 'session.opened', id: 1, state: 'ready', user: 'eve', address: '10.1.1.1' },
+          ...{ service: 'Sales', connected: connected + 1000 },
+        },
+      ]);
+      await dialog(page)
+        .getByRole('button', { name: `Close session 1 of ${user}`, exact: true })
+        .click();
+      await page.locator('dialog[data-phase="refused"]').waitFor();
+      expect(admin.snapshot.sessions.find(1)?.user).toBe('eve');
+    }),
+  );
+
+  it(
+    'that another has done before says so, and does not offer to take back what the other did',
+    inBrowser(async (page) => {
+      const { client } = await open(page);
+      await ask(page, 'Stop Sales');
+      await client.services.stop('Sales');
+      expect(await confirm(page, 'Stop Sales')).toMatch(/^Nothing to do: Stop Sales\./);
+      expect(await outcome(page).getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    }),
+  );
+
+  it(
+    'that was to close something says so when nothing was left to close',
+    inBrowser(async (page) => {
+      const { admin } = await open(page);
+      await page.goto(`${page.url().split('#')[0] ?? ''}#sessions?user=nobody`);
+      const connected = Date.now();
+      const session = { state: 'ready', user: 'nobody', address: '10.1.1.1', service: 'Sales', connected };
+      admin.report({ type: 'session.opened', id: 500, ...session });
+      await page.reload();
+      await ask(page, 'Close the sessions of user nobody');
+      admin.report({ type: 'session.closed', id: 500, connected });
+      expect(await confirm(page, 'Close 1 session')).toContain('nothing');
     }),
   );
 

@@ -31,8 +31,10 @@ describe('the address of the console, in a real browser', () => {
       expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('idle_over');
       await page.getByLabel('Choose 24,').check();
       await page.getByLabel('Choose 36,').check();
+      await page.getByRole('row').getByRole('button', { name: 'Reports', exact: true }).first().click();
+      await page.getByRole('tab', { name: 'Settings' }).click();
       expect(fragment(page)).toMatch(
-        /^#sessions\?open=\/services\/Sales&tab=settings&service=Reports&idle_over=20&chosen=24:24\.\d+,36:36\.\d+$/,
+        /^#sessions\?open=\/services\/Reports&tab=settings&service=Reports&idle_over=20&chosen=24:24\.\d+,36:36\.\d+$/,
       );
 
       // Another person, at the same link.
@@ -42,7 +44,7 @@ describe('the address of the console, in a real browser', () => {
       await button(other, 'Close 2 chosen sessions').waitFor();
       expect(await other.getByRole('checkbox', { checked: true }).count()).toBe(2);
       expect(await other.getByLabel('Idle longer than').inputValue()).toBe('20');
-      await drawer(other).getByLabel('max_connection', { exact: true }).waitFor();
+      await other.getByLabel('max_connection', { exact: true }).waitFor();
       await other.getByLabel('Idle longer than').fill('7');
       // A selection is one of these sessions.
       await button(other, 'All sessions').click();

@@ -175,7 +175,7 @@ describe('an open page', () => {
       expect(overlapping).toEqual([]);
       await page.evaluate(() => {
         Object.defineProperty(document, 'hidden', { value: true, configurable: true });
-        document.dispatchEvent(new Event('visibilitychange'));
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
       });
       await page.waitForTimeout(1500);
       const seen = requests.length;
@@ -183,7 +183,7 @@ describe('an open page', () => {
       expect(requests.length).toBe(seen);
       await page.evaluate(() => {
         Object.defineProperty(document, 'hidden', { value: false, configurable: true });
-        document.dispatchEvent(new Event('visibilitychange'));
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
       });
       await page.waitForTimeout(1000);
       expect(requests.length).toBeGreaterThan(seen);

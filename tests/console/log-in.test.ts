@@ -73,7 +73,7 @@ describe('the log-in form of the console, in a real browser', () => {
       const box = await page.getByRole('button', { name: 'Log in' }).boundingBox();
       expect(box?.height).toBeLessThan(40);
       await logIn(page, 'not the password');
-      await page.getByRole('alert').getByText('does not accept this name').waitFor();
+      await page.getByRole('alert').getByText('Wrong name or password.').waitFor();
       // The next letters are those of another password.
       await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'password');
       await page.keyboard.type(password);
@@ -151,10 +151,10 @@ describe('the log-in form of the console, in a real browser', () => {
         body: JSON.stringify([{ op: 'replace', path: '/password', value: 'a new one' }]),
       });
       expect(changed.status).toBe(200);
-      await page.getByRole('alert').getByText('no longer valid').waitFor();
+      await page.getByRole('alert').getByText('Your log-in has ended.').waitFor();
       const before = requests.length;
       await logIn(page, password);
-      await page.getByRole('alert').getByText('does not accept this name').waitFor();
+      await page.getByRole('alert').getByText('Wrong name or password.').waitFor();
       // While the form is open, the page asks for nothing: these are of the attempt.
       expect(requests.slice(before).map(({ url }) => url)).toEqual(['/gateway', '/?may=true']);
       await logIn(page, 'a new one');
@@ -238,7 +238,7 @@ describe('the log-in of a host, in a real browser', () => {
       await page.getByRole('link', { name: 'To the log-in page' }).waitFor();
       await other.goto(`${origin}/log-in`);
       // The browser of the tests shows all pages at once.
-      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
       await page.getByRole('tab', { name: 'State' }).waitFor();
     }),
   );

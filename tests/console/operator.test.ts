@@ -73,7 +73,7 @@ describe('an operator with the page alone', () => {
       const some = await connect('Reports', 40);
       await page.goto(`${gateway.admin}/console#?open=/servers/db-2`);
       await button(page, 'Drain db-2').click();
-      await page.getByLabel('Reason, for other operators').fill('new kernel');
+      await page.getByLabel('Reason').fill('new kernel');
       await page.locator('dialog[data-phase="planned"]').waitFor();
       await confirm(page, 'Drain db-2');
       const row = page.getByRole('row').filter({ hasText: 'new kernel' });

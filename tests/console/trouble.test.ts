@@ -98,7 +98,7 @@ describe('a fleet', () => {
       await page.goto(`${origin}/console`);
       const row = page.getByRole('row').filter({ hasText: 'two' });
       await row.getByText('alive').waitFor();
-      await page.getByText('Sessions are counted and closed at this node alone.').waitFor();
+      await page.getByText('Sessions of this node.').waitFor();
       isCut = true;
       await row.getByText('silent').waitFor();
       await row.getByRole('button', { name: 'Forget two' }).click();

@@ -184,11 +184,26 @@ describe('an act of the console', () => {
       await changed.getByText('Nothing was done.').waitFor();
       expect(await fieldOf(client, 'max_connection')).toBe(70);
       expect(await changed.innerText()).toMatch(/was .*100 → 50.*now .*70 → 50/);
-      // Whoever presses twice has not read what has changed.
+      await confirm(page, 'Change Sales');
+      expect(await fieldOf(client, 'max_connection')).toBe(50);
+    }),
+  );
+
+  it(
+    'is not done by a second press of a key on a plan that nobody has read',
+    inBrowser(async (page) => {
+      const { client } = await open(page, { admin: { environment: 'production' } });
+      await settings(page, 'max_connection', '50');
+      await client.services.patch('Sales', [{ op: 'add', path: '/max_connection', value: 70 }]);
+      await page.getByLabel('Type “gw-1” to go on').fill('gw-1');
+      await page.keyboard.press('Enter');
+      await dialog(page).getByText('Nothing was done.').waitFor();
       await page.keyboard.press('Enter');
       await sleep(300);
       expect(await fieldOf(client, 'max_connection')).toBe(70);
-      await confirm(page, 'Change Sales');
+      await page.keyboard.type('gw-1');
+      await page.keyboard.press('Enter');
+      await dialog(page).waitFor({ state: 'detached' });
       expect(await fieldOf(client, 'max_connection')).toBe(50);
     }),
   );

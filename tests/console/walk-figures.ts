@@ -157,7 +157,8 @@ function drainOf(drain: Omit<DrainRepresentation, 'from'> | undefined): string {
 
 function fieldText(field: string, value: unknown): string {
   if (field === 'drain') return drainOf(value as never);
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string' && each.startsWith('/')))
+  const isLinks = (each: unknown): boolean => typeof each === 'string' && each.startsWith('/');
+  if (Array.isArray(value) && value.length > 0 && value.every(isLinks))
     return value.map((each) => nameInLinkOf(String(each))).join('');
   return valueText(value).trim();
 }

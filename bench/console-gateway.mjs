@@ -24,7 +24,7 @@ setInterval(() => {
 
 const showConsole = createNodeHandler(createConsole(), { basePath: '/console' });
 const handle = createNodeHandler(admin);
-const server = createServer((request, response) =>
+const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) =>
   showConsole(request, response, () => handle(request, response)),
 ).listen(0, '127.0.0.1');
 await once(server, 'listening');

@@ -35,7 +35,8 @@ const notReadyHeaders = {
 export async function openAdminServer(place: Place, closers: Closers): Promise<AdminServer> {
   let handle: RequestListener = (_request, response) =>
     response.writeHead(503, notReadyHeaders).end(notReady);
-  const server = createServer((request, response) => handle(request, response));
+  // A page of the console reads every few seconds, and would need a new connection each time.
+  const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => handle(request, response));
   await listen(server, place);
   closers.push(() => server.close().closeAllConnections());
   const { host } = place;

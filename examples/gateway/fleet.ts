@@ -27,6 +27,7 @@ const pauseMs = 1000;
 interface FleetArguments extends Place {
   readonly gateways: number;
   readonly allowedHosts: readonly string[];
+  readonly identity: { readonly environment?: string };
   readonly quiet: boolean;
 }
 
@@ -48,7 +49,7 @@ interface KeptNode {
 
 /** Runs the fleet until the signal aborts. What was started is ended again, the last thing first. */
 export async function runFleet(
-  { gateways, allowedHosts, quiet, host, port }: FleetArguments,
+  { gateways, allowedHosts, identity, quiet, host, port }: FleetArguments,
   signal: AbortSignal,
 ) {
   const closers: Closers = [];
@@ -58,7 +59,7 @@ export async function runFleet(
     const servers = await step('Starting three PostgreSQL servers', quiet, startServers);
     const [databases, storePort] = [servers.slice(0, 2), servers[2]?.port ?? 0];
     const assignmentOf = async (node: string, index: number): Promise<Assignment> => ({
-      ...{ node, storePort, allowedHosts, quiet },
+      ...{ node, storePort, allowedHosts, quiet, environment: identity.environment },
       // Each node has listeners of its own.
       document: await startingDocument(defaultDocument(databases)),
       admin: { host, port: port === 0 ? 0 : port + index },

@@ -30,6 +30,7 @@ export interface Assignment {
   /** The port of the PostgreSQL server that has the configuration. */
   readonly storePort: number;
   readonly allowedHosts: readonly string[];
+  readonly environment?: string | undefined;
   readonly quiet: boolean;
 }
 
@@ -63,7 +64,7 @@ try {
 
 /** Runs the node until the signal aborts. */
 async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
-  const { node, document, storePort, allowedHosts, quiet } = assignment;
+  const { node, document, storePort, allowedHosts, environment, quiet } = assignment;
   const closers: Closers = [];
   try {
     const server = await openAdminServer(assignment.admin, closers);
@@ -71,6 +72,7 @@ async function run(assignment: Assignment, signal: AbortSignal): Promise<void> {
     const hosts = [{ host: '127.0.0.1', port: storePort }];
     const admin = await openFleet({
       node,
+      ...(environment === undefined ? {} : { environment }),
       store: await openPostgresStore({ hosts, database: 'postgres', user: 'postgres' }),
       snapshot: createSnapshot(document),
       gateway,

@@ -26,7 +26,8 @@ afterEach(async () => {
 });
 
 async function start(gateways: number, isReady: RegExp): Promise<Started> {
-  const fleet = npmStart(folder, '--fleet', String(gateways), '--allow-host', 'gateway.example');
+  const shared = ['--allow-host', 'gateway.example', '--environment', 'test'];
+  const fleet = npmStart(folder, '--fleet', String(gateways), ...shared);
   started = fleet;
   await printed(fleet, isReady);
   return fleet;
@@ -82,6 +83,7 @@ describe('npm start -- --fleet', () => {
   it('runs gateways that share changes, brings a killed one back, and leaves nothing at the end', async () => {
     const fleet = await start(3, /^Ready after/m);
     expect((await readUnder('gateway.example', placeOf(fleet, 'two', 'admin')))[0]).toBe(200);
+    expect((await ask(fleet, 'two', 'GET', '/')).body).toMatchObject({ name: 'two', environment: 'test' });
     await limit(fleet, 'one', 1, ['two', 'three']);
     const client = await connectDatabase(Number(placeOf(fleet, 'three', 'Read-Write')));
     expect(await client.valueOf('select 40 + 2')).toBe(42);

@@ -265,7 +265,7 @@ export const text = {
   drawer: {
     close: 'Close the drawer',
     why: 'Last change',
-    gone: 'This is gone.',
+    gone: 'Gone.',
     plan: 'Show what this changes',
     reset: 'Reset',
     changedMeanwhile: 'The settings have changed since you began.',

@@ -81,12 +81,14 @@ export function State({
 /** The words of a server, since when, and why. */
 export function ServerState({ status, status_reason: reason, status_since: since }: Row<'servers'>) {
   const isDown = status.length === 0;
+  const isHeld = status.includes('maintenance');
   return (
     <>
-      <span class={isDown ? 'bad' : status.includes('maintenance') ? 'soft' : 'good'}>
+      <span class={isDown ? 'bad' : isHeld ? 'soft' : 'good'}>
         {isDown ? text.state.down : status.join(', ')}
       </span>
-      <Since since={since} />
+      {/* The time is that of the other words. */}
+      {!isHeld && <Since since={since} />}
       {reason !== undefined && <span class="reason"> {reason}</span>}
     </>
   );

@@ -214,7 +214,7 @@ export const text = {
     restart: (ago: string) => `the gateway was restarted ${ago} ago`,
   },
   top: {
-    noAlerts: 'Nothing is wrong.',
+    noAlerts: 'No alerts.',
     alerts: (count: number) => counted(count, 'alert'),
     inFlight: (count: number) => `${counted(count, 'command')} in flight`,
     unknown: 'outcome unknown',
@@ -275,7 +275,7 @@ export const text = {
     loading: 'Reading …',
   },
   history: {
-    undo: { possible: '', refused: 'changed or undone later', irreversible: 'cannot be undone' },
+    undo: { refused: 'changed or undone later', irreversible: 'cannot be undone' },
   },
   events: { title: 'Events since you opened this page' },
   state: { down: 'down' },

@@ -87,10 +87,10 @@ describe('a page whose gateway does not answer', () => {
       await gateway.begin();
       closing.push(() => gateway.end());
       await page.goto(`http://127.0.0.1:${String(gateway.port)}/console`);
-      await page.getByText('Nothing is wrong.').waitFor();
+      await page.getByText('No alerts.').waitFor();
       await gateway.end();
       await connection(page, 'reconnecting');
-      expect(await page.getByText('Nothing is wrong.').count()).toBe(0);
+      expect(await page.getByText('No alerts.').count()).toBe(0);
     }),
   );
 

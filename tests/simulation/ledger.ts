@@ -12,6 +12,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import { foldRecord } from '../../src/runtime/journal/entries.ts';
 import { configuration } from '../support/configuration.ts';
 
 /** A command with what it has changed. */
@@ -56,13 +57,19 @@ export class Ledger {
     return this.#snapshotAt(this.commands.indexOf(command));
   }
 
-  /** The events of a command that have changed what is wanted: a start of what has failed has not. */
+  /**
+   * The events of a command that have changed what is wanted: a start of what has failed has not. Each has the way back from
+   * what it has changed. A command that was abandoned can settle after later ones, and its decision knew other settings.
+   */
   changesOf(command: SettledCommand): readonly AdminEvent[] {
     let before = this.snapshotBefore(command);
-    return command.events.filter((event) => {
-      const [then, now] = [before, evolve(before, [event])];
-      before = now;
-      return JSON.stringify(configuration(then)) !== JSON.stringify(configuration(now));
+    return command.events.flatMap((event) => {
+      const then = before;
+      const { next, kept } = foldRecord(then, [event]);
+      before = next;
+      if (JSON.stringify(configuration(then)) === JSON.stringify(configuration(next))) return [];
+      const inverse = kept[0]?.inverse;
+      return [inverse === undefined ? event : ({ ...event, inverse } as AdminEvent)];
     });
   }
 

@@ -1,7 +1,7 @@
 /**
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
-import { linkTo, type DrainRepresentation, type InterfaceRepresentation } from 'gateway-admin-core';
+import { linkTo, type InterfaceRepresentation } from 'gateway-admin-core';
 import { closeEach } from 'gateway-admin-core/client';
 import type { ChosenSession, Client, EndpointId, SessionSearch } from 'gateway-admin-core/client';
 
@@ -10,7 +10,6 @@ import { definitionOf, numberOf, type Input, type Typed } from './form.ts';
 import { closesLater, type Accepted } from './plan.ts';
 import type { Field } from './meaning.ts';
 import { text } from './text.ts';
-import { sinceInstant } from './time.ts';
 
 const { verbs } = text;
 
@@ -75,31 +74,26 @@ function simple(id: EndpointId, verb: string): Maker {
   });
 }
 
-/** The inputs of a drain, with the values of the present one. */
-function drainInputs({ until, then, reason }: Partial<DrainRepresentation> = {}): readonly Input[] {
-  const left = until === undefined ? '' : String(Math.ceil(-sinceInstant(until) / 60_000));
-  return [
-    { name: 'timeout', label: text.drain.timeout, type: 'number', hint: text.drain.timeoutHint, value: left },
-    {
-      name: 'then',
-      label: text.drain.then,
-      type: 'choice',
-      choices: [
-        ['close', text.drain.thenClose],
-        ['resume', text.drain.thenResume],
-      ],
-      value: then ?? 'close',
-    },
-    { name: 'reason', label: text.drain.reason, type: 'text', value: reason ?? '' },
-  ];
-}
+const drainInputs: readonly Input[] = [
+  { name: 'timeout', label: text.drain.timeout, type: 'number', hint: text.drain.timeoutHint },
+  {
+    name: 'then',
+    label: text.drain.then,
+    type: 'choice',
+    choices: [
+      ['close', text.drain.thenClose],
+      ['resume', text.drain.thenResume],
+    ],
+  },
+  { name: 'reason', label: text.drain.reason, type: 'text' },
+];
 
 function draining(id: EndpointId): ActRow {
   return {
     id,
     act: (subject, resource) => ({
       ...simple(id, verbs.drain)(subject, resource),
-      inputs: drainInputs(resource['drain'] as Partial<DrainRepresentation>),
+      inputs: drainInputs,
       withInputs: ({ timeout = '', then, reason }) => {
         const minutes = numberOf(timeout);
         return [

@@ -146,9 +146,7 @@ function missingIn({ inputs = [] }: Act, typed: Typed): readonly string[] {
 }
 
 function firstValues({ inputs = [] }: Act): Typed {
-  return Object.fromEntries(
-    inputs.map(({ name, choices, value }) => [name, value ?? choices?.[0]?.[0] ?? '']),
-  );
+  return Object.fromEntries(inputs.map(({ name, choices }) => [name, choices?.[0]?.[0] ?? '']));
 }
 
 function methodFor(client: Client, { id, methodOf }: Act): CommandMethod {
@@ -178,7 +176,9 @@ async function perform(
 ): Promise<Phase | undefined> {
   const options = { ...act.options, mark: plan.mark, prefer: 'representation' };
   let answer: Answer<unknown>;
+  let last: string | undefined;
   try {
+    last = (await historyOf(client))[0]?.id;
     answer = await methodFor(client, act)(...act.given, options);
   } catch (error) {
     page.tell({ kind: 'unknown', text: text.done.unknown(act.title), detail: (error as Error).message });
@@ -191,7 +191,7 @@ async function perform(
     if (act.id === 'history.undo') page.forget(act);
     // The drawer of a deleted resource has nothing to show.
     if (/\.(?:delete|close)$/.test(act.id) && act.resource === page.place.get().open) page.go({ open: '' });
-    page.tell(await doneOf(client, act, plan, answer.value, performance.now() - since));
+    page.tell(await doneOf(client, act, plan, answer.value, performance.now() - since, last));
     return undefined;
   }
   const { problem } = answer;
@@ -202,12 +202,18 @@ async function perform(
   return undefined;
 }
 
-async function doneOf(client: Client, act: Act, plan: Accepted, value: unknown, took: number) {
+async function doneOf(
+  client: Client,
+  act: Act,
+  plan: Accepted,
+  value: unknown,
+  took: number,
+  last: string | undefined,
+) {
   const { command, closed, outcome } = (value ?? {}) as Partial<CommandOutcome>;
   const what =
     outcome === 'unchanged' ? text.done.unchanged(act.title) : text.done.title(act.title, tookText(took));
-  // What has changed nothing has nothing to take back.
-  const undo = outcome === 'unchanged' ? undefined : await undoOf(client, act, plan, command);
+  const undo = outcome === 'unchanged' ? undefined : await undoOf(client, act, plan, command, last);
   const wasToClose = plan.closes.sessions + plan.closes.connections > 0;
   return {
     kind: 'done' as const,
@@ -217,25 +223,32 @@ async function doneOf(client: Client, act: Act, plan: Accepted, value: unknown, 
   };
 }
 
-/** The act that takes back what was just done; `undefined` if none can, or if that cannot be found out. */
+/** The newest entries of the history; none if they cannot be read. */
+async function historyOf(client: Client) {
+  const answer = await client.history.list({ range: [0, 19] }).catch(() => undefined);
+  return answer?.ok === true ? answer.value.elements : [];
+}
+
+/**
+ * The act that takes back what was just done; `undefined` if none can, or if that cannot be found out.
+ *
+ * @param last - the newest entry before the act: an entry that was there is that of somebody else
+ */
 async function undoOf(
   client: Client,
   { title }: Act,
   { events }: Accepted,
-  command?: string,
+  command: string | undefined,
+  last: string | undefined,
 ): Promise<Act | undefined> {
-  try {
-    const answer = await client.history.list({ range: [0, 19] });
-    if (!answer.ok) return undefined;
-    // An answer with the resource names no command. Its entry is the newest with the events that the plan has shown.
-    const wanted = changesIn(events);
-    const entry = answer.value.elements.find((each) =>
-      command === undefined ? changesIn(each.events) === wanted : each.id === command,
-    );
-    return entry?.undo === 'possible' ? undoing(entry.id, title) : undefined;
-  } catch {
-    return undefined;
-  }
+  const entries = await historyOf(client);
+  const old = entries.findIndex(({ id }) => id === last);
+  // An answer with the resource names no command. Its entry has the events that the plan has shown.
+  const wanted = changesIn(events);
+  const entry = entries
+    .slice(0, old < 0 ? undefined : old)
+    .find((each) => (command === undefined ? changesIn(each.events) === wanted : each.id === command));
+  return entry?.undo === 'possible' ? undoing(entry.id, title) : undefined;
 }
 
 /** What events have changed, as a text to compare. */

@@ -124,12 +124,12 @@ function Tabs({ name, tab }: { readonly name: string; readonly tab: Tab }) {
   );
 }
 
-/** The acts on a resource. Of one that is not possible, the reason is shown. */
 interface ActsProps {
   readonly subject: Subject;
   readonly read: Extract<Read, { readonly state: 'read' }>;
 }
 
+/** The acts on a resource. Of one that is not possible, the reason is shown. */
 function Acts({ subject, read: { resource, etag } }: ActsProps) {
   const { may } = resource;
   const page = usePage();

@@ -15,8 +15,6 @@ export interface Input {
   /** Whether nothing can be planned without the value. */
   readonly isRequired?: boolean;
   readonly choices?: readonly (readonly [value: string, label: string])[];
-  /** The value at first. Default: the first choice, or nothing. */
-  readonly value?: string;
 }
 
 /** The values of inputs, as they are typed. */

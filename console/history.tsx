@@ -106,18 +106,27 @@ interface Operation {
 
 /** What an event has changed, with the values before and after; or how much it has closed. */
 function changesOf(event: Entry['events'][number]): readonly string[] {
-  const {
-    operations = [],
-    inverse = [],
-    count,
-    criteria,
-  } = event as Partial<Record<'operations' | 'inverse', readonly Operation[]>> & {
-    readonly count?: number;
-    readonly criteria?: object;
-  };
-  if (count !== undefined) return [`${count.toLocaleString('en')}: ${valueText(criteria)}`];
-  return operations.map(({ path, value }) => {
-    const old = inverse.find((each) => each.op !== 'test' && each.path === path)?.value;
-    return text.plan.sets(path.slice(1), text.plan.becomes(valueText(old), valueText(value)));
+  const { operations = [], inverse = [], count, criteria } = event as Changed;
+  if (count !== undefined)
+    return [`${count.toLocaleString('en')}${criteria === undefined ? '' : `: ${valueText(criteria)}`}`];
+  const ways = inverse.filter(({ op }) => op !== 'test');
+  // In a list, a place can be that of several elements.
+  const isPaired =
+    operations.length === ways.length &&
+    [operations, [...operations, ...ways]].every(
+      (each) => new Set(each.map(({ path }) => path)).size === ways.length,
+    );
+  return operations.map(({ op, path, value }) => {
+    const old = ways.find((each) => each.path === path)?.value;
+    return isPaired
+      ? text.plan.sets(path, text.plan.becomes(valueText(old), valueText(value)))
+      : `${op} ${path} ${valueText(value)}`;
   });
+}
+
+interface Changed {
+  readonly operations?: readonly Operation[];
+  readonly inverse?: readonly Operation[];
+  readonly count?: number;
+  readonly criteria?: object;
 }

@@ -32,7 +32,7 @@ export function useKeys({ go, place, asked }: Page): void {
         document.getElementById('find')?.focus();
       } else if (view !== undefined && performance.now() - begun < chordMs) {
         begun = -Infinity;
-        go({ view, find: '', search: {} });
+        go({ view, find: '', search: {}, open: '' });
       } else if (key === 'g') begun = performance.now();
       else if (key === 'ArrowDown' || key === 'ArrowUp') step(event, key === 'ArrowDown' ? 1 : -1);
     };

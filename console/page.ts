@@ -46,7 +46,7 @@ export interface Page {
   /** Opens the dialog of an act. An open dialog stays. */
   ask(this: void, act: Act): void;
   tell(this: void, outcome: Omit<Outcome, 'key'>): void;
-  /** Shows the outcome of what was taken back no longer. */
+  /** Takes away the outcome of what was taken back. */
   forget(this: void, undo: Act): void;
   /** Reads everything that an act of this page may have changed. */
   refresh(this: void): void;
@@ -86,15 +86,15 @@ function createPage(address: string, logInAddress: string): Page {
     ask: (act) => {
       if (asked.get() !== undefined) return;
       asked.set(act);
-      // Whether all changes are held, and who else changes the same.
-      watching?.refresh();
+      // No event tells that all changes are held.
+      watching?.want('gateway');
     },
     tell: (outcome) => outcomes.set([{ ...outcome, key: now() }, ...outcomes.get()].slice(0, 3)),
     forget: ({ given: [id] }) => outcomes.set(outcomes.get().filter(({ undo }) => undo?.given[0] !== id)),
     refresh: () => watching?.refresh(),
     lookAt: (sessions) => {
       wanted = sessions;
-      watching?.refreshSessions();
+      watching?.want('sessions');
     },
     logIn: async (logIn) => {
       const next = await connect(address, logIn);

@@ -13,9 +13,7 @@ import { usePage } from './page.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 
-/** What a person has typed, by the link of the resource. */
-const drafts = new Map<string, Draft>();
-
+/** What a person has typed. */
 interface Draft {
   /** What the resource was when the person began. */
   readonly base: ReadResource;
@@ -43,7 +41,10 @@ export function Settings(props: Omit<SettingsProps, 'fields'>) {
 function SettingsForm({ subject, read, fields }: SettingsProps) {
   const page = usePage();
   const client = useStore(page.client);
-  const [{ base, typed }, setDraft] = useDraft(subject.link, fields, read);
+  const [{ base, typed }, setDraft] = useState<Draft>(() => ({
+    base: read,
+    typed: textsOf(fields, read.resource),
+  }));
   const [refusal, setRefusal] = useState<{
     readonly problem: Problem;
     readonly patch: readonly Operation[];
@@ -102,19 +103,6 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
       </div>
     </form>
   );
-}
-
-/** The draft of a resource, which outlives its drawer. */
-function useDraft(
-  link: string,
-  fields: readonly Field[],
-  read: ReadResource,
-): readonly [Draft, (draft: Draft) => void] {
-  const [draft, setDraft] = useState(
-    () => drafts.get(link) ?? { base: read, typed: textsOf(fields, read.resource) },
-  );
-  drafts.set(link, draft);
-  return [draft, setDraft];
 }
 
 function ChangedMeanwhile({ take }: { readonly take: () => void }) {

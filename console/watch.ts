@@ -4,7 +4,7 @@
 import type { Client, EventOptions, ShownEvent } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';
 
-import { otherMs, Reader, type Listener, type Surroundings } from './reader.ts';
+import { otherMs, Reader, type Listener, type Readable, type Surroundings } from './reader.ts';
 import { collections, isOfLogIn, type Collection, type Model } from './model.ts';
 
 /** Everything but what every client of a service causes. */
@@ -32,8 +32,8 @@ const longestAgainMs = 30_000;
 export interface Watch {
   /** Reads everything soon: this page has changed something. */
   refresh(this: void): void;
-  /** Reads the sessions that are looked at now. */
-  refreshSessions(this: void): void;
+  /** Reads something soon. */
+  want(this: void, readable: Readable): void;
   stop(this: void): void;
 }
 
@@ -61,7 +61,8 @@ export function watch(
     onState: (state) => {
       tell({ type: 'stream', state, at: now() });
       // No event tells of what happens while the stream is not open.
-      refresh(state === 'open' ? 0 : otherMs);
+      if (state !== 'connecting')
+        refresh(state === 'open' || model().lists.services === undefined ? 0 : otherMs);
     },
     onGap: (isRestart) => tell({ type: 'gap', isRestart, at: now() }),
     onEvent: (id, event) => {
@@ -77,8 +78,7 @@ export function watch(
       else refuse(cause as Problem);
     },
   });
-  const refreshSessions = (): void => reader.want('sessions');
-  return { refresh, refreshSessions, stop: () => ending.abort() };
+  return { refresh, want: (readable) => reader.want(readable), stop: () => ending.abort() };
 }
 
 /** What comes of following the events. */
@@ -115,7 +115,7 @@ async function followEvents(client: Client, signal: AbortSignal, followed: Follo
       onState('waiting');
       onFailure(error);
       await new Promise((resolve) => setTimeout(resolve, waitMs));
-      // An interface with too many readers is not asked by all of them all the time.
+      // An interface with too many readers is not asked all the time by the pages that it has refused.
       waitMs = Math.min(2 * waitMs, longestAgainMs);
     }
   }

@@ -25,7 +25,10 @@ export interface ChosenSession {
 export interface CloseEach {
   /** Closes them one after the other. Sessions that have ended since the plan need no closing. */
   (options?: CommandOptions): Promise<Answer<CommandOutcome>>;
-  /** Says what closing them would do, and does nothing. Sessions with an entity tag that have ended count as closed. */
+  /**
+   * Says what closing them would do, and does nothing. Leaves out sessions with an entity tag that have ended. Refused if all
+   * have ended, or if one without an entity tag does not exist.
+   */
   plan(options?: CommandOptions): Promise<Answer<Plan>>;
 }
 

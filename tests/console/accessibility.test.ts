@@ -30,7 +30,7 @@ const walk: Walk = {
   'a row that fits what is sought, and none': async (page) => {
     await page.getByLabel('Find').fill('broken');
     await page.getByText('1 of 5').waitFor();
-    await page.getByText('None.').first().waitFor();
+    await page.locator('.view .none').first().waitFor();
   },
   'the state of a service': async (page) => {
     await page.getByLabel('Find').fill('');

@@ -53,10 +53,11 @@ describe('an act on a resource', () => {
   it('says what it does, and so does each creation', async () => {
     const planned = (await plannedActs(runAdmin().admin)).map(({ act }) => act.id);
     const created = ['services', 'servers', 'monitors', 'filters', 'users'].map((each) => `${each}.create`);
-    const others = ['users.patch', 'users.delete', 'sessions.closeMany', 'commands.abandon', 'fleet.forget'];
+    const patches = ['services', 'servers', 'monitors', 'filters', 'users'].map((each) => `${each}.patch`);
+    const others = ['users.delete', 'sessions.closeMany', 'commands.abandon', 'fleet.forget'];
     const ways = ['history.undo', 'history.restore', 'services.createListener', 'services.deleteListener'];
     expect(new Set(Object.keys(acts))).toEqual(
-      new Set([...planned, ...created, ...others, ...ways, 'fleet.retry']),
+      new Set([...planned, ...created, ...patches, ...others, ...ways, 'fleet.retry']),
     );
     for (const id of Object.keys(acts))
       expect(commandOf(client(runAdmin().admin), id as never)).toBeDefined();

@@ -124,8 +124,10 @@ describe('a page whose stream of events is refused', () => {
       await page.goto(`${origin}/console`);
       await connection(page, 'reconnecting');
       await page.waitForTimeout(9000);
-      // After 2 s, 4 s and 8 s.
+      // That of the reader above, at once, and after 2 s and 4 s more.
       expect(streams()).toBe(4);
+      // Without events, there are lists all the same.
+      await page.getByRole('row').filter({ hasText: '10.0.0.1' }).waitFor();
       await reader.body?.cancel();
       await connection(page, 'live');
     }),
@@ -187,6 +189,27 @@ describe('an open page', () => {
       });
       await page.waitForTimeout(1000);
       expect(requests.length).toBeGreaterThan(seen);
+    }),
+  );
+
+  it(
+    'reads a third as often while the person works in another window, and soon when the person turns to it',
+    inBrowser(async (page) => {
+      const { origin, requests } = await serveConsole();
+      const counters = (): number => requests.filter(({ url = '' }) => url.startsWith('/services')).length;
+      await page.goto(`${origin}/console`);
+      await connection(page, 'live');
+      await page.evaluate(() => {
+        document.hasFocus = () => false;
+      });
+      // The next reading was due before.
+      await page.waitForTimeout(6000);
+      const seen = counters();
+      await page.waitForTimeout(7000);
+      expect(counters()).toBe(seen);
+      await page.evaluate(() => dispatchEvent(new Event('focus')));
+      await page.waitForTimeout(1000);
+      expect(counters()).toBe(seen + 1);
     }),
   );
 

@@ -7,12 +7,14 @@ import type { AdminEvent, Effect } from '../../resources/index.ts';
 import { carryOut } from './effect.ts';
 import type { Flight, Position, Progress } from './flight.ts';
 import {
+  deletes,
   groupsIn,
   hasIrreversible,
   inverseOf,
   isActing,
   isIrreversible,
   obstacleTo,
+  undoLists,
   wayBack,
   type ActingStage,
   type Group,
@@ -188,7 +190,8 @@ async function performGroup(
  * Undoes effects, the last one first.
  *
  * If a later effect on a resource cannot be undone, earlier effects on that resource are kept too; undoing them would
- * create a state that never existed, such as a started service that drains.
+ * create a state that never existed, such as a started service that drains. So are effects whose undo lists a resource that
+ * stays deleted: nothing may link to what is gone.
  *
  * @returns the events that stand because the host refused to undo their effects
  * @internal
@@ -198,7 +201,11 @@ export async function undo(done: readonly ActingStage[], flight: Flight): Promis
   const left = [...done];
   for (let stage = left.pop(); stage !== undefined; stage = left.pop()) {
     const { effect } = stage;
-    const isKept = kept.some((each) => each.effect.resource === effect.resource);
+    const isKept = kept.some(
+      (each) =>
+        each.effect.resource === effect.resource ||
+        (deletes(each.effect) && undoLists(effect, each.effect.resource)),
+    );
     const isUndone = !isKept && (await undoOne(effect, flight));
     if (!isUndone) kept.unshift(stage);
   }

@@ -176,6 +176,13 @@ export function inverseOf(effect: Effect): Effect | undefined {
   return row.undo(effect);
 }
 
+/** Whether the undo of an effect makes a resource list another one. @internal */
+export function undoLists(effect: Effect, link: string): boolean {
+  const { after, definition } = (inverseOf(effect) ?? {}) as Partial<Record<'after' | 'definition', object>>;
+  const isIt = (each: unknown): boolean => typeof each === 'string' && linkKey(each) === linkKey(link);
+  return Object.values({ ...after, ...definition }).some((value) => Array.isArray(value) && value.some(isIt));
+}
+
 /**
  * Gives the aspect of a resource that an effect changes: for example the settings of a service, or whether it runs.
  *

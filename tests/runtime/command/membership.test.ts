@@ -45,6 +45,37 @@ function running(): Running & { readonly gateway: ReturnType<typeof createScript
   return { ...runAdmin({ snapshot, gateway, clock }), gateway };
 }
 
+describe('a deletion that the gateway refuses to undo', () => {
+  const limit: Transition = (from, context) =>
+    patchServer(from, 'db-1', [{ op: 'replace', path: '/port', value: 1 }], context);
+  const detach: Transition = (from, context) =>
+    deleteResource(from, 'servers', 'spare', context, { detach: true });
+  const dropService: Transition = (from, context) => deleteResource(from, 'services', 'Other', context);
+
+  it.each([
+    // The list of the service loses the server first, and the refused change comes after both.
+    ['of a server that a service has listed', sequence(detach, limit), 2],
+    ['of a server after that of the service that lists it', sequence(dropService, deleteSpare, limit), 2],
+  ])('%s stands, and nothing lists what is gone', async (_what, command, done) => {
+    const listing = { name: 'Other', router: 'cli', state: 'stopped', servers: ['/servers/spare'] } as const;
+    const before = createSnapshot({ ...document, services: [listing] });
+    const store = createMemoryStore();
+    const gateway = createScriptedGateway({ snapshot: before });
+    const life = await openRunning(store, { snapshot: before, gateway });
+    const no = new EffectRefusedError('No.');
+    gateway.will(...Array.from({ length: done }, () => 'done' as const), no, no);
+    expect((await life.admin.execute(command)).outcome).toBe('refused');
+    const { snapshot: after } = life.admin;
+    expect(after.servers.find('spare')).toBeUndefined();
+    expect(() => createSnapshot(toDocument(after))).not.toThrow();
+    expect(gateway.differences(after)).toEqual([]);
+    await life.admin.close();
+    // A store that has it otherwise could not be opened.
+    const next = await openRunning(store, { snapshot: before, gateway });
+    await next.admin.close();
+  });
+});
+
 describe('a creation', () => {
   it('settles before what rests on it begins: a session of the first moment counts', async () => {
     const { admin, gateway } = running();

@@ -126,10 +126,7 @@ function createPage(address: string, logInAddress: string): Page {
 const surroundings: Surroundings = {
   now,
   isHidden: () => document.hidden,
-  isAside: () => !document.hasFocus(),
-  onChange: (listener, signal) => {
-    for (const type of ['visibilitychange', 'focus']) addEventListener(type, listener, { signal });
-  },
+  onChange: (listener, signal) => addEventListener('visibilitychange', listener, { signal }),
 };
 
 let opened: Page | undefined;

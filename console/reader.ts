@@ -52,18 +52,13 @@ function paceOf(model: Model, readable: Readable): number | undefined {
   }
 }
 
-/** How many times as long everything waits while the person works in another window. */
-const asideFactor = 3;
-
 /** What the page around a reader gives. */
 export interface Surroundings {
   /** Milliseconds of a clock that never goes back. */
   now(this: void): number;
   /** Whether nobody sees the page. */
   isHidden(this: void): boolean;
-  /** Whether the person works in another window. */
-  isAside(this: void): boolean;
-  /** Calls a function whenever a person turns to the page, until the signal aborts. */
+  /** Calls a function whenever the page is hidden or seen again, until the signal aborts. */
   onChange(this: void, listener: () => void, signal: AbortSignal): void;
 }
 
@@ -91,10 +86,7 @@ export class Reader {
     this.#listener = listener;
     this.#surroundings = surroundings;
     this.#signal = signal;
-    surroundings.onChange(() => {
-      this.want('services');
-      this.want('sessions');
-    }, signal);
+    surroundings.onChange(() => this.#wake(), signal);
     signal.addEventListener('abort', () => this.#wake());
   }
 
@@ -119,7 +111,7 @@ export class Reader {
       this.#due.delete(readable);
       await this.#attempt(readable);
       const pace = paceOf(this.#listener.model(), readable);
-      if (pace !== undefined) this.want(readable, this.#surroundings.isAside() ? asideFactor * pace : pace);
+      if (pace !== undefined) this.want(readable, pace);
     }
   }
 

@@ -193,27 +193,6 @@ describe('an open page', () => {
   );
 
   it(
-    'reads a third as often while the person works in another window, and soon when the person turns to it',
-    inBrowser(async (page) => {
-      const { origin, requests } = await serveConsole();
-      const counters = (): number => requests.filter(({ url = '' }) => url.startsWith('/services')).length;
-      await page.goto(`${origin}/console`);
-      await connection(page, 'live');
-      await page.evaluate(() => {
-        document.hasFocus = () => false;
-      });
-      // The next reading was due before.
-      await page.waitForTimeout(6000);
-      const seen = counters();
-      await page.waitForTimeout(7000);
-      expect(counters()).toBe(seen);
-      await page.evaluate(() => dispatchEvent(new Event('focus')));
-      await page.waitForTimeout(1000);
-      expect(counters()).toBe(seen + 1);
-    }),
-  );
-
-  it(
     'shows an event without a request for anything else than what it tells of',
     inBrowser(async (page) => {
       const { origin, admin } = await serveConsole();

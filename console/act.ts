@@ -6,9 +6,9 @@ import { closeEach } from 'gateway-admin-core/client';
 import type { ChosenSession, Client, EndpointId, SessionSearch } from 'gateway-admin-core/client';
 
 import type { CommandMethod } from './connection.ts';
-import { definitionOf, numberOf, type Input, type Typed } from './form.ts';
+import { definitionOf, numberOf, type Typed } from './form.ts';
 import { closesLater, type Accepted } from './plan.ts';
-import type { Field } from './meaning.ts';
+import type { Field, Input } from './meaning.ts';
 import { text } from './text.ts';
 
 const { verbs } = text;

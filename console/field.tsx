@@ -1,7 +1,7 @@
 /**
  * A field of a form.
  */
-import type { Input } from './form.ts';
+import type { Input } from './meaning.ts';
 
 interface Props {
   /** The form that the input is in: an id of its own in the page. */

@@ -6,17 +6,6 @@ import { linkTo, type Fault, type Operation } from 'gateway-admin-core';
 import { nameInLink } from './link.ts';
 import type { Field } from './meaning.ts';
 
-/** A value that a person gives. */
-export interface Input {
-  readonly name: string;
-  readonly label: string;
-  readonly type: 'text' | 'long' | 'number' | 'password' | 'choice';
-  readonly hint?: string;
-  /** Whether nothing can be planned without the value. */
-  readonly isRequired?: boolean;
-  readonly choices?: readonly (readonly [value: string, label: string])[];
-}
-
 /** The values of inputs, as they are typed. */
 export type Typed = Readonly<Record<string, string>>;
 

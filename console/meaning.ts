@@ -4,7 +4,16 @@
  */
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Input } from './form.ts';
+/** A value that a person gives. */
+export interface Input {
+  readonly name: string;
+  readonly label: string;
+  readonly type: 'text' | 'long' | 'number' | 'password' | 'choice';
+  readonly hint?: string;
+  /** Whether nothing can be planned without the value. */
+  readonly isRequired?: boolean;
+  readonly choices?: readonly (readonly [value: string, label: string])[];
+}
 
 export interface Field {
   readonly name: string;

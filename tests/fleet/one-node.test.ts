@@ -64,6 +64,7 @@ const calls = [
     ),
   ),
   'an abandoned command at the next start is not inspected about the part that has settled',
+  'an open command of an earlier life ends if its last part was refused, and the process ended before what stood of it was taken back',
   'abandoning while the store fails is done if the store may have got the record, and the record stands before later ones',
 ];
 

@@ -159,6 +159,6 @@ function fieldText(field: string, value: unknown): string {
   if (field === 'drain') return drainOf(value as never);
   const isLinks = (each: unknown): boolean => typeof each === 'string' && each.startsWith('/');
   if (Array.isArray(value) && value.length > 0 && value.every(isLinks))
-    return value.map((each) => nameInLinkOf(String(each))).join('');
+    return value.map((each) => nameInLinkOf(String(each))).join(', ');
   return valueText(value).trim();
 }

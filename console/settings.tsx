@@ -13,13 +13,6 @@ import { usePage } from './page.ts';
 import { useStore } from './store.ts';
 import { text } from './text.ts';
 
-/** What a person has typed. */
-interface Draft {
-  /** What the resource was when the person began. */
-  readonly base: ReadResource;
-  readonly typed: Typed;
-}
-
 /** A resource as it was read, and its entity tag. */
 interface ReadResource {
   readonly resource: Readonly<Record<string, unknown>>;
@@ -41,10 +34,8 @@ export function Settings(props: Omit<SettingsProps, 'fields'>) {
 function SettingsForm({ subject, read, fields }: SettingsProps) {
   const page = usePage();
   const client = useStore(page.client);
-  const [{ base, typed }, setDraft] = useState<Draft>(() => ({
-    base: read,
-    typed: textsOf(fields, read.resource),
-  }));
+  const [base, setBase] = useState(read);
+  const [typed, setTyped] = useState<Typed>(() => textsOf(fields, read.resource));
   const [refusal, setRefusal] = useState<{
     readonly problem: Problem;
     readonly patch: readonly Operation[];
@@ -59,7 +50,8 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
   }, [read, patch.length]);
 
   function take(): void {
-    setDraft({ base: read, typed: textsOf(fields, read.resource) });
+    setBase(read);
+    setTyped(textsOf(fields, read.resource));
     setRefusal(undefined);
   }
 
@@ -73,7 +65,7 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
     if (problem?.errors === undefined) {
       setRefusal(undefined);
       // What is saved is typed no longer, and the values of now follow.
-      page.ask({ ...act, onDone: () => setDraft({ base, typed: textsOf(fields, base.resource) }) });
+      page.ask({ ...act, onDone: () => setTyped(textsOf(fields, base.resource)) });
     } else setRefusal({ problem, patch });
   }
 
@@ -89,7 +81,7 @@ function SettingsForm({ subject, read, fields }: SettingsProps) {
           input={field.input}
           value={typed[field.name] ?? ''}
           fault={faults[field.name]}
-          change={(value) => setDraft({ base, typed: { ...typed, [field.name]: value } })}
+          change={(value) => setTyped({ ...typed, [field.name]: value })}
         />
       ))}
       {faults[''] !== undefined && <p class="bad">{faults['']}</p>}

@@ -26,8 +26,8 @@ export interface CloseEach {
   /** Closes them one after the other. Sessions that have ended since the plan need no closing. */
   (options?: CommandOptions): Promise<Answer<CommandOutcome>>;
   /**
-   * Says what closing them would do, and does nothing. Leaves out sessions with an entity tag that have ended. Refused if all
-   * have ended, or if one without an entity tag does not exist.
+   * Says what closing them would do, and does nothing. Leaves out sessions with an entity tag that have ended.
+   * Refused if all have ended, or if one without an entity tag does not exist.
    */
   plan(options?: CommandOptions): Promise<Answer<Plan>>;
 }

@@ -190,8 +190,8 @@ async function performGroup(
  * Undoes effects, the last one first.
  *
  * If a later effect on a resource cannot be undone, earlier effects on that resource are kept too; undoing them would
- * create a state that never existed, such as a started service that drains. So are effects whose undo lists a resource that
- * stays deleted: nothing may link to what is gone.
+ * create a state that never existed, such as a started service that drains. So are effects whose undo lists a
+ * resource that stays deleted: nothing may link to what is gone.
  *
  * @returns the events that stand because the host refused to undo their effects
  * @internal

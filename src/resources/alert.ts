@@ -69,7 +69,7 @@ interface Alert extends Omit<AlertRepresentation, 'since'> {
 }
 
 /** What a row of the table finds. */
-type Finding = Pick<Alert, 'resource' | 'since' | 'detail'>;
+type Finding = Pick<Alert, 'resource' | 'detail'> & { readonly since?: Alert['since'] | undefined };
 
 /** How the alerts with one code are found: in the snapshot, or in the running interface. */
 interface AlertRow {
@@ -78,7 +78,7 @@ interface AlertRow {
   readonly inInterface?: (this: void, surroundings: Surroundings, snapshot: Snapshot) => readonly Finding[];
 }
 
-/** Every kind of alert, by its code. @internal */
+/** Every kind of alert, by its code; the errors first, as they are shown. @internal */
 export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   'server-down': {
     level: 'error',
@@ -87,8 +87,8 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
         .filter(({ settings }) => settings.state.length === 0)
         .map((server) => ({
           resource: linkOf('servers', server),
-          ...sinceOf(server.status_since),
-          detail: sentence(`${server.name} is down`, server.status_reason),
+          since: server.status_since,
+          detail: sentence(`${server.name} is down`, server.status_reason ?? unseen(server)),
         })),
   },
   'service-failed': {
@@ -100,9 +100,7 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     level: 'error',
     inSnapshot: ({ monitors }) => failed('monitors', monitors),
   },
-  'monitor-stopped': { level: 'warning', inSnapshot: stopped },
   'drain-overdue': { level: 'error', inInterface: overdue },
-  'sessions-not-reported': { level: 'warning', inInterface: notReported },
   'outcome-unknown': {
     level: 'error',
     inInterface: ({ commands }) =>
@@ -114,7 +112,6 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
           detail: `The outcome of ${type} is unknown. Until it is known, the resource takes no command (command ${id}).`,
         })),
   },
-  'node-behind': { level: 'warning', inInterface: (around) => behind(around, isPassing) },
   'effect-not-supported': {
     level: 'error',
     inInterface: (around) => behind(around, (lag) => !isPassing(lag)),
@@ -144,12 +141,12 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     inInterface: ({ self }) =>
       outage(self, 'audit', 'The audit sink does not keep records. It is tried again.'),
   },
+  'monitor-stopped': { level: 'warning', inSnapshot: stopped },
+  'sessions-not-reported': { level: 'warning', inInterface: notReported },
+  'node-behind': { level: 'warning', inInterface: (around) => behind(around, isPassing) },
 };
 
 const rows = Object.entries(alertTable) as readonly [AlertCode, AlertRow][];
-
-/** The levels, the worst one first. */
-const levels = ['error', 'warning'] as const satisfies readonly Alert['level'][];
 
 const fields = defineFields<{
   representation: AlertRepresentation;
@@ -160,7 +157,7 @@ const fields = defineFields<{
   resource: { shape: shape.text(4096) },
   since: { shape: shape.instant, time: 'iso8601', optional: true },
   detail: { shape: z.string() },
-  level: { shape: z.enum(levels) },
+  level: { shape: z.enum(['error', 'warning']) },
 });
 
 /** The largest number of alerts that are shown. @internal */
@@ -168,17 +165,15 @@ export const mostAlerts = 1000;
 
 /** Everything that is wrong, the errors first. */
 function alertsOf(snapshot: Snapshot, around: Surroundings): readonly Alert[] {
-  const all = rows.flatMap(([code, { level, inSnapshot, inInterface }]) =>
-    (inSnapshot?.(snapshot) ?? inInterface?.(around, snapshot) ?? []).map((found) => ({
-      ...{ ...found, code, level },
-      detail: cut(found.detail, longestTexts.detail),
-    })),
-  );
-  return levels.flatMap((each) => all.filter(({ level }) => level === each)).slice(0, mostAlerts);
-}
-
-function sinceOf(since: number | undefined): { readonly since?: number } {
-  return since === undefined ? {} : { since };
+  return rows
+    .flatMap(([code, { level, inSnapshot, inInterface }]) =>
+      (inSnapshot?.(snapshot) ?? inInterface?.(around, snapshot) ?? []).map(({ since, ...found }) => ({
+        ...{ ...found, code, level },
+        ...(since !== undefined && { since }),
+        detail: cut(found.detail, longestTexts.detail),
+      })),
+    )
+    .slice(0, mostAlerts);
 }
 
 /** A sentence with a reason in the words of the host, if there is one, and one full stop. */
@@ -197,9 +192,14 @@ function failed(collection: string, things: Iterable<Entity & Lived>): readonly 
     .filter(({ state }) => state === 'failed')
     .map((thing) => ({
       resource: linkOf(collection, thing),
-      ...sinceOf(thing.state_since),
+      since: thing.state_since,
       detail: sentence(`${thing.name} has failed`, thing.state_reason),
     }));
+}
+
+/** Why a server is down that no report has shown running since its creation, or since the start of the gateway. */
+function unseen({ status_since: since }: Server): string {
+  return since === undefined ? 'not seen running yet' : '';
 }
 
 function serverAt(servers: Snapshot['servers'], link: string): Server | undefined {
@@ -213,11 +213,12 @@ function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
     const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
     if (own.length === 0 || own.some(takesSessions)) return [];
     // Only of servers that are down, the snapshot has the time.
-    const times = own.map(({ settings, status_since: since }) => settings.state.length === 0 && since);
-    const isKnown = times.every((time) => typeof time === 'number');
+    const times = own.flatMap(({ settings, status_since: at }) =>
+      settings.state.length === 0 ? (at ?? []) : [],
+    );
     return {
       resource: linkOf('services', service),
-      ...(isKnown ? { since: Math.max(...times) } : {}),
+      since: times.length === own.length ? Math.max(...times) : undefined,
       detail: `No server of ${service.name} takes new sessions: ${listed(own.map(reasonOf))}.`,
     };
   });

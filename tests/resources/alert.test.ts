@@ -14,7 +14,7 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway, hold, type VirtualClock } from 'gateway-admin-core/testing';
 
-import type { AlertCode, AlertRepresentation } from '../../src/resources/alert.ts';
+import { alertTable, type AlertCode, type AlertRepresentation } from '../../src/resources/alert.ts';
 import { createWorld } from '../fleet/node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
@@ -239,7 +239,7 @@ const rows: Readonly<Record<AlertCode, Row>> = {
       };
     },
     alerts: {
-      'server-down /servers/db-9 error': /^db-9 is down\.$/,
+      'server-down /servers/db-9 error': /^db-9 is down: not seen running yet\.$/,
       'effect-not-supported /servers/db-9 error': /the node two .*cannot create \/servers\/db-9/,
     },
   },
@@ -356,6 +356,9 @@ describe('the alerts', () => {
       'monitor-failed /monitors/Probe error',
       'monitor-stopped /monitors/Watch warning',
     ]);
+    // The alerts come in the order of the table.
+    const levels = Object.values(alertTable).map(({ level }) => level);
+    expect(levels).toEqual(levels.toSorted());
   });
 
   it('say nothing of a service that is stopped, that lists no server, or that has one server left', async () => {

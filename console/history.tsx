@@ -7,7 +7,7 @@ import type { Endpoints } from 'gateway-admin-core/client';
 import { restoring, undoing } from './act.ts';
 import { rowFits } from './find.ts';
 import { usePage } from './page.ts';
-import { valueText } from './plan.ts';
+import { closedText, valueText } from './plan.ts';
 import { useStore } from './store.ts';
 import { Links } from './resource.tsx';
 import { text } from './text.ts';
@@ -107,8 +107,7 @@ interface Operation {
 /** What an event has changed, with the values before and after; or how much it has closed. */
 function changesOf(event: Entry['events'][number]): readonly string[] {
   const { operations = [], inverse = [], count, criteria } = event as Changed;
-  if (count !== undefined)
-    return [`${count.toLocaleString('en')}${criteria === undefined ? '' : `: ${valueText(criteria)}`}`];
+  if (count !== undefined) return [closedText(count, criteria)];
   const ways = inverse.filter(({ op }) => op !== 'test');
   // In a list, a place can be that of several elements.
   const isPaired =

@@ -22,8 +22,9 @@ export function useKeys({ go, place, asked }: Page): void {
       if (ctrlKey || metaKey || altKey || asked.get() !== undefined) return;
       if (key === 'Escape' && place.get().open !== '') return go({ open: '' });
       // From the field that finds, the keys lead to what was found.
-      if ((event.target as HTMLElement).id === 'find' && (key === 'Enter' || key === 'ArrowDown'))
-        return step(event, 1);
+      const field = event.target as HTMLInputElement;
+      if (field.id === 'find' && (key === 'Enter' || key === 'ArrowDown'))
+        return step(event, 1, field.value.toLowerCase());
       if (isField(event.target)) return;
       if (key === 'Enter' && event.target instanceof HTMLInputElement) return openRow(event.target);
       const view = viewKeys[key];
@@ -51,11 +52,17 @@ function openRow(box: HTMLElement): void {
   box.closest('[data-row]')?.querySelector<HTMLElement>('button.link')?.click();
 }
 
-/** Moves the focus to the first control of the row above or below; from elsewhere, to the first row. */
-function step(event: KeyboardEvent, by: number): void {
+/**
+ * Moves the focus to the first control of the row above or below; from elsewhere, to the first row whose own name contains
+ * what is looked for, and not only that of something in the row.
+ */
+function step(event: KeyboardEvent, by: number, find = ''): void {
   const rows = [...document.querySelectorAll<HTMLElement>('.view [data-row]')];
   const at = rows.findIndex((row) => row.contains(document.activeElement));
-  const next = at === -1 ? rows[0] : rows[at + by];
+  const own = rows.findIndex((row) =>
+    row.querySelector('[data-link]')?.textContent.toLowerCase().includes(find),
+  );
+  const next = rows[at === -1 ? Math.max(own, 0) : at + by];
   if (next === undefined) return;
   event.preventDefault();
   next.querySelector<HTMLElement>('a, button, input')?.focus();

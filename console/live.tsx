@@ -2,6 +2,7 @@
  * Live: the events as they come, the newest first.
  */
 import { rowFits } from './find.ts';
+import { closedText } from './plan.ts';
 import type { SeenEvent } from './model.ts';
 import { usePage } from './page.ts';
 import { ResourceLink } from './resource.tsx';
@@ -29,15 +30,24 @@ export function Live() {
 
 function EventLine({ event }: SeenEvent) {
   const { type, resource, at, actor } = event;
+  const { sessions, connections: closed = sessions, criteria } = event as Closing;
   return (
     <li>
       <time class="soft">{whenText(at)}</time> <strong class={toneOf(event)}>{type}</strong>{' '}
       <ResourceLink link={resource} name={resource} />
       {actor !== undefined && <span class="soft"> {actor}</span>}
+      {closed !== undefined && ` ${closedText(closed.length, criteria)}`}
       {'status' in event && ` ${event.status.join(', ') || text.state.down}`}
       {'reason' in event && <span class="soft"> {event.reason}</span>}
     </li>
   );
+}
+
+/** What an event has that tells of closed sessions or connections. */
+interface Closing {
+  readonly sessions?: readonly unknown[];
+  readonly connections?: readonly unknown[];
+  readonly criteria?: object;
 }
 
 function toneOf(event: SeenEvent['event']): string {

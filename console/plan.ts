@@ -74,6 +74,11 @@ interface Update {
   readonly after: Readonly<Record<string, unknown>>;
 }
 
+/** How much an event has closed, and of which kind. */
+export function closedText(count: number, criteria?: object): string {
+  return `${count.toLocaleString('en')}${criteria === undefined ? '' : `: ${valueText(criteria)}`}`;
+}
+
 export function valueText(value: unknown): string {
   if (value === undefined || value === null || value === '') return text.plan.nothing;
   if (Array.isArray(value)) return value.length === 0 ? text.plan.nothing : value.map(valueText).join(', ');

@@ -441,9 +441,12 @@ describe('two operators', () => {
       const row = page.getByRole('row').filter({ hasText: 'Reports' }).first();
       await row.getByText('stopped').waitFor();
       await button(page, 'Close the drawer').click();
-      await page.getByRole('complementary').getByText('service.stopped').waitFor();
+      const events = page.getByRole('complementary').getByRole('listitem');
+      await events.filter({ hasText: 'service.stopped' }).waitFor();
       await client.services.start('Reports');
       await row.getByText('started').waitFor();
+      await client.sessions.closeMany({ service: 'Sales' });
+      await events.filter({ hasText: /sessions\.closed \/sessions.* 30: service Sales/ }).waitFor();
     }),
   );
 });

@@ -69,6 +69,12 @@ describe('the keys of the console, in a real browser', () => {
       await expectFocus(page, 'Old Sales');
       await press(page, 'ArrowUp');
       await expectFocus(page, 'Sales');
+      // Sales lists the server.
+      await press(page, '/', 'Control+a');
+      await page.keyboard.type('DB-2');
+      await page.getByText('1 of 3').waitFor();
+      await press(page, 'Enter');
+      await expectFocus(page, 'db-2');
     }),
   );
 

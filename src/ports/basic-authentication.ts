@@ -92,24 +92,28 @@ export const maxHeaderLength = 8192;
 function parseCredentials(header: string | undefined): Credentials | undefined {
   if (header === undefined || header.length > maxHeaderLength) return undefined;
   const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? [];
-  const bytes = decodeBase64(token);
-  const text = bytes && decodeText(bytes);
+  const text = decodeText(decodeBase64(token));
   if (text === undefined || /\p{Cc}/u.test(text)) return undefined;
   const colon = text.indexOf(':');
   if (colon === -1) return undefined;
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Decodes base64; `undefined` unless the text is the canonical one for the bytes, padding included (RFC 4648 §3). */
-function decodeBase64(text = ''): Uint8Array | undefined {
+/**
+ * Decodes base64 to a character for each byte; `undefined` unless the text is the canonical one for the bytes, padding
+ * included (RFC 4648 §3).
+ */
+function decodeBase64(text = ''): string | undefined {
   if (text.length % 4 !== 0) return undefined;
   const binary = atob(text);
-  if (btoa(binary) !== text) return undefined;
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  return btoa(binary) === text ? binary : undefined;
 }
 
-function decodeText(bytes: Uint8Array): string | undefined {
+/** Decodes UTF-8 that has a character for each byte. ASCII is its own UTF-8. */
+function decodeText(binary: string | undefined): string | undefined {
+  if (binary === undefined || !/[\x80-\xff]/.test(binary)) return binary;
   try {
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;

@@ -12,6 +12,7 @@
  */
 import type { User } from '../../resources/user.ts';
 import type { Clock } from '../../ports/port.ts';
+import { createSigner } from './signer.ts';
 
 /** How long a log-in is remembered, in milliseconds. @internal */
 export const rememberedMs = 300_000;
@@ -22,7 +23,7 @@ export interface RememberedLogins {
    * Gives a text that only the same network, the same name, in any case, and the same password have. No password follows
    * from the text.
    */
-  fingerprint(network: string, name: string, password: string): Promise<string>;
+  fingerprint(network: string, name: string, password: string): string | Promise<string>;
   /** Whether the log-in of a user with this fingerprint is remembered. */
   has(user: User | undefined, fingerprint: string): boolean;
   /** Remembers a log-in of a user for five minutes: one for each network, and at most {@link mostNetworks}. */
@@ -41,14 +42,9 @@ const mostNetworks = 16;
 export function createRememberedLogins(clock: Pick<Required<Clock>, 'monotonic'>): RememberedLogins {
   /** The fingerprints of each user with the end of their time, the oldest first. */
   const logins = new WeakMap<User, Map<string, number>>();
-  let key: Promise<CryptoKey> | undefined;
+  const sign = createSigner();
   return {
-    async fingerprint(network, name, password) {
-      key ??= drawKey();
-      const text = new TextEncoder().encode(JSON.stringify([network, name.toLowerCase(), password]));
-      const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', await key, text));
-      return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-    },
+    fingerprint: (network, name, password) => sign(JSON.stringify([network, name.toLowerCase(), password])),
     has: (user, fingerprint) =>
       user !== undefined && clock.monotonic() < (logins.get(user)?.get(fingerprint) ?? -Infinity),
     add(user, fingerprint) {
@@ -60,8 +56,4 @@ export function createRememberedLogins(clock: Pick<Required<Clock>, 'monotonic'>
       if (own.size > mostNetworks) own.delete(oldest);
     },
   };
-}
-
-function drawKey(): Promise<CryptoKey> {
-  return crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 }

@@ -135,6 +135,24 @@ export function mayCause(press: Press, event: AdminEvent): boolean {
   return undone.some(({ resource }) => resource === event.resource);
 }
 
+const opposites = new Map([
+  ['created', 'deleted'],
+  ['deleted', 'created'],
+  ['started', 'stopped'],
+  ['stopped', 'started'],
+]);
+
+/** Whether an event takes back another one of its command: the gateway has refused the rest of the command. */
+export function takesBack({ command, resource, type }: AdminEvent, before: AdminEvent): boolean {
+  const [thing = '', verb = ''] = before.type.split('.');
+  return (
+    command !== undefined &&
+    command === before.command &&
+    resource === before.resource &&
+    type === `${thing}.${opposites.get(verb) ?? ''}`
+  );
+}
+
 /** Why an undo does not take back what it names; `undefined` if it does. */
 function undoBreach({ text, undone = [] }: Press): string | undefined {
   const [, what = ''] = /^Undo “(.*)”$/s.exec(namedIn(text).title) ?? [];

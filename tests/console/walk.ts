@@ -9,7 +9,7 @@ import { parsePlace } from '../../console/place.ts';
 import { text } from '../../console/text.ts';
 import { serveConsole, type Hosting, type Served } from './served-console.ts';
 import { figureBreaches } from './walk-figures.ts';
-import { mayCause, outcomeBreaches, pressBreaches, type Press } from './walk-law.ts';
+import { mayCause, outcomeBreaches, pressBreaches, takesBack, type Press } from './walk-law.ts';
 import { describePlace, look, readFigures, watchPresses, type Control, type Seen } from './walk-page.ts';
 import { clientOf, World } from './walk-world.ts';
 
@@ -258,12 +258,18 @@ class Walker {
     const open = this.#pending.filter(({ isOver }) => !isOver);
     for (const event of this.#came.splice(0)) {
       this.log.push(`  → ${event.type} ${event.resource}`);
-      const causes = open.filter((press) => mayCause(press, event));
+      const causes = open.filter(
+        (press) => mayCause(press, event) || press.events.some((before) => takesBack(event, before)),
+      );
       const [cause = open.at(-1)] = causes;
       if (causes.length > 1) for (const press of causes) press.isShared = true;
       if (cause === undefined)
         this.#faults.push(`Nothing was pressed, and ${event.type} ${event.resource} happened`);
-      else cause.events.push(event);
+      else {
+        const taken = cause.events.findLastIndex((before) => takesBack(event, before));
+        if (taken === -1) cause.events.push(event);
+        else cause.events.splice(taken, 1);
+      }
     }
     for (const press of open) if (!press.isShared) this.#faults.push(...pressBreaches(press));
     const isInFlight = this.#served.admin.commands().some(({ actor }) => actor === walkerName);

@@ -107,9 +107,9 @@ const rows: readonly Row[] = [
   [/^Close (?:all|the) sessions|^Close \d+ chosen sessions?$/, closes],
   [/^Close [\d,]+ connections? to (.+)$/s, about('connections.closed')],
   [/^Close the connections to (.+)$/s, about('connections.closed')],
-  // To start a service that drains ends its drain.
+  // To start a service that drains ends its drain, and to stop it changes what the drain goes back to.
   [/^Start (.+)$/s, about('service.started', 'service.updated', 'monitor.started')],
-  [/^Stop (.+)$/s, about('service.stopped', 'monitor.stopped')],
+  [/^Stop (.+)$/s, about('service.stopped', 'service.updated', 'monitor.stopped')],
   [/^Drain (.+)$/s, about('service.stopped', 'service.updated', 'server.updated')],
   [/^Resume (.+)$/s, about('service.started', 'service.updated', 'server.updated')],
   [/^(?:Set|Clear) maintenance on (.+)$/s, about('server.updated')],

@@ -313,7 +313,7 @@ export const fields: readonly Field[] = [
     ['code', 'text', 'server-down'],
     ['resource', 'text', '/servers/db-serv-3'],
     ['since?', 'iso8601', '2016-08-29T14:00:00+03:00', '/alerts?range=2-2'],
-    ['detail', 'text', 'db-serv-3 is down.'],
+    ['detail', 'text', 'db-serv-3 is down: not seen running yet.'],
     ['level', 'text', 'error'],
   ]),
 ];

@@ -8,12 +8,12 @@ import { createAdmin, createSnapshot } from 'gateway-admin-core';
 
 import { measure, ratios } from './harness.mjs';
 import * as peers from './peers/index.mjs';
-import { adminWith, gateway, serverNames, serviceNames } from './sessions.mjs';
+import { adminWith, connect, disconnect, gateway, serverNames, serviceNames } from './sessions.mjs';
 import { close, closeChosen, closeShown, list } from './turns.mjs';
 
 export const rows = {
   R1: { title: 'GET one service, neutral request to body text', run: getOne },
-  R2: { title: 'GET 100 services', run: getAll },
+  R2: { title: 'GET a list, of which something has changed', run: getAll },
   R3: { title: 'GET 10,000 of 1,000,000 sessions with date texts and live idle figures', run: getSessions },
   R4: { title: 'The longest turn of the event loop', run: turns },
   O1: { title: 'Close the ten sessions that a plan showed, of 1,000,000', run: marks },
@@ -72,41 +72,124 @@ async function plainHandler(routes) {
   };
 }
 
+/** A client connects to one service, and leaves at the next call. */
+function comeAndGo(admin) {
+  let count = 0;
+  return () => {
+    const id = count >> 1;
+    admin.report(
+      count % 2 === 0 ? { ...connect(id), service: serviceNames[50], connections: [] } : disconnect(id),
+    );
+    count += 1;
+  };
+}
+
+/** Measures reads with a change before each of them, without the time of the change. */
+async function measureReads(admin, target, { change = () => undefined, peer }, options) {
+  const times = await measure(
+    {
+      ours: async () => {
+        change();
+        return lengthOf(await bodyOf(admin, target));
+      },
+      change,
+      peer,
+    },
+    options,
+  );
+  const ours = times.ours.map((time, round) => time - times.change[round]);
+  return { ...times, ours };
+}
+
+async function lengthOf({ body }) {
+  if (typeof body === 'string') return body.length;
+  let length = 0;
+  for await (const piece of body) length += piece.length;
+  return length;
+}
+
+const shownFields = ['name', 'state', 'current_connections'];
+const fieldsQuery = `?fields=${shownFields.join(',')}`;
+
+/** The fields that a query asks for. */
+const selected = (query, thing) => {
+  const names = query.get('fields')?.split(',');
+  return names === undefined ? thing : Object.fromEntries(names.map((name) => [name, thing[name]]));
+};
+
 async function getOne(row) {
   const admin = adminWithServices();
   const target = `/services/${serviceNames[50]}`;
   const { body } = await bodyOf(admin, target);
   const services = new Map(serviceNames.map((name) => [name, { ...JSON.parse(body), name }]));
-  const peer = await plainHandler([['/services/:name', ({ name }) => services.get(name)]]);
+  const peer = await plainHandler([
+    ['/services/:name', ({ name }, query) => selected(query, services.get(name))],
+  ]);
   if (peer === undefined) return row.note('find-my-way is not installed');
-  const times = await measure({
-    ours: () => bodyOf(admin, target),
-    peer: () => peer({ method: 'GET', target, headers: {} }),
-  });
-  row.atLeast(
-    'find-my-way + URLSearchParams + JSON.stringify + ETag takes',
-    1,
-    ratios(times, 'peer', 'ours'),
-  );
+  for (const [what, query, change] of [
+    ['a connect before each read', '', comeAndGo(admin)],
+    ['a connect before each read of three fields', fieldsQuery, comeAndGo(admin)],
+    ['nothing new', '', undefined],
+  ]) {
+    const asked = target + query;
+    const times = await measureReads(admin, asked, {
+      change,
+      peer: () => peer({ method: 'GET', target: asked, headers: {} }),
+    });
+    const name = `${what}: find-my-way + JSON.stringify + ETag takes`;
+    if (change === undefined) row.report(name, ratios(times, 'peer', 'ours'));
+    else row.atLeast(name, 0.6, ratios(times, 'peer', 'ours'));
+  }
   return admin.close();
 }
 
 async function getAll(row) {
-  const admin = adminWithServices();
-  const list = JSON.parse((await bodyOf(admin, '/services')).body);
-  const times = await measure({
-    ours: () => bodyOf(admin, '/services'),
-    peer: () => {
-      const body = JSON.stringify(list.map((each) => ({ ...each })));
-      return { status: 200, headers: { etag: tagOf(body) }, body };
-    },
-  });
-  row.atLeast(
-    'JSON.stringify of the list with the same representation and an ETag takes',
-    1,
-    ratios(times, 'peer', 'ours'),
+  const few = adminWithServices();
+  const many = adminWithServers(1000);
+  const most = adminWithServers(10_000);
+  let isSlave = false;
+  const report = () => {
+    isSlave = !isSlave;
+    const status = isSlave ? ['running', 'slave'] : ['running'];
+    many.report({ type: 'server.reported', server: 'server-50', status });
+  };
+  const sample = {};
+  for (const [what, admin, target, change] of [
+    ['100 services, a connect before each read', few, '/services', comeAndGo(few)],
+    ['three fields of 100 services, a connect before each', few, `/services${fieldsQuery}`, comeAndGo(few)],
+    ['1,000 servers, a report before each read', many, '/servers', report],
+    ['10,000 servers, nothing new', most, '/servers', undefined],
+  ]) {
+    const things = await thingsAt(admin, target.split('?')[0]);
+    const query = new URLSearchParams(target.split('?')[1]);
+    const peer = () => JSON.stringify(things.map((thing) => selected(query, thing))).length;
+    const times = await measureReads(admin, target, { change, peer });
+    sample[what] = times;
+    if (change !== undefined) row.atLeast(`${what}: JSON.stringify takes`, 2, ratios(times, 'peer', 'ours'));
+  }
+  const [thousand, tenThousand] = Object.values(sample).slice(-2);
+  row.atMost(
+    'each of 10,000 servers, of each of 1,000 with a report before',
+    2,
+    tenThousand.ours.map((time, round) => time / 10 / thousand.ours[round]),
   );
-  return admin.close();
+  await Promise.all([few.close(), many.close(), most.close()]);
+}
+
+function adminWithServers(count) {
+  const servers = Array.from({ length: count }, (_, n) => ({
+    ...{ name: `server-${n}`, address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] },
+  }));
+  return createAdmin({ snapshot: createSnapshot({ servers }), gateway, timeZone: zone });
+}
+
+/** The things of a list, as a program would have them. */
+async function thingsAt(admin, target) {
+  const { body } = await bodyOf(admin, target);
+  if (typeof body === 'string') return JSON.parse(body);
+  const pieces = [];
+  for await (const piece of body) pieces.push(piece);
+  return JSON.parse(Buffer.concat(pieces).toString());
 }
 
 async function getSessions(row) {

@@ -20,6 +20,8 @@ export const initialVersion: Version = Object.freeze({ command: 0, live: 0 });
 
 /** The later revision of each part of two versions. @internal */
 export function latest(a: Version, b: Version): Version {
+  // Most often, one is the later in both: no object is made.
+  if (a.command >= b.command && a.live >= b.live) return a;
   return Object.freeze({ command: Math.max(a.command, b.command), live: Math.max(a.live, b.live) });
 }
 

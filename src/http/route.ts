@@ -132,6 +132,20 @@ export interface Listing {
   readonly isSlow?: true;
   /** Renders at most `length` elements, from `offset` on. */
   readonly slice: (this: void, offset: number, length: number) => readonly Json[];
+  /** The things of which `slice` renders the elements, one each; left out if the elements have no versions. */
+  readonly things?: Things;
+}
+
+/** The things that a list shows. @internal */
+export interface Things<T extends object = object> {
+  /** At most `length` things, from `offset` on. */
+  readonly range: (this: void, offset: number, length: number) => readonly T[];
+  /** The last change of anything that the element shows. */
+  readonly version: (this: void, thing: T) => Version;
+  /** Renders the element of a thing. */
+  readonly represent: (this: void, thing: T) => object;
+  /** What renders the elements: the same object for every list that shows the same of a thing. */
+  readonly by: object;
 }
 
 /** The values of the search parameters of a request, by name; at least one. @internal */

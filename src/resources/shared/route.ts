@@ -22,6 +22,7 @@ import {
   type Search,
   type SequenceRoute,
   type StreamRoute,
+  type Things,
 } from '../../http/route.ts';
 import { ok, type Result } from '../../problem.ts';
 import { collectionOf, linkOf, sessionsOf, shownVersion, type State } from '../../snapshot/state.ts';
@@ -103,6 +104,15 @@ export function listing(
 /** Creates a listing of an array. @internal */
 export function listingOf<T>(items: readonly T[], represent: (item: T) => object): Listing {
   return listing(items.length, (offset, length) => items.slice(offset, offset + length).map(represent));
+}
+
+/** Creates a listing of things with versions. */
+function listingOfThings<T extends object>(total: number, things: Things<T>): Listing {
+  const { range, represent } = things;
+  return {
+    ...listing(total, (offset, length) => range(offset, length).map(represent)),
+    things: things as unknown as Things,
+  };
 }
 
 /** Creates a search for elements that no index has. @internal */
@@ -206,9 +216,12 @@ export function collectionRoute<T extends Entity>(
     version: collectionVersion,
     list(snapshot, _named, rendering) {
       const entities = collectionOf(snapshot, named);
-      return listing(entities.size, (offset, length) =>
-        entities.range(offset, length).map((entity) => represent(snapshot, entity, rendering)),
-      );
+      return listingOfThings(entities.size, {
+        range: (offset, length) => entities.range(offset, length),
+        version: (entity) => shownVersion(snapshot, named.collection, entity),
+        represent: (entity) => represent(snapshot, entity, rendering),
+        by: represent,
+      });
     },
   });
 }

@@ -48,8 +48,21 @@ export const noQuery = Object.freeze({
  * @param raw - the query as the client sent it, without `?`
  * @internal
  */
-export function parseQuery(route: Pick<Route, 'query' | 'search' | 'fields'>, raw: string): Result<Query> {
+export function parseQuery(route: Asked, raw: string): Result<Query> {
   if (raw === '') return noQuery;
+  const last = lastQueries.get(route);
+  if (last?.raw === raw) return last.parsed;
+  const parsed = parseNew(route, raw);
+  lastQueries.set(route, { raw, parsed });
+  return parsed;
+}
+
+type Asked = Pick<Route, 'query' | 'search' | 'fields'>;
+
+/** The last query of each route: who polls sends the same one again. Its length is bounded like that of a target. */
+const lastQueries = new WeakMap<Asked, { readonly raw: string; readonly parsed: Result<Query> }>();
+
+function parseNew(route: Asked, raw: string): Result<Query> {
   // The parser would replace what is no UTF-8, and would take away a question mark at the beginning.
   if (decodeSegment(raw) === undefined) return fail('query-invalid', brokenEscape('query'));
   const query = new URLSearchParams(`?${raw}`);

@@ -17,6 +17,7 @@ import type { Arrival, HandlerOptions, Replying } from './arrival.ts';
 import type { Query } from './query.ts';
 import { empty, jsonText, list, refusal, stream, type Headers, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
+import type { Reading, TextCache } from './text-cache.ts';
 
 type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
 
@@ -41,31 +42,41 @@ export function read(
   if (!found.ok) return refusal(found.problem);
   // No version stands for what a caller may do, which depends on the caller and on the moment.
   const tagging = may === undefined ? route : undefined;
-  const etag = etagOf(snapshot, tagging?.version?.(snapshot, found.value), query);
+  const version = tagging?.version?.(snapshot, found.value);
+  const projection = projectionOf(query);
+  const etag = etagOf(snapshot, version, projection);
   const shownTag = etag ?? tagging?.conditionTag?.(found.value);
   const headers: Headers = shownTag === undefined ? {} : { etag: shownTag };
   if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag)) {
     return empty(304, headers);
   }
   const select = query.fields === undefined ? undefined : selectFields(query.fields, route.fieldAliases);
-  const isWhole = query.fields === undefined && query.search === undefined;
-  const textOf = (represent: () => unknown): string =>
-    texts.textOf({ route, found: found.value, etag, isWhole }, represent);
+  const shown = (part: string): Pick<Reading, 'tagged' | 'isWhole'> => ({
+    tagged: `${snapshot.epoch};${part}`,
+    // To select no field is a part without a name.
+    isWhole: part === '' && query.fields === undefined,
+  });
+  const reading = { thing: thingOf(route, found.value), version, ...shown(projection) };
   if (route.kind === 'item') {
-    const represent = (): unknown => {
+    const represent = (): object => {
       const item = route.read(snapshot, found.value, surroundings);
       return may === undefined ? (select?.(item) ?? item) : { ...item, may };
     };
-    return jsonText(200, textOf(represent), headers);
+    return jsonText(
+      200,
+      texts.textOf({ ...reading, by: route.read }, () => JSON.stringify(represent())),
+      headers,
+    );
   }
-  const each = select && ((element: unknown): unknown => select(element as object));
   const answer = (listing: Listing): Reply =>
     list(
       listing,
       clipRange(query.range, listing.total, listing.after?.start),
-      each,
       { ...headers, ...pageHeaders(query, listing) },
-      textOf,
+      {
+        part: partWriter(listing, select, shown(query.fields?.join(',') ?? ''), texts),
+        keep: (write) => texts.textOf({ ...reading, by: route }, write),
+      },
     );
   if (query.search === undefined || route.select === undefined)
     return answer(route.list(snapshot, found.value, surroundings));
@@ -74,6 +85,35 @@ export function read(
   return Promise.resolve(selected)
     .then((search) => findAll(search, request.signal))
     .then(answer);
+}
+
+/** What a text is kept for: things of one route can have the same version. A path without parameters leads to one thing. */
+function thingOf(route: Route, found: unknown): object | undefined {
+  if (typeof found === 'object' && found !== null) return found;
+  return route.path.includes(':') ? undefined : route;
+}
+
+/** Makes the function that gives the text of a part of a list: of things, their own texts that are kept. */
+function partWriter(
+  { slice, things }: Listing,
+  select: ((element: object) => object) | undefined,
+  shown: Pick<Reading, 'tagged' | 'isWhole'>,
+  texts: TextCache,
+): (offset: number, length: number) => string {
+  if (things === undefined) {
+    const each = select as (element: unknown) => unknown;
+    return (offset, length) => {
+      const elements = slice(offset, length);
+      return JSON.stringify(select === undefined ? elements : elements.map(each));
+    };
+  }
+  const { by, range, version, represent } = things;
+  const textOf = (thing: object): string =>
+    texts.textOf({ by, thing, version: version(thing), ...shown }, () => {
+      const element = represent(thing);
+      return JSON.stringify(select?.(element) ?? element);
+    });
+  return (offset, length) => `[${range(offset, length).map(textOf).join(',')}]`;
 }
 
 /** What a route sees besides the snapshot, with the fields that the client asks for. */
@@ -127,11 +167,18 @@ function lastEventId(header: string | undefined): Result<EventId | undefined> {
   return fail('header-invalid', detail);
 }
 
-/** The entity tag of a representation; `undefined` if it has no version. @internal */
-export function etagOf(snapshot: Snapshot, version: Version | undefined, query?: Query): string | undefined {
-  return version === undefined
-    ? undefined
-    : formatEtag(snapshot.epoch, version, query === undefined ? '' : projectionOf(query));
+/**
+ * The entity tag of a representation; `undefined` if it has no version.
+ *
+ * @param projection - what is shown of the representation; empty if all is
+ * @internal
+ */
+export function etagOf(
+  { epoch }: Snapshot,
+  version: Version | undefined,
+  projection = '',
+): string | undefined {
+  return version === undefined ? undefined : formatEtag(epoch, version, projection);
 }
 
 /** The part of an entity tag that stands for the selected fields, elements and range. */

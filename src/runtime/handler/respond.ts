@@ -61,78 +61,72 @@ export function refusal(problem: Problem, headers: Headers = {}): Reply {
   };
 }
 
-/** Gives an element of a list with the selected fields alone. */
-type Select = (element: unknown) => unknown;
+/** Gives the texts of a list. @internal */
+export interface ListTexts {
+  /** Gives the JSON text of at most `length` elements, from `offset` on. */
+  readonly part: (offset: number, length: number) => string;
+  /** Gives the text of a list that is not streamed. */
+  readonly keep: (write: () => string) => string;
+}
 
 /**
  * Makes a response with a list. A long list is streamed, so the whole text is never in memory, and the event loop is not
  * blocked.
  *
- * @param textOf - gives the text of a list that is not streamed
  * @internal
  */
 export function list(
-  listing: Listing,
+  { isSlow }: Pick<Listing, 'isSlow'>,
   { offset, length }: { readonly offset: number; readonly length: number },
-  select: Select | undefined,
   headers: Headers,
-  textOf: (represent: () => unknown) => string,
+  { part, keep }: ListTexts,
 ): AdminResponse {
-  if (length <= (listing.isSlow === true ? 1 : pieceLength))
-    return jsonText(
-      200,
-      textOf(() => part(listing, offset, length, select)),
-      headers,
-    );
+  if (length <= (isSlow === true ? 1 : pieceLength)) {
+    const text = keep(() => part(offset, length));
+    return jsonText(200, text, headers);
+  }
   return {
     status: 200,
     headers: headersFor(headers, 'application/json'),
-    body: pieces(listing, offset, offset + length, select),
+    body: pieces(offset, offset + length, isSlow === true ? slowPiece(part) : quickPiece(part)),
   };
 }
 
+/** The JSON text of the elements that one turn of the event loop renders, and where the next piece starts. */
+type Piece = readonly [text: string, next: number];
+
 async function* pieces(
-  listing: Listing,
   offset: number,
   end: number,
-  select: Select | undefined,
+  pieceOf: (start: number, end: number) => Piece,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for (let start = offset; start < end;) {
-    const piece = pieceOf(listing, start, end, select);
-    const bytes = encoder.encode(JSON.stringify(piece));
+    const [text, next] = pieceOf(start, end);
+    const bytes = encoder.encode(text);
     // The brackets of the piece: a comma begins each further piece, and only the last one ends the list.
     if (start > offset) bytes[0] = comma;
-    start += piece.length;
+    start = next;
     yield start < end ? bytes.subarray(0, -1) : bytes;
     await nextTurn();
   }
 }
 
-/** The elements of a list that one turn of the event loop renders. */
-function pieceOf(
-  listing: Listing,
-  start: number,
-  end: number,
-  select: Select | undefined,
-): readonly unknown[] {
-  if (listing.isSlow !== true) return part(listing, start, Math.min(pieceLength, end - start), select);
-  const isOver = beginPiece();
-  const elements: unknown[] = [];
-  do elements.push(...part(listing, start + elements.length, 1, select));
-  while (start + elements.length < end && !isOver());
-  return elements;
+function quickPiece(part: ListTexts['part']) {
+  return (start: number, end: number): Piece => {
+    const next = Math.min(start + pieceLength, end);
+    return [part(start, next - start), next];
+  };
 }
 
-/** Some elements of a list. */
-function part(
-  listing: Listing,
-  offset: number,
-  length: number,
-  select: Select | undefined,
-): readonly unknown[] {
-  const elements = listing.slice(offset, length);
-  return select === undefined ? elements : elements.map(select);
+function slowPiece(part: ListTexts['part']) {
+  return (start: number, end: number): Piece => {
+    const isOver = beginPiece();
+    const texts: string[] = [];
+    do texts.push(part(start + texts.length, 1).slice(1, -1));
+    while (start + texts.length < end && !isOver());
+    return [`[${texts.join(',')}]`, start + texts.length];
+  };
 }
 
 /** Nothing about a gateway belongs into a cache, and no browser may take an answer for another type than it has. */

@@ -1,52 +1,57 @@
 /**
- * The text cache: keeps the JSON text of whole representations that were read. Most reads repeat: dashboards poll, and
- * little changes.
+ * The text cache: keeps the JSON text of representations that were read. Most reads repeat: dashboards poll, and little
+ * changes.
  */
+import type { Version } from '../../core/version.ts';
 
-/** The text of a representation, and the entity tag that stands for the text. */
-interface Cached {
-  readonly etag: string;
-  readonly text: string;
-}
-
-/** What is read: a thing through a route. */
-interface Reading {
-  readonly route: { readonly path: string };
-  /** What the route has found in the snapshot: the same object while it is unchanged. */
-  readonly found: unknown;
-  /** The strong entity tag: another text has another tag (RFC 9110 §8.8.3). Left out if there is none. */
-  readonly etag: string | undefined;
-  /** Whether nothing was left out: a part of a representation can have the tag of the whole. */
+/** What is read. @internal */
+export interface Reading {
+  /** What makes the representation: another maker makes another text of the same thing. */
+  readonly by: object;
+  /** What is shown: the same object while nothing of it changes but its version. Left out if no text is kept. */
+  readonly thing: object | undefined;
+  /** The last change of anything that the representation shows. Left out if that is not known. */
+  readonly version: Version | undefined;
+  /** The epoch of the version, and what is shown of the thing. */
+  readonly tagged: string;
+  /** Whether all is shown. */
   readonly isWhole: boolean;
 }
 
-/** Keeps one text for each route and thing, as long as the thing lives. @internal */
+/** A text that was made, and what it was made for. */
+interface Kept extends Pick<Reading, 'tagged'> {
+  readonly version: Version;
+  readonly text: string;
+}
+
+/** The texts by maker and thing. */
+type Texts = WeakMap<object, WeakMap<object, Kept>>;
+
+/** Keeps two texts for each maker and thing, as long as the thing lives: of the whole, and of the last part. @internal */
 export class TextCache {
-  readonly #texts = new WeakMap<object, WeakMap<object, Cached>>();
+  readonly #wholes: Texts = new WeakMap();
+  readonly #parts: Texts = new WeakMap();
 
   /** Gives the text of a representation. */
-  textOf({ route, found, etag, isWhole }: Reading, represent: () => unknown): string {
-    const thing = thingOf(route, found);
-    if (etag === undefined || !isWhole || thing === undefined) return JSON.stringify(represent());
-    const texts = this.#of(route);
-    const cached = texts.get(thing);
-    if (cached?.etag === etag) return cached.text;
-    const text = JSON.stringify(represent());
-    texts.set(thing, { etag, text });
+  textOf({ by, thing, version, tagged, isWhole }: Reading, write: () => string): string {
+    if (thing === undefined || version === undefined) return write();
+    const texts = textsBy(by, isWhole ? this.#wholes : this.#parts);
+    const kept = texts.get(thing);
+    if (kept?.tagged === tagged && isSame(kept.version, version)) return kept.text;
+    const text = write();
+    texts.set(thing, { tagged, version, text });
     return text;
-  }
-
-  #of(route: object): WeakMap<object, Cached> {
-    const known = this.#texts.get(route);
-    if (known !== undefined) return known;
-    const texts = new WeakMap<object, Cached>();
-    this.#texts.set(route, texts);
-    return texts;
   }
 }
 
-/** What a text is kept for: things of one route can have the same tag. A path without parameters leads to one thing. */
-function thingOf(route: Reading['route'], found: unknown): object | undefined {
-  if (typeof found === 'object' && found !== null) return found;
-  return route.path.includes(':') ? undefined : route;
+function textsBy(by: object, all: Texts): WeakMap<object, Kept> {
+  const known = all.get(by);
+  if (known !== undefined) return known;
+  const texts = new WeakMap<object, Kept>();
+  all.set(by, texts);
+  return texts;
+}
+
+function isSame(a: Version, b: Version): boolean {
+  return a.command === b.command && a.live === b.live;
 }

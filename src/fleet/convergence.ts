@@ -195,6 +195,17 @@ export class Convergence {
     if (differing.length > 0) this.follow(differing);
   }
 
+  /**
+   * Why a resource that is followed is not as the fleet has it all the same: it lists something here in whose place the fleet has
+   * another resource by now, which has the name in another spelling.
+   */
+  #replacedFirst(link: string, followed: Snapshot): Problem | undefined {
+    const here = linksAt(link, followed);
+    const replaced = linksAt(link, this.#options.fleet()).find((each, at) => each !== here[at]);
+    if (replaced === undefined) return undefined;
+    return nodeBehind(replaced, this.#rows.get(linkKey(replaced))?.behind.problem?.detail).problem;
+  }
+
   /** What could not be followed may have waited for what was followed now: for a resource to link, or for a list. */
   #wakeOthers(): void {
     for (const { behind, wake } of this.#rows.values()) if (behind.problem !== undefined) wake.abort();
@@ -237,7 +248,7 @@ export class Convergence {
       fold = foldOf(followed, placeOf(link));
       if (link === '/users') return followUsers(snapshot, followed, context);
       const decision = followResource(snapshot, followed, context, link);
-      left.problem = undefined;
+      left.problem = this.#replacedFirst(link, decision.next);
       const service = parseLink(link, 'services');
       if (
         decision.outcome !== 'refused' ||
@@ -265,17 +276,29 @@ export class Convergence {
  * @param place - the key of the link of the resource
  */
 function saidOf(key: string, place: string, snapshot: Snapshot): string | undefined {
-  const named = namedResources.find(({ collection }) => place.startsWith(`/${collection}/`));
-  const thing = named && find(snapshot, named, place.slice(named.collection.length + 2));
-  if (named === undefined || thing === undefined) return undefined;
-  if (key === `/${named.collection}`) {
-    const { listeners = [] } = thing as Partial<Service>;
+  const found = thingAt(place, snapshot);
+  if (found === undefined) return undefined;
+  if (key === `/${found.named.collection}`) {
+    const { listeners = [] } = found.thing as Partial<Service>;
     return listeners
       .map(({ name }) => nameKey(name))
       .toSorted()
       .join('/');
   }
-  return linksOf(named, thing).some((link) => linkKey(link) === key) ? 'listed' : undefined;
+  return linksAt(place, snapshot).some((link) => linkKey(link) === key) ? 'listed' : undefined;
+}
+
+/** The links that a resource lists. */
+function linksAt(link: string, snapshot: Snapshot): readonly string[] {
+  const found = thingAt(linkKey(link), snapshot);
+  return found === undefined ? [] : linksOf(found.named, found.thing);
+}
+
+/** The resource with a key of a link. */
+function thingAt(place: string, snapshot: Snapshot) {
+  const named = namedResources.find(({ collection }) => place.startsWith(`/${collection}/`));
+  const thing = named && find(snapshot, named, place.slice(named.collection.length + 2));
+  return thing && { named, thing };
 }
 
 function isFollowed(link: string): boolean {

@@ -324,6 +324,39 @@ describe('a resource in the place of another', () => {
   });
 });
 
+describe('a resource in the place of another, which the gateway has not made yet', () => {
+  it('holds up what lists it: the list names the earlier one here', async () => {
+    await settle(one, creating('servers', server('db-9')));
+    const deletesNothing: ApplyWay = (effect, _context, perform) => {
+      if (effect.type === 'server.delete') return Promise.reject(new EffectRefusedError('Clients use it.'));
+      perform();
+      return Promise.resolve();
+    };
+    other.gateway.otherwise({ apply: deletesNothing });
+    await asleep(other, async () => {
+      await settle(one, deleting('servers', 'db-9'));
+      await settle(one, creating('servers', server('DB-9', 'other')));
+      await settle(one, listing('My Service', ['/servers/DB-9']));
+    });
+    expect(serversOf(other, 'My Service')).toEqual(['/servers/db-9']);
+    expect(codesAt(other)).toEqual(['/servers/db-9 effect-refused', '/services/My-Service node-behind']);
+    const answer = other.admin.execute(limit(7));
+    await world.clock.advance(30_000);
+    expect(await answer).toMatchObject({
+      outcome: 'refused',
+      problem: {
+        code: 'node-behind',
+        detail: expect.stringMatching(/\/services\/My-Service yet.*\/servers\/DB-9 yet.*Clients use it/),
+      },
+    });
+    other.gateway.otherwise({ apply: 'done' });
+    await world.clock.advance(60_000);
+    expect([codesAt(other), serversOf(other, 'My Service')]).toEqual([[], ['/servers/DB-9']]);
+    const target = '/services/My-Service';
+    expect(await statusAt(other, target)).toEqual(await statusAt(one, target));
+  });
+});
+
 describe('a resource in the place of another, whose command gets no answer in time', () => {
   const lists = ['/servers/DB-9', '/servers/db-serv-1'];
 

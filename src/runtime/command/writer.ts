@@ -368,15 +368,18 @@ export class Writer {
       this.#options.onError(new Error(notAsked(flight.command, holder)));
       return;
     }
-    const events = await inspectAbandoned(open, flight);
-    if (events === undefined) {
+    const found = await inspectAbandoned(open, flight);
+    const isShown = evolve(this.#snapshot, found ?? open.intent.events) === this.#snapshot;
+    // If the resource is gone, or a later command did the same, no answer of the host would change anything.
+    if (found === undefined && !isShown) {
       this.#options.onError(new Error(stillUnknown(flight.command)));
       return;
     }
-    const isShown = evolve(this.#snapshot, events) === this.#snapshot;
+    const events = found ?? [];
     try {
       await flight.settle(isShown ? [] : events, { at: 'end' });
-      const refusal = events.length > 0 ? {} : { refusal: 'No effect of the abandoned command is in place.' };
+      const refusal =
+        events.length > 0 ? {} : { refusal: 'The abandoned command has left no effect to settle.' };
       this.#recovered(flight, this.#executionOf({ events, ...refusal }, flight.closed));
     } catch (error) {
       // A failure of the store has gone to `onError` already.

@@ -29,8 +29,10 @@ async function firstFound(rules: Partial<DiskRules>, known: number): Promise<num
 // Two nodes were said to differ: after a set-back, the same commands led to the same revision in another order. And a tag of
 // another node was said to be old: an outage began and ended while the node looked for news. A node had the listeners of a
 // service in another order than the log, once after a set-back, and once after a command that others had ended. And a server that
-// a node put in the place of another one stayed out of a list, because the answer to that came late.
-it.each([18_028, 51_845, 10_010_352, 10_010_353, 10_010_588])(
+// a node put in the place of another one stayed out of a list, because the answer to that came late. An abandoned command never
+// ended, because its resource was deleted, and no gateway says anything of what is not there. And a node counted as one that has followed
+// a list, but the list named a server there in whose place the fleet had another one by then, spelt in another way.
+it.each([18_028, 51_845, 10_010_352, 10_010_353, 10_010_588, 70_004_556, 70_007_483, 70_008_434])(
   'the simulation keeps every gateway in step in the fleet of seed %d, where it once did not',
   async (seed) => {
     expect(await simulate(seed)).toEqual([]);

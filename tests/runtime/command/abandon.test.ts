@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
   createMemoryStore,
+  deleteResource,
   drain,
   EffectRefusedError,
   patchService,
@@ -366,6 +367,21 @@ describe('an abandoned command at the next start', () => {
     const reader = running.admin.events();
     await running.admin.execute(stopMain);
     expect(await reader.next()).toMatchObject({ value: { event: { type: 'monitor.stopped' } } });
+  });
+
+  it('ends without a trace when its resource was deleted since, although the host does not know the resource', async () => {
+    const { store } = await leftBehind();
+    const between = await openSeeing(store, new Error('cannot see'));
+    const deletion: Transition = (snapshot, context) =>
+      deleteResource(snapshot, 'services', 'My Service', context);
+    const deleted = await between.admin.execute(sequence(stop, deletion));
+    expect(deleted.outcome).toBe('accepted');
+    await between.admin.close();
+    const running = await openSeeing(store, new Error('There is no such service.'));
+    expect([running.admin.commands(), stateOf(running)]).toEqual([[], undefined]);
+    expect(running.errors.map(String).filter((text) => text.includes('abandoned'))).toEqual([]);
+    await running.admin.close();
+    expect((await openSeeing(store)).gateway.calls).toEqual([]);
   });
 
   it('is not inspected about the part that has settled', async () => {

@@ -1,7 +1,7 @@
 /**
  * Runs the command that the arguments name.
  */
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { PassThrough } from 'node:stream';
 
 import { nearestName } from '../core/member.ts';
@@ -69,8 +69,11 @@ function failureOf(error: unknown): CommandError {
 }
 
 function versionOf(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
+  // By its name: the program is in one of several files of the build.
+  const own = createRequire(import.meta.url)('gateway-admin-core/package.json') as {
+    readonly version: string;
+  };
+  return own.version;
 }
 
 function helpFor(name: string | undefined): string {

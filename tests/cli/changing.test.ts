@@ -674,7 +674,7 @@ describe('gateway-admin, interrupted while the gateway works', () => {
   ])('says what goes on: %j', async (args, effects, told) => {
     const held = hold();
     running.gateway.will(held.apply);
-    const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...args, '--url', url]);
+    const child = spawn(process.execPath, [`${root}dist/node/cli/main.js`, ...args, '--url', url]);
     const ended = once(child, 'close');
     child.stdin.end(document);
     let err = '';

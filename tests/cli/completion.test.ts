@@ -168,7 +168,7 @@ describe.each(Object.entries(shells))('gateway-admin completion %s', (shell, arg
   }> {
     const directory = await newDirectory();
     const program = join(directory, 'gateway-admin');
-    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${root}dist/cli/main.js' "$@"\n`);
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${root}dist/node/cli/main.js' "$@"\n`);
     chmodSync(program, 0o755);
     mkdirSync(join(directory, 'home'));
     const script = (await command(['completion', shell])).out;
@@ -220,7 +220,7 @@ describe('gateway-admin completion in a terminal with bash', () => {
     url = await serve(runAdmin({ snapshot: createSnapshot({ services: shown }) }).admin);
     const directory = await newDirectory();
     const { out } = await command(['completion', 'bash']);
-    const program = `gateway-admin() { '${process.execPath}' '${root}dist/cli/main.js' "$@"; }`;
+    const program = `gateway-admin() { '${process.execPath}' '${root}dist/node/cli/main.js' "$@"; }`;
     writeFileSync(join(directory, 'rc'), `PS1='ready> '; bind 'set bell-style none'\n${program}\n${out}`);
     const { PATH } = process.env;
     const env = { PATH, TERM: 'dumb', HOME: directory, GATEWAY_ADMIN_URL: url };

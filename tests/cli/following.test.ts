@@ -41,7 +41,7 @@ afterEach(() => {
 
 /** A command that ends only when its user ends it: what it has printed by now. */
 function follow(...args: readonly string[]): () => string {
-  const child = spawn(process.execPath, [`${root}dist/cli/main.js`, ...args, '--url', url]);
+  const child = spawn(process.execPath, [`${root}dist/node/cli/main.js`, ...args, '--url', url]);
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part: string) => (text += part));
@@ -135,7 +135,7 @@ describe('gateway-admin events', () => {
 
   it('ends when its reader has enough', async () => {
     const first = await stop('Report Service');
-    const program = `'${process.execPath}' '${root}dist/cli/main.js' events --after ${first} --url ${url}`;
+    const program = `'${process.execPath}' '${root}dist/node/cli/main.js' events --after ${first} --url ${url}`;
     const child = spawn('sh', ['-c', `${program} | head -n 1`]);
     const ended = once(child, 'close');
     let text = '';

@@ -11,7 +11,7 @@ import { root } from '../support/project.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { itOnTerminal, onTerminal } from '../support/terminal.ts';
 
-const program = join(root, 'dist/cli/main.js');
+const program = join(root, 'dist/node/cli/main.js');
 
 interface Result {
   readonly code: number | null;

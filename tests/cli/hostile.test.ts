@@ -223,7 +223,7 @@ describe('gateway-admin and what it sends', () => {
 /** Runs the built program in a shell, where `P` is the program. */
 async function inShell(line: string, url: string): Promise<Result> {
   const env = { ...process.env, GATEWAY_ADMIN_URL: url };
-  const program = `P() { '${process.execPath}' '${root}dist/cli/main.js' "$@"; }`;
+  const program = `P() { '${process.execPath}' '${root}dist/node/cli/main.js' "$@"; }`;
   const child = spawn('bash', ['-c', `${program}\n${line}`], { env });
   const text = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (part: string) => (text.out += part));

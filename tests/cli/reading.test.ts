@@ -356,7 +356,7 @@ describe('the output of gateway-admin', () => {
       [{}, '\u001b[2mNAME\u001b[22m'],
       [{ NO_COLOR: '1' }, 'NAME'],
     ])('has colours, if the environment has %j', async (env, first) => {
-      const program = `"${process.execPath}" "${root}dist/cli/main.js" list users --url ${url}`;
+      const program = `"${process.execPath}" "${root}dist/node/cli/main.js" list users --url ${url}`;
       // Many a variable turns colours on or off: CI, for one, and what the test runner sets.
       const { PATH } = process.env;
       const { stdout } = onTerminal(program, { PATH, TERM: 'xterm-256color', ...env });

@@ -39,6 +39,7 @@ function build(project: string): void {
   if (isBuilt) return;
   try {
     runNode('node_modules/typescript/bin/tsc', '-b', project);
+    runNode('scripts/chunks.js');
   } catch (error) {
     throw new Error(`${project} does not build:\n${(error as { stdout: string }).stdout}`, { cause: error });
   }

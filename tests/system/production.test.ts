@@ -61,7 +61,7 @@ class Place {
       'tls.key': key,
       'sealer.key': 'k'.repeat(32),
       'password.txt': 'correct horse\n',
-      'bin/gateway-admin': `#!/bin/sh\nexec "${process.execPath}" "${root}dist/cli/main.js" "$@"\n`,
+      'bin/gateway-admin': `#!/bin/sh\nexec "${process.execPath}" "${root}dist/node/cli/main.js" "$@"\n`,
     };
     for (const [name, text] of Object.entries(files)) place.write(name, text);
     chmodSync(join(place.path, 'bin/gateway-admin'), 0o755);

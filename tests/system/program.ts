@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { root } from '../support/project.ts';
 
 /** The built program. */
-export const program = `${root}dist/cli/main.js`;
+export const program = `${root}dist/node/cli/main.js`;
 
 /** What became of a command. */
 export interface Result {

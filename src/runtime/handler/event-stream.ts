@@ -6,7 +6,7 @@
 import { problem, type Problem } from '../../problem.ts';
 import type { Clock } from '../../ports/port.ts';
 import { nextTurn } from '../../ports/system-clock.ts';
-import { redactSecrets } from '../../resources/index.ts';
+import { redactSecrets, type AdminEvent } from '../../resources/index.ts';
 import { onAbort } from '../host/abort-listener.ts';
 import type { EventGap, EventId, EventLog, PublishedEvent } from '../read/event-log.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
@@ -45,6 +45,8 @@ export interface EventReading {
 /** The event streams of an interface. @internal */
 export class EventStreams {
   readonly #parts: EventStreamParts;
+  /** The texts of events: each is made once, for all streams. */
+  readonly #texts: EventTexts = new WeakMap();
   /** The number of streams of each reader, and of all. */
   readonly #counts = new Map<string, number>();
   #count = 0;
@@ -74,7 +76,7 @@ export class EventStreams {
   /** Opens a stream. The stream is open until it ends, the caller ends it, or the signal aborts. */
   open(reading: EventReading): AsyncIterable<Uint8Array> {
     this.#changeCount(reading, 1);
-    return new EventStream(this.#parts, reading, () => {
+    return new EventStream({ ...this.#parts, texts: this.#texts }, reading, () => {
       this.#changeCount(reading, -1);
     });
   }
@@ -88,9 +90,20 @@ export class EventStreams {
   }
 }
 
+type EventTexts = WeakMap<AdminEvent, string>;
+
+/** The JSON text of an event, as clients get it. */
+function textOf(event: AdminEvent, texts: EventTexts): string {
+  const known = texts.get(event);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(redactSecrets(event));
+  texts.set(event, text);
+  return text;
+}
+
 /** One open stream: the pieces of a response. */
 class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
-  readonly #parts: EventStreamParts;
+  readonly #parts: EventStreamParts & { readonly texts: EventTexts };
   readonly #reading: EventReading;
   readonly #cursor: ReturnType<EventLog['cursor']>;
   readonly #pieces: AsyncGenerator<Uint8Array, undefined>;
@@ -99,11 +112,17 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #end = new AbortController();
   /** Ends the wait for an event; left out before the first wait. */
   #wake: (() => void) | undefined;
+  /** Whether the stream has ended: to ask the signal takes longer. */
+  #isOver = false;
   #isHeartbeatDue = false;
   /** The last id that the client has not got, because the client has not asked for that type. */
   #passed: string | undefined;
 
-  constructor(parts: EventStreamParts, reading: EventReading, onEnd: () => void) {
+  constructor(
+    parts: EventStreamParts & { readonly texts: EventTexts },
+    reading: EventReading,
+    onEnd: () => void,
+  ) {
     this.#parts = parts;
     this.#reading = reading;
     // Here, and not at the first piece: a stream has every event since the request.
@@ -134,6 +153,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 
   #stop(): void {
+    this.#isOver = true;
     // A string as the reason, because the default reason is an error, which records a stack each time.
     this.#end.abort('ended');
   }
@@ -160,7 +180,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
 
   /** Whether the stream goes on: the client is there, and still may read the events. */
   #mayContinue(): boolean {
-    if (this.#end.signal.aborted) return false;
+    if (this.#isOver) return false;
     try {
       return this.#reading.refusal() === undefined;
     } catch (error) {
@@ -172,7 +192,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   /** Makes a heartbeat due again and again. A client that may not read any more loses its stream, even if it reads nothing. */
   async #beat(): Promise<void> {
     const { clock, limits } = this.#parts;
-    while (!this.#end.signal.aborted) {
+    while (!this.#isOver) {
       await clock.sleep(limits.heartbeatMs, this.#end.signal, { keepAlive: false });
       if (!this.#mayContinue()) this.#stop();
       this.#isHeartbeatDue = true;
@@ -182,7 +202,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
 
   /** Waits for an event, a heartbeat or the end. */
   #arrival(): Promise<void> | undefined {
-    if (this.#end.signal.aborted) return undefined;
+    if (this.#isOver) return undefined;
     return new Promise((resolve) => {
       this.#wake = resolve;
       this.#parts.log.waiting.add(this.#look);
@@ -225,7 +245,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
     if (item.gap === true) return gapFrame(item, this.#parts.log.newest);
     const { id, event } = item;
     if (this.#passes(item)) return '';
-    return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(redactSecrets(event))}\n\n`;
+    return `id: ${id}\nevent: ${event.type}\ndata: ${textOf(event, this.#parts.texts)}\n\n`;
   }
 
   /** Passes over an event whose type the client has not asked for. Gives whether it is one. */

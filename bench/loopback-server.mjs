@@ -10,29 +10,15 @@ import fastify from 'fastify';
 import { Hono } from 'hono';
 import { Ajv } from 'ajv';
 import jsonpatch from 'fast-json-patch';
-import { createAdmin, createSnapshot } from 'gateway-admin-core';
 import * as fetchAdapter from 'gateway-admin-core/fetch';
 import * as nodeAdapter from 'gateway-admin-core/node';
 
+import { openAdmin, openAdminWithUser, settings } from './gateway-with-user.mjs';
 import { deepFreeze } from './harness.mjs';
 import { honoNodeServer } from './peers/index.mjs';
-import { gateway, serverNames, serviceNames } from './sessions.mjs';
+import { serviceNames } from './sessions.mjs';
 
-const settings = {
-  servers: ['/servers/server-1', '/servers/server-2'],
-  router_options: { router_options: 'master' },
-  user: 'service_user',
-  max_connection: 100,
-};
-const admin = createAdmin({
-  snapshot: createSnapshot({
-    servers: serverNames
-      .slice(0, 10)
-      .map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
-    services: serviceNames.map((name) => ({ name, router: 'readconnroute', ...settings })),
-  }),
-  gateway,
-});
+const admin = openAdmin();
 const shown = {
   name: serviceNames[50],
   router: 'readconnroute',
@@ -48,6 +34,8 @@ const shown = {
 /** Each kind listens, and gives its port. */
 const kinds = {
   node: () => listen(createServer(nodeAdapter.createNodeHandler(admin))),
+  'node with a log-in': async () =>
+    listen(createServer(nodeAdapter.createNodeHandler(await openAdminWithUser()))),
   'bare node:http': () => listen(createServer(constantAnswer())),
   hono: () => serveHono((app) => app.all('*', ownFetch())),
   'hono alone': () => serveHono((app) => app.get('/services/:name', (context) => context.json(shown))),

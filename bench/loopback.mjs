@@ -8,10 +8,12 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { honoNodeServer } from './peers/index.mjs';
-import { ratios } from './harness.mjs';
+import { authorization, openAdmin, openAdminWithUser } from './gateway-with-user.mjs';
+import { measure, ratios } from './harness.mjs';
 import { serviceNames } from './sessions.mjs';
 
 export const rows = {
+  L1: { title: 'GET and PUT with a remembered log-in', run: logIn },
   H1: { title: 'GET one resource over loopback through `node`: server CPU', run: getOverNode },
   H2: { title: 'The same through the recipes of frameworks', run: getOverFrameworks },
   H3: { title: 'PATCH of one resource over loopback through `node`: server CPU', run: patchOverNode },
@@ -22,6 +24,35 @@ const warming = 6000;
 
 const path = `/services/${serviceNames[50]}`;
 const get = () => ({ method: 'GET', path });
+
+async function logIn(row) {
+  const [open, closed] = [openAdmin(), await openAdminWithUser()];
+  const ask = async (admin, method, target, headers) => {
+    const { response } = await admin.handle({ method, target, headers, peer: '127.0.0.1' });
+    if (response.status >= 300) throw new Error(`${method} ${target} got ${response.status}`);
+  };
+  const service = `/service/${serviceNames[50]}`;
+  let count = 0;
+  const works = {
+    GET: (admin, headers) => ask(admin, 'GET', path, headers),
+    PUT: (admin, headers) => {
+      count += 1;
+      return ask(admin, 'PUT', `${service}/${count % 2 === 0 ? 'start' : 'stop'}`, headers);
+    },
+  };
+  for (const [method, work] of Object.entries(works)) {
+    const times = await measure({
+      with: () => work(closed, { authorization }),
+      without: () => work(open, {}),
+    });
+    const more = times.with.map((time, round) => time - times.without[round]);
+    row.atMost(`${method}: more than without a log-in`, 10, more, 'µs');
+  }
+  await Promise.all([open.close(), closed.close()]);
+  const servers = { ours: await start('node with a log-in'), bare: await start('bare node:http') };
+  const times = await measureServers(servers, () => ({ ...get(), headers: { authorization } }));
+  row.atMost('GET over HTTP, of bare node:http', 2.2, ratios(times, 'ours', 'bare'));
+}
 
 async function getOverNode(row) {
   const servers = { ours: await start('node'), bare: await start('bare node:http'), ...(await caddy(row)) };
@@ -121,9 +152,11 @@ async function sendMany(server, requestOf, count) {
   agent.destroy();
 }
 
-function send(port, { method, path: target, type, body }, agent) {
-  const headers =
-    body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+function send(port, { method, path: target, type, body, headers: given }, agent) {
+  const headers = {
+    ...given,
+    ...(body !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
+  };
   return new Promise((resolve, reject) => {
     request({ host: '127.0.0.1', port, method, path: target, headers, agent }, (response) => {
       if (response.statusCode >= 300) reject(new Error(`${method} ${target} got ${response.statusCode}`));

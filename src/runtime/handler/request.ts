@@ -60,7 +60,7 @@ function inLowerCase(headers: AdminRequest['headers']): AdminRequest['headers'] 
 
 /** Whether a transport has joined several headers `Authorization`: after a comma, there is a scheme with credentials. */
 function hasSeveralCredentials({ headers: { authorization } }: AdminRequest): boolean {
-  if (authorization === undefined) return false;
+  if (authorization?.includes(',') !== true) return false;
   const unquoted = authorization.replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '');
   return /,\s*[^\s=,]+\s+[^\s=,]/.test(unquoted);
 }

@@ -14,7 +14,7 @@ export const parts = ['gateway', 'store', 'audit', 'clock'] as const;
 export type Part = (typeof parts)[number] | 'node';
 
 /** The service for which a broken gateway never answers. */
-const unanswered = '/services/sales';
+export const unanswered = '/services/sales';
 
 /** Whether a text begins with a link, or with that of a part of the same thing. */
 function isAbout(text: string, link: string): boolean {

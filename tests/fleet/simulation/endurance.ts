@@ -1,9 +1,9 @@
 /**
  * One part of a fleet fails for ever, and nothing else does: what is wrong with the nodes that are left.
  */
-import { nameKey } from 'gateway-admin-core';
+import { nameKey, type Snapshot } from 'gateway-admin-core';
 
-import { doubtfulIn, misreportedIn, unsettledIn, type Break } from '../../simulation/breakage.ts';
+import { doubtfulIn, misreportedIn, unanswered, unsettledIn, type Break } from '../../simulation/breakage.ts';
 import type { Node, Running } from './node.ts';
 
 /** A node that is dead, a gateway that never answers for one service, the store of all, or a clock that stands. */
@@ -50,8 +50,17 @@ function doubtfulAt({ running, gateway }: Node, broken: Break): readonly string[
   if (running === undefined) return [];
   const { admin } = running;
   const behind = admin.fleet.nodes()[0]?.behind ?? [];
-  const waiting = behind.filter(({ detail = '' }) => admin.commands().some(({ id }) => detail.includes(id)));
+  const waiting = behind.filter(
+    ({ resource, detail = '' }) =>
+      admin.commands().some(({ id }) => detail.includes(id)) || isListed(admin.snapshot, nameKey(resource)),
+  );
   return [...doubtfulIn(admin, gateway, broken), ...waiting.map(({ resource }) => nameKey(resource))];
+}
+
+/** Whether the service for which a broken gateway never answers still lists something: it cannot be deleted as long. */
+function isListed({ services }: Snapshot, link: string): boolean {
+  const { servers = [], filters = [] } = services.find(unanswered.slice('/services/'.length))?.settings ?? {};
+  return [...servers, ...filters].map(nameKey).includes(link);
 }
 
 /** The links of what some node cannot delete while clients use it there. */

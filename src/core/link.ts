@@ -108,8 +108,12 @@ export function percentEncode(text: string, unsafe: RegExp): string {
   );
 }
 
+/** Links that fold as a whole: ASCII without an escape. Most links are of this kind. */
+const plainLink = /^[!-$&-~]{0,1024}$/;
+
 /** Folds a link for comparison: each segment as {@link nameKey} folds the name. @internal */
 export function linkKey(link: string): string {
+  if (plainLink.test(link)) return link.toLowerCase();
   return link
     .split('/')
     .map((segment) => nameKey(decodeSegment(segment) ?? segment))

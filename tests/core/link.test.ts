@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { decodeSegment, linkTo, parseLink, percentEncode } from '../../src/core/link.ts';
+import { decodeSegment, linkKey, linkTo, parseLink, percentEncode } from '../../src/core/link.ts';
 import { nameFault, nameKey } from '../../src/core/name.ts';
 import { character } from '../support/arbitrary-character.ts';
 
@@ -121,5 +121,34 @@ describe('decodeSegment', () => {
 describe('percentEncode', () => {
   it('writes what the pattern picks as UTF-8 and half of a pair as U+FFFD', () => {
     expect(percentEncode('a b😀\udc00', /[^a-z]/gu)).toBe('a%20b%F0%9F%98%80%EF%BF%BD');
+  });
+});
+
+describe('linkKey', () => {
+  const letters = fc.constantFrom(
+    '/',
+    'a',
+    'A',
+    'Z',
+    '%41',
+    '%c3%84',
+    '%',
+    '~',
+    'Ä',
+    '\u0345',
+    '\u212a',
+    ' ',
+    '-',
+  );
+
+  it('folds each segment as nameKey folds the name', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: letters }), fc.webPath(), awkward), (link) => {
+        const folded = link.split('/').map((segment) => nameKey(decodeSegment(segment) ?? segment));
+        expect(linkKey(link)).toBe(folded.join('/'));
+      }),
+    );
+    const long = `/services/${'A'.repeat(1100)}/B`;
+    expect(linkKey(long)).toBe(`/services/${'A'.repeat(1100)}/b`);
   });
 });

@@ -312,6 +312,27 @@ describe('a request through a message port', () => {
     expect(admin.signals).toHaveLength(1);
   });
 
+  it('has a signal that has aborted if the interface reads it after the client has left', async () => {
+    const asked: AdminRequest[] = [];
+    const { send, end } = open({
+      handle: (request) => {
+        asked.push(request);
+        return new Promise(() => undefined);
+      },
+    });
+    const client = new AbortController();
+    const [left, stayed] = [send({ ...get, signal: client.signal }), send(get)];
+    await until(() => asked.length === 2);
+    client.abort(new Error('enough'));
+    await expect(left).rejects.toThrow('enough');
+    // Messages keep their order, so the interface knows by then that the first client has left.
+    const later = send(get);
+    await until(() => asked.length === 3);
+    expect(asked.map(({ signal }) => signal?.aborted)).toEqual([true, false, false]);
+    end();
+    for (const request of [stayed, later]) await expect(request).rejects.toThrow('has ended');
+  });
+
   it('goes on when the signal of another request aborts', async () => {
     const admin = silent();
     const { send, end } = open(admin);

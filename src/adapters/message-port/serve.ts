@@ -92,13 +92,41 @@ interface ExchangeParts {
   readonly tell: (error: unknown) => void;
 }
 
+/**
+ * A request of the other side, which can be anything: the interface checks the form. The signal is made when it is read, because
+ * to make one takes longer than to find a resource, and most requests need none.
+ */
+class PortRequest {
+  readonly method: unknown;
+  readonly target: unknown;
+  readonly headers: unknown;
+  readonly body: unknown;
+  readonly #signalOf: () => AbortSignal;
+
+  constructor(
+    { method, target, headers, body }: Partial<Record<string, unknown>>,
+    signalOf: () => AbortSignal,
+  ) {
+    this.method = method;
+    this.target = target;
+    this.headers = headers;
+    this.body = body;
+    this.#signalOf = signalOf;
+  }
+
+  get signal(): AbortSignal {
+    return this.#signalOf();
+  }
+}
+
 /** One request, from its arrival to the end of the response. */
 class Exchange {
   /** Whether the client may pull the next piece. */
   isIdle = false;
   readonly #id: number;
   readonly #parts: ExchangeParts;
-  readonly #gone = new AbortController();
+  #isGone = false;
+  #gone: AbortController | undefined;
   #pieces: AsyncIterator<Uint8Array, unknown> | undefined;
 
   constructor(id: number, parts: ExchangeParts) {
@@ -110,14 +138,15 @@ class Exchange {
   async answer(admin: Pick<Admin, 'handle'>, sent: unknown, options: ServeOptions): Promise<void> {
     const id = this.#id;
     try {
-      const { method, target, headers, body } = membersOf(sent);
-      const request = { method, target, headers, body, signal: this.#gone.signal } as AdminRequest;
-      const handled = await admin.handle({ ...request, ...senderOf(request, options, this.#parts.tell) });
+      const request = new PortRequest(membersOf(sent), () => this.#signal()) as AdminRequest;
+      const handled = await admin.handle(
+        Object.assign(request, senderOf(request, options, this.#parts.tell)),
+      );
       const { body: answer, ...head } = handled.matched ? handled.response : notFound;
       if (typeof answer === 'object') {
         this.#pieces = answer[Symbol.asyncIterator]();
         // The client may have left before there was something to end.
-        if (this.#gone.signal.aborted) await this.leave();
+        if (this.#isGone) await this.leave();
         else this.#goOn({ type: 'response', id, response: head, hasPieces: true });
       } else {
         const response = answer === undefined ? head : { ...head, body: answer };
@@ -145,7 +174,8 @@ class Exchange {
   /** Ends what is under way, because nobody waits for the rest. */
   async leave(): Promise<void> {
     this.#parts.onEnd();
-    this.#gone.abort();
+    this.#isGone = true;
+    this.#gone?.abort();
     try {
       await this.#pieces?.return?.();
     } catch (error) {
@@ -153,9 +183,16 @@ class Exchange {
     }
   }
 
+  /** Aborts when nobody waits for the answer any more. */
+  #signal(): AbortSignal {
+    this.#gone ??= new AbortController();
+    if (this.#isGone) this.#gone.abort();
+    return this.#gone.signal;
+  }
+
   #fail(error: unknown): void {
     // A client that leaves in the middle of a list is not an error.
-    if (!this.#gone.signal.aborted) this.#parts.tell(error);
+    if (!this.#isGone) this.#parts.tell(error);
     this.#finish({ type: 'failed', id: this.#id });
   }
 
@@ -170,7 +207,7 @@ class Exchange {
   }
 
   #post(reply: Reply): void {
-    if (this.#gone.signal.aborted) return;
+    if (this.#isGone) return;
     const piece = reply.type === 'piece' ? reply.piece : undefined;
     this.#parts.port.postMessage(reply, piece === undefined ? [] : [piece.buffer as ArrayBuffer]);
   }

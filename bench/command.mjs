@@ -38,7 +38,7 @@ async function commands(row) {
     decision: () => [stop(started, context).next, start(stopped, context).next],
   });
   const beyond = ratios(times, 'command', 'decision').map((ratio) => ratio - 1);
-  row.atMost('its own decision', 3, beyond);
+  row.atMost('its own decision', 6, beyond);
   row.report(
     'beyond the decision',
     times.command.map((time, n) => (time - times.decision[n]) / 2),

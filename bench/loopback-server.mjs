@@ -37,6 +37,8 @@ const kinds = {
   'node with a log-in': async () =>
     listen(createServer(nodeAdapter.createNodeHandler(await openAdminWithUser()))),
   'bare node:http': () => listen(createServer(constantAnswer())),
+  'node:http + JSON.stringify': () => listen(createServer(stringifyingAnswer())),
+  'node:http + fast-json-patch + ajv': () => listen(createServer(patchingServer())),
   hono: () => serveHono((app) => app.all('*', ownFetch())),
   'hono alone': () => serveHono((app) => app.get('/services/:name', (context) => context.json(shown))),
   express: () => listen(createServer(express().use(nodeAdapter.createNodeHandler(admin)))),
@@ -65,6 +67,36 @@ function constantAnswer() {
   };
 }
 
+function stringifyingAnswer() {
+  return (_request, response) => {
+    const body = JSON.stringify(shown);
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    });
+    response.end(body);
+  };
+}
+
+/** A PATCH with the usual libraries, and without a framework. */
+function patchingServer() {
+  const patch = patchWith();
+  return async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { status, value } = patch(
+      decodeURIComponent(request.url.split('/')[2]),
+      JSON.parse(Buffer.concat(chunks)),
+    );
+    const body = JSON.stringify(value);
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    });
+    response.end(body);
+  };
+}
+
 function ownFetch() {
   const handle = fetchAdapter.createFetchHandler(admin);
   return (context) => handle(context.req.raw);
@@ -85,8 +117,8 @@ function plainExpress() {
   return app;
 }
 
-/** A PATCH with the usual libraries: a body parser, a validated patch on a deep copy, a validated result. */
-function patchingExpress() {
+/** Patches one of the services: a validated patch on a deep copy, a validated result. */
+function patchWith() {
   const valid = new Ajv().compile({
     type: 'object',
     additionalProperties: false,
@@ -99,14 +131,22 @@ function patchingExpress() {
     },
   });
   const services = new Map(serviceNames.map((name) => [name, deepFreeze(structuredClone(settings))]));
+  return (name, operations) => {
+    const after = jsonpatch.applyPatch(services.get(name), operations, true, false).newDocument;
+    if (!valid(after)) return { status: 422, value: valid.errors };
+    services.set(name, deepFreeze(after));
+    return { status: 200, value: { ...shown, ...after } };
+  };
+}
+
+/** A PATCH with the usual libraries, and a body parser. */
+function patchingExpress() {
+  const patch = patchWith();
   const app = express();
   app.use(express.json({ type: 'application/json-patch+json' }));
   app.patch('/services/:name', (request, response) => {
-    const before = services.get(request.params.name);
-    const after = jsonpatch.applyPatch(before, request.body, true, false).newDocument;
-    if (!valid(after)) return response.status(422).json(valid.errors);
-    services.set(request.params.name, deepFreeze(after));
-    return response.json({ ...shown, ...after });
+    const { status, value } = patch(request.params.name, request.body);
+    return response.status(status).json(value);
   });
   return app;
 }

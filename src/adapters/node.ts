@@ -298,29 +298,32 @@ async function endAfterRest(
 
 /**
  * Sends pieces as fast as the client takes them. If they fail, the response breaks, so that the client does not take a part for
- * the whole. That a client leaves is no error. A stream of Node around the pieces would take half as much memory again for
- * each reader of events.
+ * the whole. That a client leaves, or that the host ends the response, is no error. A stream of Node around the pieces would take
+ * half as much memory again for each reader of events.
  */
 async function sendPieces(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  let fault: Error | undefined;
+  let wake = (): void => undefined;
+  const goOn = (): void => {
+    wake();
+  };
+  // Once for all pieces: a middleware that compresses takes the listeners of `drain` to a stream of its own.
+  response.on('drain', goOn);
+  response.on('close', goOn);
+  response.on('error', (error) => {
+    fault = error;
+    goOn();
+  });
   try {
     for await (const piece of pieces) {
-      if (isClosed(response)) return;
-      if (!response.write(piece)) await drained(response);
+      if (isClosed(response) || response.writableEnded) return;
+      if (!response.write(piece)) await new Promise<void>((resolve) => (wake = resolve));
+      if (fault !== undefined) throw fault;
     }
   } catch (error) {
-    response.destroy(error as Error);
+    // Without an error, HTTP/2 would end the stream as if it were whole.
+    response.destroy(error instanceof Error ? error : new Error('The answer has failed', { cause: error }));
     throw error;
   }
   response.end();
-}
-
-/** Resolves when a response takes more, or when the client has left. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const goOn = (): void => {
-      response.off('drain', goOn).off('close', goOn);
-      resolve();
-    };
-    response.on('drain', goOn).on('close', goOn);
-  });
 }

@@ -1,6 +1,6 @@
 /**
- * One server of events, in a process of its own: `node streams-server.mjs KIND`. Tells the parent its port, makes an event
- * when asked, and tells its CPU time and its heap when asked.
+ * One server of events, in a process of its own: `node streams-server.mjs KIND`. Tells the parent its port, makes an
+ * event when asked, and tells its CPU time and its heap when asked.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

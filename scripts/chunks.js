@@ -1,7 +1,7 @@
 /**
- * Bundles the build for Node into few files below `dist/node`: a process that imports the package opens ten files in place of a
- * hundred. Other packages stay outside, so that they are updated as ever. Bundlers get the single modules, of which they leave
- * out what is not used.
+ * Bundles the build for Node into few files below `dist/node`: a process that imports the package opens ten files in
+ * place of a hundred. Other packages stay outside, so that they are updated as ever. Bundlers get the single modules,
+ * of which they leave out what is not used.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -297,9 +297,9 @@ async function endAfterRest(
 }
 
 /**
- * Sends pieces as fast as the client takes them. If they fail, the response breaks, so that the client does not take a part for
- * the whole. That a client leaves, or that the host ends the response, is no error. A stream of Node around the pieces would take
- * half as much memory again for each reader of events.
+ * Sends pieces as fast as the client takes them. If they fail, the response breaks, so that the client does not take a
+ * part for the whole. That a client leaves, or that the host ends the response, is no error. A stream of Node around the
+ * pieces would take half as much memory again for each reader of events.
  */
 async function sendPieces(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   let fault: Error | undefined;

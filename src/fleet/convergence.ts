@@ -196,8 +196,8 @@ export class Convergence {
   }
 
   /**
-   * Why a resource that is followed is not as the fleet has it all the same: it lists something here in whose place the fleet has
-   * another resource by now, which has the name in another spelling.
+   * Why a resource that is followed is not as the fleet has it all the same: it lists something here in whose place
+   * the fleet has another resource by now, which has the name in another spelling.
    */
   #replacedFirst(link: string, followed: Snapshot): Problem | undefined {
     const here = linksAt(link, followed);

@@ -93,8 +93,8 @@ interface ExchangeParts {
 }
 
 /**
- * A request of the other side, which can be anything: the interface checks the form. The signal is made when it is read, because
- * to make one takes longer than to find a resource, and most requests need none.
+ * A request of the other side, which can be anything: the interface checks the form. The signal is made when it is
+ * read, because to make one takes longer than to find a resource, and most requests need none.
  */
 class PortRequest {
   readonly method: unknown;

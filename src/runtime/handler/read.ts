@@ -87,7 +87,9 @@ export function read(
     .then(answer);
 }
 
-/** What a text is kept for: things of one route can have the same version. A path without parameters leads to one thing. */
+/**
+ * What a text is kept for: things of one route can have the same version. A path without parameters leads to one thing.
+ */
 function thingOf(route: Route, found: unknown): object | undefined {
   if (typeof found === 'object' && found !== null) return found;
   return route.path.includes(':') ? undefined : route;

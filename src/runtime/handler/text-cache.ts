@@ -27,7 +27,11 @@ interface Kept extends Pick<Reading, 'tagged'> {
 /** The texts by maker and thing. */
 type Texts = WeakMap<object, WeakMap<object, Kept>>;
 
-/** Keeps two texts for each maker and thing, as long as the thing lives: of the whole, and of the last part. @internal */
+/**
+ * Keeps two texts for each maker and thing, as long as the thing lives: of the whole, and of the last part.
+ *
+ * @internal
+ */
 export class TextCache {
   readonly #wholes: Texts = new WeakMap();
   readonly #parts: Texts = new WeakMap();

@@ -45,11 +45,18 @@ export class Readings {
 
   /** Draws what is read of what comes and goes; left out if nothing does. */
   readonly #founding: Random | undefined;
+  /** Whether a node follows some changes in parts: a creation, and a drain, which stops the service first. */
+  readonly #hasParts: boolean;
 
-  constructor(chronicle: Chronicle, random: Random, founding?: Random) {
+  constructor(
+    chronicle: Chronicle,
+    random: Random,
+    { founding, draining }: { readonly founding: Random | undefined; readonly draining: Random | undefined },
+  ) {
     this.#chronicle = chronicle;
     this.#random = random;
     this.#founding = founding;
+    this.#hasParts = founding !== undefined || draining !== undefined;
   }
 
   /** Clients read at a node: everything in the process, and at times one thing with a request. */
@@ -121,9 +128,8 @@ export class Readings {
    */
   #isOwn({ name, isClosing, running }: Node, link: string): boolean {
     const [own] = running?.admin.fleet.nodes() ?? [];
-    const mayBeBetween = this.#founding !== undefined;
     const isPartly = own?.behind.some(
-      ({ resource, code }) => isSame(resource, link) && (code !== undefined || mayBeBetween),
+      ({ resource, code }) => isSame(resource, link) && (code !== undefined || this.#hasParts),
     );
     const isBetween = running !== undefined && isInParts(running.admin, link);
     return isClosing || isPartly === true || isBetween || this.#chronicle.hasFenced(name, link);
@@ -141,7 +147,7 @@ function asRead(body: string): string {
   return 'status' in answer ? JSON.stringify(shown) : body;
 }
 
-function isSame(one: string, other: string): boolean {
+export function isSame(one: string, other: string): boolean {
   return nameKey(one) === nameKey(other);
 }
 

@@ -90,6 +90,15 @@ export function contentAt(snapshot: Snapshot, link: string): string | undefined 
   return entity && contentOf(entity);
 }
 
+/** The members of what {@link contentAt} gives, each as text, and those of its settings; none if the resource is not there. */
+export function membersAt(snapshot: Snapshot, link: string): ReadonlyMap<string, string> {
+  const content = link.startsWith('/users') ? undefined : contentAt(snapshot, link);
+  if (content === undefined) return new Map();
+  const { settings = {}, ...rest } = JSON.parse(content) as { readonly settings?: object };
+  const members: readonly (readonly [string, unknown])[] = Object.entries({ ...rest, ...settings });
+  return new Map(members.map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
 function contentOfAll(entities: Iterable<Entity>): string {
   return Array.from(entities, contentOf).toSorted().join('\n');
 }

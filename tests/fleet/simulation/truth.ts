@@ -3,12 +3,13 @@
  * question and the answer. A node that is named to somebody who has waited shows the change, or a later one.
  */
 import type { Admin, Snapshot } from 'gateway-admin-core';
+import type { Fleet } from 'gateway-admin-core/fleet';
 
 import type { Sent } from './answer.ts';
 import type { Chronicle } from './chronicle.ts';
 import { isShared } from './judge.ts';
-import { isInParts } from './reading.ts';
-import { commandNumberAt, contentAt } from './shown.ts';
+import { isInParts, isSame } from './reading.ts';
+import { commandNumberAt, contentAt, membersAt } from './shown.ts';
 
 /** The refusals that rest on more than the state. */
 const otherReasons: readonly (string | undefined)[] = [
@@ -64,12 +65,14 @@ function outcomeIn(snapshot: Snapshot, { command, tag, actor }: Sent): string {
   return isMet ? outcome : 'precondition-failed';
 }
 
+/** A node, and its interface. */
+interface Follower {
+  readonly node: string;
+  readonly admin: Pick<Admin, 'commands' | 'snapshot'> & { readonly fleet: Pick<Fleet, 'nodes'> };
+}
+
 /** Says if a node that is named as one that has followed shows something that the log had only before the change. */
-export function strayFrom(
-  sent: Sent,
-  { node, admin }: { readonly node: string; readonly admin: Pick<Admin, 'commands' | 'snapshot'> },
-  chronicle: Chronicle,
-): readonly string[] {
+export function strayFrom(sent: Sent, { node, admin }: Follower, chronicle: Chronicle): readonly string[] {
   const since = followedSince(sent, chronicle);
   if (since === undefined) return [];
   const moments = chronicle.moments.slice(since);
@@ -77,10 +80,24 @@ export function strayFrom(
   return linksOf(sent, moments[0]).flatMap((link) => {
     const content = contentAt(snapshot, link);
     if (isInParts(admin, link) || moments.some((moment) => contentAt(moment, link) === content)) return [];
+    if (isPartOfLater({ node, admin }, link, moments)) return [];
     return [
       `${nameOf(sent)} was told that ${node} has followed, which shows ${link} as ${content ?? 'nothing'}`,
     ];
   });
+}
+
+/**
+ * Whether a node has followed a part of a later change, and its gateway has refused the rest and the way back: each member is
+ * as the log had it at one of the moments.
+ */
+function isPartOfLater({ admin }: Follower, link: string, moments: readonly Snapshot[]): boolean {
+  const [own] = admin.fleet.nodes();
+  if (own?.behind.some(({ resource }) => isSame(resource, link)) !== true) return false;
+  const members = membersAt(admin.snapshot, link);
+  const had = moments.map((moment) => membersAt(moment, link));
+  const names = [members, ...had].flatMap((each) => [...each.keys()]);
+  return names.every((name) => had.some((each) => each.get(name) === members.get(name)));
 }
 
 /** The moment from which on a node that has followed a command shows the log. */

@@ -106,7 +106,7 @@ class World {
     this.#founding = founding && { random: founding, founder: new Founder(founding, false) };
     this.#draining = draining && { random: draining, drainer: new Drainer(draining) };
     this.#enduring = enduring;
-    this.#readings = new Readings(this.#chronicle, more, founding);
+    this.#readings = new Readings(this.#chronicle, more, { founding, draining });
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#setsBack = random.chance(0.15);
     this.#mortality = 0.001 * this.#roughness;

@@ -104,11 +104,11 @@ export class SharedLog implements Log<Work> {
   readonly #sent = new Map<string, Sent>();
   /** The last part of which this process has made an intent, by command. */
   readonly #parts = new Map<string, number>();
-  /** Counts the changes of others. */
+  /** Counts the records of the log. */
   #moment = 0;
   /** The moment of the last change of everything: the log was loaded again, or other parameters are secret. */
   #turned = 0;
-  /** The moment at which another process last changed a resource, by the key of its link. */
+  /** The moment of the last change of a resource, by the key of its link. */
   readonly #touched = new Map<string, number>();
   /** The place of the last change of a resource, by the key of its link. */
   readonly #places = new Map<string, FleetPlace>();
@@ -387,8 +387,9 @@ export class SharedLog implements Log<Work> {
       this.#move(position);
       for (const record of parsed) {
         const sent = this.#sent.get(identityOf(record));
-        if (sent !== undefined) sent.fold = this.#take(record);
-        else for (const link of this.#takeForeign(record)) links.add(link);
+        const fold = this.#take(record);
+        if (sent !== undefined) sent.fold = fold;
+        else if (isChange(record)) for (const link of record.resources) links.add(link);
       }
     }
     return [...links];
@@ -466,26 +467,20 @@ export class SharedLog implements Log<Work> {
     this.#options.onMove();
   }
 
-  /** Takes a stored record into the state. */
+  /** Takes a stored record into the state. Whoever wrote it: a decision from before must not rest on what it has changed. */
   #take(record: SharedRecord): Fold {
+    const { secretParameters } = this.snapshot;
     this.#sent.delete(identityOf(record));
     this.#history.take(record);
-    const place = this.#placeOf(record);
-    if (isChange(record)) for (const link of record.resources) this.#places.set(linkKey(link), place);
-    return this.#foldAt(place);
-  }
-
-  /** Takes a record that this process has not written. Returns the links of the resources that the record changes. */
-  #takeForeign(record: SharedRecord): readonly string[] {
-    const { secretParameters } = this.snapshot;
-    this.#take(record);
     // What was plain text before may be secret now.
     if (this.snapshot.secretParameters !== secretParameters) this.#turn();
-    const resources = isChange(record) ? record.resources : [];
+    const place = this.#placeOf(record);
+    const links = isChange(record) ? record.resources : [];
+    for (const link of links) this.#places.set(linkKey(link), place);
     this.#moment += 1;
-    for (const link of record.type === 'mode' ? [modeLink] : resources)
+    for (const link of record.type === 'mode' ? [modeLink] : links)
       this.#touched.set(linkKey(link), this.#moment);
-    return resources;
+    return this.#foldAt(place);
   }
 
   /** Every decision so far must be made again. */
@@ -566,13 +561,13 @@ export class SharedLog implements Log<Work> {
     return [...this.#sent.values()].some(({ record }) => record.command === command);
   }
 
-  /** Looks whether other nodes have changed what a decision rests on, or hold its resources. */
+  /** Looks whether what a decision rests on was changed since, or other nodes hold its resources. */
   #overtaking({ resources }: Pick<SharedRecord, 'resources'>, { since, links }: Basis): Objection {
     const touched = this.#touching({ since, links: [...resources, ...links] });
     return () => touched() ?? (this.holderOf(resources) === undefined ? undefined : overtaken());
   }
 
-  /** Looks whether other nodes have changed what some links name. */
+  /** Looks whether what some links name was changed since. */
   #touching({ since, links }: Basis): Objection {
     const keys = links.map(linkKey);
     return () => {

@@ -119,9 +119,15 @@ function followedSince(sent: Sent, chronicle: Chronicle): number | undefined {
 /** The resources that a command is about. */
 function linksOf({ answer, command, actor }: Sent, snapshot: Snapshot | undefined): readonly string[] {
   if (answer?.outcome === 'accepted')
-    return answer.events.filter(isShared).map(({ resource }) => resource.replace(/^\/users\/.*/, '/users'));
+    return answer.events.filter(isShared).map(({ resource }) => placeOf(resource));
   if (snapshot === undefined) return [];
-  return command.step(snapshot, { now: 0, actor }).resources;
+  return command.step(snapshot, { now: 0, actor }).resources.map(placeOf);
+}
+
+/** The resource that shows what a link names: a listener is a part of its service, and users are one resource. */
+function placeOf(link: string): string {
+  const [, collection = '', name] = link.split('/');
+  return collection === 'users' || name === undefined ? `/${collection}` : `/${collection}/${name}`;
 }
 
 function nameOf({ command: { kind }, actor, node }: Sent): string {

@@ -450,10 +450,14 @@ export class SharedLog implements Log<Work> {
 
   #isStored(record: SharedRecord): boolean {
     const { command } = record;
-    if (record.type === 'intent')
-      return this.#history.open.some(
-        ({ intent }) => intent.command === command && intent.part === record.part,
-      );
+    const { open, abandoned } = this.#history;
+    const isOf = ({ intent }: SharedCommand): boolean => intent.command === command;
+    if (record.type === 'intent') return open.find(isOf)?.intent.part === record.part;
+    if (record.type === 'settlement' && !record.last) {
+      // A part is settled once.
+      const begun = [...open, ...abandoned].find(isOf);
+      return begun?.settled === (this.#parts.get(command) ?? 0) + 1;
+    }
     const isEnd = record.type === 'mode' || (record.type === 'settlement' && record.why === undefined);
     return isEnd && this.#history.hasEnded(command);
   }

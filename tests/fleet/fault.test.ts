@@ -334,29 +334,49 @@ describe('a command whose intent the store has kept without an answer', () => {
 });
 
 describe('a change that the store has kept without an answer', () => {
+  /** A store that loses the answer to the record that is asked for, and another node then compacts the log. */
+  function losing(world: World, isAsked: (record: Readonly<Record<string, unknown>>) => boolean) {
+    let isLost = false;
+    return (store: SharedStore): SharedStore =>
+      altered(store, {
+        async append(records, options) {
+          const [record] = records as unknown as readonly Readonly<Record<string, unknown>>[];
+          if (record === undefined || isLost || !isAsked(record)) return store.append(records, options);
+          isLost = true;
+          const end = await store.append(records, options);
+          const other = world.memory.open();
+          const state = restoreShared(await other.load(), snapshot, level).toState();
+          await other.compact(state, { expectedPosition: end });
+          throw new Error('The answer was lost');
+        },
+      });
+  }
+
   it('is accepted, also if the log is compacted before the node can read it', async () => {
     const world = createWorld();
-    let loses = false;
-    const lossy = (store: SharedStore): SharedStore => ({
-      ...announcing(store, (node, status) => store.announce(node, status)),
-      async append(records, options) {
-        if (!loses) return store.append(records, options);
-        loses = false;
-        const end = await store.append(records, options);
-        const other = world.memory.open();
-        const state = restoreShared(await other.load(), snapshot, level).toState();
-        await other.compact(state, { expectedPosition: end });
-        throw new Error('The answer was lost');
-      },
-    });
-    const a = await world.open('a', 10_000, { wrap: lossy });
-    loses = true;
+    const a = await world.open('a', 10_000, { wrap: losing(world, ({ type }) => type === 'settlement') });
     const creating = a.admin.execute((state, context) =>
       createUser(state, { name: 'eve', passwordHash: 'x' }, context),
     );
     await world.clock.advance(5000);
     expect((await creating).outcome).toBe('accepted');
     expect(a.admin.snapshot.users.find('eve')).toBeDefined();
+    await closeAll([a]);
+  });
+
+  it('is accepted as a whole, if it was the first part of several', async () => {
+    const world = createWorld();
+    const a = await world.open('a', 10_000, { wrap: losing(world, ({ last }) => last === false) });
+    const server = (name: string): Transition => {
+      const definition = { name, protocol: 'pg', address: '10.0.0.9', port: 5432 };
+      return (state, context) => createResource(state, 'servers', definition, context);
+    };
+    const creating = a.admin.execute(sequence(server('db-8'), server('db-9')));
+    await world.clock.advance(5000);
+    expect(await creating).toMatchObject({
+      outcome: 'accepted',
+      events: [{ resource: '/servers/db-8' }, { resource: '/servers/db-9' }],
+    });
     await closeAll([a]);
   });
 });

@@ -68,7 +68,9 @@ function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): rea
   if (told.length === 0) {
     // A fenced change was taken back, also if a set-back has taken back its end.
     const logs = nameOf(sent) === 'fenced' ? [ledger] : [ledger, ...before];
-    const isThere = logs.some(({ actors, undone }) => actors.has(actor) && !undone.has(actor));
+    // What was under way when a set-back ended a log is taken back in the next one.
+    const isEnded = (log: Ledger): boolean => log === ledger || !isOpenIn(log, actor);
+    const isThere = logs.some((log) => log.actors.has(actor) && !log.undone.has(actor) && isEnded(log));
     // The end of the command was lost with a set-back. Its node then asked the gateway again, which has the state by now.
     const isOver = before.some(({ refused }) => refused.has(actor));
     return isThere && !isOver && answer.isPart !== true
@@ -83,6 +85,10 @@ function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): rea
     ...missing.map((event) => `${what} was told ${event.type}, which is not in the log`),
     ...(answer.outcome === 'accepted' ? staleDecision(sent, told, ledger) : []),
   ];
+}
+
+function isOpenIn({ open }: Ledger, actor: string): boolean {
+  return [...open.values()].some(({ events }) => events.some((event) => event.actor === actor));
 }
 
 /** A command with the tag of a resource is decided on that very version. */

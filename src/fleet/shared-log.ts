@@ -590,9 +590,10 @@ export class SharedLog implements Log<Work> {
       return now === part && (own === undefined || now?.startsWith(`${String(own)} `) === true);
     };
     if (record.type === 'intent') return () => (isSame() ? undefined : ended());
-    // Nothing happened: that stays true if others have ended the command. It also takes the command off their list.
-    if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
-      return () => undefined;
+    // Nothing happened: that stays true if others have ended the command. It also takes the command off their list. After
+    // the first part, something happened and was taken back, and a set-back can lose the way back alone.
+    const isEmpty = record.type === 'settlement' && record.events.length === 0 && record.why === undefined;
+    if (isEmpty && (own ?? 0) === 0) return () => undefined;
     return () => {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,

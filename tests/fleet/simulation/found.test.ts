@@ -49,6 +49,8 @@ it.each([
   [80_038_107, 'lets a user act whose deletion it has stored, and has not heard that it was kept'],
   [80_049_566, 'has stopped a service that must go, and waits for its sessions'],
   [80_050_513, 'is said to have done what a set-back has met on its way back'],
+  [81_004_350, 'answers that nothing was changed, although a set-back has lost the way back'],
+  [81_006_400, 'has followed a list in part, which names a server in whose place the fleet has another one'],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

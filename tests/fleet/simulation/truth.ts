@@ -89,7 +89,8 @@ export function strayFrom(sent: Sent, { node, admin }: Follower, chronicle: Chro
 
 /**
  * Whether a node has followed a part of a later change, and its gateway has refused the rest and the way back: each member is
- * as the log had it at one of the moments. A service that must go is stopped until its sessions have come to an end.
+ * as the log had it at one of the moments. A service that must go is stopped until its sessions have come to an end. A server in
+ * whose place the log has another one is still listed, in its own spelling.
  */
 function isPartOfLater({ admin }: Follower, link: string, moments: readonly Snapshot[]): boolean {
   const [own] = admin.fleet.nodes();
@@ -97,7 +98,8 @@ function isPartOfLater({ admin }: Follower, link: string, moments: readonly Snap
   const members = membersAt(admin.snapshot, link);
   const had = moments.map((moment) => membersAt(moment, link));
   const mustGo = had.some(({ size }) => size === 0);
-  const isHad = (name: string): boolean => had.some((each) => each.get(name) === members.get(name));
+  const isHad = (name: string): boolean =>
+    had.some((each) => isSame(each.get(name) ?? '', members.get(name) ?? ''));
   const names = [members, ...had].flatMap((each) => [...each.keys()]);
   return names.every(
     (name) => isHad(name) || (mustGo && name === 'state' && members.get(name) === '"stopped"'),

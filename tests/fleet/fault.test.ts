@@ -6,6 +6,7 @@ import {
   createResource,
   createSnapshot,
   createUser,
+  EffectRefusedError,
   flushLogs,
   HostError,
   patchService,
@@ -215,25 +216,56 @@ describe('a store that was set back', () => {
     await closeAll(nodes);
   });
 
+  const db = { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pgbackend' };
+  const createAndList = sequence(
+    (snapshot, context) => createResource(snapshot, 'servers', db, context),
+    (snapshot, context) =>
+      patchService(
+        snapshot,
+        'My Service',
+        [{ op: 'add', path: '/servers/-', value: '/servers/db-9' }],
+        context,
+      ),
+  );
+
+  it('to before the way back of a command does not let its node say that nothing was changed', async () => {
+    const world = createWorld();
+    const listing = hold();
+    let restore = (): void => undefined;
+    const setBackAtTheEnd = (store: SharedStore): SharedStore =>
+      altered(store, {
+        append: (...how) => {
+          const [[record]] = how as unknown as [readonly [{ readonly last?: boolean }]];
+          if (record.last === true) {
+            restore();
+            restore = () => undefined;
+          }
+          return store.append(...how);
+        },
+      });
+    const a = await world.open('a', 10_000, { wrap: setBackAtTheEnd });
+    a.gateway.will('done', listing.apply);
+    const refused = a.admin.execute(createAndList);
+    await listing.begun;
+    const back = world.memory.backup();
+    await world.clock.settle();
+    a.gateway.will('done');
+    listing.fail(new EffectRefusedError('No room.'));
+    restore = back;
+    await world.clock.advance(5000);
+    expect(await refused).toMatchObject({ outcome: 'refused', problem: { code: 'fenced' } });
+    expect(a.admin.fleet.snapshot.servers.find('db-9')).toBeDefined();
+    expect(a.gateway.differences(a.admin.snapshot)).toEqual([]);
+    await closeAll([a]);
+  });
+
   it('to before a part of a command fences the command', async () => {
     const world = createWorld();
     const [creating, listing] = [hold(), hold()];
     const nodes = [await world.open('a'), await world.open('b')] as const;
     const [a] = nodes;
     a.gateway.will(creating.apply, listing.apply);
-    const db = { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pgbackend' };
-    const lost = a.admin.execute(
-      sequence(
-        (snapshot, context) => createResource(snapshot, 'servers', db, context),
-        (snapshot, context) =>
-          patchService(
-            snapshot,
-            'My Service',
-            [{ op: 'add', path: '/servers/-', value: '/servers/db-9' }],
-            context,
-          ),
-      ),
-    );
+    const lost = a.admin.execute(createAndList);
     await creating.begun;
     const restore = world.memory.backup();
     creating.done();

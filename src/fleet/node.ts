@@ -437,14 +437,16 @@ export class RunningNode implements RunningCoordinator {
 
   #endSilent(): void {
     const { members, node, leaseMs } = this.#parts;
-    for (const { intent } of this.#log.history.open)
-      if (intent.node !== node && members.silenceOf(intent.node) >= leaseMs) this.#end(intent.command);
+    for (const { intent } of this.#log.history.open) {
+      const isSilent = (): boolean => members.silenceOf(intent.node) >= leaseMs;
+      if (intent.node !== node && isSilent()) this.#end(intent.command, isSilent);
+    }
   }
 
-  #end(command: string): void {
-    const record = { type: 'abandonment', command, revision: 0 } as const;
-    const kept = this.#journal.keep({ record, resources: [], use: 'refusal', then: () => undefined });
-    kept.then(
+  #end(command: string, isSilent: () => boolean): void {
+    const entry = this.#log.endingOf(command, isSilent);
+    if (entry === undefined) return;
+    this.#journal.enter(entry, { use: 'refusal', then: () => undefined }).then(
       () => this.#writer.retry(),
       () => undefined,
     );

@@ -212,6 +212,17 @@ export class SharedLog implements Log<Work> {
     return this.entryOf(record, this.#touching({ since: this.#moment, links }));
   }
 
+  /**
+   * Makes the entry that ends the command of a silent node; `undefined` if the command has no open intent. The node may be heard
+   * again before the entry has its turn.
+   */
+  endingOf(command: string, isSilent: () => boolean): Entry | undefined {
+    const record = this.#abandonmentOf(command);
+    if (record === undefined) return undefined;
+    const fenced = this.#fencing(record);
+    return this.entryOf(record, () => fenced() ?? (isSilent() ? undefined : overtaken()));
+  }
+
   /** Makes the entry of a record of this node. */
   entryOf(record: SharedRecord, objection: Objection = () => undefined): Entry {
     const sent: Sent = { record, fold: undefined };

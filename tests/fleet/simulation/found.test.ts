@@ -51,6 +51,7 @@ it.each([
   [80_050_513, 'is said to have done what a set-back has met on its way back'],
   [81_004_350, 'answers that nothing was changed, although a set-back has lost the way back'],
   [81_006_400, 'has followed a list in part, which names a server in whose place the fleet has another one'],
+  [82_004_061, 'was ended although it was heard again: the record that ends its command waited for its turn'],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

@@ -211,6 +211,7 @@ class PostgresStore implements SharedStore {
   ): Promise<string> {
     const { cluster, statements, calls } = this.#parts;
     const id = this.#idOf([kind, expected, ...texts]);
+    this.#parts.hints.expect(id);
     const { number, call } = parse(expected);
     return calls.inTurn(async (query) => {
       const [row] = await query(statements[kind], [cluster, number, call, id, given]);
@@ -297,13 +298,24 @@ function placeOf(position: string | null | undefined, call: string | null | unde
   return typeof position === 'string' ? `${position}.${call ?? ''}` : noRow;
 }
 
+/** The number of own calls of which a notification may still come. */
+const mostExpected = 16;
+
 /** The notifications, for those that wait. */
 class Hints {
   /** The position of a notification that nobody has waited for. */
   #unheard: string | undefined;
   readonly #waiting = new Set<{ readonly after: string; readonly resolve: () => void }>();
+  /** The ids of the last calls of this store, which need no hint. */
+  #expected: readonly string[] = [];
+
+  /** The notification of a call of this store is no hint: whoever makes the call learns from the answer where the log ends. */
+  expect(id: string): void {
+    if (!this.#expected.includes(id)) this.#expected = [id, ...this.#expected].slice(0, mostExpected);
+  }
 
   give(position: string): void {
+    if (this.#expected.includes(parse(position).call)) return;
     this.#unheard = position;
     for (const { after, resolve } of this.#waiting) if (after !== position) resolve();
   }

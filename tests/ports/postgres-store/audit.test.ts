@@ -153,6 +153,17 @@ describe('the hints of a PostgreSQL store', () => {
     expect(listeners()).toBe(0);
   });
 
+  it('wake nobody for what their own store has appended', async () => {
+    const { one, other, position, hear } = await openTwo();
+    let isHeard = false;
+    const changed = one.changed(position, signal).then(() => (isHeard = true));
+    const second = await one.append([1], { expectedPosition: position });
+    await hear();
+    expect(isHeard).toBe(false);
+    await other.append([2], { expectedPosition: second });
+    await changed;
+  });
+
   it('wake nobody who knows the position already', async () => {
     const { one, other, position, hear } = await openTwo();
     const second = await other.append([1], { expectedPosition: position });

@@ -14,6 +14,10 @@ export const rows = {
     run: durableChanges,
   },
   D2: { title: 'Restart with a journal of 100,000 records', run: restart },
+  H4: {
+    title: 'File store: calls a change with 64 clients, and bytes of one number in a large service',
+    run: writes,
+  },
 };
 
 const clients = 64;
@@ -55,7 +59,13 @@ function durableChanges(row) {
 }
 
 async function ownRate(path) {
-  const admin = await openAdmin({ snapshot, gateway, store: await openFileStore(path) });
+  const { rate } = await load(await openFileStore(path));
+  return rate;
+}
+
+/** Lets all clients change their services for a while. Closes the store. */
+async function load(store) {
+  const admin = await openAdmin({ snapshot, gateway, store });
   const end = performance.now() + 800;
   let changes = 0;
   const client = async (name) => {
@@ -71,7 +81,62 @@ async function ownRate(path) {
   await Promise.all(names.map(client));
   const rate = (changes * 1000) / (performance.now() - begin);
   await admin.close();
-  return rate;
+  return { rate, changes };
+}
+
+/** Each call of `append` waits for the disk once. The members that change are the number before and the number after. */
+function writes(row) {
+  return inDirectory(async (directory) => {
+    const samples = [];
+    for (let round = 0; round < 3; round += 1) {
+      const { store, written } = counting(await openFileStore(join(directory, `calls-${round}`)));
+      const { changes } = await load(store);
+      samples.push(written.calls / changes);
+    }
+    row.atMost('calls a change', 2.2 / clients, samples, '');
+    const serverNames = Array.from({ length: 1000 }, (_, n) => `db-${n}`);
+    const document = {
+      servers: serverNames.map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
+      services: [
+        {
+          ...{ name: 'Large', router: 'readconnroute', max_connection: 1 },
+          servers: serverNames.map((name) => `/servers/${name}`),
+        },
+      ],
+    };
+    const { store, written } = counting(await openFileStore(join(directory, 'bytes')));
+    const admin = await openAdmin({ snapshot: createSnapshot(document), gateway, store });
+    const change = (value) =>
+      admin.execute((now, context) =>
+        patchService(now, 'Large', [{ op: 'replace', path: '/max_connection', value }], context),
+      );
+    await change(2);
+    const before = written.bytes;
+    await change(3);
+    await admin.close();
+    // What names the change: its operation, once each in the two records.
+    const operation = JSON.stringify({ op: 'replace', path: '/max_connection', value: 3 }).length;
+    row.report('bytes of one number in a service with 1,000 servers', written.bytes - before, 'bytes');
+    row.atMost('the change itself, in both records', 2, (written.bytes - before) / (2 * operation));
+  });
+}
+
+/** A store that counts the calls and the bytes of the records. */
+function counting(store) {
+  const written = { calls: 0, bytes: 0 };
+  const append = (records, where) => {
+    written.calls += 1;
+    written.bytes += records.reduce((sum, record) => sum + JSON.stringify(record).length, 0);
+    return store.append(records, where);
+  };
+  const counted = {
+    durable: store.durable,
+    load: () => store.load(),
+    append,
+    compact: (state, where) => store.compact(state, where),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+  return { store: counted, written };
 }
 
 async function recordRate(path) {

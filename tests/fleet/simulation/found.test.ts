@@ -52,6 +52,7 @@ it.each([
   [81_004_350, 'answers that nothing was changed, although a set-back has lost the way back'],
   [81_006_400, 'has followed a list in part, which names a server in whose place the fleet has another one'],
   [82_004_061, 'was ended although it was heard again: the record that ends its command waited for its turn'],
+  [83_012_806, 'closes, and shows a last change whose record may not have been kept'],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

@@ -474,8 +474,9 @@ class World {
     const untruth = this.#sent.includes(sent) ? untruthOf(sent, this.#chronicle) : undefined;
     if (untruth !== undefined) this.#faults.push(untruth);
     this.#actAfter(sent);
-    for (const { name, running } of this.#nodes) {
-      if (running === undefined || answer?.applied.includes(name) !== true) continue;
+    for (const { name, running, isClosing } of this.#nodes) {
+      // A node that closes shows its last changes without learning whether their records were kept.
+      if (running === undefined || isClosing || answer?.applied.includes(name) !== true) continue;
       this.#faults.push(...strayFrom(sent, { node: name, admin: running.admin }, this.#chronicle));
     }
     const node = this.#nodes.find((each) => each.name === name);

@@ -53,7 +53,7 @@ function durableChanges(row) {
       if (!ownFirst) own.push(await ownRate(join(directory, `store-${round}`)));
     }
     const times = own.map((rate, round) => rate / peer[round]);
-    row.atLeast('one fdatasync for each record gives a part of it', 8, times);
+    row.report('one fdatasync for each record gives a part of it', times);
     row.report('durable changes a second', own, '/s');
   });
 }
@@ -172,7 +172,7 @@ function restart(row) {
       const own = await cpuMs(() => openCopy(path, round));
       if (round > 0) samples.push(own / parse);
     }
-    row.atMost('JSON.parse of the same records', 2.5, samples);
+    row.atMost('JSON.parse of the same records', 2, samples);
   });
 }
 

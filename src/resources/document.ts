@@ -154,7 +154,8 @@ export function createSnapshot(
 }
 
 /**
- * Reads a gateway document as {@link createSnapshot} does. Yields after each session, so that a caller can pause there.
+ * Reads a gateway document as {@link createSnapshot} does. Yields after each resource and each session, so that a caller can pause
+ * there.
  *
  * @internal
  */
@@ -194,7 +195,8 @@ function* load(
   const lists = namedResources.map((each) => listOf(each, document));
   const names = new Map(lists.map((list) => [list.collection, list.names]));
   const find: FindName = (collection, key) => names.get(collection)?.get(key);
-  const loaded = lists.map((list) => loadList(list, find));
+  const loaded: Loaded[] = [];
+  for (const list of lists) loaded.push(yield* loadList(list, find));
   const secretParameters = secretKeys(loaded, declared);
   const { table, faults: sessionFaults } = yield* readSessions(sessionDocument, sessions, find, names);
   const faults = [
@@ -270,13 +272,14 @@ interface Loaded extends Pick<NamedResources, 'collection' | 'fields'> {
   readonly faults: readonly Fault[];
 }
 
-function loadList({ collection, fields, entries }: List, find: FindName): Loaded {
+function* loadList({ collection, fields, entries }: List, find: FindName): Generator<undefined, Loaded> {
   const entities = new Map<number, ConfiguredEntity>();
   const faults: Fault[] = [];
   for (const [position, entry] of entries.entries()) {
     const checked = checkEntry(fields, entry, [collection, position], find);
     for (const fault of checked.faults) faults.push(fault);
     if (checked.entry !== undefined) entities.set(position, loadEntity(fields, checked.entry));
+    yield;
   }
   return { collection, fields, entities, faults };
 }

@@ -8,15 +8,14 @@ import { assertSignal } from './host/argument.ts';
 import { isObject } from './host/check.ts';
 import { beginPiece } from './piece.ts';
 
-/** The number of sessions between two looks at the clock. */
+/** The number of resources and sessions between two looks at the clock. */
 const stride = 32;
 
 /**
- * Creates a snapshot from a gateway document as {@link createSnapshot} does, in pieces: after some milliseconds with
- * sessions, other work of the process gets its turn. The whole takes a little longer than `createSnapshot`.
+ * Creates a snapshot from a gateway document as {@link createSnapshot} does, in pieces: after some
+ * milliseconds, other work of the process gets its turn. The whole takes a little longer than `createSnapshot`.
  *
- * The document must not change before the promise settles. The resources of the document other than sessions are one
- * piece.
+ * The document must not change before the promise settles.
  *
  * @param document - the document; every part is optional
  * @param options - those of {@link createSnapshot}, and `signal`, which ends the loading
@@ -57,7 +56,7 @@ export async function loadSnapshot(
   }
 }
 
-/** Reads some sessions. Gives the snapshot after the last one. */
+/** Reads some resources or sessions. Gives the snapshot after the last one. */
 function readSome(reading: Iterator<undefined, Snapshot>): Snapshot | undefined {
   for (let count = 0; count < stride; count += 1) {
     const { done, value } = reading.next();

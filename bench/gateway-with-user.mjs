@@ -37,5 +37,10 @@ export function openAdmin(users = []) {
 }
 
 export async function openAdminWithUser() {
-  return openAdmin([{ name, passwordHash: await createPbkdf2Hasher().hash(password) }]);
+  return openAdmin(await usersOf());
+}
+
+/** The list of users of a document, with the one user. */
+export async function usersOf() {
+  return [{ name, passwordHash: await createPbkdf2Hasher().hash(password) }];
 }

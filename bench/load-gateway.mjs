@@ -3,7 +3,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { createAdmin, createSnapshot } from 'gateway-admin-core';
+import { createAdmin, createBasicAuthentication, createSnapshot } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { openAdminServer } from '../examples/dist/gateway/admin-server.js';
@@ -11,6 +11,7 @@ import { closeAll } from '../examples/dist/gateway/closing.js';
 import { startingDocument } from '../examples/dist/gateway/document.js';
 import { Gateway } from '../examples/dist/gateway/gateway.js';
 import { veto } from '../examples/dist/gateway/setting.js';
+import { usersOf } from './gateway-with-user.mjs';
 import { collectGarbage } from './harness.mjs';
 import { answerCalls } from './process.mjs';
 
@@ -23,7 +24,8 @@ answerCalls(
     async open({ document, kind }) {
       const gateway = new Gateway();
       closers.push(() => gateway.close());
-      const { admin, origin } = await kinds[kind](createSnapshot(await startingDocument(document)), gateway);
+      const whole = { ...(await startingDocument(document)), users: await usersOf() };
+      const { admin, origin } = await kinds[kind](createSnapshot(whole), gateway);
       await gateway.open(admin);
       const [service] = admin.snapshot.services;
       return { port: service.listeners[0].port, origin };
@@ -44,7 +46,8 @@ answerCalls(
 
 async function openInterface(snapshot, gateway) {
   const server = await openAdminServer({ host: '127.0.0.1', port: 0 }, closers);
-  const admin = createAdmin({ snapshot, gateway, veto, observe: { onError: console.error } });
+  const access = { authenticate: createBasicAuthentication() };
+  const admin = createAdmin({ snapshot, gateway, veto, access, observe: { onError: console.error } });
   server.serve(createNodeHandler(admin, { onError: console.error }));
   return { admin, origin: server.origin };
 }

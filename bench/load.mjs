@@ -1,6 +1,7 @@
 /**
- * A gateway under real load: `npm run bench:load`. Clients come, ask and leave over real sockets, first in front of an echo
- * server and then in front of PostgreSQL, while a dashboard reads the administration interface every second. Exits with 1
+ * A day of a gateway: `npm run bench:load`. Clients come, ask and leave over real sockets, first in front of an echo server and
+ * then in front of PostgreSQL, while an operator is logged in: a dashboard reads the administration interface every second,
+ * a stream of events is open, and every second a setting is changed. Exits with 1
  * unless the interface answers every read in time, counts what the clients have counted, gives its memory back, and costs the
  * gateway no more than a small share of its CPU time.
  *
@@ -10,6 +11,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { authorization } from './gateway-with-user.mjs';
 import { startProcess } from './process.mjs';
 
 /** The parts. `warm` is the load of the first rounds, in which more clients come and go, so that all code is compiled. */
@@ -110,6 +112,7 @@ async function measure({ kind, clients, load, warm, rounds }, crowd, gateways) {
   const document = documentFor(await crowd.ask('openServer', { kind, room: 2 * clients + 50 }));
   for (const gateway of gateways)
     Object.assign(gateway, await gateway.ask('open', { document, kind: gateway.kind }));
+  const stream = follow(subject.origin);
   await connect();
   await work(warmRounds, warm);
   await leave();
@@ -122,6 +125,7 @@ async function measure({ kind, clients, load, warm, rounds }, crowd, gateways) {
   const during = await heap();
   await leave();
   await check('after the load');
+  await stream.end();
   say(kind, gateways, counted, { before, during, after: await heap() });
 }
 
@@ -162,14 +166,52 @@ async function workRound(gateways, crowd, clients, rates) {
 async function watch(origin, clients, reads) {
   const pages = ['range=0-99', `range=${clients - 100}-${clients - 1}`];
   const targets = ['/services', '/servers', ...pages.map((page) => `/sessions?${page}`)];
-  await Promise.all(targets.map((target) => read(origin, target, reads)));
+  await Promise.all([change(origin), ...targets.map((target) => read(origin, target, reads))]);
+}
+
+/** Changes a setting of the service: a number that differs each time, above all numbers of clients. */
+async function change(origin) {
+  const limit = 10_000 + Math.floor(performance.now());
+  const response = await fetch(`${origin}/services/service`, {
+    method: 'PATCH',
+    headers: { authorization, 'content-type': 'application/json-patch+json' },
+    body: JSON.stringify([{ op: 'replace', path: '/max_connection', value: limit }]),
+    signal: AbortSignal.timeout(most.readMs),
+  }).catch((error) => ({ status: error.message }));
+  if (response.status !== 200 && !ending.signal.aborted)
+    failed.push(`PATCH /services/service answers ${response.status}`);
+  await response.body?.cancel();
+}
+
+/** Reads the events until the end of the part. */
+function follow(origin) {
+  const stop = new AbortController();
+  let events = 0;
+  const read = async () => {
+    const response = await fetch(`${origin}/events`, { headers: { authorization }, signal: stop.signal });
+    const texts = response.body.pipeThrough(new TextDecoderStream());
+    for await (const text of texts) events += text.split('\ndata:').length - 1;
+  };
+  const reading = read().catch((error) => {
+    if (!stop.signal.aborted && !ending.signal.aborted) failed.push(`GET /events: ${error.message}`);
+  });
+  return {
+    async end() {
+      stop.abort();
+      await reading;
+      if (events === 0) failed.push('GET /events has given no event');
+    },
+  };
 }
 
 /** Reads a target whole. A read that fails, or comes too late, goes to `failed`. */
 async function read(origin, target, reads) {
   const start = performance.now();
   try {
-    const response = await fetch(origin + target, { signal: AbortSignal.timeout(most.readMs) });
+    const response = await fetch(origin + target, {
+      headers: { authorization },
+      signal: AbortSignal.timeout(most.readMs),
+    });
     const body = await response.json();
     if (response.status !== 200) failed.push(`GET ${target} answers ${response.status}`);
     reads?.push(performance.now() - start);

@@ -1,7 +1,7 @@
 /**
- * A day of a gateway: `npm run bench:load`. Clients come, ask and leave over real sockets, first in front of an echo server and
- * then in front of PostgreSQL, while an operator is logged in: a dashboard reads the administration interface every second,
- * a stream of events is open, and every second a setting is changed. Exits with 1
+ * A day of a gateway: `npm run bench:load`. Clients come, ask and leave over real sockets, first in front of an echo server
+ * and then in front of PostgreSQL. Meanwhile an operator is logged in: a dashboard reads the administration interface every
+ * second, a stream of events is open, and every second a setting is changed. Exits with 1
  * unless the interface answers every read in time, counts what the clients have counted, gives its memory back, and costs the
  * gateway no more than a small share of its CPU time.
  *

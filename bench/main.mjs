@@ -1,8 +1,8 @@
 /**
  * Measures every row of the targets, or the rows that are named: `npm run bench`, `npm run bench -- S2 P3`. Prints the
  * least, the median and the most of several samples, whether the target is met, and what has moved by more than a fifth
- * since `bench/ratios.json`. A figure is missed if neither the median nor the best sample meets its target. Exits with 1 if a
- * figure that was met there is missed now by more than noise explains, or if a row could not be measured.
+ * since `bench/ratios.json`. A figure is missed if neither the median nor the best sample meets its target. Exits with 1 if
+ * a figure that was met there is missed now by more than noise explains, or if a row could not be measured.
  * `npm run bench -- --accept` writes the figures of this run to `bench/ratios.json`.
  *
  * Each family of rows runs in a process of its own, so that the memory of one does not slow the next.

@@ -1,4 +1,4 @@
-/** The PostgreSQL store: statements and time of a change, a restart with a long log, and a node that has nothing to do. */
+/** The PostgreSQL store: statements and time of a change, a restart with a long log, and a node with nothing to do. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -75,8 +75,8 @@ async function connect(place) {
 }
 
 /**
- * The statements that this process has sent. The server counts transactions alone, and counts one more for each notification
- * that it passes on.
+ * The statements that this process has sent. The server counts transactions alone, and counts one more for each
+ * notification that it passes on.
  */
 let sent = 0;
 const { query } = Client.prototype;
@@ -144,7 +144,7 @@ async function peerRate(place, clients) {
   return (count * 1000) / roundMs;
 }
 
-/** The transactions of the database so far. The server writes them down when a connection has been idle for a moment. */
+/** The transactions of the database so far. The server counts them when a connection has been idle for a moment. */
 async function transactions(watcher) {
   await sleep(1200);
   await watcher.query('select pg_stat_clear_snapshot()');

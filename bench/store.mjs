@@ -84,7 +84,7 @@ async function load(store) {
   return { rate, changes };
 }
 
-/** Each call of `append` waits for the disk once. The members that change are the number before and the number after. */
+/** Each call of `append` waits for the disk once. */
 function writes(row) {
   return inDirectory(async (directory) => {
     const samples = [];

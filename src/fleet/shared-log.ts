@@ -213,8 +213,8 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Makes the entry that ends the command of a silent node; `undefined` if the command has no open intent. The node may be heard
-   * again before the entry has its turn.
+   * Makes the entry that ends the command of a silent node; `undefined` if the command has no open intent. The entry is
+   * dropped if the node is heard again before the entry has its turn.
    */
   endingOf(command: string, isSilent: () => boolean): Entry | undefined {
     const record = this.#abandonmentOf(command);
@@ -461,12 +461,11 @@ export class SharedLog implements Log<Work> {
 
   #isStored(record: SharedRecord): boolean {
     const { command } = record;
-    const { open, abandoned } = this.#history;
-    const isOf = ({ intent }: SharedCommand): boolean => intent.command === command;
-    if (record.type === 'intent') return open.find(isOf)?.intent.part === record.part;
+    if (record.type === 'intent') return this.#openOf(command)?.intent.part === record.part;
     if (record.type === 'settlement' && !record.last) {
+      const { abandoned } = this.#history;
+      const begun = this.#openOf(command) ?? abandoned.find(({ intent }) => intent.command === command);
       // A part is settled once.
-      const begun = [...open, ...abandoned].find(isOf);
       return begun?.settled === (this.#parts.get(command) ?? 0) + 1;
     }
     const isEnd = record.type === 'mode' || (record.type === 'settlement' && record.why === undefined);
@@ -482,7 +481,10 @@ export class SharedLog implements Log<Work> {
     this.#options.onMove();
   }
 
-  /** Takes a stored record into the state. Whoever wrote it: a decision from before must not rest on what it has changed. */
+  /**
+   * Takes a stored record into the state, whoever wrote it. Decisions that rest on what the record changes are made
+   * again.
+   */
   #take(record: SharedRecord): Fold {
     const { secretParameters } = this.snapshot;
     this.#sent.delete(identityOf(record));
@@ -550,7 +552,7 @@ export class SharedLog implements Log<Work> {
 
   /** The record with which this node ends the command of a silent node. */
   #abandonmentOf(command: string): SharedRecord | undefined {
-    const open = this.#history.open.find(({ intent }) => intent.command === command);
+    const open = this.#openOf(command);
     if (open === undefined || this.#isSent(command)) return undefined;
     return this.#endOf(open, 'abandoned');
   }
@@ -601,10 +603,10 @@ export class SharedLog implements Log<Work> {
       return now === part && (own === undefined || now?.startsWith(`${String(own)} `) === true);
     };
     if (record.type === 'intent') return () => (isSame() ? undefined : ended());
-    // Nothing happened: that stays true if others have ended the command. It also takes the command off their list. After
-    // the first part, something happened and was taken back, and a set-back can lose the way back alone.
-    const isEmpty = record.type === 'settlement' && record.events.length === 0 && record.why === undefined;
-    if (isEmpty && (own ?? 0) === 0) return () => undefined;
+    // Nothing happened: that stays true if others have ended the command, and takes it off their list. What happened and
+    // was taken back is different: a set-back can lose the way back alone, and then the command is open there.
+    if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
+      return () => ((own ?? 0) > 0 && this.#history.isOpen(command) && !isSame() ? ended() : undefined);
     return () => {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,
@@ -621,8 +623,12 @@ export class SharedLog implements Log<Work> {
 
   /** How far a command without an end has come; `undefined` if the command is not open. */
   #partOf(command: string): string | undefined {
-    const open = this.#history.open.find(({ intent }) => intent.command === command);
+    const open = this.#openOf(command);
     return open && `${String(open.intent.part)} ${String(open.settled)}`;
+  }
+
+  #openOf(command: string): SharedCommand | undefined {
+    return this.#history.open.find(({ intent }) => intent.command === command);
   }
 
   #isKnown(command: string): boolean {

@@ -309,7 +309,7 @@ class Hints {
   /** The ids of the last calls of this store, which need no hint. */
   #expected: readonly string[] = [];
 
-  /** The notification of a call of this store is no hint: whoever makes the call learns from the answer where the log ends. */
+  /** Ignores the notification of a call of this store: the answer to the call says where the log ends. */
   expect(id: string): void {
     if (!this.#expected.includes(id)) this.#expected = [id, ...this.#expected].slice(0, mostExpected);
   }

@@ -90,7 +90,7 @@ export function contentAt(snapshot: Snapshot, link: string): string | undefined 
   return entity && contentOf(entity);
 }
 
-/** The members of what {@link contentAt} gives, each as text, and those of its settings; none if the resource is not there. */
+/** The members of what {@link contentAt} gives, and those of its settings, each as text; none without the resource. */
 export function membersAt(snapshot: Snapshot, link: string): ReadonlyMap<string, string> {
   const content = link.startsWith('/users') ? undefined : contentAt(snapshot, link);
   if (content === undefined) return new Map();

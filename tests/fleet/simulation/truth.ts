@@ -88,9 +88,9 @@ export function strayFrom(sent: Sent, { node, admin }: Follower, chronicle: Chro
 }
 
 /**
- * Whether a node has followed a part of a later change, and its gateway has refused the rest and the way back: each member is
- * as the log had it at one of the moments. A service that must go is stopped until its sessions have come to an end. A server in
- * whose place the log has another one is still listed, in its own spelling.
+ * Whether a node has followed a part of a later change, and its gateway has refused the rest and the way back: each
+ * member is as the log had it at one of the moments. A service that must go is stopped until its sessions have ended. A
+ * server in whose place the log has another one is still listed, in its own spelling.
  */
 function isPartOfLater({ admin }: Follower, link: string, moments: readonly Snapshot[]): boolean {
   const [own] = admin.fleet.nodes();

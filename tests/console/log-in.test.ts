@@ -154,7 +154,9 @@ describe('the log-in form of the console, in a real browser', () => {
       await page.getByRole('alert').getByText('Your log-in has ended.').waitFor();
       // What the page asks from now on, not what still arrives from before.
       const asked: string[] = [];
-      page.on('request', (request) => asked.push(request.url().slice(`http://gw.example:${String(port)}`.length)));
+      page.on('request', (request) =>
+        asked.push(request.url().slice(`http://gw.example:${String(port)}`.length)),
+      );
       await logIn(page, password);
       await page.getByRole('alert').getByText('Wrong name or password.').waitFor();
       // While the form is open, the page asks for nothing: these are of the attempt.

@@ -52,7 +52,7 @@ async function countServed(some: readonly pg.Client[]): Promise<number> {
 }
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
-const dialog = (page: Page) => page.getByRole('dialog');
+const dialog = (page: Page) => page.locator('dialog');
 
 async function ask(page: Page, name: string | RegExp): Promise<string> {
   await button(page, name).first().click();

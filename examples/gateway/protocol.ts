@@ -9,7 +9,11 @@ export const encryptionRequests: readonly number[] = [80_877_103, 80_877_104];
 
 /** The message after a complete answer; one byte with the state of the transaction follows. */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
-const backendKeyData = 'K'.charCodeAt(0);
+const [ready, error, backendKeyData] = ['Z'.charCodeAt(0), 'E'.charCodeAt(0), 'K'.charCodeAt(0)];
+/** The type of a message, and its length. */
+const headBytes = 5;
+/** A longer message at the beginning is not of a server that this gateway knows. */
+const mostBytes = 65_536;
 
 /** Whether the code of a first packet starts a session: version 3 of the protocol. */
 export function isStart(code: number): boolean {
@@ -45,21 +49,33 @@ export function withUser(packet: Buffer, user = ''): Buffer {
 }
 
 /**
- * The key with which a client may cancel a query, in the first messages of a server: what follows the code in the packet
- * that asks for it. `undefined` if the key has not come yet.
+ * The length of the first message of a server: `undefined` if the head has not come yet; 0 if the beginning is over, because the
+ * server is ready for a query, refuses the client, or sends no message that this gateway knows.
  */
-export function keyIn(messages: Buffer): Buffer | undefined {
-  for (let at = 0; at + 5 <= messages.length;) {
-    const end = at + 1 + Math.max(4, messages.readInt32BE(at + 1));
-    if (messages[at] === backendKeyData && end <= messages.length) return messages.subarray(at + 5, end);
-    at = end;
+export function beginningLength(bytes: Buffer): number | undefined {
+  if (bytes.length < headBytes) return undefined;
+  const length = bytes.readInt32BE(1) + 1;
+  const isOver = length < headBytes || length > mostBytes || bytes[0] === ready || bytes[0] === error;
+  return isOver ? 0 : length;
+}
+
+/**
+ * The key with which a client may cancel a query, in the first messages of a server: what follows the code in the packet
+ * that asks for it. `undefined` if the key has not come yet, `none` if no key comes.
+ */
+export function keyIn(messages: Buffer): Buffer | 'none' | undefined {
+  for (let at = 0; ;) {
+    const length = beginningLength(messages.subarray(at));
+    if (length === 0) return 'none';
+    if (length === undefined || at + length > messages.length) return undefined;
+    if (messages[at] === backendKeyData) return messages.subarray(at + headBytes, at + length);
+    at += length;
   }
-  return undefined;
 }
 
 /** Whether a packet that asks to cancel a query has a key. */
-export function hasKey(packet: Buffer, key: Buffer | undefined): boolean {
-  return key?.equals(packet.subarray(8)) === true;
+export function hasKey(packet: Buffer, key: Buffer | 'none' | undefined): boolean {
+  return Buffer.isBuffer(key) && key.equals(packet.subarray(8));
 }
 
 /** Whether a server is ready for a query after these bytes. */

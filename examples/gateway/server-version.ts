@@ -1,10 +1,6 @@
 /** The setting `version_string`: the version that a client sees when it connects. `SHOW server_version` shows the real one. */
-import { versionMessage } from './protocol.ts';
+import { beginningLength, versionMessage } from './protocol.ts';
 
-const headBytes = 5;
-/** A longer message at the beginning is not of a server that this gateway knows. */
-const mostBytes = 65_536;
-const [ready, error] = ['Z'.charCodeAt(0), 'E'.charCodeAt(0)];
 /** The type of the message, its length, and the name of the parameter. The version follows. */
 const versionHead = /^S[^]{4}server_version\0/;
 
@@ -19,11 +15,11 @@ export function createVersionWriter(version: string | undefined): (chunk: Buffer
     if (!isBeginning) return chunk;
     const messages: Buffer[] = [];
     let bytes = Buffer.concat([held, chunk]);
-    while (bytes.length >= headBytes) {
-      const length = bytes.readInt32BE(1) + 1;
-      isBeginning = length >= headBytes && length <= mostBytes && bytes[0] !== ready && bytes[0] !== error;
+    for (;;) {
+      const length = beginningLength(bytes);
+      isBeginning = length !== 0;
       if (!isBeginning) return Buffer.concat([...messages, bytes]);
-      if (bytes.length < length) break;
+      if (length === undefined || bytes.length < length) break;
       const isVersion = versionHead.test(bytes.toString('latin1', 0, length));
       messages.push(isVersion ? versionMessage(version) : bytes.subarray(0, length));
       bytes = bytes.subarray(length);

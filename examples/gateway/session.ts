@@ -22,8 +22,6 @@ import { turnAway } from './turn-away.ts';
 const patienceMs = 5000;
 /** The time for a client to receive the reason of its end. */
 const graceMs = 100;
-/** A server that has sent so much has sent its key. */
-const mostBytes = 65_536;
 
 export type OpenSession = ReturnType<typeof openSession>;
 
@@ -107,12 +105,12 @@ function connectTo({ settings }: Server, packet: Buffer): Socket {
 }
 
 /** Watches for the key that a server gives to its client first. */
-function watchKey(backend: Socket): () => Buffer | undefined {
-  let [first, key] = [Buffer.alloc(0), undefined as Buffer | undefined];
+function watchKey(backend: Socket): () => ReturnType<typeof keyIn> {
+  let [first, key] = [Buffer.alloc(0), undefined as ReturnType<typeof keyIn>];
   backend.on('data', function look(chunk: Buffer) {
     first = Buffer.concat([first, chunk]);
     key = keyIn(first);
-    if (key !== undefined || first.length > mostBytes) backend.off('data', look);
+    if (key !== undefined) backend.off('data', look);
   });
   return () => key;
 }

@@ -16,6 +16,9 @@ import type { Limits } from '../limits.ts';
 const mostEvents = 100;
 const mostCharacters = 65_536;
 
+/** The texts of so many events are kept, for the streams that read them at almost the same time. */
+const mostTexts = 1000;
+
 /** The time after which a browser connects again, in milliseconds. */
 const retryMs = 2000;
 
@@ -45,8 +48,8 @@ export interface EventReading {
 /** The event streams of an interface. @internal */
 export class EventStreams {
   readonly #parts: EventStreamParts;
-  /** The texts of events: each is made once, for all streams. */
-  readonly #texts: EventTexts = new WeakMap();
+  /** The texts of the newest events: each is made once, for all streams that follow. */
+  readonly #texts: EventTexts = new Map();
   /** The number of streams of each reader, and of all. */
   readonly #counts = new Map<string, number>();
   #count = 0;
@@ -90,7 +93,7 @@ export class EventStreams {
   }
 }
 
-type EventTexts = WeakMap<AdminEvent, string>;
+type EventTexts = Map<AdminEvent, string>;
 
 /** The JSON text of an event, as clients get it. */
 function textOf(event: AdminEvent, texts: EventTexts): string {
@@ -98,6 +101,8 @@ function textOf(event: AdminEvent, texts: EventTexts): string {
   if (known !== undefined) return known;
   const text = JSON.stringify(redactSecrets(event));
   texts.set(event, text);
+  const [oldest] = texts.size > mostTexts ? texts.keys() : [];
+  if (oldest !== undefined) texts.delete(oldest);
   return text;
 }
 

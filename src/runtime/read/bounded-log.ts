@@ -31,7 +31,9 @@ export const mostBytes = 64 * 1024 * 1024;
 
 /** Keeps the last items, for any number of readers. @internal */
 export class BoundedLog<T> {
-  readonly #ring: ({ readonly item: T; readonly size: number } | undefined)[] = [];
+  readonly #ring: (T | undefined)[] = [];
+  /** The size of each item of the ring. */
+  readonly #sizes: number[] = [];
   readonly #capacity: number;
   readonly #sizeOf: (item: T, most: number) => number;
   /** Called whenever items are appended or the log closes. A function that gives `false` is not called again. */
@@ -70,14 +72,15 @@ export class BoundedLog<T> {
 
   /** Gives the item of a number from the oldest one on; `undefined` if there is no such item yet. */
   at(number: number): T | undefined {
-    return number < this.#count ? this.#ring[number % this.#capacity]?.item : undefined;
+    return number < this.#count ? this.#ring[number % this.#capacity] : undefined;
   }
 
   append(items: readonly T[]): void {
     for (const item of items) {
       const size = this.#sizeOf(item, mostBytes);
       if (this.#count - this.#oldest === this.#capacity) this.#dropOldest();
-      this.#ring[this.#count % this.#capacity] = { item, size };
+      this.#ring[this.#count % this.#capacity] = item;
+      this.#sizes[this.#count % this.#capacity] = size;
       this.#count += 1;
       this.#bytes += size;
       while (this.#bytes > mostBytes && this.#oldest < this.#count - 1) this.#dropOldest();
@@ -105,10 +108,10 @@ export class BoundedLog<T> {
   }
 
   #dropOldest(): void {
-    const entry = this.#ring[this.#oldest % this.#capacity];
-    this.#bytes -= entry?.size ?? 0;
-    this.#dropped = entry?.item;
-    this.#ring[this.#oldest % this.#capacity] = undefined;
+    const place = this.#oldest % this.#capacity;
+    this.#bytes -= this.#sizes[place] ?? 0;
+    this.#dropped = this.#ring[place];
+    this.#ring[place] = undefined;
     this.#oldest += 1;
   }
 

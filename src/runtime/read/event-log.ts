@@ -60,10 +60,9 @@ export function parseEventId(text: string): EventId | undefined {
   return life === undefined ? undefined : { life, revision: Number(revision), index: Number(index) };
 }
 
-/** An event with its point in the life. The text of the id is made when the first reader comes. */
+/** An event with its point in the life. */
 interface Entry extends Point {
   readonly event: AdminEvent;
-  id?: string;
 }
 
 /** Keeps the last events, for any number of readers. @internal */
@@ -71,7 +70,7 @@ export class EventLog {
   readonly #log: BoundedLog<Entry>;
   readonly #life: string;
   readonly #view: LogView<Entry, PublishedEvent | EventGap> = {
-    show: (entry) => ({ id: (entry.id ??= this.#idOf(entry)), event: entry.event }),
+    show: (entry) => ({ id: this.#idOf(entry), event: entry.event }),
     gap: (next) => (next === undefined ? { gap: true } : { gap: true, next: this.#idOf(next) }),
   };
 

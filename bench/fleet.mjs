@@ -13,13 +13,7 @@ import { openFileStore } from 'gateway-admin-core/file-store';
 import { openFleet } from 'gateway-admin-core/fleet';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 
-import {
-  createData,
-  findInstallation,
-  freePort,
-  isReady,
-  spawnServer,
-} from '../examples/dist/gateway/postgres-server.js';
+import { openServer } from './postgres-server.mjs';
 
 const clients = 64;
 const sizes = (process.argv[2] ?? '1,2,3,5,10').split(',').map(Number);
@@ -34,31 +28,19 @@ const gateway = { apply: () => Promise.resolve(), inspect: () => Promise.resolve
 
 const directory = await mkdtemp(join(tmpdir(), 'gateway-fleet-bench-'));
 let clusters = 0;
-let server;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
-process.once('exit', () => server?.kill('SIGQUIT'));
+const server = await openServer();
 try {
-  const port = await startServer();
   const cases = [
     { title: 'one node, file store', open: openAlone },
-    ...sizes.map((size) => ({ title: nodes(size), open: () => openNodes(size, port) })),
+    ...sizes.map((size) => ({ title: nodes(size), open: () => openNodes(size, server) })),
   ];
   await compare('64 clients on 64 services', cases, (client) => names[client]);
   await compare('64 clients on one service', cases, () => names[0]);
   explain();
 } finally {
-  server?.kill('SIGQUIT');
+  await server.close();
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-}
-
-async function startServer() {
-  const installation = await findInstallation(directory);
-  const data = join(directory, 'data');
-  await createData(installation, data);
-  const port = await freePort();
-  server = spawnServer(installation, data, port, []);
-  await isReady(server);
-  return port;
 }
 
 async function openAlone() {
@@ -67,9 +49,9 @@ async function openAlone() {
   return [await openAdmin({ snapshot, gateway, store, observe: { onError } })];
 }
 
-async function openNodes(size, port) {
+async function openNodes(size, { host, port }) {
   clusters += 1;
-  const place = { hosts: [{ host: '127.0.0.1', port }], database: 'postgres', user: 'postgres' };
+  const place = { hosts: [{ host, port }], database: 'postgres', user: 'postgres' };
   const opening = Array.from({ length: size }, async (_, number) => {
     const store = await openPostgresStore({ ...place, cluster: `bench-${clusters}` });
     return openFleet({ node: `node-${number}`, snapshot, gateway, store, observe: { onError } });

@@ -13,6 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** The family of each row, in the order of the targets. */
 const families = {
+  day: { ids: ['A1'], load: () => import('./day.mjs') },
   session: { ids: ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7'], load: () => import('./session.mjs') },
   document: { ids: ['S8'], load: () => import('./document.mjs') },
   membership: { ids: ['S9'], load: () => import('./membership.mjs') },

@@ -1,8 +1,4 @@
 /** The PostgreSQL store: statements and time of a change, a restart with a long log, and a node with nothing to do. */
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client } from 'pg';
@@ -11,14 +7,8 @@ import { createSnapshot, patchService } from 'gateway-admin-core';
 import { openFleet } from 'gateway-admin-core/fleet';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
 
-import {
-  createData,
-  findInstallation,
-  freePort,
-  isReady,
-  spawnServer,
-} from '../examples/dist/gateway/postgres-server.js';
 import { cpuMs } from './harness.mjs';
+import { openServer } from './postgres-server.mjs';
 
 export const rows = {
   G1: {
@@ -38,23 +28,11 @@ const roundMs = 1000;
 
 /** Gives the place of a new server to the work, and ends the server. */
 async function withServer(work) {
-  const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'));
-  let server;
+  const { close, ...place } = await openServer();
   try {
-    const installation = await findInstallation(directory);
-    const data = join(directory, 'data');
-    await createData(installation, data);
-    const port = await freePort();
-    server = spawnServer(installation, data, port, []);
-    await isReady(server);
-    await work({ host: '127.0.0.1', port });
+    await work(place);
   } finally {
-    if (server !== undefined) {
-      const ended = once(server, 'exit');
-      server.kill('SIGQUIT');
-      await ended;
-    }
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    await close();
   }
 }
 

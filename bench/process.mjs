@@ -2,21 +2,24 @@
  * Processes of a bench that answer calls. The process that starts another one asks, and the other one answers. It closes what
  * it has opened when the process that has started it is gone, however that comes about.
  */
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 
 /**
  * Starts a program of this folder.
  *
  * @param {string} file - its name
+ * @param {number} [core] - the core on which it runs, where a machine has several and lets one choose
  * @returns a function that calls the program by the name of a call, with one argument, and a function that ends the program
  */
-export function startProcess(file) {
+export function startProcess(file, core) {
   // Detached: Ctrl-C reaches every process of a terminal, but the one that was started first closes the others in order.
   const child = fork(new URL(file, import.meta.url), {
     detached: true,
     env: { ...process.env, NODE_ENV: 'production' },
   });
+  if (core !== undefined) pin(child.pid, core);
   const waiting = new Map();
   let lastCall = 0;
   child.on('message', ({ call, result, error }) => {
@@ -40,6 +43,16 @@ export function startProcess(file) {
     return ended;
   };
   return { ask, end };
+}
+
+/** Lets a process run on one core alone, so that others do not take its time. */
+export function pin(process, core) {
+  if (availableParallelism() < 2) return;
+  try {
+    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', core, process], { stdio: 'ignore' });
+  } catch {
+    // Not every system can.
+  }
 }
 
 /**

@@ -1,25 +1,17 @@
 /**
- * The other side of the gateway of `load.mjs`, in a process of its own: the servers behind the gateway, and the clients in
+ * The other side of the gateway of `day.mjs`, in a process of its own: the servers behind the gateway, and the clients in
  * front. Clients count what they do themselves.
  */
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { transform } from 'esbuild';
 import { Client } from 'pg';
 
 import { closeAll } from '../examples/dist/gateway/closing.js';
-import {
-  createData,
-  findInstallation,
-  freePort,
-  isReady,
-  spawnServer,
-} from '../examples/dist/gateway/postgres-server.js';
+import { openServer } from './postgres-server.mjs';
 import { answerCalls } from './process.mjs';
 
 const closers = [];
@@ -189,19 +181,8 @@ async function openEchoClient(port) {
 }
 
 async function openPostgres(room) {
-  const directory = await mkdtemp(join(tmpdir(), 'gateway-load-'));
-  closers.push(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
-  const installation = await findInstallation(directory);
-  const data = join(directory, 'data');
-  await createData(installation, data);
-  const port = await freePort();
-  const server = spawnServer(installation, data, port, ['fsync=off', `max_connections=${room}`]);
-  const ended = once(server, 'exit');
-  closers.push(() => {
-    server.kill('SIGQUIT');
-    return ended;
-  });
-  await isReady(server);
+  const { port, close } = await openServer(['fsync=off', `max_connections=${room}`]);
+  closers.push(close);
   return port;
 }
 

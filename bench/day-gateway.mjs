@@ -1,5 +1,5 @@
 /**
- * The gateway of `load.mjs`: the example gateway, in a process of its own, with its administration interface or without one.
+ * The gateway of `day.mjs`: the example gateway, in a process of its own, with its administration interface or without one.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 

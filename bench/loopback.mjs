@@ -4,7 +4,7 @@
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { honoNodeServer } from './peers/index.mjs';
@@ -135,7 +135,7 @@ async function start(kind) {
 }
 
 /** Gives microseconds of CPU time for each request, by the name of the server and by round. */
-async function measureServers(servers, requestOf, { rounds = 5, requests = 2000 } = {}) {
+async function measureServers(servers, requestOf, { rounds = 7, requests = 4000 } = {}) {
   const names = Object.keys(servers);
   const times = Object.fromEntries(names.map((name) => [name, []]));
   for (const name of names) await sendMany(servers[name], requestOf, warming);
@@ -151,32 +151,52 @@ async function measureServers(servers, requestOf, { rounds = 5, requests = 2000 
   return times;
 }
 
-/** Sends requests on 16 connections that are kept. */
+/** Sends requests on 16 connections that are kept. As bytes over sockets, so that the server is slower than its clients. */
 async function sendMany(server, requestOf, count) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   let left = count;
   const client = async () => {
+    const socket = connect({ host: '127.0.0.1', port: server.port, noDelay: true });
+    await once(socket, 'connect');
     while (left > 0) {
       left -= 1;
-      await send(server.port, requestOf(server), agent);
+      const asked = requestOf(server);
+      const status = await exchange(socket, bytesOf(asked, server.port));
+      if (status >= 300) throw new Error(`${asked.method} ${asked.path} got ${status}`);
     }
+    socket.destroy();
   };
   await Promise.all(Array.from({ length: 16 }, client));
-  agent.destroy();
 }
 
-function send(port, { method, path: target, type, body, headers: given }, agent) {
-  const headers = {
-    ...given,
-    ...(body !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
+function bytesOf({ method, path: target, type, body = '', headers }, port) {
+  const all = {
+    host: `127.0.0.1:${port}`,
+    ...headers,
+    ...(body !== '' && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
   };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** Sends the bytes of a request. Gives the status of the answer when all of it is here. */
+function exchange(socket, bytes) {
   return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, method, path: target, headers, agent }, (response) => {
-      if (response.statusCode >= 300) reject(new Error(`${method} ${target} got ${response.statusCode}`));
-      response.resume().once('end', resolve);
-    })
-      .once('error', reject)
-      .end(body);
+    let answer = '';
+    const take = (chunk) => {
+      answer += chunk.latin1Slice();
+      const end = answer.indexOf('\r\n\r\n') + 4;
+      if (end < 4) return;
+      const head = answer.slice(0, end);
+      const length = /^content-length: (\d+)\r$/im.exec(head)?.[1];
+      const isWhole =
+        length === undefined ? answer.endsWith('0\r\n\r\n') : answer.length >= end + Number(length);
+      if (!isWhole) return;
+      socket.off('data', take).off('close', lose);
+      resolve(Number(head.slice(9, 12)));
+    };
+    const lose = () => reject(new Error('The server has closed the connection'));
+    socket.on('data', take).once('close', lose);
+    socket.write(bytes);
   });
 }
 

@@ -17,6 +17,7 @@ import { SearchEnded, type Command, type Flight } from './flight.ts';
 import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Journal } from '../journal/journal.ts';
+import { Queue, type Queued } from './queue.ts';
 
 /** A command as the caller sends it. @internal */
 export interface CommandRequest {
@@ -52,14 +53,12 @@ export interface CommandWatch {
 export type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
 
 /** A command that waits for its turn. @internal */
-export interface Waiting {
+export interface Waiting extends Queued {
   readonly request: CommandRequest;
   /** Resolves the promise of the caller. Only the first call counts. */
   readonly answer: (execution: Execution) => void;
   /** Rejects the promise of the caller. */
   readonly fail: (error: unknown) => void;
-  /** The keys of the resources of the last decision; empty before the first decision. */
-  resources: readonly string[];
   /** Whether the coordinator follows for the command now; `undefined` if it has not followed for the command. */
   isFollowing?: boolean;
   /** Made when the coordinator first says that others are in the way. */
@@ -99,8 +98,6 @@ interface Patience {
   readonly answered: AbortController;
 }
 
-const none: ReadonlySet<string> = new Set();
-
 const sendAgain = 'Nothing was changed. Send the command again when the interface is running again.';
 
 /**
@@ -110,7 +107,9 @@ const sendAgain = 'Nothing was changed. Send the command again when the interfac
  */
 export class Turns {
   readonly #options: TurnOptions;
-  #queue = new Set<Waiting>();
+  readonly #queue = new Queue<Waiting>();
+  /** The waiting commands that may go on by now. The others wait for one of these, or for a command in flight. */
+  readonly #due = new Set<Waiting>();
   /** The table of commands in flight, by id. The next two members are derived from this table. */
   readonly #inFlight = new Map<string, Flight>();
   /** The flights, by the key of the link of each resource that a flight holds. */
@@ -138,15 +137,17 @@ export class Turns {
     const { promise, resolve, reject } = withResolvers<Execution>();
     const waiting: Waiting = { request, answer: resolve, fail: reject, resources: [] };
     const leave = (): void => {
-      if (this.#queue.delete(waiting)) reject(signal?.reason);
-      this.#countCommands();
+      if (!this.#leave(waiting)) return;
+      reject(signal?.reason);
+      this.#pump();
     };
     const stopListening = signal && onAbort(signal, leave);
     this.#queue.add(waiting);
+    this.#due.add(waiting);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
     const isTooMany = this.#queue.size > this.#options.maxQueued && !isExempt(request);
-    if (isTooMany && this.#queue.delete(waiting)) {
+    if (isTooMany && this.#leave(waiting)) {
       resolve(
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
       );
@@ -160,7 +161,7 @@ export class Turns {
 
   /** Decides the waiting commands again, because something outside has changed. */
   retry(): void {
-    this.#pump();
+    this.#pumpAll();
   }
 
   /** Puts a command that had its turn back to the head of the queue, to be decided again. */
@@ -170,9 +171,9 @@ export class Turns {
     const { signal } = waiting.request;
     if (signal?.aborted === true) return waiting.fail(signal.reason);
     // The same object: the signal of the caller removes it from the queue.
-    waiting.resources = [];
     delete waiting.isFollowing;
-    this.#queue = new Set([waiting, ...this.#queue]);
+    this.#queue.addFirst(waiting);
+    this.#due.add(waiting);
   }
 
   /** The refusal of every command after {@link close}; `undefined` before. */
@@ -201,8 +202,7 @@ export class Turns {
     const isHeld = this.#inFlight.has(flight.id);
     if (isHeld && !flight.isUnknown) {
       flight.outcome = 'unknown';
-      this.#pendingCount -= 1;
-      this.#pump();
+      this.#makeRoom(flight);
     }
     return this.#closed || !isHeld ? AbortSignal.abort(new SearchEnded('closed')) : flight.search;
   }
@@ -236,6 +236,7 @@ export class Turns {
     this.#closed = true;
     const waiting = [...this.#queue];
     this.#queue.clear();
+    this.#due.clear();
     for (const { answer } of waiting)
       answer(
         refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
@@ -248,10 +249,32 @@ export class Turns {
 
   #release(flight: Flight): void {
     this.#inFlight.delete(flight.id);
-    if (!flight.isUnknown) this.#pendingCount -= 1;
     for (const key of keysOf(flight.command.resources))
       if (this.#holders.get(key) === flight) this.#holders.delete(key);
-    this.#pump();
+    if (flight.isUnknown) this.#pump();
+    else this.#makeRoom(flight);
+  }
+
+  /** Lets the commands go on that have waited for a flight, because the flight is not pending any more. */
+  #makeRoom({ command }: Flight): void {
+    const wasFull = this.#pendingCount >= this.#options.maxInFlight;
+    this.#pendingCount -= 1;
+    if (wasFull) return this.#pumpAll();
+    this.#lookAt(keysOf(command.resources));
+    return this.#pump();
+  }
+
+  /** Removes a command from the queue. Gives whether it was there. */
+  #leave(waiting: Waiting): boolean {
+    this.#due.delete(waiting);
+    const isLeaving = this.#queue.delete(waiting);
+    if (isLeaving) this.#lookAt(waiting.resources);
+    return isLeaving;
+  }
+
+  /** The commands that wait first for these resources may go on. */
+  #lookAt(keys: readonly string[]): void {
+    for (const each of this.#queue.firstFor(keys)) this.#due.add(each);
   }
 
   /** Gives the instruments the numbers of commands, unless these still change. */
@@ -262,16 +285,27 @@ export class Turns {
   }
 
   /** Gives a turn to every command that need not wait, in order of arrival. A nested call does nothing. */
+  #pumpAll(): void {
+    if (this.#pumping) return;
+    this.#due.clear();
+    for (const waiting of this.#queue) this.#due.add(waiting);
+    this.#pumpDue();
+  }
+
+  /** Gives a turn to every command that may go on by now. With a coordinator, only the coordinator knows which may not. */
   #pump(): void {
+    if (this.#options.coordinator !== undefined) this.#pumpAll();
+    else this.#pumpDue();
+  }
+
+  #pumpDue(): void {
     if (this.#pumping) return;
     this.#pumping = true;
-    // Commands on one resource keep their order: a later command waits behind an earlier one that waits.
-    const claimed = new Set<string>();
     try {
-      for (const waiting of this.#queue) {
-        const mustWait = this.#isHeldBack(waiting) || this.#mustWait(waiting, claimed);
-        if (mustWait || !this.#takeTurn(waiting, claimed))
-          for (const key of waiting.resources) claimed.add(key);
+      for (const waiting of this.#due) {
+        this.#due.delete(waiting);
+        if (!this.#isHeldBack(waiting) && !this.#mustWait(waiting, waiting.resources))
+          this.#takeTurn(waiting);
       }
     } finally {
       this.#pumping = false;
@@ -287,43 +321,48 @@ export class Turns {
   /**
    * Whether a command must wait for another one that uses one of its resources. A command of the coordinator passes the
    * commands in the queue, which may wait for the coordinator.
-   *
-   * @param claimed - the resources of earlier commands that still wait
    */
-  #mustWait({ request, resources }: Waiting, claimed: ReadonlySet<string>): boolean {
-    const passed = isExempt(request) ? none : claimed;
-    return resources.some((key) => passed.has(key) || this.#holders.get(key)?.outcome === 'pending');
+  #mustWait(waiting: Waiting, keys: readonly string[]): boolean {
+    const mayPass = isExempt(waiting.request);
+    return keys.some(
+      (key) =>
+        (!mayPass && this.#queue.isBehind(waiting, key)) || this.#holders.get(key)?.outcome === 'pending',
+    );
   }
 
-  /**
-   * Decides a command, and answers or starts the command unless it must wait.
-   *
-   * @returns whether the command has left the queue
-   */
-  #takeTurn(waiting: Waiting, claimed: ReadonlySet<string>): boolean {
+  /** Decides a command, and answers or starts the command unless it must wait. */
+  #takeTurn(waiting: Waiting): void {
+    const { request } = waiting;
     let decision: Decision;
     try {
-      decision = this.#options.decide(waiting.request);
+      decision = this.#options.decide(request);
     } catch (error) {
       waiting.fail(error);
-      return this.#queue.delete(waiting);
+      this.#leave(waiting);
+      return;
     }
     // The transition may have closed the interface, or cancelled its own command.
-    if (!this.#queue.has(waiting)) return true;
+    if (!this.#queue.has(waiting)) return;
     const { resources } = decision;
-    waiting.resources = keysOf(resources);
-    waiting.request.watch?.decided(resources);
-    const { request } = waiting;
+    request.watch?.decided(resources);
     const { refuseAll, coordinator } = isExempt(request) ? {} : this.#options;
     const refused = refuseAll?.() ?? this.refuseUnknown(resources);
     const obstacle = coordinator?.before(resources, request.restsOn ?? []);
+    const keys = keysOf(resources);
     if (refused !== undefined) waiting.answer(refused);
     else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.answer(obstacle);
-    else if (obstacle !== undefined || this.#mustWait(waiting, claimed)) return false;
+    else if (obstacle !== undefined || this.#mustWait(waiting, keys)) return this.#waitFor(waiting, keys);
     else if (decision.outcome === 'accepted') this.hold(this.#options.begin(decision, waiting));
-    else if (this.#mustFollow(waiting, decision)) return false;
+    else if (this.#mustFollow(waiting, decision)) return this.#waitFor(waiting, keys);
     else waiting.answer(ended(decision));
-    return this.#queue.delete(waiting);
+    this.#leave(waiting);
+  }
+
+  /** Lets a command wait for the resources of its last decision, and no longer for those of the one before. */
+  #waitFor(waiting: Waiting, keys: readonly string[]): void {
+    const before = waiting.resources;
+    this.#queue.waitFor(waiting, keys);
+    this.#lookAt(before.filter((key) => !keys.includes(key)));
   }
 
   /**
@@ -342,8 +381,8 @@ export class Turns {
     void coordinator.follow().then((found) => {
       const hasFollowed = found === 'news' || found === undefined;
       for (const each of hasFollowed ? [waiting, ...others] : [waiting]) each.isFollowing = false;
-      if (found !== 'news' && this.#queue.delete(waiting)) waiting.answer(found ?? ended(decision));
-      this.#pump();
+      if (found !== 'news' && this.#leave(waiting)) waiting.answer(found ?? ended(decision));
+      this.#pumpAll();
     });
     return true;
   }
@@ -360,7 +399,7 @@ export class Turns {
     const { signal } = patience.answered;
     void sleep(obstacleDeadlineMs, signal).then(() => {
       patience.isOver = true;
-      if (!signal.aborted) this.#pump();
+      if (!signal.aborted) this.#pumpAll();
     });
     return patience;
   }

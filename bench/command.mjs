@@ -11,6 +11,7 @@ import { measure, ratios } from './harness.mjs';
 import { gateway, serviceNames } from './sessions.mjs';
 
 export const rows = {
+  S10: { title: 'Commands that wait on one resource, one of 10,000 against one of 100', run: queue },
   C1: { title: 'A command without a store, beyond its decision', run: commands },
   C2: { title: 'One event read at once by 1,000 readers with a signal each', run: readers },
   C3: { title: 'Import of the main entry, against the import of zod/mini', run: imports },
@@ -42,6 +43,34 @@ async function commands(row) {
   row.report(
     'beyond the decision',
     times.command.map((time, n) => (time - times.decision[n]) / 2),
+    'µs',
+  );
+  await admin.close();
+}
+
+async function queue(row) {
+  const admin = createAdmin({
+    snapshot: createSnapshot({ services: [{ name: target, router: 'readconnroute' }] }),
+    gateway,
+    limits: { maxQueued: 20_000 },
+  });
+  const changes = [stopService, startService].map(
+    (change) => (snapshot, context) => change(snapshot, target, context),
+  );
+  const all = (count) => Promise.all(Array.from({ length: count }, (_, n) => admin.execute(changes[n % 2])));
+  const times = await measure(
+    {
+      few: async () => {
+        for (let time = 0; time < 100; time += 1) await all(100);
+      },
+      many: () => all(10_000),
+    },
+    { count: 1, warmRounds: 5 },
+  );
+  row.atMost('each', 1.5, ratios(times, 'many', 'few'));
+  row.report(
+    'each of 10,000',
+    times.many.map((us) => us / 10_000),
     'µs',
   );
   await admin.close();

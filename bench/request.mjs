@@ -229,23 +229,39 @@ async function getSessions(row) {
 }
 
 async function turns(row) {
-  const listing = await list(1_000_000);
-  row.atMost('while 1,000,000 sessions are listed', 15, listing.longest, 'ms');
+  const listings = await thrice(() => list(1_000_000));
+  row.atMost(
+    'while 1,000,000 sessions are listed',
+    15,
+    listings.map(({ longest }) => longest),
+    'ms',
+  );
   for (const [count, limit] of [
     [100_000, 10],
     [1_000_000, 20],
   ]) {
-    const { quiet, longest, getP99 } = await close(count);
+    const closings = await thrice(() => close(count));
+    const figures = (name) => closings.map((closing) => closing[name]);
     const size = count.toLocaleString('en');
-    row.atMost(`while ${size} sessions are closed, decision and plan included`, limit, longest, 'ms');
-    row.atMost(`a GET meanwhile, 99th percentile, ${size} sessions`, 10, getP99, 'ms');
-    row.report(`the same loop doing nothing, ${size} sessions`, quiet, 'ms');
+    row.atMost(
+      `while ${size} sessions are closed, decision and plan included`,
+      limit,
+      figures('longest'),
+      'ms',
+    );
+    row.atMost(`a GET meanwhile, 99th percentile, ${size} sessions`, 10, figures('getP99'), 'ms');
+    row.report(`the same loop doing nothing, ${size} sessions`, figures('quiet'), 'ms');
   }
   for (const [what, { wall, longest, getP99 }] of Object.entries(await closeChosen(1_000_000))) {
     row.atMost(`while one of 1,000,000 sessions is ${what}`, 20, longest, 'ms');
     row.atMost(`a GET meanwhile, 99th percentile, one ${what}`, 10, getP99, 'ms');
     row.report(`the time until one is ${what}`, wall, 'ms');
   }
+}
+
+/** A longest turn is one sample: whatever else the machine does then is in it. */
+async function thrice(work) {
+  return [await work(), await work(), await work()];
 }
 
 async function marks(row) {

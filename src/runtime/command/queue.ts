@@ -3,15 +3,15 @@
  */
 
 /** What the queue knows of a command. @internal */
-export interface Queued {
-  /** Lower than that of every command behind it. Given by the queue. */
-  place?: number;
-  /** The keys of the resources that it waits for; empty before its first decision. Changed by the queue alone. */
+export interface QueueItem {
+  /** The place in the order of arrival. Given by the queue. */
+  place: number;
+  /** The keys of the resources for which the command waits; empty before its first decision. Changed by the queue alone. */
   resources: readonly string[];
 }
 
 /** The queue of waiting commands. @internal */
-export class Queue<T extends Queued> {
+export class Queue<T extends QueueItem> {
   #all = new Set<T>();
   /** The commands that wait for a resource, by its key, in order of arrival. Arrays, because the first one leaves most often. */
   readonly #lines = new Map<string, T[]>();
@@ -37,7 +37,7 @@ export class Queue<T extends Queued> {
     this.#all.add(item);
   }
 
-  /** Adds a command before all others. It takes time in proportion to the length of the queue. */
+  /** Adds a command before all others. This takes time in proportion to the length of the queue. */
   addFirst(item: T): void {
     this.#first -= 1;
     item.place = this.#first;
@@ -45,7 +45,7 @@ export class Queue<T extends Queued> {
     this.#all = new Set([item, ...this.#all]);
   }
 
-  /** Removes a command. Gives whether it was in the queue. */
+  /** Removes a command, which keeps the keys of its resources. Gives whether the command was in the queue. */
   delete(item: T): boolean {
     if (!this.#all.delete(item)) return false;
     this.#leaveLines(item);
@@ -58,39 +58,40 @@ export class Queue<T extends Queued> {
   }
 
   /** Whether an earlier command waits for a resource. */
-  isBehind({ place = 0 }: T, key: string): boolean {
-    return (this.#lines.get(key)?.[0]?.place ?? place) < place;
+  isBehind({ place }: T, key: string): boolean {
+    const first = this.#lines.get(key)?.[0];
+    return first !== undefined && first.place < place;
   }
 
-  /** Lets a command wait for resources, in place of those for which it has waited. */
+  /** Lets a command wait for resources, in place of those for which it has waited. A command that has left waits for none. */
   waitFor(item: T, resources: readonly string[]): void {
+    if (!this.#all.has(item)) return;
     this.#leaveLines(item);
     item.resources = resources;
-    for (const key of resources) {
-      const line = this.#lines.get(key) ?? [];
-      // An earlier command stands at the end only after it was decided anew.
-      line.splice(1 + line.findLastIndex((each) => byPlace(each, item) < 0), 0, item);
-      this.#lines.set(key, line);
+    for (const key of new Set(resources)) {
+      const line = this.#lines.get(key);
+      if (line === undefined) this.#lines.set(key, [item]);
+      else insert(line, item);
     }
   }
 
-  /** The commands that are the first to wait for one of these resources, in order of arrival. */
-  firstFor(keys: readonly string[]): readonly T[] {
-    const found = keys.flatMap((key) => this.#lines.get(key)?.[0] ?? []);
-    return found.length < 2 ? found : found.toSorted(byPlace);
+  /** The command that waits first for a resource. */
+  firstFor(key: string): T | undefined {
+    return this.#lines.get(key)?.[0];
   }
 
   #leaveLines(item: T): void {
     for (const key of item.resources) {
-      const line = this.#lines.get(key);
-      const at = line?.indexOf(item) ?? -1;
-      if (at === 0) line?.shift();
-      else if (at > 0) line?.splice(at, 1);
-      if (line?.length === 0) this.#lines.delete(key);
+      const line = this.#lines.get(key) ?? [];
+      if (line[0] === item) line.shift();
+      else if (line.includes(item)) line.splice(line.indexOf(item), 1);
+      if (line.length === 0) this.#lines.delete(key);
     }
   }
 }
 
-function byPlace({ place: a = 0 }: Queued, { place: b = 0 }: Queued): number {
-  return a - b;
+/** Inserts a command into a list in order of arrival, once. Most commands come last. @internal */
+export function insert<T extends QueueItem>(list: T[], item: T): void {
+  const before = list.findLastIndex(({ place }) => place <= item.place);
+  if (list[before] !== item) list.splice(before + 1, 0, item);
 }

@@ -17,7 +17,7 @@ import { SearchEnded, type Command, type Flight } from './flight.ts';
 import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Journal } from '../journal/journal.ts';
-import { Queue, type Queued } from './queue.ts';
+import { insert, Queue, type QueueItem } from './queue.ts';
 
 /** A command as the caller sends it. @internal */
 export interface CommandRequest {
@@ -53,7 +53,7 @@ export interface CommandWatch {
 export type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
 
 /** A command that waits for its turn. @internal */
-export interface Waiting extends Queued {
+export interface Waiting extends QueueItem {
   readonly request: CommandRequest;
   /** Resolves the promise of the caller. Only the first call counts. */
   readonly answer: (execution: Execution) => void;
@@ -108,8 +108,11 @@ const sendAgain = 'Nothing was changed. Send the command again when the interfac
 export class Turns {
   readonly #options: TurnOptions;
   readonly #queue = new Queue<Waiting>();
-  /** The waiting commands that may go on by now. The others wait for one of these, or for a command in flight. */
-  readonly #due = new Set<Waiting>();
+  /**
+   * The waiting commands to look at, in order of arrival. Each of the others waits for an earlier command, for one in flight,
+   * for room, or for the coordinator.
+   */
+  #due: Waiting[] = [];
   /** The table of commands in flight, by id. The next two members are derived from this table. */
   readonly #inFlight = new Map<string, Flight>();
   /** The flights, by the key of the link of each resource that a flight holds. */
@@ -135,15 +138,18 @@ export class Turns {
     const closed = this.refuseClosed();
     if (closed !== undefined) return closed;
     const { promise, resolve, reject } = withResolvers<Execution>();
-    const waiting: Waiting = { request, answer: resolve, fail: reject, resources: [] };
+    const waiting: Waiting = { request, answer: resolve, fail: reject, place: 0, resources: [] };
     const leave = (): void => {
       if (!this.#leave(waiting)) return;
       reject(signal?.reason);
-      this.#pump();
+      // Later, because the same abort may make other commands leave too.
+      queueMicrotask(() => {
+        this.#pump();
+      });
     };
     const stopListening = signal && onAbort(signal, leave);
     this.#queue.add(waiting);
-    this.#due.add(waiting);
+    insert(this.#due, waiting);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
     const isTooMany = this.#queue.size > this.#options.maxQueued && !isExempt(request);
@@ -170,10 +176,10 @@ export class Turns {
     if (closed !== undefined) return waiting.answer(closed);
     const { signal } = waiting.request;
     if (signal?.aborted === true) return waiting.fail(signal.reason);
-    // The same object: the signal of the caller removes it from the queue.
     delete waiting.isFollowing;
+    // The same object: the signal of the caller removes it from the queue.
     this.#queue.addFirst(waiting);
-    this.#due.add(waiting);
+    insert(this.#due, waiting);
   }
 
   /** The refusal of every command after {@link close}; `undefined` before. */
@@ -225,9 +231,11 @@ export class Turns {
 
   /** The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does. */
   refuseUnknown(resources: readonly string[]): Refusal | undefined {
-    const flight = keysOf(resources)
-      .map((key) => this.#holders.get(key))
-      .find((each) => each?.isUnknown === true);
+    return this.#refuseHeld(keysOf(resources));
+  }
+
+  #refuseHeld(keys: readonly string[]): Refusal | undefined {
+    const flight = keys.map((key) => this.#holders.get(key)).find((each) => each?.isUnknown === true);
     return flight && inProgress(flight.id);
   }
 
@@ -236,7 +244,7 @@ export class Turns {
     this.#closed = true;
     const waiting = [...this.#queue];
     this.#queue.clear();
-    this.#due.clear();
+    this.#due = [];
     for (const { answer } of waiting)
       answer(
         refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
@@ -260,21 +268,23 @@ export class Turns {
     const wasFull = this.#pendingCount >= this.#options.maxInFlight;
     this.#pendingCount -= 1;
     if (wasFull) return this.#pumpAll();
-    this.#lookAt(keysOf(command.resources));
+    this.#wake(keysOf(command.resources));
     return this.#pump();
   }
 
   /** Removes a command from the queue. Gives whether it was there. */
   #leave(waiting: Waiting): boolean {
-    this.#due.delete(waiting);
     const isLeaving = this.#queue.delete(waiting);
-    if (isLeaving) this.#lookAt(waiting.resources);
+    if (isLeaving) this.#wake(waiting.resources);
     return isLeaving;
   }
 
-  /** The commands that wait first for these resources may go on. */
-  #lookAt(keys: readonly string[]): void {
-    for (const each of this.#queue.firstFor(keys)) this.#due.add(each);
+  /** Makes the commands due that wait first for these resources. */
+  #wake(keys: readonly string[]): void {
+    for (const key of keys) {
+      const first = this.#queue.firstFor(key);
+      if (first !== undefined) insert(this.#due, first);
+    }
   }
 
   /** Gives the instruments the numbers of commands, unless these still change. */
@@ -284,28 +294,28 @@ export class Turns {
     this.#options.instruments?.commands({ waiting, inFlight, unknown: inFlight - this.#pendingCount });
   }
 
-  /** Gives a turn to every command that need not wait, in order of arrival. A nested call does nothing. */
+  /** Looks at every waiting command. A nested call does nothing. */
   #pumpAll(): void {
     if (this.#pumping) return;
-    this.#due.clear();
-    for (const waiting of this.#queue) this.#due.add(waiting);
+    this.#due = [...this.#queue];
     this.#pumpDue();
   }
 
-  /** Gives a turn to every command that may go on by now. With a coordinator, only the coordinator knows which may not. */
+  /** Looks at every command that may go on by now. What is in the way of a command can be known to the coordinator alone. */
   #pump(): void {
     if (this.#options.coordinator !== undefined) this.#pumpAll();
     else this.#pumpDue();
   }
 
+  /** Gives a turn to every due command that need not wait, in order of arrival. */
   #pumpDue(): void {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      for (const waiting of this.#due) {
-        this.#due.delete(waiting);
-        if (!this.#isHeldBack(waiting) && !this.#mustWait(waiting, waiting.resources))
-          this.#takeTurn(waiting);
+      for (let next = this.#due.shift(); next !== undefined; next = this.#due.shift()) {
+        const mustStay =
+          !this.#queue.has(next) || this.#isHeldBack(next) || this.#mustWait(next, next.resources);
+        if (!mustStay) this.#takeTurn(next);
       }
     } finally {
       this.#pumping = false;
@@ -313,9 +323,10 @@ export class Turns {
     this.#countCommands();
   }
 
-  /** Whether a command must wait, whatever its resources are. */
+  /** Whether a command must wait, whatever its resources are. One whose signal has aborted is about to leave. */
   #isHeldBack({ request, isFollowing }: Waiting): boolean {
-    return isFollowing === true || (this.#pendingCount >= this.#options.maxInFlight && !isExempt(request));
+    if (isFollowing === true || request.signal?.aborted === true) return true;
+    return this.#pendingCount >= this.#options.maxInFlight && !isExempt(request);
   }
 
   /**
@@ -334,8 +345,10 @@ export class Turns {
   #takeTurn(waiting: Waiting): void {
     const { request } = waiting;
     let decision: Decision;
+    let keys: readonly string[];
     try {
       decision = this.#options.decide(request);
+      keys = keysOf(decision.resources);
     } catch (error) {
       waiting.fail(error);
       this.#leave(waiting);
@@ -346,9 +359,8 @@ export class Turns {
     const { resources } = decision;
     request.watch?.decided(resources);
     const { refuseAll, coordinator } = isExempt(request) ? {} : this.#options;
-    const refused = refuseAll?.() ?? this.refuseUnknown(resources);
+    const refused = refuseAll?.() ?? this.#refuseHeld(keys);
     const obstacle = coordinator?.before(resources, request.restsOn ?? []);
-    const keys = keysOf(resources);
     if (refused !== undefined) waiting.answer(refused);
     else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.answer(obstacle);
     else if (obstacle !== undefined || this.#mustWait(waiting, keys)) return this.#waitFor(waiting, keys);
@@ -360,9 +372,9 @@ export class Turns {
 
   /** Lets a command wait for the resources of its last decision, and no longer for those of the one before. */
   #waitFor(waiting: Waiting, keys: readonly string[]): void {
-    const before = waiting.resources;
+    const [before, now] = [waiting.resources, new Set(keys)];
     this.#queue.waitFor(waiting, keys);
-    this.#lookAt(before.filter((key) => !keys.includes(key)));
+    this.#wake(before.filter((key) => !now.has(key)));
   }
 
   /**

@@ -88,23 +88,122 @@ it('lets no command wait that nobody is before, whoever comes, goes and gives up
   );
 });
 
-/** An interface whose gateway takes its time, and the same line of commands as the rule alone says it. */
-function openLine(names: readonly string[], maxInFlight: number) {
-  const calls = new Map<number, () => void>();
-  const expected: { id: number; resources: readonly string[]; runs: boolean }[] = [];
-  const ended = new Set<number>();
-  const running = new Set<number>();
-  const aborts = new Map<number, AbortController>();
+describe('a command that comes free', () => {
+  it.each([
+    ['one signal', (signal: AbortSignal) => signal],
+    ['signals that follow one signal', (signal: AbortSignal) => AbortSignal.any([signal])],
+  ])('does not start if %s takes it back with the command before it', async (_what, follow) => {
+    const { admin, started, close } = openSlow(['A', 'B']);
+    const all = new AbortController();
+    void admin.execute(patch(1, ['A']));
+    const taken = [patch(2, ['A', 'B']), patch(3, ['B'])].map((transition) =>
+      expect(admin.execute(transition, { signal: follow(all.signal) })).rejects.toThrow('stop'),
+    );
+    await turn();
+    all.abort(new Error('stop'));
+    await Promise.all(taken);
+    await turn();
+    expect(started).toEqual([1]);
+    await close();
+  });
+
+  it('goes before a later one that came free at the same time, also if it needs more by now', async () => {
+    const { admin, started, end, close } = openSlow(['A', 'B']);
+    let hasEnded = false;
+    void admin.execute(patch(1, ['A', 'B']));
+    const first = admin.execute((snapshot, context) => patch(hasEnded ? 1 : 2, ['A'])(snapshot, context));
+    void admin.execute((snapshot, context) => patch(3, hasEnded ? ['A', 'B'] : ['A'])(snapshot, context));
+    void admin.execute(patch(4, ['B']));
+    await turn();
+    hasEnded = true;
+    end(1);
+    await turn();
+    expect(await first).toMatchObject({ outcome: 'unchanged' });
+    expect(started).toEqual([1, 3]);
+    await close();
+  });
+
+  it.each([1, 100])('is not kept by a link without a text, with room for %d', async (maxInFlight) => {
+    const { admin, started, end, close } = openSlow(['A', 'B'], maxInFlight);
+    await expect(admin.execute(decidedOn(Object.create(null)))).rejects.toThrow(TypeError);
+    void admin.execute(patch(1, ['A']));
+    void admin.execute(patch(2, ['B']));
+    await turn();
+    end(1);
+    await turn();
+    expect(started).toEqual([1, 2]);
+    await close();
+  });
+
+  it('is not kept by one that has left while it was decided', async () => {
+    const { admin, started, end, close } = openSlow(['A']);
+    const abort = new AbortController();
+    const link = {
+      toString() {
+        abort.abort(new Error('gone'));
+        return '/services/A';
+      },
+    };
+    void admin.execute(patch(1, ['A']));
+    await expect(admin.execute(decidedOn(link), { signal: abort.signal })).rejects.toThrow('gone');
+    void admin.execute(patch(2, ['A']));
+    end(1);
+    await turn();
+    expect(started).toEqual([1, 2]);
+    await close();
+  });
+});
+
+/** Sets the most connections of services to the number of the command. */
+function patch(id: number, names: readonly string[]): Transition {
+  const patches = names.map(
+    (name): Transition =>
+      (snapshot, context) =>
+        patchService(snapshot, name, [{ op: 'add', path: '/max_connection', value: id }], context),
+  );
+  return sequence(...patches);
+}
+
+/** A transition of a host that changes nothing, on a resource whose link is no text. */
+function decidedOn(link: unknown): Transition {
+  return (next) => ({ outcome: 'unchanged', next, events: [], effects: [], resources: [link] }) as never;
+}
+
+/** An interface whose gateway takes its time for each command. */
+function openSlow(names: readonly string[], maxInFlight = 100) {
+  const started: number[] = [];
+  const [calls, ended] = [new Map<number, () => void>(), new Set<number>()];
   const gateway = {
     apply: async (effect: Effect): Promise<void> => {
       const id = effect.type === 'service.update' ? (effect.after.max_connection ?? 0) : 0;
-      running.add(id);
+      if (!started.includes(id)) started.push(id);
       if (!ended.has(id)) await new Promise<void>((resolve) => calls.set(id, resolve));
     },
     inspect: () => Promise.resolve('in-place' as const),
   };
   const services = names.map((name) => ({ name, router: 'readconnroute' }));
   const admin = createAdmin({ snapshot: createSnapshot({ services }), gateway, limits: { maxInFlight } });
+  const end = (id: number): void => {
+    ended.add(id);
+    calls.get(id)?.();
+  };
+  return {
+    ...{ admin, started, end },
+    /** Ends what is under way, and refuses the rest. */
+    async close(this: void): Promise<void> {
+      const closing = admin.close();
+      for (const id of started) end(id);
+      await closing;
+    },
+  };
+}
+
+/** The same line of commands twice: as it runs, and as the rule alone says it. */
+function openLine(names: readonly string[], maxInFlight: number) {
+  const { admin, started, end, close } = openSlow(names, maxInFlight);
+  const expected: { id: number; resources: readonly string[]; runs: boolean }[] = [];
+  const over = new Set<number>();
+  const aborts = new Map<number, AbortController>();
   let count = 0;
   const isFree = (at: number): boolean => {
     const own = expected[at]?.resources ?? [];
@@ -119,52 +218,38 @@ function openLine(names: readonly string[], maxInFlight: number) {
       if (!each.runs && !isFull && isFree(at)) each.runs = true;
     }
   };
-  const leave = (id: number): void => {
+  /** Takes one out that runs or waits, if there is one. */
+  const take = (isRunning: boolean, choice: number): number => {
+    const all = expected.filter(({ runs }) => runs === isRunning);
+    const id = all[choice % all.length]?.id ?? 0;
+    if (id === 0) return id;
     expected.splice(
       expected.findIndex((each) => each.id === id),
       1,
     );
     go();
+    return id;
   };
+  const byNumber = (ids: readonly number[]): readonly number[] => ids.toSorted((a, b) => a - b);
   return {
     come(resources: readonly string[]): void {
       count += 1;
-      const id = count;
       const abort = new AbortController();
-      aborts.set(id, abort);
-      const patches = resources.map(
-        (name): Transition =>
-          (snapshot, context) =>
-            patchService(snapshot, name, [{ op: 'add', path: '/max_connection', value: id }], context),
-      );
-      admin.execute(sequence(...patches), { signal: abort.signal }).catch(() => undefined);
-      expected.push({ id, resources, runs: false });
+      aborts.set(count, abort);
+      admin.execute(patch(count, resources), { signal: abort.signal }).catch(() => undefined);
+      expected.push({ id: count, resources, runs: false });
       go();
     },
     end(choice: number): void {
-      const all = expected.filter(({ runs }) => runs);
-      const id = all[choice % all.length]?.id;
-      if (id === undefined) return;
-      ended.add(id);
-      running.delete(id);
-      calls.get(id)?.();
-      leave(id);
+      const id = take(true, choice);
+      over.add(id);
+      end(id);
     },
     giveUp(choice: number): void {
-      const all = expected.filter(({ runs }) => !runs);
-      const id = all[choice % all.length]?.id;
-      if (id === undefined) return;
-      aborts.get(id)?.abort();
-      leave(id);
+      aborts.get(take(false, choice))?.abort();
     },
-    state: () => [...running].filter((id) => !ended.has(id)).toSorted((a, b) => a - b),
-    expected: () => expected.flatMap(({ id, runs }) => (runs ? [id] : [])).toSorted((a, b) => a - b),
-    async close(): Promise<void> {
-      for (let id = 1; id <= count; id += 1) {
-        ended.add(id);
-        calls.get(id)?.();
-      }
-      await admin.close();
-    },
+    state: () => byNumber(started.filter((id) => !over.has(id))),
+    expected: () => byNumber(expected.flatMap(({ id, runs }) => (runs ? [id] : []))),
+    close,
   };
 }

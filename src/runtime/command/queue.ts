@@ -57,12 +57,6 @@ export class Queue<T extends QueueItem> {
     this.#lines.clear();
   }
 
-  /** Whether an earlier command waits for a resource. */
-  isBehind({ place }: T, key: string): boolean {
-    const first = this.#lines.get(key)?.[0];
-    return first !== undefined && first.place < place;
-  }
-
   /** Lets a command wait for resources, in place of those for which it has waited. A command that has left waits for none. */
   waitFor(item: T, resources: readonly string[]): void {
     if (!this.#all.has(item)) return;

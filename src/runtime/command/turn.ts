@@ -334,11 +334,11 @@ export class Turns {
    * commands in the queue, which may wait for the coordinator.
    */
   #mustWait(waiting: Waiting, keys: readonly string[]): boolean {
-    const mayPass = isExempt(waiting.request);
-    return keys.some(
-      (key) =>
-        (!mayPass && this.#queue.isBehind(waiting, key)) || this.#holders.get(key)?.outcome === 'pending',
-    );
+    const passes = isExempt(waiting.request);
+    return keys.some((key) => {
+      const { place } = (passes ? undefined : this.#queue.firstFor(key)) ?? waiting;
+      return place < waiting.place || this.#holders.get(key)?.outcome === 'pending';
+    });
   }
 
   /** Decides a command, and answers or starts the command unless it must wait. */

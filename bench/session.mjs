@@ -9,7 +9,7 @@ import { enableMapSet, freeze, produce } from 'immer';
 
 import { Batch } from '../dist/core/batch.js';
 import { OrderedMap } from '../dist/core/ordered-map.js';
-import { collectGarbage, cpuMs, heapOf, measure, ratios } from './harness.mjs';
+import { collectGarbage, cpuMs, heapOf, measure, ratios, startTurn } from './harness.mjs';
 import * as peers from './peers/index.mjs';
 import {
   MutableTable,
@@ -432,9 +432,9 @@ function load(apply, openIds, ticks) {
         ...opened.slice(0, 40).map((id) => update(id, 7)),
         ...closed.map(disconnect),
       ];
-      const begin = performance.now();
+      const msOf = startTurn();
       apply(reports);
-      ticks.push(performance.now() - begin);
+      ticks.push(msOf());
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, due + 10 - performance.now())));
     }
   });

@@ -5,7 +5,7 @@
  */
 import { closeServiceSessions } from 'gateway-admin-core';
 
-import { cpuMs } from './harness.mjs';
+import { cpuMs, startTurn } from './harness.mjs';
 import { adminWith, connect, gateway, numbers, serviceNames } from './sessions.mjs';
 
 /** All sessions are on one service. */
@@ -147,11 +147,10 @@ async function watch(admin, work) {
   let longest = 0;
   let over = false;
   const gets = [];
-  let last = performance.now();
+  let msOf = startTurn();
   const turn = () => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
+    longest = Math.max(longest, msOf());
+    msOf = startTurn();
     if (!over) setImmediate(turn);
   };
   setImmediate(turn);

@@ -3,8 +3,8 @@
  * place of a hundred. Other packages stay outside, so that they are updated as ever. Bundlers get the single modules,
  * of which they leave out what is not used.
  */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { exports, bin } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 
 const built = Object.values(exports).flatMap(({ node }) => node ?? []);
-const { metafile } = await build({
+const { outputFiles } = await build({
   absWorkingDir: root,
   entryPoints: [...built, ...Object.values(bin)].map((file) => file.replace('/dist/node/', '/dist/')),
   ...{ outbase: 'dist', outdir: 'dist/node', chunkNames: 'chunks/[hash]' },
@@ -21,11 +21,25 @@ const { metafile } = await build({
   ...{ format: 'esm', platform: 'node', target: 'node20' },
   // The sources of the package are there.
   ...{ sourcemap: true, sourcesContent: false },
-  metafile: true,
+  write: false,
 });
+// A program that starts meanwhile reads whole files.
+for (const { path, contents } of outputFiles.filter((each) => !isThere(each))) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, contents);
+  renameSync(`${path}.new`, path);
+}
 // The chunks of before go last: a process may have the files of before open, and load one more.
 const stale = readdirSync(`${root}dist/node`, { recursive: true, withFileTypes: true })
   .filter((each) => each.isFile())
   .map(({ parentPath, name }) => join(parentPath, name))
-  .filter((file) => metafile.outputs[file.slice(root.length)] === undefined);
+  .filter((file) => outputFiles.every(({ path }) => path !== file));
 for (const file of stale) rmSync(file);
+
+function isThere({ path, contents }) {
+  try {
+    return readFileSync(path).equals(contents);
+  } catch {
+    return false;
+  }
+}

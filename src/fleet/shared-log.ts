@@ -598,15 +598,17 @@ export class SharedLog implements Log<Work> {
     const { command } = record;
     // A set-back can take away what a later part rests on, also before the record is made.
     const [part, own] = [this.#partOf(command), this.#parts.get(command)];
-    const isSame = (): boolean => {
-      const now = this.#partOf(command);
-      return now === part && (own === undefined || now?.startsWith(`${String(own)} `) === true);
-    };
+    const hasOwn = (now = this.#partOf(command)): boolean =>
+      own === undefined || now?.startsWith(`${String(own)} `) === true;
+    const isSame = (): boolean => this.#partOf(command) === part && hasOwn();
     if (record.type === 'intent') return () => (isSame() ? undefined : ended());
     // Nothing happened: that stays true if others have ended the command, and takes it off their list. What happened and
-    // was taken back is different: a set-back can lose the way back alone, and then the command is open there.
-    if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined)
-      return () => ((own ?? 0) > 0 && this.#history.isOpen(command) && !isSame() ? ended() : undefined);
+    // was taken back is different: a set-back can lose the way back alone, and then the command is open there. A part of which
+    // this node finds out later that it was kept is no set-back.
+    if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined) {
+      const isThere = part === undefined || hasOwn(part) ? isSame : () => hasOwn();
+      return () => ((own ?? 0) > 0 && this.#history.isOpen(command) && !isThere() ? ended() : undefined);
+    }
     return () => {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,

@@ -53,6 +53,10 @@ it.each([
   [81_006_400, 'has followed a list in part, which names a server in whose place the fleet has another one'],
   [82_004_061, 'was ended although it was heard again: the record that ends its command waited for its turn'],
   [83_012_806, 'closes, and shows a last change whose record may not have been kept'],
+  [
+    90_007_722,
+    'begins a command before the end of another one, of which a later part was kept without an answer',
+  ],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

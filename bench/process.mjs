@@ -46,10 +46,10 @@ export function startProcess(file, core) {
 }
 
 /** Lets a process run on one core alone, so that others do not take its time. */
-export function pin(process, core) {
+export function pin(pid, core) {
   if (availableParallelism() < 2) return;
   try {
-    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', core, process], { stdio: 'ignore' });
+    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', core, pid], { stdio: 'ignore' });
   } catch {
     // Not every system can.
   }

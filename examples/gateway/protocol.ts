@@ -11,7 +11,7 @@ export const encryptionRequests: readonly number[] = [80_877_103, 80_877_104];
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
 const [ready, error, backendKeyData] = ['Z'.charCodeAt(0), 'E'.charCodeAt(0), 'K'.charCodeAt(0)];
 /** The type of a message, and its length. */
-const headBytes = 5;
+export const headBytes = 5;
 /** A longer message at the beginning is not of a server that this gateway knows. */
 const mostBytes = 65_536;
 

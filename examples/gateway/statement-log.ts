@@ -1,6 +1,8 @@
 /** The filter `statementlog`: prints the statements of clients that contain the text of its parameter `match`. */
 import { linkTo, type Admin, type Filter, type Snapshot } from 'gateway-admin-core';
 
+import { headBytes } from './protocol.ts';
+
 /** The name of the module in a document. */
 export const statementLog = 'statementlog';
 /** The parameter of the filter. A filter without the parameter prints every statement. */
@@ -9,7 +11,6 @@ export const matchParameter = 'match';
 /** A longer statement is matched and printed up to this length. */
 const mostBytes = 65_536;
 const mostPrinted = 500;
-const headBytes = 5;
 
 const query = 'Q'.charCodeAt(0);
 const parse = 'P'.charCodeAt(0);

@@ -482,8 +482,8 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Takes a stored record into the state, whoever wrote it. Decisions that rest on what the record changes are made
-   * again.
+   * Takes a stored record into the state, whoever wrote it. The node makes every decision again that rests on what the
+   * record changes.
    */
   #take(record: SharedRecord): Fold {
     const { secretParameters } = this.snapshot;
@@ -602,9 +602,9 @@ export class SharedLog implements Log<Work> {
       own === undefined || now?.startsWith(`${String(own)} `) === true;
     const isSame = (): boolean => this.#partOf(command) === part && hasOwn();
     if (record.type === 'intent') return () => (isSame() ? undefined : ended());
-    // Nothing happened: that stays true if others have ended the command, and takes it off their list. What happened and
-    // was taken back is different: a set-back can lose the way back alone, and then the command is open there. A part of which
-    // this node finds out later that it was kept is no set-back.
+    // Nothing happened: that stays true if others have ended the command, and takes it off their list. What happened
+    // and was taken back is different: a set-back can lose the way back alone, and then the command is open there. If
+    // this node finds out later that a part was kept, that is no set-back.
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined) {
       const isThere = part === undefined || hasOwn(part) ? isSame : () => hasOwn();
       return () => ((own ?? 0) > 0 && this.#history.isOpen(command) && !isThere() ? ended() : undefined);

@@ -154,8 +154,8 @@ export function createSnapshot(
 }
 
 /**
- * Reads a gateway document as {@link createSnapshot} does. Yields after each resource and each session, so that a caller
- * can pause there.
+ * Reads a gateway document as {@link createSnapshot} does. Yields after each resource and each session, so that a
+ * caller can pause there.
  *
  * @internal
  */

@@ -6,14 +6,14 @@
 export interface QueueItem {
   /** The place in the order of arrival. Given by the queue. */
   place: number;
-  /** The keys of the resources for which the command waits; empty before its first decision. Changed by the queue alone. */
+  /** The keys of the resources for which the command waits; empty before its first decision. Set by the queue. */
   resources: readonly string[];
 }
 
 /** The queue of waiting commands. @internal */
 export class Queue<T extends QueueItem> {
   #all = new Set<T>();
-  /** The commands that wait for a resource, by its key, in order of arrival. Arrays, because the first one leaves most often. */
+  /** The commands that wait for a resource, by its key, in order of arrival. Mostly the first one leaves. */
   readonly #lines = new Map<string, T[]>();
   /** The places of the first and of the last command that ever came. */
   #first = 0;
@@ -57,7 +57,7 @@ export class Queue<T extends QueueItem> {
     this.#lines.clear();
   }
 
-  /** Lets a command wait for resources, in place of those for which it has waited. A command that has left waits for none. */
+  /** Lets a command wait for other resources than before. A command that has left waits for none. */
   waitFor(item: T, resources: readonly string[]): void {
     if (!this.#all.has(item)) return;
     this.#leaveLines(item);
@@ -77,8 +77,10 @@ export class Queue<T extends QueueItem> {
   #leaveLines(item: T): void {
     for (const key of item.resources) {
       const line = this.#lines.get(key) ?? [];
-      if (line[0] === item) line.shift();
-      else if (line.includes(item)) line.splice(line.indexOf(item), 1);
+      const at = line.indexOf(item);
+      // A long array loses its first item at once by `shift` alone.
+      if (at === 0) line.shift();
+      else if (at > 0) line.splice(at, 1);
       if (line.length === 0) this.#lines.delete(key);
     }
   }

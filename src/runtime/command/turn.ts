@@ -109,8 +109,8 @@ export class Turns {
   readonly #options: TurnOptions;
   readonly #queue = new Queue<Waiting>();
   /**
-   * The waiting commands to look at, in order of arrival. Each of the others waits for an earlier command, for one in flight,
-   * for room, or for the coordinator.
+   * The waiting commands to look at, in order of arrival. Each of the others waits for an earlier command, for one in
+   * flight, for room, or for the coordinator.
    */
   #due: Waiting[] = [];
   /** The table of commands in flight, by id. The next two members are derived from this table. */
@@ -301,7 +301,7 @@ export class Turns {
     this.#pumpDue();
   }
 
-  /** Looks at every command that may go on by now. What is in the way of a command can be known to the coordinator alone. */
+  /** Looks at every command that may go on by now: with a coordinator, any of them, as far as this class can tell. */
   #pump(): void {
     if (this.#options.coordinator !== undefined) this.#pumpAll();
     else this.#pumpDue();

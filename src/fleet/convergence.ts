@@ -245,7 +245,7 @@ export class Convergence {
     const transition: Transition = (snapshot, context) => {
       const followed = fleet();
       // The log can move on before the gateway has followed.
-      fold = foldOf(followed, placeOf(link));
+      fold = foldAt((own, revision) => withFleetVersions(own, followed, revision, fleet()), placeOf(link));
       if (link === '/users') return followUsers(snapshot, followed, context);
       const decision = followResource(snapshot, followed, context, link);
       left.problem = this.#replacedFirst(link, decision.next);
@@ -303,15 +303,6 @@ function thingAt(place: string, snapshot: Snapshot) {
 
 function isFollowed(link: string): boolean {
   return link.lastIndexOf('/') > 0 || link === '/users';
-}
-
-/** Folds a change that was followed. */
-function foldOf(followed: Snapshot, place: FleetPlace | undefined): Fold {
-  return foldAt(
-    (snapshot, revision) =>
-      withFleetVersions(snapshot, followed, revision, ({ command }) => command === revision),
-    place,
-  );
 }
 
 /**

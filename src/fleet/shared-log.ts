@@ -524,10 +524,7 @@ export class SharedLog implements Log<Work> {
   /** Folds events that end where the log ends now: others may follow before the snapshot of this node does. */
   #foldAt(place: FleetPlace): Fold {
     const { snapshot: then } = this;
-    return foldAt((snapshot, revision) => {
-      const isLast = then === this.snapshot;
-      return withFleetVersions(snapshot, then, revision, ({ command }) => isLast || command === revision);
-    }, place);
+    return foldAt((snapshot, revision) => withFleetVersions(snapshot, then, revision, this.snapshot), place);
   }
 
   /** The stored form of a record; `undefined` if no other node has to know. */

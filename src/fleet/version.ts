@@ -45,22 +45,21 @@ function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly Admi
  * @param given - the snapshot of the node
  * @param fleet - what the fleet has, at the place in the log that the content of the node comes from
  * @param revision - the revision of the node for what changes
- * @param isMeant - tells by the present version whether a resource can get another one; all can by default
+ * @param now - what the fleet has by now: if that is later, only what has this revision gets another version, and no list
+ *   another order
  * @internal
  */
-export function withFleetVersions(
-  given: Snapshot,
-  fleet: Snapshot,
-  revision: number,
-  isMeant: (present: Version) => boolean = () => true,
-): Snapshot {
+export function withFleetVersions(given: Snapshot, fleet: Snapshot, revision: number, now = fleet): Snapshot {
+  const isLast = fleet === now;
+  const isMeant = ({ command }: Version): boolean => isLast || command === revision;
   const isDifferent = new Set<string>();
   const isMoved = new Set<string>();
-  const own = inOrderOf(given, fleet, (collection) => isMoved.add(collection));
+  const own = isLast ? inOrderOf(given, fleet, (collection) => isMoved.add(collection)) : given;
   const same: string[] = [];
   const revised = replaceVersions(own, (collection, present, key) => {
     if (key === undefined) {
       const isWhole =
+        isMeant(present) &&
         !isDifferent.has(collection) &&
         isSameOrder(collectionOf(own, { collection }), collectionOf(fleet, { collection }));
       if (isWhole) return withCommand(present, collectionOf(fleet, { collection }).version.command, revision);

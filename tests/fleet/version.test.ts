@@ -29,12 +29,15 @@ describe('the versions of a node', () => {
   it('are its own for a list that only has the order of the fleet, and for one with other names', () => {
     const own = snapshotAt(70, { servers: [server('a'), server('b', 2)] });
     const fleet = snapshotAt(5, { servers: [server('b'), server('a')] });
-    expect(shown(withFleetVersions(own, fleet, 90, () => false))).toEqual({
-      list: 90,
-      servers: ['b 70', 'a 70'],
-    });
+    expect(shown(withFleetVersions(own, fleet, 90))).toEqual({ list: 90, servers: ['b 70', 'a 5'] });
     const other = snapshotAt(5, { servers: [server('b', 2), server('c')] });
     expect(shown(withFleetVersions(own, other, 90))).toEqual({ list: 90, servers: ['a 70', 'b 5'] });
+  });
+
+  it('stay, in their own order, if the fleet has gone on', () => {
+    const own = snapshotAt(70, { servers: [server('a'), server('b')] });
+    const [then, now] = [5, 6].map((at) => snapshotAt(at, { servers: [server('b'), server('a')] }));
+    expect(withFleetVersions(own, then as Snapshot, 90, now)).toBe(own);
   });
 
   it('are those of the fleet for the same listeners, in the order of the fleet, once they can be', () => {
@@ -44,11 +47,11 @@ describe('the versions of a node', () => {
     };
     const own = snapshotAt(70, listening('Out', 'In'));
     const fleet = snapshotAt(5, listening('In', 'Out'));
-    const listed = (isMeant: boolean): string => {
-      const service = withFleetVersions(own, fleet, 90, () => isMeant).services.find('Sales');
+    const listed = (now: Snapshot): string => {
+      const service = withFleetVersions(own, fleet, 90, now).services.find('Sales');
       return `${String(service?.version.command)} ${String(service?.listeners.map(({ name }) => name))}`;
     };
-    expect([listed(true), listed(false)]).toEqual(['5 In,Out', '70 Out,In']);
+    expect([listed(fleet), listed(own)]).toEqual(['5 In,Out', '70 Out,In']);
   });
 
   it('are its own for a list of links that is spelt in another way', () => {

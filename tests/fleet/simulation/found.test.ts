@@ -53,10 +53,12 @@ it.each([
   [81_006_400, 'has followed a list in part, which names a server in whose place the fleet has another one'],
   [82_004_061, 'was ended although it was heard again: the record that ends its command waited for its turn'],
   [83_012_806, 'closes, and shows a last change whose record may not have been kept'],
+  [90_005_752, 'starts what runs already, gets no answer, and starts it again after a stop'],
   [
     90_007_722,
     'begins a command before the end of another one, of which a later part was kept without an answer',
   ],
+  [90_008_054, 'shows its users in the order of an earlier moment, after a command that began there'],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

@@ -98,6 +98,19 @@ describe('the outcomes of apply', () => {
   });
 });
 
+it('an effect that is in place changes nothing, also if its call is answered late', async () => {
+  for (let seed = 0; seed < 10; seed += 1) {
+    const { gateway, clock } = scene({ seed });
+    gateway.will('late', 'done');
+    const start: Effect = { ...stop, type: 'service.start', from: 'stopped' };
+    const started = gateway.apply(start, context);
+    await gateway.apply(stop, { ...context, commandId: '2' });
+    await clock.runUntilIdle();
+    await started;
+    expect(gateway.state.services['my-service']?.state).toBe('stopped');
+  }
+});
+
 describe('the outcomes of inspect', () => {
   it.each([
     ['answer', ['not done, not done, not-in-place']],

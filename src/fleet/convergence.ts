@@ -22,7 +22,7 @@ import { linksOf } from '../resources/shared/use.ts';
 import { collectionOf, find, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
-import { foldAt, withFleetVersions } from './version.ts';
+import { foldAt } from './version.ts';
 
 /** A resource at which this gateway is not what the fleet has. @internal */
 export interface Behind {
@@ -40,6 +40,8 @@ export interface ConvergenceOptions {
   readonly fleet: () => Snapshot;
   /** What this node has. */
   readonly own: () => Snapshot;
+  /** Gives the snapshot of this node, as a revision of its own, the versions of what the fleet has or had. */
+  readonly align: (own: Snapshot, fleet: Snapshot, revision: number) => Snapshot;
   readonly placeOf: (link: string) => FleetPlace | undefined;
   readonly execute: (request: CommandRequest) => Promise<Execution>;
   /** A resource is as the fleet has it. */
@@ -85,6 +87,11 @@ export class Convergence {
   /** The resources at which this gateway is behind. */
   get behind(): readonly Behind[] {
     return Array.from(this.#rows.values(), ({ behind }) => behind);
+  }
+
+  /** Whether the gateway is to follow what a link names, by the key of the link. Users are followed together. */
+  isBehind(link: string): boolean {
+    return this.#rows.has(link) || this.#rows.has(link.slice(0, link.lastIndexOf('/')));
   }
 
   /** The refusal of a command on a resource that this gateway has not followed. */
@@ -240,12 +247,12 @@ export class Convergence {
 
   /** @param left - gets why a part is left */
   #requestFor(link: string, left: { problem?: Problem | undefined }): CommandRequest {
-    const { fleet, placeOf } = this.#options;
+    const { fleet, align, placeOf } = this.#options;
     let fold = evolving;
     const transition: Transition = (snapshot, context) => {
       const followed = fleet();
       // The log can move on before the gateway has followed.
-      fold = foldAt((own, revision) => withFleetVersions(own, followed, revision, fleet()), placeOf(link));
+      fold = foldAt((own, revision) => align(own, followed, revision), placeOf(link));
       if (link === '/users') return followUsers(snapshot, followed, context);
       const decision = followResource(snapshot, followed, context, link);
       left.problem = this.#replacedFirst(link, decision.next);

@@ -133,10 +133,12 @@ export class Members {
     }
     const before = this.#members.get(name);
     const hasMoved = before?.status.beat !== status.beat || before.status.boot !== status.boot;
+    const now = this.#options.clock.monotonic();
+    // The node may have been heard since the last beat.
     const heard = hasMoved
-      ? { silentMs: 0, heardAt: this.#options.clock.monotonic() }
-      : { silentMs: before.silentMs + elapsedMs, heardAt: before.heardAt };
-    this.#members.set(name, { status, ...heard });
+      ? { silentMs: 0, heardAt: now }
+      : { ...before, silentMs: before.silentMs + Math.min(elapsedMs, now - before.heardAt) };
+    this.#members.set(name, { ...heard, status });
   }
 
   /** Counts the silence of every node anew: this node could not hear the others. */

@@ -119,7 +119,7 @@ export class RunningNode implements RunningCoordinator {
     },
   };
   /** Another node may have made what this one has made without the log, or against it. */
-  readonly fold = foldAt((snapshot, revision) => withFleetVersions(snapshot, this.#log.snapshot, revision));
+  readonly fold = foldAt((own, revision) => this.#align(own, this.#log.snapshot, revision));
 
   constructor(parts: NodeParts, fingerprint: Fingerprint) {
     const { members, node, leaseMs, complete, common } = parts;
@@ -288,6 +288,7 @@ export class RunningNode implements RunningCoordinator {
     return new SharedLog({
       store,
       highest: levels[1],
+      align: (own, fleet, revision) => this.#align(own, fleet, revision),
       onMove: () => {
         for (const watch of this.#watchers) watch();
       },
@@ -323,12 +324,11 @@ export class RunningNode implements RunningCoordinator {
     return new Convergence({
       fleet: () => this.#log.snapshot,
       own: () => this.#writer.snapshot,
+      align: (own, fleet, revision) => this.#align(own, fleet, revision),
       placeOf: (link) => this.#log.placeOf(link),
       execute: (request) => this.#writer.execute(request),
       onFollowed: () => {
-        this.#writer.revise((snapshot, revision) =>
-          withFleetVersions(snapshot, this.#log.snapshot, revision),
-        );
+        this.#writer.revise((own, revision) => this.#align(own, this.#log.snapshot, revision));
         if (this.#convergence.behind.length === 0) this.#applied = this.#log.position;
         this.#announcer.announceSoon();
         this.#writer.retry();
@@ -337,6 +337,12 @@ export class RunningNode implements RunningCoordinator {
       instruments,
       onError,
     });
+  }
+
+  /** Gives the snapshot of this node, as a revision of its own, the versions of what the fleet has or had. */
+  #align(own: Snapshot, fleet: Snapshot, revision: number): Snapshot {
+    const isBehind = (link: string): boolean => this.#convergence.isBehind(link);
+    return withFleetVersions(own, fleet, revision, this.#log.snapshot, isBehind);
   }
 
   #isClosed(): boolean {

@@ -27,7 +27,7 @@ import {
   type SharedRecord,
   type Writing,
 } from './shared-history.ts';
-import { foldAt, withFleetVersions } from './version.ts';
+import { foldAt } from './version.ts';
 
 /** Why a record can no longer be stored: others were faster. `undefined` if the record can be stored. */
 type Objection = () => Overruled | undefined;
@@ -70,6 +70,8 @@ export interface SharedLogOptions {
   readonly isInFlight: (command: string) => boolean;
   /** Whether this process finds out the outcome of a command of an earlier life. */
   readonly isRecovering: (command: string) => boolean;
+  /** Gives the snapshot of this node, as a revision of its own, the versions of what the fleet has or had. */
+  readonly align: (own: Snapshot, fleet: Snapshot, revision: number) => Snapshot;
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
   /** Gets the resources that other nodes have changed; `undefined` for all of them. */
@@ -524,7 +526,7 @@ export class SharedLog implements Log<Work> {
   /** Folds events that end where the log ends now: others may follow before the snapshot of this node does. */
   #foldAt(place: FleetPlace): Fold {
     const { snapshot: then } = this;
-    return foldAt((snapshot, revision) => withFleetVersions(snapshot, then, revision, this.snapshot), place);
+    return foldAt((snapshot, revision) => this.#options.align(snapshot, then, revision), place);
   }
 
   /** The stored form of a record; `undefined` if no other node has to know. */

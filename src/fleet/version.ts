@@ -47,11 +47,20 @@ function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly Admi
  * @param revision - the revision of the node for what changes
  * @param now - what the fleet has by now: if that is later, only what has this revision gets another version, and no list
  *   another order
+ * @param isBehind - tells by the key of its link whether the gateway is about to follow a resource. It gets another version
+ *   with what was followed: what the gateway does next may be earlier than what the fleet has, even if that looks the same
  * @internal
  */
-export function withFleetVersions(given: Snapshot, fleet: Snapshot, revision: number, now = fleet): Snapshot {
+export function withFleetVersions(
+  given: Snapshot,
+  fleet: Snapshot,
+  revision: number,
+  now = fleet,
+  isBehind: (link: string) => boolean = () => false,
+): Snapshot {
   const isLast = fleet === now;
-  const isMeant = ({ command }: Version): boolean => isLast || command === revision;
+  const isMeant = ({ command }: Version, link: string): boolean =>
+    command === revision || (isLast && !isBehind(link));
   const isDifferent = new Set<string>();
   const isMoved = new Set<string>();
   const own = isLast ? inOrderOf(given, fleet, (collection) => isMoved.add(collection)) : given;
@@ -59,7 +68,7 @@ export function withFleetVersions(given: Snapshot, fleet: Snapshot, revision: nu
   const revised = replaceVersions(own, (collection, present, key) => {
     if (key === undefined) {
       const isWhole =
-        isMeant(present) &&
+        isMeant(present, `/${collection}`) &&
         !isDifferent.has(collection) &&
         isSameOrder(collectionOf(own, { collection }), collectionOf(fleet, { collection }));
       if (isWhole) return withCommand(present, collectionOf(fleet, { collection }).version.command, revision);
@@ -68,7 +77,11 @@ export function withFleetVersions(given: Snapshot, fleet: Snapshot, revision: nu
     }
     const command = find(fleet, { collection }, key)?.version.command;
     if (command === present.command) return present;
-    if (command !== undefined && isMeant(present) && hasContentOf(own, fleet, collection, key)) {
+    if (
+      command !== undefined &&
+      isMeant(present, `/${collection}/${key}`) &&
+      hasContentOf(own, fleet, collection, key)
+    ) {
       isMoved.add(collection);
       if (collection === services.collection) same.push(key);
       return withCommand(present, command, revision);

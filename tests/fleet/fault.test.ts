@@ -131,14 +131,30 @@ describe('the silence of a node', () => {
     const members = new Members({ store: { announce }, node: 'a', clock, deadlineMs: 1000 });
     await store.announce('b', { ...status, beat: 1 });
     await members.announce(status, 1000);
-    return { members, store, line };
+    /** A beat some time after the last announcement, before which this node could hear for some time. */
+    const beat = async (passedMs: number, elapsedMs = passedMs): Promise<void> => {
+      await clock.advance(passedMs);
+      await members.announce(status, elapsedMs);
+    };
+    return { members, store, line, beat };
   }
 
+  it('begins when the node was heard last, also between two beats', async () => {
+    const { members, store, beat } = await heard();
+    await store.announce('b', { ...status, beat: 2 });
+    await beat(900, 0);
+    await beat(100, 1000);
+    expect(members.silenceOf('b')).toBe(100);
+    await beat(1000);
+    await beat(300, 0);
+    expect(members.silenceOf('b')).toBe(1100);
+  });
+
   it('counts anew after every failed call: in an outage, nobody can be heard', async () => {
-    const { members, line } = await heard();
-    await members.announce(status, 9000);
+    const { members, line, beat } = await heard();
+    await beat(9000);
     expect([members.silenceOf('b'), members.silenceOf('c')]).toEqual([9000, 0]);
-    await members.announce(status, 1000);
+    await beat(1000);
     expect([members.silenceOf('b'), members.silenceOf('c')]).toEqual([10_000, 1000]);
     line.isCut = true;
     await expect(members.announce(status, 1000)).rejects.toThrow('The line is cut');
@@ -148,12 +164,12 @@ describe('the silence of a node', () => {
   });
 
   it('is over when the node says something that this version cannot read', async () => {
-    const { members, store } = await heard();
-    await members.announce(status, 20_000);
+    const { members, store, beat } = await heard();
+    await beat(20_000);
     expect(members.silenceOf('b')).toBe(20_000);
     await store.announce('b', { beats: 'of a later version' });
-    await members.announce(status, 1000);
-    await members.announce(status, 20_000);
+    await beat(1000);
+    await beat(20_000);
     expect(members.silenceOf('b')).toBe(0);
   });
 });

@@ -29,6 +29,7 @@ async function openJournal(store: SharedStore, calls: string[] = [], errors: unk
     position,
     isInFlight: () => false,
     isRecovering: () => false,
+    align: (own) => own,
     onMove: () => undefined,
     onChange: () => undefined,
     onSuperseded: () => undefined,

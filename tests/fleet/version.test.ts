@@ -40,6 +40,13 @@ describe('the versions of a node', () => {
     expect(withFleetVersions(own, then as Snapshot, 90, now)).toBe(own);
   });
 
+  it('stay while the gateway is about to follow: it may come to something earlier first', () => {
+    const own = snapshotAt(70, { servers: [server('a'), server('b')] });
+    const fleet = snapshotAt(5, { servers: [server('a'), server('b')] });
+    const aligned = withFleetVersions(own, fleet, 90, fleet, (link) => link === '/servers/a');
+    expect(shown(aligned)).toEqual({ list: 90, servers: ['a 70', 'b 5'] });
+  });
+
   it('are those of the fleet for the same listeners, in the order of the fleet, once they can be', () => {
     const listening = (...names: readonly string[]): GatewayDocument => {
       const listeners = names.map((name) => ({ name, protocol: 'pg', address: '::', port: 1 }));

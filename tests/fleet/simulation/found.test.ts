@@ -59,6 +59,7 @@ it.each([
     'begins a command before the end of another one, of which a later part was kept without an answer',
   ],
   [90_008_054, 'shows its users in the order of an earlier moment, after a command that began there'],
+  [95_003_519, 'has its command ended a second too early: it was heard between two beats of the observer'],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

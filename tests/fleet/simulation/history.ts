@@ -17,7 +17,7 @@ export type Tooth = (
 ) => SharedStore;
 
 const leaseMs = 3000;
-const steps = 15;
+const steps = 60;
 
 /** A number that clients set. */
 const numbers = [
@@ -80,8 +80,9 @@ class History {
   readonly #last = new Map<string, Shown>();
   /** The numbers at nodes where a command was ended by others: a node shows what its gateway has until that is taken back. */
   readonly #fenced = new Set<string>();
-  /** The number that each tag stands for. */
-  readonly #values = new Map<string, number>();
+  /** What each tag stands for. */
+  readonly #values = new Map<Numbered, Map<string, number>>(numbers.map((number) => [number, new Map()]));
+  readonly #asking: Promise<void>[] = [];
   #moments = 0;
 
   constructor(random: Random, tooth: Tooth) {
@@ -92,7 +93,7 @@ class History {
   async play(): Promise<void> {
     const [random, clock] = [this.#random, this.#clock];
     const lost = random.pick([0, 0.5, 1]);
-    const slowMs = random.pick([50, 400]);
+    const slowMs = random.pick([50, 400, leaseMs]);
     const wrap = (store: SharedStore): SharedStore => this.#tooth(store, { random, clock });
     const world = createWorld({ clock, wrap, losesHint: () => random.chance(lost) });
     for (const name of ['a', 'b', 'c']) {
@@ -111,14 +112,15 @@ class History {
     const disordered = numbers.filter((number) => {
       const calls = this.#calls.get(number) ?? [];
       const { value = 0, tag } = this.#initial.get(number) ?? {};
-      return orderOf(calls, registerOf(tag === undefined ? { value } : { value, tag }, calls)) === undefined;
+      const initial = tag === undefined ? { value } : { value, tag };
+      return orderOf(calls, registerOf(initial, calls, this.#values.get(number))) === undefined;
     });
     return [...this.#faults, ...disordered.map(({ link }) => `the answers about ${link} have no order`)];
   }
 
   async #step(): Promise<void> {
     const random = this.#random;
-    for (let count = random.below(4); count > 0; count -= 1) void this.#ask();
+    for (let count = random.below(4); count > 0; count -= 1) this.#asking.push(this.#ask());
     if (random.chance(0.15)) this.#cutOff(random.pick(this.#nodes));
     await this.#clock.advance(random.below(400));
     for (const [node, until] of this.#cut) if (this.#clock.monotonic() >= until) this.#bringBack(node);
@@ -128,6 +130,7 @@ class History {
   /** Everybody is waited for, and then the nodes show one number each. */
   async #rest(): Promise<void> {
     for (const node of this.#nodes) this.#bringBack(node);
+    await this.#clock.waitFor(Promise.all(this.#asking));
     await this.#clock.advance(9000);
     for (const node of this.#nodes)
       for (const number of numbers) {
@@ -139,7 +142,7 @@ class History {
 
   #cutOff(node: Node): void {
     node.cut(true);
-    this.#cut.set(node, this.#clock.monotonic() + this.#random.below(2 * leaseMs));
+    this.#cut.set(node, this.#clock.monotonic() + this.#random.below(3 * leaseMs));
   }
 
   #bringBack(node: Node): void {
@@ -151,7 +154,7 @@ class History {
   async #ask(): Promise<void> {
     const random = this.#random;
     const [number, node] = [random.pick(numbers), random.pick(this.#nodes)];
-    const seen = shownIn(random.pick(this.#nodes).admin.snapshot, number);
+    const seen = this.#read(random.pick(this.#nodes), number);
     const askedAt = this.#moment();
     const command = {
       value: random.chance(0.2) ? seen.value : 1000 + askedAt,
@@ -208,9 +211,9 @@ class History {
     this.#last.set(key, shown);
     if (version < last.version && !this.#fenced.has(key))
       this.#faults.add(`${key} is shown as ${String(value)}, and was ${String(last.value)} before`);
-    const tagged = `${number.link} ${tag}`;
-    const known = this.#values.get(tagged) ?? value;
-    this.#values.set(tagged, known);
+    const values = this.#values.get(number);
+    const known = values?.get(tag) ?? value;
+    values?.set(tag, known);
     if (known !== value)
       this.#faults.add(`${key} is shown as ${String(value)} with the tag of ${String(known)}`);
   }

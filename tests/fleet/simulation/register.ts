@@ -27,15 +27,17 @@ interface NumberState {
  * What a fleet promises about one number.
  *
  * @param calls - all calls, for the tags that were told
+ * @param seen - the number that each tag stands for
  */
 export function registerOf(
   initial: NumberState,
   calls: readonly NumberCall[],
+  seen: ReadonlyMap<string, number> = new Map(),
 ): Model<NumberState, NumberCall> {
   const told = new Set([initial.tag, ...calls.map(({ tagged }) => tagged)]);
-  /** A tag that nobody was told is that of a call without an answer. */
-  const fits = (state: NumberState, tag: string): boolean =>
-    state.tag === undefined ? !told.has(tag) : state.tag === tag;
+  /** A tag that nobody was told is that of a call without an answer, which has set the number that the tag stands for. */
+  const fits = ({ value, tag: present }: NumberState, tag: string): boolean =>
+    present === undefined ? !told.has(tag) && (seen.get(tag) ?? value) === value : present === tag;
   const outcomeIn = (state: NumberState, { value, test, tag }: NumberCall): NumberCall['answer'] => {
     if (tag !== undefined && !fits(state, tag)) return 'precondition-failed';
     if (test !== undefined && test !== state.value) return 'patch-test-failed';

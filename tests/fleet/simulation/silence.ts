@@ -24,8 +24,7 @@ export class Silence {
 
   outage(milliseconds: number): void {
     const from = this.#clock.monotonic();
-    // A shorter one can pass between two beats.
-    if (milliseconds >= 2000) this.#outages.push({ from, to: from + milliseconds });
+    this.#outages.push({ from, to: from + milliseconds });
   }
 
   endOutage(): void {
@@ -41,7 +40,9 @@ export class Silence {
 
   of(node: string): number {
     const [now, heard] = [this.#clock.monotonic(), this.#heard.get(node) ?? 0];
-    const outMs = this.#outages.map(({ from, to }) => Math.max(0, Math.min(to, now) - Math.max(from, heard)));
+    // A shorter one can pass between two beats, also one that was to be longer.
+    const long = this.#outages.filter(({ from, to }) => to - from >= 2000);
+    const outMs = long.map(({ from, to }) => Math.max(0, Math.min(to, now) - Math.max(from, heard)));
     return now - heard - outMs.reduce((sum, each) => sum + each, 0);
   }
 }

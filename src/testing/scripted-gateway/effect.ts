@@ -92,23 +92,28 @@ const rows: EffectRows = {
       put(gateway, effect, { ...thingOf(gateway, effect), state: 'started' });
       gateway.starts.add(`${commandId} ${effect.resource}`);
     },
-    isSo: (gateway, effect, commandId) =>
-      thingOf(gateway, effect).state !== 'stopped' &&
-      (effect.from === 'stopped' || gateway.starts.has(`${commandId} ${effect.resource}`)),
+    isSo(gateway, effect, commandId) {
+      const thing = foundAt(gateway, effect);
+      const isAsked = effect.from === 'stopped' || gateway.starts.has(`${commandId} ${effect.resource}`);
+      return thing !== undefined && thing.state !== 'stopped' && isAsked;
+    },
   },
   // A failed service or monitor is not stopped: the gateway retries.
   stop: {
     change(gateway, effect) {
       put(gateway, effect, { ...thingOf(gateway, effect), state: 'stopped' });
     },
-    isSo: (gateway, effect) => thingOf(gateway, effect).state === 'stopped',
+    isSo: (gateway, effect) => foundAt(gateway, effect)?.state === 'stopped',
   },
   // Other settings of the resource may have changed in between.
   update: {
     change(gateway, effect) {
       put(gateway, effect, withUpdate(thingOf(gateway, effect), changeOf(effect)));
     },
-    isSo: (gateway, effect) => isUpdateInPlace(effect, withWordList(thingOf(gateway, effect).settings)),
+    isSo(gateway, effect) {
+      const thing = foundAt(gateway, effect);
+      return thing !== undefined && isUpdateInPlace(effect, withWordList(thing.settings));
+    },
   },
   'sessions.close': {
     change({ sessions }, effect) {
@@ -144,9 +149,14 @@ function placeOf(effect: Effect): readonly [collection: Collection, key: string]
   return [`${kind}s` as Collection, (effect as unknown as Readonly<Record<string, string>>)[kind] ?? ''];
 }
 
-function thingOf(gateway: LiveGateway, effect: Effect): ScriptedThing {
+function foundAt(gateway: LiveGateway, effect: Effect): ScriptedThing | undefined {
   const [collection, key] = placeOf(effect);
-  const thing = gateway[collection].get(key);
+  return gateway[collection].get(key);
+}
+
+function thingOf(gateway: LiveGateway, effect: Effect): ScriptedThing {
+  const [, key] = placeOf(effect);
+  const thing = foundAt(gateway, effect);
   if (thing === undefined) throw new EffectRefusedError(`The gateway has no resource named "${key}".`);
   return thing;
 }

@@ -26,7 +26,7 @@ import {
   type InspectFaults,
 } from './fault.ts';
 import { createScript, type ApplyWay, type InspectWay, type Script } from './script.ts';
-import { gatewayOf, toState, type LiveGateway, type ScriptedState } from './state.ts';
+import { gatewayOf, toState, type ScriptedState } from './state.ts';
 import { createTraffic, type GatewayTraffic } from './traffic.ts';
 
 /**
@@ -199,10 +199,11 @@ export function createScriptedGateway(options: ScriptedGatewayOptions): Scripted
       const way = applies.next();
       record({ method: 'apply', effect, context }, way);
       const { commandId } = context;
-      const isDone = isInPlace(live, effect, commandId);
+      const { change, isSo } = rowOf(effect);
+      // What is in place changes nothing, also later: other commands may have changed it since.
+      const isDone = isSo(live, effect, commandId);
       const perform = (): void => {
-        // Also later: other commands may have changed it since.
-        if (!isDone) rowOf(effect).change(live, effect, commandId);
+        if (!isDone) change(live, effect, commandId);
       };
       if (typeof way === 'string') return applyWays[way](doing(perform));
       return typeof way === 'function' ? way(effect, context, untilDropped(perform)) : Promise.reject(way);
@@ -217,15 +218,6 @@ export function createScriptedGateway(options: ScriptedGatewayOptions): Scripted
     },
   };
   return gateway;
-}
-
-/** Whether an effect is in place already. No for a resource that the gateway does not have. */
-function isInPlace(live: LiveGateway, effect: Effect, commandId: string): boolean {
-  try {
-    return rowOf(effect).isSo(live, effect, commandId);
-  } catch {
-    return false;
-  }
 }
 
 /** The lives of the process that calls the gateway. Each call belongs to one life. */

@@ -297,4 +297,11 @@ describe('inspect of any other effect', () => {
       message: 'The gateway has no resource named "my-service".',
     });
   });
+
+  it('answers not-in-place for what the gateway does not have', async () => {
+    const gateway = gatewayOf(createSnapshot({}));
+    const start = { ...effectOf(stop), type: 'service.start', from: 'stopped' } as Effect;
+    const answers = [effectOf(stop), start, effectOf(timeout(301))].map((effect) => inspect(gateway, effect));
+    expect(await Promise.all(answers)).toEqual(['not-in-place', 'not-in-place', 'not-in-place']);
+  });
 });

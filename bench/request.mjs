@@ -102,7 +102,8 @@ async function measureReads(admin, target, { change = () => undefined, peer }, o
 }
 
 async function lengthOf({ body }) {
-  if (typeof body === 'string') return body.length;
+  // In bytes, as an adapter needs it for the header Content-Length.
+  if (typeof body === 'string') return Buffer.byteLength(body);
   let length = 0;
   for await (const piece of body) length += piece.length;
   return length;
@@ -162,7 +163,7 @@ async function getAll(row) {
   ]) {
     const things = await thingsAt(admin, target.split('?')[0]);
     const query = new URLSearchParams(target.split('?')[1]);
-    const peer = () => JSON.stringify(things.map((thing) => selected(query, thing))).length;
+    const peer = () => Buffer.byteLength(JSON.stringify(things.map((thing) => selected(query, thing))));
     const times = await measureReads(admin, target, { change, peer });
     sample[what] = times;
     if (change !== undefined) row.atLeast(`${what}: JSON.stringify takes`, 2, ratios(times, 'peer', 'ours'));

@@ -110,12 +110,14 @@ function partWriter(
     };
   }
   const { by, range, version, represent } = things;
-  const textOf = (thing: object): string =>
-    texts.textOf({ by, thing, version: version(thing), ...shown }, () => {
-      const element = represent(thing);
-      return JSON.stringify(select?.(element) ?? element);
-    });
-  return (offset, length) => `[${range(offset, length).map(textOf).join(',')}]`;
+  const textOf = texts.each({ by, ...shown }, (thing) => {
+    const element = represent(thing);
+    return JSON.stringify(select?.(element) ?? element);
+  });
+  return (offset, length) => {
+    const elements = range(offset, length).map((thing) => textOf(thing, version(thing)));
+    return `[${elements.join(',')}]`;
+  };
 }
 
 /** What a route sees besides the snapshot, with the fields that the client asks for. */

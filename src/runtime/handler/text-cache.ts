@@ -37,14 +37,24 @@ export class TextCache {
   readonly #parts: Texts = new WeakMap();
 
   /** Gives the text of a representation. */
-  textOf({ by, thing, version, tagged, isWhole }: Reading, write: () => string): string {
-    if (thing === undefined || version === undefined) return write();
+  textOf(reading: Reading, write: () => string): string {
+    const { thing, version } = reading;
+    return thing === undefined || version === undefined ? write() : this.each(reading, write)(thing, version);
+  }
+
+  /** Makes the function that gives the text of each of many things, by its version. */
+  each<T extends object>(
+    { by, tagged, isWhole }: Omit<Reading, 'thing' | 'version'>,
+    write: (thing: T) => string,
+  ): (thing: T, version: Version) => string {
     const texts = textsBy(by, isWhole ? this.#wholes : this.#parts);
-    const kept = texts.get(thing);
-    if (kept?.tagged === tagged && isSame(kept.version, version)) return kept.text;
-    const text = write();
-    texts.set(thing, { tagged, version, text });
-    return text;
+    return (thing, version) => {
+      const kept = texts.get(thing);
+      if (kept?.tagged === tagged && isSame(kept.version, version)) return kept.text;
+      const text = write(thing);
+      texts.set(thing, { tagged, version, text });
+      return text;
+    };
   }
 }
 

@@ -185,7 +185,14 @@ function* changesOf(count) {
       now: n,
     });
     now = decision.next;
-    const { events, effects, resources } = decision;
+    const { resources } = decision;
+    // Of an update, a record has the settings that it changes, and once.
+    const events = decision.events.map((event) => ({
+      ...event,
+      before: { max_connection: event.before.max_connection },
+      after: { max_connection: event.after.max_connection },
+    }));
+    const effects = decision.effects.map(({ type, resource, service }) => ({ type, resource, service }));
     const command = `bench-${n}`;
     yield [
       { type: 'intent', command, resources, part: 0, of: 1, events, effects },

@@ -41,14 +41,17 @@ export function invertUpdate<T extends object, U extends Update<T>>(update: U): 
   return { ...update, before: after, after: before, operations };
 }
 
+/** An update that need not have the settings that it does not change. @internal */
+export type Changed<T> = Pick<Update<Partial<T>>, 'before' | 'after'>;
+
 /**
  * Applies the changed fields of an update to settings that may have changed since. Fields that the update does not
  * change keep their present value.
  *
  * @internal
  */
-export function mergeUpdate<T extends object>(present: T, { before, after }: Update<T>): T {
-  if (present === before) return after;
+export function mergeUpdate<T extends object>(present: T, { before, after }: Changed<T>): T {
+  if (present === before) return after as T;
   const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof T & string>;
   const merged: Partial<T> = { ...present };
   for (const name of names) {
@@ -58,6 +61,32 @@ export function mergeUpdate<T extends object>(present: T, { before, after }: Upd
   return merged as T;
 }
 
-function sameField<T extends object>(before: T, after: T, name: keyof T): boolean {
+/** The settings that an update changes, before and after it. @internal */
+export function changedBy<T extends object>({ before, after }: Changed<T>): Changed<T> {
+  return { before: differing(before, after), after: differing(after, before) };
+}
+
+/** The fields of settings that other settings do not have, or have with another value. */
+function differing<T extends object>(settings: T, others: T): T {
+  const fields = Object.entries(settings).filter(([name]) => !sameField(others, settings, name as keyof T));
+  return Object.fromEntries(fields) as T;
+}
+
+/**
+ * All settings before and after an update, from those that it changes.
+ *
+ * @param present - has the settings that the update does not change
+ * @internal
+ */
+export function wholeUpdate<T extends object>(
+  present: T,
+  { before, after }: Changed<T>,
+): Pick<Update<T>, 'before' | 'after'> {
+  const changed = { ...before, ...after };
+  const rest = Object.fromEntries(Object.entries(present).filter(([name]) => !(name in changed)));
+  return { before: { ...rest, ...before } as T, after: { ...rest, ...after } as T };
+}
+
+function sameField<T extends object>(before: Partial<T>, after: Partial<T>, name: keyof T): boolean {
   return name in before && sameJson(before[name] as Json, after[name] as Json);
 }

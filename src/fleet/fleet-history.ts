@@ -35,7 +35,10 @@ export interface FleetRecord {
   readonly command: string;
   /** Links of the resources that the command changes. */
   readonly resources: readonly string[];
-  /** The events: what the command would do, or what has happened. */
+  /**
+   * The events: what the command would do, or what has happened. `before` and `after` of an update have the settings that it
+   * changes, and no others.
+   */
   readonly events: readonly AdminEvent[];
   /** `abandoned` if other nodes have ended the command of a silent node; `forgotten` if the node was forgotten. */
   readonly why?: 'abandoned' | 'forgotten';

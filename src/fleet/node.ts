@@ -17,6 +17,7 @@ import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
 import { unavailableIn } from '../runtime/journal/journal.ts';
+import { wholeCommand } from '../runtime/journal/short-record.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { callInTime, loadInTime } from '../runtime/journal/load.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
@@ -155,8 +156,11 @@ export class RunningNode implements RunningCoordinator {
     this.#journal = journal;
     const { open, abandoned } = log.history;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
-    const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
-    const unsettled = { open: open.filter(isOwn), abandoned: abandoned.filter(isOwn) };
+    const own = (commands: readonly SharedCommand[]): readonly SharedCommand[] =>
+      commands
+        .filter(({ intent }) => intent.node === node)
+        .map((command) => wholeCommand(command, log.snapshot));
+    const unsettled = { open: own(open), abandoned: own(abandoned) };
     this.#convergence.follow(unsettled.abandoned.flatMap(({ intent }) => intent.resources));
     const history = {
       entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),

@@ -13,6 +13,7 @@ import { isEmpty } from '../runtime/journal/history.ts';
 import type { Keeping } from '../runtime/journal/journal.ts';
 import { markSent, type Ask, type Fold, type Log, type Queued } from '../runtime/journal/log.ts';
 import type { JournalRecord } from '../runtime/journal/record.ts';
+import { shortRecord } from '../runtime/journal/short-record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
 import {
@@ -193,7 +194,7 @@ export class SharedLog implements Log<Work> {
    *   on first
    */
   enter({ record, resources, basis }: Entering): Entry | Pick<Entry, 'objection'> | undefined {
-    const shared = this.#sharedOf(record, resources);
+    const shared = this.#sharedOf(shortRecord(record), resources);
     if (shared === undefined) {
       // What only this gateway does is in no log, so the log cannot show that its caller was deleted meanwhile.
       return basis === undefined || basis.links.length === 0

@@ -274,8 +274,8 @@ const clearing: readonly Operation[] = [
  */
 function mergeWords(
   present: readonly ServerStatusWord[],
-  before: readonly ServerStatusWord[],
-  after: readonly ServerStatusWord[],
+  before = present,
+  after = present,
 ): readonly ServerStatusWord[] {
   if (sameJson(present, before)) return after;
   const added = after.filter((word) => !before.includes(word) && !present.includes(word));
@@ -338,8 +338,7 @@ const settings = settingsOf(servers, fields, {
     state: server.settings.state,
   }),
   merge(present, update) {
-    const { before, after } = update;
-    const words = mergeWords(present.settings.state, before.state, after.state);
+    const words = mergeWords(present.settings.state, update.before.state, update.after.state);
     return withStatus(present, mergeUpdate(present.settings, update), words, update);
   },
   wayBack(before, after, inverse) {

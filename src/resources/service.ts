@@ -19,7 +19,7 @@ import type {
 } from '../core/decision.ts';
 import { defineFields, representFields } from '../core/field.ts';
 import * as shape from '../core/shape.ts';
-import type { Update } from '../core/update.ts';
+import type { Changed } from '../core/update.ts';
 import type { Operation } from '../json/patch.ts';
 import { markChanged, revise } from '../snapshot/state.ts';
 import { listenerFields, listenerShape, type Listener } from './listener.ts';
@@ -284,15 +284,12 @@ const draining: Draining<Snapshot, Service> = drainingOf({
 /** Marks the filters as changed that the service has added or removed, because a filter shows the services that use it. */
 function markFilters(
   snapshot: Snapshot,
-  { before, after }: Update<ServiceSettings>,
+  { before: { filters: before = [] }, after: { filters: after = [] } }: Changed<ServiceSettings>,
   change: Change,
 ): Snapshot {
-  if (before.filters === after.filters) return snapshot;
-  const [old, now] = [new Set(before.filters), new Set(after.filters)];
-  const changed = [
-    ...before.filters.filter((link) => !now.has(link)),
-    ...after.filters.filter((link) => !old.has(link)),
-  ];
+  if (before === after) return snapshot;
+  const [old, now] = [new Set(before), new Set(after)];
+  const changed = [...before.filter((link) => !now.has(link)), ...after.filter((link) => !old.has(link))];
   return changed.reduce((next, link) => markChanged(next, filters, link, change), snapshot);
 }
 
@@ -417,8 +414,7 @@ export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceRep
     fields,
     adoption: adoptionOf(settings, lifecycleSteps(machine)),
     draining,
-    onLinks: (snapshot: Snapshot, update, change) =>
-      markFilters(snapshot, update as Update<ServiceSettings>, change),
+    onLinks: (snapshot: Snapshot, update, change) => markFilters(snapshot, update, change),
     // The session table has the total.
     saveMore: ({ sessions }: Snapshot, { key }) => ({ total_connections: sessions.totalOfService(key) }),
   },

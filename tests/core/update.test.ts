@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 
 import type { Json } from '../../src/json/value.ts';
 import { applyPatch } from '../../src/json/patch.ts';
-import { invertUpdate, mergeUpdate, type Update } from '../../src/core/update.ts';
+import { changedBy, invertUpdate, mergeUpdate, wholeUpdate, type Update } from '../../src/core/update.ts';
 
 type Settings = Readonly<Record<string, Json>>;
 
@@ -29,6 +29,37 @@ function isRecord(value: Json | undefined): value is Settings {
 }
 
 const update = (before: Settings, after: Settings): Update<Settings> => ({ before, after, operations: [] });
+
+describe('an update without the settings that it does not change', () => {
+  it('does the same to any settings', () => {
+    fc.assert(
+      fc.property(settings, settings, settings, (before, after, present) => {
+        const whole = update(before, after);
+        expect(mergeUpdate(present, changedBy(whole))).toEqual(mergeUpdate(present, whole));
+      }),
+    );
+  });
+
+  it('has them again from what it was decided on, and so has one that never lost them', () => {
+    fc.assert(
+      fc.property(settings, settings, (before, after) => {
+        const whole = update(before, after);
+        for (const each of [changedBy(whole), whole])
+          expect(wholeUpdate(before, each)).toEqual({ before, after });
+      }),
+    );
+  });
+
+  it('has nothing that both sides have', () => {
+    fc.assert(
+      fc.property(settings, settings, (before, after) => {
+        const changed = changedBy(update(before, after));
+        for (const name of Object.keys({ ...changed.before, ...changed.after }))
+          expect(sameValue(changed.before[name], changed.after[name])).toBe(false);
+      }),
+    );
+  });
+});
 
 describe('mergeUpdate', () => {
   it('gives what was decided when nothing else has changed', () => {

@@ -29,7 +29,13 @@ import {
 import { sealOperations } from '../../core/patch-seal.ts';
 import { parseShape, type ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
-import { invertUpdate, mergeUpdate, type ReversibleUpdate, type Update } from '../../core/update.ts';
+import {
+  invertUpdate,
+  mergeUpdate,
+  type Changed,
+  type ReversibleUpdate,
+  type Update,
+} from '../../core/update.ts';
 import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
 import type { JsonObject } from '../../json/value.ts';
@@ -61,11 +67,11 @@ interface Rules<S extends State, T extends ConfiguredEntity> extends PatchHooks<
   /** Gives the representation, which is the answer to a patch. A `test` may read its fields. */
   represent(this: void, snapshot: S, thing: T, rendering: Rendering): object;
   /** Applies an update to a copy of a resource that may have changed since the decision. Default: {@link mergeUpdate}. */
-  merge?(this: void, present: T, update: Update<T['settings']> & { readonly at: number }): T;
+  merge?(this: void, present: T, update: Changed<T['settings']> & { readonly at: number }): T;
   /** Gives the settings of a document, with everything that the host reports as at present. Default: `given`. */
   adopted?(this: void, present: T['settings'], given: T['settings']): T['settings'];
   /** A further change of the snapshot together with the settings. */
-  after?(this: void, snapshot: S, update: Update<T['settings']>, change: Change): S;
+  after?(this: void, snapshot: S, update: Changed<T['settings']>, change: Change): S;
 }
 
 /** The settings of a kind. `S` is the snapshot, and `T` a resource. @internal */
@@ -113,7 +119,7 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
 }
 
 /** A copy of a resource with an update of its settings. @internal */
-export function withUpdate<T extends ConfiguredEntity>(present: T, update: Update<T['settings']>): T {
+export function withUpdate<T extends ConfiguredEntity>(present: T, update: Changed<T['settings']>): T {
   return { ...present, settings: Object.freeze(mergeUpdate(present.settings, update)) };
 }
 

@@ -9,6 +9,7 @@ import * as z from 'zod/mini';
 
 import { beginFold, type EventBase } from '../../core/decision.ts';
 import { linkKey, ownerOf } from '../../core/link.ts';
+import { wholeUpdate } from '../../core/update.ts';
 import { difference } from '../../json/diff.ts';
 import type { Operation } from '../../json/patch.ts';
 import {
@@ -279,12 +280,14 @@ function keptOf(
  * later ones.
  */
 function wayBackOf(
-  { type, before, inverse }: Extract<AdminEvent, { readonly inverse: object }>,
+  { type, before, after: decided, inverse }: Extract<AdminEvent, { readonly inverse: object }>,
   present: ConfiguredEntity,
   after: ConfiguredEntity,
 ): readonly Operation[] {
+  if (before === present.settings) return inverse;
   const { adoption } = namedBy.get(kindOf({ type })) ?? {};
-  const known = adoption?.adopted(present, { ...present, settings: before });
+  const settings = wholeUpdate<object>(present.settings, { before, after: decided }).before;
+  const known = adoption?.adopted(present, { ...present, settings });
   const isKnown = known !== undefined && sameJson(known as JsonObject, present.settings as JsonObject);
   return isKnown ? inverse : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;
 }

@@ -17,7 +17,15 @@ import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { Entries, entryShape, foldRecord } from './entries.ts';
 import { firstOfNextLife } from './life.ts';
-import { openShape, recordShapes, natural, type Intent, type JournalRecord } from './record.ts';
+import {
+  openShape,
+  recordShapes,
+  natural,
+  type Intent,
+  type JournalRecord,
+  type OpenCommand,
+} from './record.ts';
+import { wholeCommand } from './short-record.ts';
 import { storedSecretParameters } from './stored-secret.ts';
 import { Unsettled, type UnsettledCommands } from './unsettled.ts';
 
@@ -143,8 +151,9 @@ export function restore(
     ...(secretParameters.length === 0 ? {} : { secretParameters }),
     revision: firstOfNextLife(history.revision),
   });
+  const whole = (command: OpenCommand): OpenCommand => wholeCommand(command, snapshot);
   return new History(restored, {
-    unsettled: deepFreeze({ open: unsettled.open, abandoned: unsettled.abandoned }),
+    unsettled: deepFreeze({ open: unsettled.open.map(whole), abandoned: unsettled.abandoned.map(whole) }),
     entries: history.entries.without(secretParameters),
     deleted: history.deleted,
   });

@@ -11,6 +11,7 @@ import { evolving, LogEnded, type Fold, type OwnLog } from './log.ts';
 import type { Basis } from './basis.ts';
 import { RecordQueue, type Following, type RecordQueueOptions } from './record-queue.ts';
 import type { JournalRecord } from './record.ts';
+import { shortRecord } from './short-record.ts';
 
 /** A record, with its use. @internal */
 export interface Keeping<T> extends Following<T> {
@@ -92,7 +93,8 @@ export class OwnJournal extends RecordQueue<JournalRecord> implements OpenedJour
   }
 
   keep<T>({ record, ...following }: Keeping<T>): Promise<T> {
-    return this.put(record, record as unknown as Json, following);
+    const short = shortRecord(record);
+    return this.put(short, short as unknown as Json, following);
   }
 
   mark(revision: number): void {

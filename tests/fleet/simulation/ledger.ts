@@ -67,10 +67,14 @@ export function recordsIn({ kind, texts }: Step): readonly LogRecord[] {
   return records.filter((record) => record.type === 'intent' || record.type === 'settlement');
 }
 
-/** The text of an event, without its place. */
+/** The text of an event, without its place. Of the settings, a log has those that the event changes. */
 export function textOf(event: AdminEvent): string {
   const { fleet: _place, ...rest } = event;
-  return JSON.stringify(rest);
+  const { before = {}, after = {} } = rest as Partial<Update>;
+  const isSame = (name: string): boolean => JSON.stringify(before[name]) === JSON.stringify(after[name]);
+  const changed = (settings: object): object =>
+    Object.fromEntries(Object.entries(settings).filter(([name]) => !isSame(name)));
+  return JSON.stringify({ ...rest, before: changed(before), after: changed(after) });
 }
 
 /** Reads a log from its first state on. */

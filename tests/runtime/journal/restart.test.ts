@@ -4,6 +4,7 @@ import {
   createMemoryStore,
   createUser,
   deleteUser,
+  patchService,
   sequence,
   startService,
   stopMonitor,
@@ -50,6 +51,32 @@ describe('a command that was in flight when the process ended', () => {
       'inspect service.stop',
     ]);
     expect(gateway.calls[0]?.context.commandId).toBe(dead.gateway.calls[0]?.context.commandId);
+    await admin.close();
+  });
+
+  it('shows inspect all settings, of which the store has what changes', async () => {
+    const memory = createMemoryStore();
+    const stored: string[] = [];
+    const store: ConfigurationStore = {
+      ...memory,
+      append: (records, where) => {
+        stored.push(...records.map((record) => JSON.stringify(record)));
+        return memory.append(records, where);
+      },
+    };
+    const limit =
+      (value: number): Transition =>
+      (snapshot, context) =>
+        patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+    const dead = await die(store, sampleGateway().will('done', hold().apply), sequence(limit(7), limit(8)));
+    expect(stored[0]).toContain('"before":{"max_connection":7},"after":{"max_connection":8}');
+    expect(stored[0]).not.toContain('router');
+    const gateway = sampleGateway().willSee('in-place', 'in-place', 'not-in-place');
+    const { admin } = await openRunning(store, { gateway });
+    expect(gateway.inspected.slice(0, 2)).toEqual(dead.gateway.applied);
+    expect(admin.snapshot.services.find('my-service')?.settings).toEqual(
+      expect.objectContaining({ max_connection: 8, router_options: expect.anything() }),
+    );
     await admin.close();
   });
 

@@ -1,0 +1,72 @@
+/**
+ * Short records: of an update, a store gets the settings that it changes, once. Whoever reads a record has the others, because
+ * nothing else changes a resource between a decision and the end of its command. A record with all settings, as earlier
+ * versions wrote it, is read in the same way.
+ */
+import { changedBy, wholeUpdate, type ReversibleUpdate } from '../../core/update.ts';
+import { eventTable, evolve, type AdminEvent, type Effect } from '../../resources/index.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import { subjectOf } from './entries.ts';
+import type { Intent, Open } from './record.ts';
+
+type UpdateEvent = Extract<AdminEvent, ReversibleUpdate<object>>;
+
+type WithEffects = Pick<Intent, 'events' | 'effects'>;
+
+/** The form of a record for a store. @internal */
+export function shortRecord<R extends object>(record: R): R {
+  const { events, effects } = record as { events?: readonly AdminEvent[]; effects?: readonly Effect[] };
+  return {
+    ...record,
+    ...(events && { events: events.map(shortEvent) }),
+    ...(effects && { effects: effects.map(shortEffect) }),
+  };
+}
+
+function shortEvent(event: AdminEvent): AdminEvent {
+  return isUpdate(event) ? ({ ...event, ...changedBy<object>(event) } as AdminEvent) : event;
+}
+
+/** What an update effect asks for is in its event. */
+function shortEffect(effect: Effect): Effect {
+  if (!('before' in effect)) return effect;
+  const { before: _1, after: _2, operations: _3, ...rest } = effect;
+  return rest as Effect;
+}
+
+/**
+ * A command with its events and effects as they were decided.
+ *
+ * @param snapshot - the configuration that the command is to change
+ * @internal
+ */
+export function wholeCommand<I extends WithEffects>(command: Open<I>, snapshot: Snapshot): Open<I> {
+  const { intent } = command;
+  let now = snapshot;
+  const events = intent.events.map((event) => {
+    const whole = wholeEvent(event, now);
+    now = evolve(now, [event]);
+    return whole;
+  });
+  return { ...command, intent: { ...intent, events, effects: wholeEffects(intent.effects, events) } };
+}
+
+function wholeEvent(event: AdminEvent, snapshot: Snapshot): AdminEvent {
+  const present = isUpdate(event) ? subjectOf(event, snapshot) : undefined;
+  if (present === undefined) return event;
+  return { ...event, ...wholeUpdate(present.settings, event as UpdateEvent) } as AdminEvent;
+}
+
+function wholeEffects(effects: readonly Effect[], events: readonly AdminEvent[]): readonly Effect[] {
+  const asking = events.filter(({ type }) => eventTable[type].effect !== undefined);
+  return effects.map((effect, at) => {
+    const event = asking[at];
+    if (event === undefined || !isUpdate(event)) return effect;
+    const { before, after, operations } = event;
+    return { ...effect, before, after, operations } as Effect;
+  });
+}
+
+function isUpdate(event: AdminEvent): event is UpdateEvent {
+  return 'inverse' in event;
+}

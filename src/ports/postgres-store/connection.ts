@@ -33,8 +33,14 @@ export interface ServerOptions {
 /** A row, with each column as PostgreSQL writes it. @internal */
 export type Row = Readonly<Record<string, string | null>>;
 
+/** A statement that a server prepares once for each connection. Another one never has its name. @internal */
+export interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** Sends a statement, and gives its rows. @internal */
-export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+export type Query = (statement: string | Prepared, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 /** What a connection does beside the queries. @internal */
 export interface ConnectionHooks {
@@ -44,11 +50,17 @@ export interface ConnectionHooks {
   readonly notified?: (payload: string) => void;
 }
 
-/** The server has undone a statement because of another transaction: the work can be done again. */
+/** The server has done nothing of a statement, because of another client: the work can be done again. */
 class Interrupted extends Error {}
 
 /** A serialization failure, and a deadlock. */
 const interruptions: readonly unknown[] = ['40001', '40P01'];
+
+/**
+ * A prepared statement is gone, or is there already: a pool shares the connections to the server among its clients, and keeps
+ * no account of their statements.
+ */
+const unshared: readonly unknown[] = ['26000', '42P05'];
 
 /** How often work is done in all when other transactions interrupt it. */
 const mostTries = 12;
@@ -73,6 +85,8 @@ export class PrimaryConnection {
   /** The number of works that are not done. */
   #undone = 0;
   #isClosed = false;
+  /** Whether the server prepares each statement once, and not each time. */
+  #prepares = true;
 
   constructor(options: ServerOptions, hooks: ConnectionHooks = {}) {
     this.#options = options;
@@ -118,8 +132,9 @@ export class PrimaryConnection {
         this.#hosts = [host, ...this.#hosts.filter((each) => each !== host)];
         return client;
       } catch (error) {
-        faults.push(`${client.host}:${String(client.port)}: ${sentenceOf(error)}`);
         void this.#drop(client);
+        if (error instanceof Interrupted) throw error;
+        faults.push(`${client.host}:${String(client.port)}: ${sentenceOf(error)}`);
       }
     }
     throw new Error(`No PostgreSQL server can take the configuration. ${faults.join('; ')}`);
@@ -144,12 +159,15 @@ export class PrimaryConnection {
   }
 
   #queryOf(client: Client): Query {
-    return async (text, values = []) => {
-      const result = client.query<Record<string, string | null>>(text, [...values]);
+    return async (statement, values = []) => {
+      const { text, ...name } = typeof statement === 'string' ? { text: statement } : statement;
+      const prepared = this.#prepares ? name : {};
+      const result = client.query<Record<string, string | null>>({ ...prepared, text, values: [...values] });
       const { rows } = await result.catch((error: unknown) => {
         const sentence = `PostgreSQL at ${client.host}:${String(client.port)}: ${sentenceOf(error)}`;
-        if (interruptions.includes((error as { readonly code?: unknown } | undefined)?.code))
-          throw new Interrupted(sentence);
+        const { code } = (error ?? {}) as { readonly code?: unknown };
+        if (unshared.includes(code)) this.#prepares = false;
+        if (unshared.includes(code) || interruptions.includes(code)) throw new Interrupted(sentence);
         void this.#drop(client);
         throw new Error(sentence);
       });

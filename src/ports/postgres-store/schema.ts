@@ -8,7 +8,9 @@
  *
  * The columns of values are `json`, not `jsonb`: `jsonb` refuses strings with `\u0000` and half characters.
  */
-import type { Query } from './connection.ts';
+import { createHash } from 'node:crypto';
+
+import type { Prepared, Query } from './connection.ts';
 import { isKept, keptColumn, waitForDisk } from './durability.ts';
 
 /** The statements of a store, for the tables in one schema. @internal */
@@ -16,6 +18,19 @@ export type Statements = ReturnType<typeof statementsFor>;
 
 /** Writes the statements. @internal */
 export function statementsFor(schema: string) {
+  return prepared(textsFor(schema));
+}
+
+/** Gives each statement a name of its own: a pool can give a client the statement of another one by its name. */
+function prepared<N extends string>(texts: Readonly<Record<N, string>>): Readonly<Record<N, Prepared>> {
+  const named = Object.entries<string>(texts).map(([key, text]) => {
+    const name = `gateway_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+    return [key, { name, text }] as const;
+  });
+  return Object.fromEntries(named) as Record<N, Prepared>;
+}
+
+function textsFor(schema: string) {
   const at = quoted(schema);
   const isExpected = 'cluster = $1 and position = $2::bigint and call = $3::uuid';
   const last = `select log.position, log.call from ${at}.gateway_record as log

@@ -91,7 +91,7 @@ export class Convergence {
 
   /** Whether the gateway is to follow what a link names, by the key of the link. Users are followed together. */
   isBehind(link: string): boolean {
-    return this.#rows.has(link) || this.#rows.has(link.slice(0, link.lastIndexOf('/')));
+    return this.#rows.has(link.startsWith('/users/') ? '/users' : link);
   }
 
   /** The refusal of a command on a resource that this gateway has not followed. */

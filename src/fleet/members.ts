@@ -69,6 +69,13 @@ export interface Member {
   readonly heardAt: number;
 }
 
+/**
+ * The silence in the time since the last beat: the node may have been heard meanwhile. A clock of the host may go back, or fail.
+ */
+function silenceIn(elapsedMs: number, sinceHeard: number): number {
+  return sinceHeard >= 0 ? Math.min(elapsedMs, sinceHeard) : elapsedMs;
+}
+
 /** The options of {@link Members}. @internal */
 export interface MembersOptions {
   readonly store: Pick<SharedStore, 'announce'>;
@@ -134,10 +141,9 @@ export class Members {
     const before = this.#members.get(name);
     const hasMoved = before?.status.beat !== status.beat || before.status.boot !== status.boot;
     const now = this.#options.clock.monotonic();
-    // The node may have been heard since the last beat.
     const heard = hasMoved
       ? { silentMs: 0, heardAt: now }
-      : { ...before, silentMs: before.silentMs + Math.min(elapsedMs, now - before.heardAt) };
+      : { ...before, silentMs: before.silentMs + silenceIn(elapsedMs, now - before.heardAt) };
     this.#members.set(name, { ...heard, status });
   }
 

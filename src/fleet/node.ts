@@ -95,6 +95,8 @@ export class RunningNode implements RunningCoordinator {
   #loops: Promise<unknown> = Promise.resolve();
   readonly #fingerprint: Fingerprint;
   readonly #comparison: Comparison;
+  /** Whether the snapshot has the versions of what the fleet has now. */
+  #isAligned = true;
   /** Whether this node is about to raise the level. */
   #isRaising = false;
   readonly #agreement = new Agreement();
@@ -156,11 +158,9 @@ export class RunningNode implements RunningCoordinator {
     this.#journal = journal;
     const { open, abandoned } = log.history;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
-    const own = (commands: readonly SharedCommand[]): readonly SharedCommand[] =>
-      commands
-        .filter(({ intent }) => intent.node === node)
-        .map((command) => wholeCommand(command, log.snapshot));
-    const unsettled = { open: own(open), abandoned: own(abandoned) };
+    const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
+    const whole = (command: SharedCommand): SharedCommand => wholeCommand(command, log.snapshot);
+    const unsettled = { open: open.filter(isOwn).map(whole), abandoned: abandoned.filter(isOwn) };
     this.#convergence.follow(unsettled.abandoned.flatMap(({ intent }) => intent.resources));
     const history = {
       entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),
@@ -332,7 +332,7 @@ export class RunningNode implements RunningCoordinator {
       placeOf: (link) => this.#log.placeOf(link),
       execute: (request) => this.#writer.execute(request),
       onFollowed: () => {
-        this.#writer.revise((own, revision) => this.#align(own, this.#log.snapshot, revision));
+        this.#realign();
         if (this.#convergence.behind.length === 0) this.#applied = this.#log.position;
         this.#announcer.announceSoon();
         this.#writer.retry();
@@ -345,8 +345,13 @@ export class RunningNode implements RunningCoordinator {
 
   /** Gives the snapshot of this node, as a revision of its own, the versions of what the fleet has or had. */
   #align(own: Snapshot, fleet: Snapshot, revision: number): Snapshot {
+    this.#isAligned = fleet === this.#log.snapshot;
     const isBehind = (link: string): boolean => this.#convergence.isBehind(link);
     return withFleetVersions(own, fleet, revision, this.#log.snapshot, isBehind);
+  }
+
+  #realign(): void {
+    this.#writer.revise((own, revision) => this.#align(own, this.#log.snapshot, revision));
   }
 
   #isClosed(): boolean {
@@ -474,6 +479,7 @@ export class RunningNode implements RunningCoordinator {
           ? snapshot
           : Object.freeze({ ...snapshot, secretParameters, revision }),
       );
+    if (!this.#isAligned) this.#realign();
     if (this.#log.isForgotten && !this.#isClosed())
       this.#journal
         .enter(this.#log.beginning(), { use: 'refusal', then: () => undefined })

@@ -315,7 +315,7 @@ export class SharedHistory {
 
   #settle(record: SharedRecord & { type: 'settlement' }): void {
     if (record.events.length > 0) this.#fold(record);
-    if (record.why === 'abandoned') return this.#unsettled.abandon(record.command);
+    if (record.why === 'abandoned') return this.#unsettled.abandon(record.command, this.#snapshot);
     this.#unsettled.settle(record);
     if (record.last && record.why === undefined) this.#end(record.command);
   }

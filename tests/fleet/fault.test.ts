@@ -123,7 +123,9 @@ describe('a node of which the store knows nothing', () => {
 describe('the silence of a node', () => {
   /** The members as node a sees them, with what node b has said last. */
   async function heard() {
-    const { memory, clock } = createWorld();
+    const world = createWorld();
+    const { memory } = world;
+    const clock = { ...world.clock };
     const line = { isCut: false };
     const store = memory.open();
     const announce: SharedStore['announce'] = (node, said) =>
@@ -136,7 +138,7 @@ describe('the silence of a node', () => {
       await clock.advance(passedMs);
       await members.announce(status, elapsedMs);
     };
-    return { members, store, line, beat };
+    return { members, store, line, clock, beat };
   }
 
   it('begins when the node was heard last, also between two beats', async () => {
@@ -148,6 +150,17 @@ describe('the silence of a node', () => {
     await beat(1000);
     await beat(300, 0);
     expect(members.silenceOf('b')).toBe(1100);
+  });
+
+  it.each([
+    ['goes back', -3_600_000],
+    ['fails', NaN],
+  ])('is counted by the beats if the clock %s', async (_what, now) => {
+    const { members, clock, beat } = await heard();
+    clock.monotonic = () => now;
+    await beat(1000);
+    await beat(1000);
+    expect(members.silenceOf('b')).toBe(2000);
   });
 
   it('counts anew after every failed call: in an outage, nobody can be heard', async () => {

@@ -280,13 +280,14 @@ function keptOf(
  * later ones.
  */
 function wayBackOf(
-  { type, before, after: decided, inverse }: Extract<AdminEvent, { readonly inverse: object }>,
+  event: Extract<AdminEvent, { readonly inverse: object }>,
   present: ConfiguredEntity,
   after: ConfiguredEntity,
 ): readonly Operation[] {
+  const { before, inverse } = event;
   if (before === present.settings) return inverse;
-  const { adoption } = namedBy.get(kindOf({ type })) ?? {};
-  const settings = wholeUpdate<object>(present.settings, { before, after: decided }).before;
+  const { adoption } = namedBy.get(kindOf(event)) ?? {};
+  const settings = wholeUpdate<object>(present.settings, event).before;
   const known = adoption?.adopted(present, { ...present, settings });
   const isKnown = known !== undefined && sameJson(known as JsonObject, present.settings as JsonObject);
   return isKnown ? inverse : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;

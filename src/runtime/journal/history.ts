@@ -88,7 +88,7 @@ export class History {
     if (record.type === 'intent') return this.unsettled.begin(record);
     this.#revision = record.revision;
     if (record.type === 'mark') return;
-    if (record.type === 'abandonment') return this.unsettled.abandon(record.command);
+    if (record.type === 'abandonment') return this.unsettled.abandon(record.command, this.#snapshot);
     const { next, kept } = foldRecord(this.#snapshot, record.events);
     this.#snapshot = next;
     const earlier = this.entries.find(record.command)?.events ?? [];
@@ -153,7 +153,7 @@ export function restore(
   });
   const whole = (command: OpenCommand): OpenCommand => wholeCommand(command, snapshot);
   return new History(restored, {
-    unsettled: deepFreeze({ open: unsettled.open.map(whole), abandoned: unsettled.abandoned.map(whole) }),
+    unsettled: deepFreeze({ open: unsettled.open.map(whole), abandoned: unsettled.abandoned }),
     entries: history.entries.without(secretParameters),
     deleted: history.deleted,
   });

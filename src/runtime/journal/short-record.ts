@@ -16,11 +16,10 @@ type WithEffects = Pick<Intent, 'events' | 'effects'>;
 /** The form of a record for a store. @internal */
 export function shortRecord<R extends object>(record: R): R {
   const { events, effects } = record as { events?: readonly AdminEvent[]; effects?: readonly Effect[] };
-  return {
-    ...record,
-    ...(events && { events: events.map(shortEvent) }),
-    ...(effects && { effects: effects.map(shortEffect) }),
-  };
+  if (events === undefined) return record;
+  const asking = events.filter(isAsking);
+  const short = effects?.map((effect, at) => shortEffect(effect, asking[at]));
+  return { ...record, events: events.map(shortEvent), ...(short && { effects: short }) };
 }
 
 function shortEvent(event: AdminEvent): AdminEvent {
@@ -28,10 +27,11 @@ function shortEvent(event: AdminEvent): AdminEvent {
 }
 
 /** What an update effect asks for is in its event. */
-function shortEffect(effect: Effect): Effect {
-  if (!('before' in effect)) return effect;
-  const { before: _1, after: _2, operations: _3, ...rest } = effect;
-  return rest as Effect;
+function shortEffect(effect: Effect, event: AdminEvent | undefined): Effect {
+  if (!('before' in effect) || !isUpdate(event)) return effect;
+  const { before, after, operations, ...rest } = effect;
+  const isSame = before === event.before && after === event.after && operations === event.operations;
+  return isSame ? (rest as Effect) : effect;
 }
 
 /**
@@ -58,15 +58,19 @@ function wholeEvent(event: AdminEvent, snapshot: Snapshot): AdminEvent {
 }
 
 function wholeEffects(effects: readonly Effect[], events: readonly AdminEvent[]): readonly Effect[] {
-  const asking = events.filter(({ type }) => eventTable[type].effect !== undefined);
+  const asking = events.filter(isAsking);
   return effects.map((effect, at) => {
     const event = asking[at];
-    if (event === undefined || !isUpdate(event)) return effect;
+    if ('before' in effect || !isUpdate(event)) return effect;
     const { before, after, operations } = event;
-    return { ...effect, before, after, operations } as Effect;
+    return { ...effect, before, after, operations } as unknown as Effect;
   });
 }
 
-function isUpdate(event: AdminEvent): event is UpdateEvent {
-  return 'inverse' in event;
+function isAsking({ type }: AdminEvent): boolean {
+  return eventTable[type].effect !== undefined;
+}
+
+function isUpdate(event: AdminEvent | undefined): event is UpdateEvent {
+  return event !== undefined && 'inverse' in event;
 }

@@ -2,9 +2,11 @@
  * Unsettled commands: which commands have no end in the records of a journal.
  */
 import type { AdminEvent } from '../../resources/index.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import type { JournalRecord, Open } from './record.ts';
+import { wholeCommand } from './short-record.ts';
 
-type IntentOf = Pick<JournalRecord & { type: 'intent' }, 'command' | 'part' | 'events'>;
+type IntentOf = Pick<JournalRecord & { type: 'intent' }, 'command' | 'part' | 'events' | 'effects'>;
 
 /** The commands without a last settlement. @internal */
 export interface UnsettledCommands<I> {
@@ -56,12 +58,16 @@ export class Unsettled<I extends IntentOf> implements UnsettledCommands<I> {
     else if (open !== undefined) this.#open.set(command, { ...open, settled: open.settled + 1 });
   }
 
-  /** Frees the resources of a command. Changes nothing if the command is not open: two nodes may abandon it. */
-  abandon(command: string): void {
+  /**
+   * Frees the resources of a command. Changes nothing if the command is not open: two nodes may abandon it.
+   *
+   * @param snapshot - the configuration, which other commands may change from now on
+   */
+  abandon(command: string, snapshot: Snapshot): void {
     const open = this.#open.get(command);
     if (open === undefined) return;
     this.#open.delete(command);
-    this.#abandoned.set(command, open);
+    this.#abandoned.set(command, wholeCommand(open, snapshot));
   }
 }
 

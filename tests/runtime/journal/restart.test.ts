@@ -3,7 +3,9 @@ import {
   closeServiceSessions,
   createMemoryStore,
   createUser,
+  deleteResource,
   deleteUser,
+  patchServer,
   patchService,
   sequence,
   startService,
@@ -78,6 +80,28 @@ describe('a command that was in flight when the process ended', () => {
       expect.objectContaining({ max_connection: 8, router_options: expect.anything() }),
     );
     await admin.close();
+  });
+
+  it('shows inspect all settings, also if the command was abandoned and its resource is gone', async () => {
+    const store = createMemoryStore();
+    const gateway = sampleGateway().will(hold().apply).otherwise({ inspect: 'not-in-place' });
+    const dead = await openRunning(store, { gateway });
+    const { admin, clock } = dead;
+    const execution = admin.execute((snapshot, context) =>
+      patchServer(snapshot, 'Spare DB', [{ op: 'replace', path: '/port', value: 7 }], context),
+    );
+    await clock.advance(admin.limits.effectDeadlineMs);
+    await execution;
+    await admin.abandon(admin.commands()[0]?.id ?? '');
+    gateway.otherwise({});
+    const detach: Transition = (snapshot, context) =>
+      deleteResource(snapshot, 'servers', 'Spare DB', context, { detach: true });
+    expect((await admin.execute(detach)).outcome).toBe('accepted');
+    await admin.close();
+    const later = sampleGateway().willSee('in-place');
+    const { admin: next } = await openRunning(store, { gateway: later });
+    expect(later.inspected).toEqual(gateway.applied.slice(0, 1));
+    await next.close();
   });
 
   // Promise: recovery-failed

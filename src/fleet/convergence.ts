@@ -22,7 +22,7 @@ import { linksOf } from '../resources/shared/use.ts';
 import { collectionOf, find, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { nodeBehind } from './refusal.ts';
-import { foldAt } from './version.ts';
+import { foldAt, type Align } from './version.ts';
 
 /** A resource at which this gateway is not what the fleet has. @internal */
 export interface Behind {
@@ -40,8 +40,7 @@ export interface ConvergenceOptions {
   readonly fleet: () => Snapshot;
   /** What this node has. */
   readonly own: () => Snapshot;
-  /** Gives the snapshot of this node, as a revision of its own, the versions of what the fleet has or had. */
-  readonly align: (own: Snapshot, fleet: Snapshot, revision: number) => Snapshot;
+  readonly align: Align;
   readonly placeOf: (link: string) => FleetPlace | undefined;
   readonly execute: (request: CommandRequest) => Promise<Execution>;
   /** A resource is as the fleet has it. */

@@ -36,8 +36,8 @@ export interface FleetRecord {
   /** Links of the resources that the command changes. */
   readonly resources: readonly string[];
   /**
-   * The events: what the command would do, or what has happened. `before` and `after` of an update have the settings that it
-   * changes, and no others.
+   * The events: what the command would do, or what has happened. In an update, `before` and `after` have only the
+   * settings that it changes.
    */
   readonly events: readonly AdminEvent[];
   /** `abandoned` if other nodes have ended the command of a silent node; `forgotten` if the node was forgotten. */

@@ -69,13 +69,6 @@ export interface Member {
   readonly heardAt: number;
 }
 
-/**
- * The silence in the time since the last beat: the node may have been heard meanwhile. A clock of the host may go back, or fail.
- */
-function silenceIn(elapsedMs: number, sinceHeard: number): number {
-  return sinceHeard >= 0 ? Math.min(elapsedMs, sinceHeard) : elapsedMs;
-}
-
 /** The options of {@link Members}. @internal */
 export interface MembersOptions {
   readonly store: Pick<SharedStore, 'announce'>;
@@ -225,4 +218,12 @@ export class Members {
     if (answer !== 'late') return answer;
     throw new Error(`The shared store did not answer announce() within ${String(deadlineMs)} ms.`);
   }
+}
+
+/**
+ * The silence since the last beat. The node may have been heard after that beat. A clock of the host may go back, or
+ * fail.
+ */
+function silenceIn(elapsedMs: number, sinceHeard: number): number {
+  return sinceHeard >= 0 ? Math.min(elapsedMs, sinceHeard) : elapsedMs;
 }

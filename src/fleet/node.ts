@@ -52,7 +52,7 @@ import { positionOf, settle, settleOptions, type SettleOptions } from './settlin
 import { SharedJournal } from './shared-journal.ts';
 import { SharedLog } from './shared-log.ts';
 import { createSharedMode } from './shared-mode.ts';
-import { beginningWith, drawRevision, foldAt, withFleetVersions } from './version.ts';
+import { beginningWith, drawRevision, foldAt, withFleetVersions, type Align } from './version.ts';
 
 /** The longest pause after a hint that came for nothing, in milliseconds. */
 const longestPauseMs = 100;
@@ -120,6 +120,11 @@ export class RunningNode implements RunningCoordinator {
         return acted;
       },
     },
+  };
+  readonly #align: Align = (own, fleet, revision) => {
+    this.#isAligned = fleet === this.#log.snapshot;
+    const isBehind = (link: string): boolean => this.#convergence.isBehind(link);
+    return withFleetVersions(own, fleet, revision, this.#log.snapshot, isBehind);
   };
   /** Another node may have made what this one has made without the log, or against it. */
   readonly fold = foldAt((own, revision) => this.#align(own, this.#log.snapshot, revision));
@@ -292,7 +297,7 @@ export class RunningNode implements RunningCoordinator {
     return new SharedLog({
       store,
       highest: levels[1],
-      align: (own, fleet, revision) => this.#align(own, fleet, revision),
+      align: this.#align,
       onMove: () => {
         for (const watch of this.#watchers) watch();
       },
@@ -328,7 +333,7 @@ export class RunningNode implements RunningCoordinator {
     return new Convergence({
       fleet: () => this.#log.snapshot,
       own: () => this.#writer.snapshot,
-      align: (own, fleet, revision) => this.#align(own, fleet, revision),
+      align: this.#align,
       placeOf: (link) => this.#log.placeOf(link),
       execute: (request) => this.#writer.execute(request),
       onFollowed: () => {
@@ -341,13 +346,6 @@ export class RunningNode implements RunningCoordinator {
       instruments,
       onError,
     });
-  }
-
-  /** Gives the snapshot of this node, as a revision of its own, the versions of what the fleet has or had. */
-  #align(own: Snapshot, fleet: Snapshot, revision: number): Snapshot {
-    this.#isAligned = fleet === this.#log.snapshot;
-    const isBehind = (link: string): boolean => this.#convergence.isBehind(link);
-    return withFleetVersions(own, fleet, revision, this.#log.snapshot, isBehind);
   }
 
   #realign(): void {

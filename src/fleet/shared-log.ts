@@ -28,7 +28,7 @@ import {
   type SharedRecord,
   type Writing,
 } from './shared-history.ts';
-import { foldAt } from './version.ts';
+import { foldAt, type Align } from './version.ts';
 
 /** Why a record can no longer be stored: others were faster. `undefined` if the record can be stored. */
 type Objection = () => Overruled | undefined;
@@ -71,8 +71,7 @@ export interface SharedLogOptions {
   readonly isInFlight: (command: string) => boolean;
   /** Whether this process finds out the outcome of a command of an earlier life. */
   readonly isRecovering: (command: string) => boolean;
-  /** Gives the snapshot of this node, as a revision of its own, the versions of what the fleet has or had. */
-  readonly align: (own: Snapshot, fleet: Snapshot, revision: number) => Snapshot;
+  readonly align: Align;
   /** Called when the end of the log has moved. */
   readonly onMove: () => void;
   /** Gets the resources that other nodes have changed; `undefined` for all of them. */
@@ -485,8 +484,8 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Takes a stored record into the state, whoever wrote it. The node makes every decision again that rests on what the
-   * record changes.
+   * Takes a stored record into the state, whoever wrote it. The record touches what it changes: the node makes again
+   * each decision that rests on that.
    */
   #take(record: SharedRecord): Fold {
     const { secretParameters } = this.snapshot;

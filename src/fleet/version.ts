@@ -15,6 +15,9 @@ import type { Fold } from '../runtime/journal/log.ts';
 import { collectionOf, find, inOrderOf, replaceVersions } from '../snapshot/state.ts';
 import { filters, services, type Snapshot } from '../resources/snapshot.ts';
 
+/** Gives the snapshot of a node, as a revision of its own, the versions of what the fleet has or had. @internal */
+export type Align = (own: Snapshot, fleet: Snapshot, revision: number) => Snapshot;
+
 /**
  * Folds events over the snapshot of a node, and gives the events that the nodes share their place in the log.
  *
@@ -45,10 +48,10 @@ function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly Admi
  * @param given - the snapshot of the node
  * @param fleet - what the fleet has, at the place in the log that the content of the node comes from
  * @param revision - the revision of the node for what changes
- * @param now - what the fleet has by now: if that is later, only what has this revision gets another version, and no list
- *   another order
- * @param isBehind - tells by the key of its link whether the gateway is about to follow a resource. It gets another version
- *   with what was followed: what the gateway does next may be earlier than what the fleet has, even if that looks the same
+ * @param now - what the fleet has now. If that is later than `fleet`, lists keep their order, and only what has this
+ *   revision gets another version
+ * @param isBehind - tells by the key of a link whether the gateway is still to follow the resource. Such a resource
+ *   keeps its version: the gateway may next do something older than what the fleet has, even if both look the same now
  * @internal
  */
 export function withFleetVersions(

@@ -414,7 +414,7 @@ export const serviceKind: Kind<Snapshot, ServiceEvent, ServiceEffect, ServiceRep
     fields,
     adoption: adoptionOf(settings, lifecycleSteps(machine)),
     draining,
-    onLinks: (snapshot: Snapshot, update, change) => markFilters(snapshot, update, change),
+    onLinks: markFilters,
     // The session table has the total.
     saveMore: ({ sessions }: Snapshot, { key }) => ({ total_connections: sessions.totalOfService(key) }),
   },

@@ -56,10 +56,7 @@ class Interrupted extends Error {}
 /** A serialization failure, and a deadlock. */
 const interruptions: readonly unknown[] = ['40001', '40P01'];
 
-/**
- * A prepared statement is gone, or is there already: a pool shares the connections to the server among its clients, and keeps
- * no account of their statements.
- */
+/** A prepared statement is gone, or is there already: a pool has given this client another connection to the server. */
 const unshared: readonly unknown[] = ['26000', '42P05'];
 
 /** How often work is done in all when other transactions interrupt it. */

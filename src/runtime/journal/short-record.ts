@@ -1,7 +1,7 @@
 /**
- * Short records: of an update, a store gets the settings that it changes, once. Whoever reads a record has the others, because
- * nothing else changes a resource between a decision and the end of its command. A record with all settings, as earlier
- * versions wrote it, is read in the same way.
+ * Short records: of an update, a store gets only the settings that it changes. A reader takes the others from the
+ * configuration: until a command ends, no other command changes its resources. Earlier versions stored all settings;
+ * their records are read in the same way.
  */
 import { changedBy, wholeUpdate, type ReversibleUpdate } from '../../core/update.ts';
 import { eventTable, evolve, type AdminEvent, type Effect } from '../../resources/index.ts';

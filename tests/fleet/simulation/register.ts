@@ -35,7 +35,7 @@ export function registerOf(
   seen: ReadonlyMap<string, number> = new Map(),
 ): Model<NumberState, NumberCall> {
   const told = new Set([initial.tag, ...calls.map(({ tagged }) => tagged)]);
-  /** A tag that nobody was told is that of a call without an answer, which has set the number that the tag stands for. */
+  /** A tag that nobody was told is that of a call without an answer, which has set its number. */
   const fits = ({ value, tag: present }: NumberState, tag: string): boolean =>
     present === undefined ? !told.has(tag) && (seen.get(tag) ?? value) === value : present === tag;
   const outcomeIn = (state: NumberState, { value, test, tag }: NumberCall): NumberCall['answer'] => {

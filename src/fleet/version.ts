@@ -126,19 +126,19 @@ export function beginningWith(fleet: Snapshot, revision: number): Snapshot {
   return replaceVersions(own, (_collection, present) => begun(present));
 }
 
-/** The largest number of lives whose revisions are safe integers. */
-const mostLives = Math.floor(Number.MAX_SAFE_INTEGER / revisionsOfLife) - 1;
+/** From here on, revisions are those of nodes: the fleet counts its own from 0 on, and is never this far. */
+const firstOfNodes = 2 ** 52;
 
 /**
- * Draws the first revision of a life of a node, which does not know how many lives there were. It is in the upper half,
- * because the fleet counts its own revisions from 0 on: a revision of a node is always later than one of the fleet.
+ * Draws the first revision of a life of a node, which does not know how many lives there were. A revision of a node is
+ * later than every one of the fleet. Two lives with a million revisions each have one in common in one of two billion
+ * cases.
  *
  * @internal
  */
 export function drawRevision(): number {
-  const [drawn = 0] = crypto.getRandomValues(new Uint32Array(1));
-  const half = Math.ceil(mostLives / 2);
-  return (half + (drawn % (mostLives - half))) * revisionsOfLife;
+  const [drawn = 0n] = crypto.getRandomValues(new BigUint64Array(1));
+  return firstOfNodes + Number(drawn % BigInt(firstOfNodes - revisionsOfLife));
 }
 
 function withCommand(present: Version, command: number, revision: number): Version {

@@ -61,6 +61,7 @@ it.each([
   [90_008_054, 'shows its users in the order of an earlier moment, after a command that began there'],
   [95_003_519, 'has its command ended a second too early: it was heard between two beats of the observer'],
   [97_004_013, 'asks without end about a service that its gateway has deleted, after a set-back'],
+  [98_030_812, 'has sessions of a service that a command still creates, after a set-back'],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

@@ -50,6 +50,8 @@ export class Node {
   process: Process | undefined;
   /** Whether the present process closes. */
   isClosing = false;
+  /** Whether the host reports what happens at the gateway: it has reported what is open. */
+  isReporting = false;
   #stoppedAt: number | undefined;
   readonly #options: NodeOptions;
   readonly #waiting = new Set<{ readonly sent: Sent; readonly since: number; readonly pausedMs: number }>();
@@ -107,6 +109,7 @@ export class Node {
     const process = new Process({ ...this.#options, gateway, timeOfDay: () => this.now });
     this.process = process;
     this.isClosing = false;
+    this.isReporting = false;
     process.onDeath(() => {
       // Whoever was not answered cannot know.
       this.#waiting.clear();
@@ -221,10 +224,18 @@ export class Node {
         Object.keys(state[collection]).map((key) => linkKeyOf({ collection, key })),
       ),
     ]);
-    const brought = Array.from(links, (link) => this.#bring({ admin, process }, link));
-    admin.report([...this.gateway.sessionReports(), { type: 'sessions.complete' }]);
-    await Promise.all(brought);
+    const brought = Promise.all(Array.from(links, (link) => this.#bring({ admin, process }, link)));
+    // After a set-back, the gateway can have what a command still creates: its sessions are reported after that.
+    if (!this.gateway.sessionReports().every(isAbout(admin.snapshot))) await brought;
+    this.#reportSessions({ admin, process });
+    await brought;
     if (!process.isDead) admin.report(serverReports(this.gateway));
+  }
+
+  #reportSessions({ admin, process }: Running): void {
+    if (process.isDead) return;
+    admin.report([...this.gateway.sessionReports(), { type: 'sessions.complete' }]);
+    this.isReporting = true;
   }
 
   /** Brings one resource of the gateway to what the interface shows, once no command holds it. */
@@ -282,6 +293,13 @@ export class Node {
     this.gateway.will('done');
     void this.gateway.apply(effect, { commandId: 'host', signal: new AbortController().signal });
   }
+}
+
+/** Whether the snapshot has the service or the server that a report names. */
+function isAbout({ services, servers }: Snapshot): (report: HostReport) => boolean {
+  return (report) =>
+    (!('service' in report) || services.find(report.service) !== undefined) &&
+    (!('server' in report) || servers.find(report.server) !== undefined);
 }
 
 /** Services and monitors never fail in this world, so only servers have something to report. */

@@ -358,7 +358,7 @@ class World {
   #traffic(): void {
     const random = this.#random;
     const node = random.pick(this.#nodes);
-    if (!node.isAwake || node.running === undefined) return;
+    if (!node.isAwake || !node.isReporting || node.running === undefined) return;
     const { gateway } = node;
     const happenings = [
       () => gateway.findStatus(random.pick(['db-1', 'db-2']), random.pick(statuses)),

@@ -12,14 +12,16 @@ import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { readerOf } from '../password/share.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
-import { shownCaller, type Caller } from './access.ts';
+import { shownCaller } from './access.ts';
 import type { Arrival, HandlerOptions, Replying } from './arrival.ts';
 import type { Query } from './query.ts';
 import { empty, jsonText, list, refusal, stream, type Headers, type Reply } from './respond.ts';
 import { findAll } from './search.ts';
 import type { Reading, TextCache } from './text-cache.ts';
 
-type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;
+type ItemRoute = Extract<BoundResourceRoute, { readonly kind: 'item' }>;
+type ListRoute = Extract<BoundResourceRoute, { readonly kind: 'list' }>;
+type ReadRoute = ItemRoute | ListRoute;
 
 /** What decides on the answer to a read. */
 interface Asked extends Pick<Arrival<Route>, 'request' | 'parameters' | 'query' | 'caller'> {
@@ -27,16 +29,19 @@ interface Asked extends Pick<Arrival<Route>, 'request' | 'parameters' | 'query' 
   readonly may?: readonly May[];
 }
 
+/** What the path of a request leads to, and what is shown of it. */
+interface There {
+  readonly snapshot: Snapshot;
+  readonly found: unknown;
+  readonly reading: Reading;
+  readonly headers: Headers;
+}
+
 /** Answers with a resource or a list. @internal */
-export function read(
-  route: ReadRoute,
-  { request, parameters, query, caller, may }: Asked,
-  options: HandlerOptions,
-): Replying {
+export function read(route: ReadRoute, asked: Asked, options: HandlerOptions): Replying {
+  const { request, parameters, query, may } = asked;
   const noneMatch = entityTags(request.headers['if-none-match']);
   if (!noneMatch.ok) return refusal(noneMatch.problem);
-  const { texts } = options;
-  const surroundings = withFields(query, surroundingsFor(caller, options));
   const snapshot = options.snapshot();
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
@@ -47,44 +52,71 @@ export function read(
   const etag = etagOf(snapshot, version, projection);
   const shownTag = etag ?? tagging?.conditionTag?.(found.value);
   const headers: Headers = shownTag === undefined ? {} : { etag: shownTag };
-  if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag)) {
+  if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag))
     return empty(304, headers);
-  }
-  const select = query.fields === undefined ? undefined : selectFields(query.fields, route.fieldAliases);
-  const shown = (part: string): Pick<Reading, 'tagged' | 'isWhole'> => ({
-    tagged: `${snapshot.epoch};${part}`,
-    // To select no field is a part without a name.
-    isWhole: part === '' && query.fields === undefined,
-  });
-  const reading = { thing: thingOf(route, found.value), version, ...shown(projection) };
-  if (route.kind === 'item') {
-    const represent = (): object => {
-      const item = route.read(snapshot, found.value, surroundings);
-      return may === undefined ? (select?.(item) ?? item) : { ...item, may };
-    };
-    return jsonText(
-      200,
-      texts.textOf({ ...reading, by: route.read }, () => JSON.stringify(represent())),
-      headers,
-    );
-  }
+  const by = route.kind === 'item' ? route.read : route;
+  const reading = { by, thing: thingOf(route, found.value), version, ...shown(snapshot, projection, query) };
+  const there = { snapshot, found: found.value, reading, headers };
+  return route.kind === 'item'
+    ? readItem(route, there, asked, options)
+    : readList(route, there, asked, options);
+}
+
+function readItem(
+  route: ItemRoute,
+  { snapshot, found, reading, headers }: There,
+  asked: Asked,
+  options: HandlerOptions,
+): Reply {
+  const { query, may } = asked;
+  const write = (): string => {
+    const item = route.read(snapshot, found, surroundingsFor(asked, options));
+    return JSON.stringify(may === undefined ? (selecting(route, query)?.(item) ?? item) : { ...item, may });
+  };
+  return jsonText(200, options.texts.textOf(reading, write), headers);
+}
+
+function readList(
+  route: ListRoute,
+  { snapshot, found, reading, headers }: There,
+  asked: Asked,
+  options: HandlerOptions,
+): Replying {
+  const { request, query } = asked;
+  const { texts } = options;
+  const surroundings = surroundingsFor(asked, options);
   const answer = (listing: Listing): Reply =>
     list(
       listing,
       clipRange(query.range, listing.total, listing.after?.start),
       { ...headers, ...pageHeaders(query, listing) },
       {
-        part: partWriter(listing, select, shown(query.fields?.join(',') ?? ''), texts),
-        keep: (write) => texts.textOf({ ...reading, by: route }, write),
+        part: partWriter(
+          listing,
+          selecting(route, query),
+          shown(snapshot, query.fields?.join(',') ?? '', query),
+          texts,
+        ),
+        keep: (write) => texts.textOf(reading, write),
       },
     );
   if (query.search === undefined || route.select === undefined)
-    return answer(route.list(snapshot, found.value, surroundings));
-  const selected = route.select(snapshot, found.value, surroundings, query.search);
+    return answer(route.list(snapshot, found, surroundings));
+  const selected = route.select(snapshot, found, surroundings, query.search);
   // Not at once: a search is long, and its first part must not delay the program that calls `handle`.
   return Promise.resolve(selected)
     .then((search) => findAll(search, request.signal))
     .then(answer);
+}
+
+/** Makes the function that gives the fields that a client asks for; `undefined` if it asks for all. */
+function selecting({ fieldAliases }: ReadRoute, { fields }: Query): ((whole: object) => object) | undefined {
+  return fields === undefined ? undefined : selectFields(fields, fieldAliases);
+}
+
+function shown({ epoch }: Snapshot, part: string, { fields }: Query): Pick<Reading, 'tagged' | 'isWhole'> {
+  // To select no field is a part without a name.
+  return { tagged: `${epoch};${part}`, isWhole: part === '' && fields === undefined };
 }
 
 /**
@@ -120,16 +152,18 @@ function partWriter(
   };
 }
 
-/** What a route sees besides the snapshot, with the fields that the client asks for. */
-function withFields({ fields }: Query, surroundings: Surroundings): Surroundings {
-  return fields === undefined ? surroundings : { ...surroundings, fields };
-}
-
-/** What a route sees besides the snapshot, with the caller. @internal */
-export function surroundingsFor({ principal }: Caller, options: HandlerOptions): Surroundings {
+/** What a route sees besides the snapshot, with the caller, and the fields that the client asks for. @internal */
+export function surroundingsFor(
+  { query: { fields }, caller: { principal } }: Pick<Asked, 'query' | 'caller'>,
+  options: HandlerOptions,
+): Surroundings {
   const { surroundings } = options;
-  if (principal === undefined) return surroundings;
-  return { ...surroundings, caller: () => shownCaller(options, principal) };
+  if (principal === undefined && fields === undefined) return surroundings;
+  return {
+    ...surroundings,
+    ...(principal && { caller: () => shownCaller(options, principal) }),
+    ...(fields && { fields }),
+  };
 }
 
 /** Opens a stream of events. @internal */

@@ -37,9 +37,9 @@ export class TextCache {
   readonly #parts: Texts = new WeakMap();
 
   /** Gives the text of a representation. */
-  textOf(reading: Reading, write: () => string): string {
-    const { thing, version } = reading;
-    return thing === undefined || version === undefined ? write() : this.each(reading, write)(thing, version);
+  textOf({ by, thing, version, tagged, isWhole }: Reading, write: () => string): string {
+    if (thing === undefined || version === undefined) return write();
+    return textIn(this.#textsBy(by, isWhole), thing, version, tagged, write);
   }
 
   /** Makes the function that gives the text of each of many things, by its version. */
@@ -47,23 +47,32 @@ export class TextCache {
     { by, tagged, isWhole }: Omit<Reading, 'thing' | 'version'>,
     write: (thing: T) => string,
   ): (thing: T, version: Version) => string {
-    const texts = textsBy(by, isWhole ? this.#wholes : this.#parts);
-    return (thing, version) => {
-      const kept = texts.get(thing);
-      if (kept?.tagged === tagged && isSame(kept.version, version)) return kept.text;
-      const text = write(thing);
-      texts.set(thing, { tagged, version, text });
-      return text;
-    };
+    const texts = this.#textsBy(by, isWhole);
+    return (thing, version) => textIn(texts, thing, version, tagged, write);
+  }
+
+  #textsBy(by: object, isWhole: boolean): WeakMap<object, Kept> {
+    const all = isWhole ? this.#wholes : this.#parts;
+    const known = all.get(by);
+    if (known !== undefined) return known;
+    const texts = new WeakMap<object, Kept>();
+    all.set(by, texts);
+    return texts;
   }
 }
 
-function textsBy(by: object, all: Texts): WeakMap<object, Kept> {
-  const known = all.get(by);
-  if (known !== undefined) return known;
-  const texts = new WeakMap<object, Kept>();
-  all.set(by, texts);
-  return texts;
+function textIn<T extends object>(
+  texts: WeakMap<object, Kept>,
+  thing: T,
+  version: Version,
+  tagged: string,
+  write: (thing: T) => string,
+): string {
+  const kept = texts.get(thing);
+  if (kept?.tagged === tagged && isSame(kept.version, version)) return kept.text;
+  const text = write(thing);
+  texts.set(thing, { tagged, version, text });
+  return text;
 }
 
 function isSame(a: Version, b: Version): boolean {

@@ -74,7 +74,8 @@ async function actNow(
   const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
   if (acted.outcome === 'refused') return refusalOf(acted);
   attempt?.act(decided);
-  if (route.answer !== undefined) return json(200, route.answer(surroundingsFor(caller, options)), {});
+  if (route.answer !== undefined)
+    return json(200, route.answer(surroundingsFor({ query, caller }, options)), {});
   return done(request, { outcome: decided.outcome, closed: nothingClosed });
 }
 

@@ -234,7 +234,6 @@ export class Gateway implements GatewayPort {
     }
   }
 
-  /** Sends a request to cancel a query to the server whose key the request carries. */
   /** Says in a plan what this gateway would do by itself. */
   readonly foresee: NonNullable<AdminOptions['foresee']> = ({ effects }) =>
     effects.flatMap((effect) => {
@@ -250,8 +249,9 @@ export class Gateway implements GatewayPort {
       const seconds = effect.after.connection_timeout ?? 0;
       if (seconds === 0 || seconds === effect.before.connection_timeout) return [];
       const count = this.#idleOf(effect.service, seconds).length;
-      const detail = `${String(count)} sessions are idle for ${String(seconds)} s or longer now, and will be closed.`;
-      return count === 0 ? [] : [{ code: 'host-idle-sessions', resource: effect.resource, count, detail }];
+      const now = count === 1 ? '1 is' : `${String(count)} are`;
+      const detail = `Sessions that are idle for ${String(seconds)} s are closed. Now ${now}.`;
+      return [{ code: 'host-idle-sessions', resource: effect.resource, count, detail }];
     });
 
   #idleOf(service: string, seconds: number): readonly OpenSession[] {
@@ -260,6 +260,7 @@ export class Gateway implements GatewayPort {
     );
   }
 
+  /** Sends a request to cancel a query to the server whose key the request carries. */
   #cancel(client: Socket, request: Buffer): void {
     const session = [...this.#sessions.values()].find((each) => each.hasKeyOf(request));
     if (session === undefined) client.destroySoon();

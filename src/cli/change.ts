@@ -1,6 +1,6 @@
 /**
  * Changes: every command that changes something asks for its plan first, so that it can say what will happen, and whether
- * there is anything to do. A change that cannot be undone is made only after a yes.
+ * there is anything to do. What closes or deletes something, or may do so, is done only after a yes.
  */
 import { createInterface } from 'node:readline/promises';
 import { setTimeout } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { applyPatch, type Json } from '../json/index.ts';
 import { refusal, understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf, type Method } from './connection.ts';
-import { assertPlace, placeOf, type GatewayPlace } from './place.ts';
+import { assertMeant, assertNamed, placeOf, type GatewayPlace } from './place.ts';
 import { counted, jsonText, safeText } from './output.ts';
 
 /** A change that a user wants. */
@@ -23,8 +23,10 @@ export interface Change {
   readonly method?: Method;
   /** The arguments of the method of the client: the subject and the body. */
   readonly given: readonly unknown[];
-  /** Whether the user is asked first: what is closed or deleted does not come back. */
+  /** Whether the user is asked first, also if the plan neither closes nor deletes anything. */
   readonly asks?: true;
+  /** Whether the title does not say what changes: the plan is shown before the question. */
+  readonly shows?: true;
   readonly ifMatch?: string;
   /** The options of the method of the client, besides those of every command. */
   readonly options?: object;
@@ -57,14 +59,49 @@ export async function make(call: Call, client: Client, change: Change): Promise<
   if (call.has('dry-run')) showPlan(call, { change, plan });
   else if (plan.outcome === 'unchanged')
     say(call, { outcome: 'unchanged', closed: nothingClosed }, `Nothing to do: ${change.title}.`);
-  else await makeAsPlanned(call, client, { change, plan });
+  else {
+    const planned = { change, plan };
+    if (!call.has('yes') && !asks(call, planned))
+      for (const { detail } of plan.notes ?? []) call.output.note(safeText(detail));
+    await makeAsPlanned(call, client, planned);
+  }
 }
 
-/** Makes a change that was planned, after a yes. */
+/** Makes a change that was planned, after a yes where that is needed. */
 export async function makeAsPlanned(call: Call, client: Client, planned: PlannedChange): Promise<void> {
   const place = await placeOf(call, client);
-  if (planned.change.asks === true) await confirm(call, questionOf(planned, place), place);
+  assertNamed(call, place);
+  if (call.has('yes') && isAsked(planned)) assertMeant(call, place);
+  if (asks(call, planned)) {
+    if (planned.change.shows === true) showLines(call, planLines(planned));
+    await confirm(call, questionOf(planned, place), place);
+  }
   await makePlanned(call, client, planned, place);
+}
+
+function asks(call: Call, planned: PlannedChange): boolean {
+  return !call.has('yes') && (isAsked(planned) || (hasGraveNote(planned) && canAsk(call)));
+}
+
+/** Whether a change is made only after a yes. What is closed does not come back, nor do the sessions of what is deleted. */
+function isAsked({ change, plan: { closes, events, notes = [] } }: PlannedChange): boolean {
+  return (
+    change.asks === true ||
+    closes.sessions + closes.connections > 0 ||
+    events.some((event) => (event as { readonly type: string }).type.endsWith('.deleted')) ||
+    notes.some(({ code }) => code === 'closes-at-deadline')
+  );
+}
+
+/** Whether sessions may end, or nobody is served. A person is asked about that, and a script goes on. */
+function hasGraveNote({ plan: { notes = [] } }: PlannedChange): boolean {
+  return notes.some(
+    ({ code }) => ['gateway-may-close', 'no-usable-server'].includes(code) || code.startsWith('host-'),
+  );
+}
+
+function showLines({ surroundings: { stderr } }: Call, lines: readonly string[]): void {
+  for (const line of lines) stderr.write(`${safeText(line)}\n`);
 }
 
 function methodFor(client: Client, { id, method }: Change): Method {
@@ -90,8 +127,7 @@ async function makePlanned(
   const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
   if ('mark' in answer) {
     const now = (await change.anew?.()) ?? { change, plan: answer };
-    for (const line of ['The plan has changed:', ...planLines(now).map((line) => `  ${line}`)])
-      call.surroundings.stderr.write(`${safeText(line)}\n`);
+    showLines(call, ['The plan has changed:', ...planLines(now).map((line) => `  ${line}`)]);
     if (call.has('yes') || !canAsk(call)) throw new CommandError('Nothing was done.', exitCodes.differs);
     await confirm(call, questionOf(now, place), place);
     return makePlanned(call, client, now, place);
@@ -134,12 +170,9 @@ function canAsk({ surroundings: { stdin } }: Call): boolean {
   return stdin.isTTY && !stdin.readableEnded;
 }
 
-/** Asks, unless the user has said yes on the command line. Ends the command if the answer is not yes. */
+/** Asks. Ends the command if the answer is not yes. */
 async function confirm(call: Call, question: string, place: GatewayPlace): Promise<void> {
-  assertPlace(call, place);
-  const { has, surroundings } = call;
-  if (has('yes')) return;
-  const { stdin, stderr } = surroundings;
+  const { stdin, stderr } = call.surroundings;
   if (!canAsk(call))
     throw new CommandError(
       `${safeText(question)} Nobody can be asked: without a terminal, say --yes.`,
@@ -210,8 +243,8 @@ function questionOf({ change: { title, more }, plan }: PlannedChange, { text }: 
 export function acceptedPlan(plan: Plan | undefined): Accepted {
   if (plan?.outcome === 'refused') throw refusal(plan.problem);
   // After the change, it would be too late to find out that the plan has no numbers.
-  const { closes, stays } = (plan ?? {}) as Partial<Accepted>;
-  const counts: readonly unknown[] = [closes?.sessions, closes?.connections, stays?.sessions];
+  const { closes, stays, events } = (plan ?? {}) as Partial<Accepted>;
+  const counts: readonly unknown[] = [closes?.sessions, closes?.connections, stays?.sessions, events?.length];
   const hasMark = typeof (plan as { mark?: unknown } | undefined)?.mark === 'string';
   if (plan !== undefined && hasMark && counts.every((count) => typeof count === 'number')) return plan;
   throw new Error('it is no plan');

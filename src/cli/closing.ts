@@ -4,7 +4,7 @@
 import { closeEach, type Client } from '../client/index.ts';
 import { valueOf } from './answer.ts';
 import { acceptedPlan, make, type Change } from './change.ts';
-import { askingOptions, type Call, type Command, type CommandError } from './command.ts';
+import { changeOptions, type Call, type Command, type CommandError } from './command.ts';
 import { connect, methodOf, type Method } from './connection.ts';
 import { chosenBy, criteriaOptions } from './criteria.ts';
 import { wrongUse } from './help.ts';
@@ -34,7 +34,7 @@ export const close: Command = {
   options: {
     ...criteriaOptions,
     all: { does: 'all sessions of the gateway; stands alone' },
-    ...askingOptions,
+    ...changeOptions,
   },
   notes: [
     'close session takes ids, close sessions the name of a service, close connections that of a server.',
@@ -68,7 +68,6 @@ function closingOfConnections(call: Call): ChangeMaker {
     title: `close the connections to ${name}`,
     id: 'servers.closeConnections',
     given: [name],
-    asks: true,
     left: async () => valueOf(await client.servers.connections(name, { range: [0, 0] })).total,
   });
 }
@@ -94,7 +93,6 @@ function closingOfSessions(call: Call): ChangeMaker {
     id: 'sessions.closeMany',
     given: [],
     options: isAll ? { all: true } : wanted,
-    asks: true,
     left: async () => valueOf(await client.sessions.list({ ...wanted, range: [0, 0] })).total,
   });
 }
@@ -104,7 +102,6 @@ function closingOfService(service: string): ChangeMaker {
     title: `close the sessions of ${service}`,
     id: 'services.closeSessions',
     given: [service],
-    asks: true,
     left: async () =>
       valueOf(await client.services.get(service, { fields: ['current_connections'] })).current_connections,
   });
@@ -135,7 +132,6 @@ async function changeOfIds(client: Client, ids: readonly string[]): Promise<Chan
     id: 'sessions.close',
     method,
     given: [],
-    asks: true,
     async anew() {
       const change = await changeOfIds(client, ids);
       return { change, plan: acceptedPlan(valueOf(await (change.method ?? method).plan())) };

@@ -182,12 +182,7 @@ export const connectionOptions = {
 /** Options of every command that makes a change. */
 export const changeOptions = {
   'dry-run': { does: 'say what would happen, and do nothing' },
-  ...connectionOptions,
-} as const satisfies Command['options'];
-
-/** Options of the changes that ask first. */
-export const askingOptions = {
   yes: { does: 'do not ask first' },
   'confirm-name': { value: 'NAME', does: 'do nothing unless the gateway has this name' },
-  ...changeOptions,
+  ...connectionOptions,
 } as const satisfies Command['options'];

@@ -2,7 +2,7 @@
  * The commands about gateway documents: `plan`, `apply`, `check`, `export`, `seal` and `hash-password`. They need the
  * whole library, which is loaded only for them: loading takes longer than everything else that the program does.
  */
-import { askingOptions, connectionOptions, exitCodes, printOptions, type Command } from './command.ts';
+import { changeOptions, connectionOptions, exitCodes, printOptions, type Command } from './command.ts';
 
 /** The options that say how far a document goes. */
 const extent = {
@@ -14,7 +14,7 @@ const extent = {
 export const apply: Command = {
   does: 'Makes the gateway as a document says. Asks first.',
   arguments: [{ name: 'file' }],
-  options: { ...extent, ...askingOptions },
+  options: { ...extent, ...changeOptions },
   notes: [
     'The document is a gateway document (JSON); - is the standard input. Services, servers, monitors and filters are',
     'created and changed, and services and monitors are started or stopped: all changes are made, or none. A resource',

@@ -8,7 +8,7 @@ import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
 import { make, unlessInterrupted } from './change.ts';
-import { askingOptions, changeOptions, type Call, type Command } from './command.ts';
+import { changeOptions, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { wrongUse } from './help.ts';
 import { kindsWith } from './kind.ts';
@@ -34,7 +34,7 @@ export const drain: Command = {
     then: { value: 'WHAT', does: 'at the deadline: close what is left, or resume; needs --deadline' },
     reason: { value: 'TEXT', does: 'why, for other operators' },
     wait: { does: 'wait until nothing is left, and print what is left meanwhile' },
-    ...askingOptions,
+    ...changeOptions,
   },
   notes: [
     'Ctrl-C while it waits ends the command, and not the drain. To end the drain: gateway-admin resume',
@@ -49,8 +49,6 @@ export const drain: Command = {
       title: `drain ${kind} ${name}${deadline}`,
       id: `${kind}s.drain` as EndpointId,
       given: [name, body],
-      // What is closed at the deadline does not come back.
-      ...(body.then === 'close' ? { asks: true } : {}),
     });
     if (!call.has('wait') || call.has('dry-run')) return;
     const goesOn = `The drain goes on. End it with: gateway-admin resume ${safeText(kind)} ${safeText(name)}`;

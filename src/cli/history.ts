@@ -7,7 +7,6 @@ import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import { valueOf } from './answer.ts';
 import { make, operationLines } from './change.ts';
 import {
-  askingOptions,
   changeOptions,
   CommandError,
   connectionOptions,
@@ -104,7 +103,7 @@ export const undo: Command = {
       );
     const client = await connect(call);
     const id = given ?? (await lastOf(call, client));
-    await make(call, client, { title: `undo ${id}`, id: 'history.undo', given: [id] });
+    await make(call, client, { title: `undo ${id}`, id: 'history.undo', given: [id], shows: true });
   },
 };
 
@@ -112,13 +111,13 @@ export const undo: Command = {
 export const restore: Command = {
   does: 'Brings back the configuration right after an entry of the history. Asks first.',
   arguments: [{ name: 'id' }],
-  options: askingOptions,
+  options: changeOptions,
   notes: ['Closed sessions, and users, do not come back.'],
   async run(call) {
     const [id = ''] = call.words;
     const client = await connect(call);
     const title = `restore the configuration after ${id}`;
-    await make(call, client, { title, id: 'history.restore', given: [id], asks: true });
+    await make(call, client, { title, id: 'history.restore', given: [id], asks: true, shows: true });
   },
 };
 

@@ -4,7 +4,7 @@
 import type { EndpointId } from '../client/index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
 import { make, type Accepted } from './change.ts';
-import { askingOptions, changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { isObject, longestDocument, readText } from './input.ts';
 import { configured } from './kind.ts';
@@ -98,7 +98,7 @@ export const deletion: Command = {
   arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name', names: kinds }, listenerName],
   options: {
     detach: { does: 'take the resource out of the lists of all others first' },
-    ...askingOptions,
+    ...changeOptions,
   },
   notes: [
     'A resource in use is not deleted, and the refusal names each use. Stop a service or monitor first. Close the',
@@ -114,7 +114,6 @@ export const deletion: Command = {
       id: listener === undefined ? (`${kind}s.delete` as EndpointId) : 'services.deleteListener',
       given: listener === undefined ? [name] : [name, listener],
       options: call.has('detach') ? { detach: true } : {},
-      asks: true,
       more: detachedText,
     });
   },

@@ -4,7 +4,7 @@
  */
 import type { EndpointId } from '../client/index.ts';
 import { make } from './change.ts';
-import { askingOptions, changeOptions, connectionOptions, type Command } from './command.ts';
+import { changeOptions, connectionOptions, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { kindsWith } from './kind.ts';
 import { list } from './reading.ts';
@@ -78,7 +78,7 @@ export const commandsInFlight: Command = {
 export const abandon: Command = {
   does: 'Frees the resources of a command whose outcome is unknown. Asks first.',
   arguments: [{ name: 'id', names: { '': 'command' } }],
-  options: askingOptions,
+  options: changeOptions,
   notes: ['Abandon a command only if you know what the gateway does: a late call can still take effect.'],
   async run(call) {
     const [id = ''] = call.words;
@@ -102,7 +102,7 @@ export const retry: Command = {
 export const forget: Command = {
   does: 'Takes a node that will not come back out of the fleet, and ends its commands. Asks first.',
   arguments: [{ name: 'node', names: { '': 'node' } }],
-  options: askingOptions,
+  options: changeOptions,
   notes: [
     'A node that runs is refused: end its process first. If it starts again, it is a node of the fleet again.',
   ],

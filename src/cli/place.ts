@@ -37,18 +37,19 @@ function textIn(answer: unknown, member: string): string | undefined {
   return typeof text === 'string' && text.trim() !== '' ? text : undefined;
 }
 
-/** Ends the command if `--confirm-name` names another gateway, or `--yes` alone is not enough. */
-export function assertPlace(
-  { has, valueOf: optionOf }: Call,
-  { name, isProduction, text }: GatewayPlace,
-): void {
+/** Ends the command if `--confirm-name` names another gateway. */
+export function assertNamed({ valueOf: optionOf }: Call, { name, text }: GatewayPlace): void {
   const given = optionOf('confirm-name');
   if (given !== undefined && given !== name)
     throw new CommandError(
       `This is ${text}, and not ${safeText(given)}. Nothing was done.`,
       exitCodes.wrongUse,
     );
-  if (isProduction && has('yes') && given === undefined)
+}
+
+/** Ends the command in production if `--yes` stands alone, without the name of the gateway. */
+export function assertMeant({ valueOf: optionOf }: Call, { name, isProduction, text }: GatewayPlace): void {
+  if (isProduction && optionOf('confirm-name') === undefined)
     throw new CommandError(
       `This is ${text}: say --confirm-name ${safeText(name)} beside --yes. Nothing was done.`,
       exitCodes.wrongUse,

@@ -2,7 +2,7 @@
  * `user`: the admin users.
  */
 import { make, type Change } from './change.ts';
-import { askingOptions, type Call, type Command } from './command.ts';
+import { changeOptions, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { readNewPassword } from './input.ts';
 
@@ -18,7 +18,7 @@ export const user: Command = {
       value: 'FILE',
       does: 'file with the new password; otherwise it is asked for twice',
     },
-    ...askingOptions,
+    ...changeOptions,
   },
   notes: [
     'A password is never an argument, because other users of the machine can read arguments.',
@@ -31,8 +31,7 @@ export const user: Command = {
 
 async function changeOf(call: Call): Promise<Change> {
   const [what = '', name = ''] = call.words;
-  if (what === 'delete')
-    return { title: `delete user ${name}`, id: 'users.delete', given: [name], asks: true };
+  if (what === 'delete') return { title: `delete user ${name}`, id: 'users.delete', given: [name] };
   const password = await readNewPassword(call.valueOf('new-password-file'), call);
   if (what === 'add') return { title: `add user ${name}`, id: 'users.create', given: [{ name, password }] };
   const operations = [{ op: 'replace', path: '/password', value: password }];

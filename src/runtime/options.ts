@@ -5,7 +5,7 @@ import type { SecretPorts } from '../core/secret.ts';
 import { parseShape, text } from '../core/shape.ts';
 import { createTimeFormat, type TimeFormat } from '../core/time.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
-import type { Authenticate, Clock, ConfigurationStore, Hasher, Foresee, Veto } from '../ports/port.ts';
+import type { Authenticate, Clock, ConfigurationStore, Hasher, Veto } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
 import { onlyInDocument, type DocumentDifference } from '../resources/shared/document-difference.ts';
@@ -21,6 +21,7 @@ import {
   guardClock,
   guardOpenness,
   guardForesee,
+  type GuardedForesee,
   guardVeto,
   objectionOf,
   onceEach,
@@ -43,7 +44,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
   readonly authorize: Authorize | undefined;
   /** Never throws. */
   readonly veto: Veto | undefined;
-  readonly foresee: Foresee | undefined;
+  readonly foresee: GuardedForesee;
   /** Where the interface runs, as far as the host says so. */
   readonly place: { readonly name?: string; readonly environment?: string };
   readonly clock: Required<Clock>;
@@ -91,7 +92,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     isOpenAt: guardOpenness(authenticate, onError),
     authorize,
     veto: veto === undefined ? undefined : guardVeto(veto, onError),
-    foresee: foresee === undefined ? undefined : guardForesee(foresee, onError),
+    foresee: foresee === undefined ? () => undefined : guardForesee(foresee, onError),
     place: placeOf(options),
     clock,
     timeZone,

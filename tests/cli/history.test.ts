@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  createResource,
   flushLogs,
   patchService,
   startService,
@@ -110,7 +111,7 @@ describe('gateway-admin undo', () => {
     expect(await run('undo', id)).toEqual({
       code: 0,
       out: expect.stringMatching(`^Done: undo ${id} on `) as unknown,
-      err: '',
+      err: 'The gateway may close sessions because of this. It does not say which.\n',
     });
     expect(present()).toEqual(['started', 100]);
     const again = await run('undo', id);
@@ -133,6 +134,19 @@ describe('gateway-admin undo', () => {
     for (let at = 0; at < 25; at += 1) await done(flushLogs);
     expect((await run('undo', '--last')).code).toBe(0);
     expect(present()).toEqual(['started', 7]);
+  });
+
+  it('asks before it deletes what was created', async () => {
+    const definition = { name: 'db-9', address: '192.0.2.9', port: 5432, protocol: 'pg' };
+    const id = await done((snapshot, context) => createResource(snapshot, 'servers', definition, context));
+    const asked = await run('undo', id);
+    expect([asked.code, asked.err]).toEqual([
+      2,
+      expect.stringContaining('gateway: server.delete /servers/db-9\n'),
+    ]);
+    expect(admin.snapshot.servers.find('db-9')).toBeDefined();
+    expect((await run('undo', id, '--yes')).code).toBe(0);
+    expect(admin.snapshot.servers.find('db-9')).toBeUndefined();
   });
 
   it('does not start what somebody has stopped on purpose since', async () => {
@@ -159,6 +173,10 @@ describe('gateway-admin restore', () => {
     await limit(8);
     const asked = await run('restore', limited);
     expect([asked.code, present()]).toEqual([2, ['stopped', 8]]);
+    // The title says nothing about what changes, so the plan comes before the question.
+    expect(asked.err).toMatch(
+      /~ \/max_connection = 7 \(was 8\)\n(?:.*\n)*gateway: service.start .*\n[^]*Restore the/,
+    );
     const { code, out } = await run('restore', limited, '--yes');
     expect([code, out]).toEqual([0, expect.stringContaining(`after ${limited} on `)]);
     expect(present()).toEqual(['started', 7]);

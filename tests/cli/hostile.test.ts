@@ -47,7 +47,7 @@ const evil = 'a\x1b]0;owned\x07\x1b[2J\u202eb\rDone: all.\nDone: all.';
 const fault = { pointer: evil, detail: evil };
 const problem = { code: 'x', status: 409, title: 'A title.', detail: 'A detail that says why.' };
 const counts = { closes: { sessions: 0, connections: 0 }, stays: { sessions: 0 } };
-const plan = { outcome: 'accepted', mark: `00000000.${'0'.repeat(32)}`, ...counts, effects: [] };
+const plan = { outcome: 'accepted', mark: `00000000.${'0'.repeat(32)}`, ...counts, events: [], effects: [] };
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 const event = {
   type: `service.constructor${evil}`,
@@ -207,7 +207,7 @@ describe('gateway-admin and what it sends', () => {
   });
 
   it('asks nobody if the standard input has ended', async () => {
-    const changing = { ...plan, patch: [] };
+    const changing = { ...plan, closes: { sessions: 1, connections: 0 } };
     const url = await open((request, response) => answering(changing)(request, response));
     const stdin = Object.assign(new PassThrough(), { isTTY: true }).end();
     stdin.resume();

@@ -92,8 +92,14 @@ describe('gateway-admin, against the example with real PostgreSQL sessions', () 
     await Promise.all(Array.from({ length: 6 }, () => connect('Reports')));
     await setTimeout(2100);
     const { out } = await ask('patch', 'service', 'reports', '--set', 'connection_timeout=2', '--dry-run');
-    expect(out).toMatch(/note: 6 sessions are idle for 2 s or longer now, and will be closed\.\n/);
+    expect(out).toMatch(/note: Sessions that are idle for 2 s are closed\. Now 6 are\.\n/);
     expect(out).not.toContain('closes 0 sessions');
+    // Those that are not idle for so long yet end a moment later: a person is asked about them too.
+    const slow = ['patch', 'service', 'reports', '--set', 'connection_timeout=3600', '--url', gateway.admin];
+    const { err } = await command(slow, { input: 'n', isTerminal: true });
+    expect(err).toContain(
+      'Patch service reports on example? Sessions that are idle for 3600 s are closed. Now 0 are. [y/N]',
+    );
     const closing = await ask('close', 'connections', 'db-2', '--dry-run');
     expect(closing.out).toContain('the sessions end with theirs');
     expect(closing.out).not.toContain('continue');

@@ -13,13 +13,14 @@ import {
   type Effect,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
-import type { Foresee, Veto } from '../../ports/port.ts';
+import type { Veto } from '../../ports/port.ts';
 import { drainedBetween } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
 import { problem, type Problem } from '../../problem.ts';
 import type { Coordinator } from '../coordinator.ts';
+import type { GuardedForesee } from '../host/guard.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
@@ -66,7 +67,7 @@ export interface WriterOptions
   /** The guarded rule of the host; left out if the host has none. */
   readonly veto: Veto | undefined;
   /** The guarded notes of the host; left out if the host has none. */
-  readonly foresee: Foresee | undefined;
+  readonly foresee: GuardedForesee;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   /** The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;

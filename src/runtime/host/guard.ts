@@ -226,12 +226,12 @@ export function guardVeto(veto: Veto, onError: (error: unknown) => void): Veto {
 const mostNotes = 20;
 
 /**
- * Guards the notes of a host for a plan: the result never throws.
+ * Guards the notes of a host for a plan: the result never throws, and gives `undefined` if the host has failed.
  *
  * @param onError - gets a {@link HostError} if the function throws or answers wrongly
  * @internal
  */
-export function guardForesee(foresee: Foresee, onError: (error: unknown) => void): Foresee {
+export function guardForesee(foresee: Foresee, onError: (error: unknown) => void): GuardedForesee {
   return (decision, snapshot) => {
     try {
       const answer: unknown = foresee(decision, snapshot);
@@ -241,11 +241,14 @@ export function guardForesee(foresee: Foresee, onError: (error: unknown) => void
     } catch (cause) {
       onError(callFailed('foresee', cause, withoutNotes));
     }
-    return [];
+    return undefined;
   };
 }
 
-const withoutNotes = 'The plan has no notes of the host.';
+/** The notes of a host; `undefined` if nobody knows what the gateway will do. @internal */
+export type GuardedForesee = (...given: Parameters<Foresee>) => ReturnType<Foresee> | undefined;
+
+const withoutNotes = 'The plan says only that the gateway may close sessions, where it may.';
 
 const commandRefused = 'The command was refused.';
 

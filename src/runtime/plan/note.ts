@@ -39,7 +39,7 @@ export function notesOf(changing: Changing, before: Snapshot): readonly Note[] {
   ];
 }
 
-/** The note of a change with which the gateway may close sessions by itself, for a host that does not foresee it. @internal */
+/** The note of a change with which the gateway may close sessions by itself, if no host foresees it. @internal */
 export function mayCloseNotes(events: readonly AdminEvent[]): readonly Note[] {
   const detail = 'The gateway may close sessions because of this. It does not say which.';
   return events.flatMap((event) =>

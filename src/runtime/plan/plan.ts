@@ -8,7 +8,6 @@ import { formatEtag } from '../../http/etag.ts';
 import type { DecidedAction } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
 import type { Json } from '../../json/value.ts';
-import type { Foresee } from '../../ports/port.ts';
 import type { Note } from '../../core/note.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { redactSecrets, type AdminEvent, type Decision, type Effect } from '../../resources/index.ts';
@@ -17,6 +16,7 @@ import { changedSince, foreign, digestOf, formatMark, markOf, type Mark } from '
 import { sessionsOf } from '../../snapshot/state.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { groupsOf } from '../command/stage.ts';
+import type { GuardedForesee } from '../host/guard.ts';
 import { mayCloseNotes, notesOf } from './note.ts';
 
 /**
@@ -97,8 +97,7 @@ interface PlanScope {
   readonly life: string;
   /** The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: number;
-  /** The guarded notes of the host. */
-  readonly foresee: Foresee | undefined;
+  readonly foresee: GuardedForesee;
 }
 
 /**
@@ -138,7 +137,7 @@ export function* planning(
         : [
             ...notes,
             ...notesOf({ events, effects }, snapshot),
-            ...(foresee === undefined ? mayCloseNotes(events) : foresee(decision, snapshot)),
+            ...(foresee(decision, snapshot) ?? mayCloseNotes(events)),
           ],
     ),
   };

@@ -187,9 +187,9 @@ describe('the notes of a plan', () => {
     ['answers with two lines', () => [{ code: 'host-x', detail: 'a\nb' }]],
     ['answers with half a session', () => [{ code: 'host-x', detail: 'a', count: 0.5 }]],
     ['answers nothing', () => undefined],
-  ])('are left out, and onError gets an error, if the host %s', (_what, foresee) => {
+  ])('are those of no host, and onError gets an error, if the host %s', (_what, foresee) => {
     const errors: unknown[] = [];
-    expect(notesOf(limit, foresee as Foresee, errors)).toEqual([]);
+    expect(notesOf(limit, foresee as Foresee, errors)).toMatchObject([{ code: 'gateway-may-close' }]);
     expect(errors).toMatchObject([{ name: 'HostError', call: 'foresee' }]);
   });
 

@@ -90,7 +90,7 @@ export const why: Command = {
 export const undo: Command = {
   does: 'Undoes a change, by the id of its entry in the history.',
   arguments: [{ name: 'id', optional: true }],
-  options: { last: { does: 'undo the newest change that can be undone' }, ...changeOptions },
+  options: { last: { does: 'undo the newest change that can be undone and is no undo' }, ...changeOptions },
   notes: [
     'Closed sessions, and users, do not come back. A change is not undone if a later one stands in the way.',
   ],
@@ -126,7 +126,10 @@ async function lastOf(call: Call, client: Client): Promise<string> {
   // In parts: to find out whether an entry can be undone takes the gateway some time.
   for (let start = 0, total = 1; start < total; start += firstEntries) {
     const part = valueOf(await client.history.list({ range: [start, start + firstEntries - 1] }));
-    const last = part.elements.find((entry) => entry.undo === 'possible');
+    // An undo is not undone by the next one: that would do the change again.
+    const last = part.elements.find(
+      ({ undo: standing, undoes }) => standing === 'possible' && undoes === undefined,
+    );
     if (last !== undefined) {
       for (const line of linesOf(last)) call.output.note(line);
       return last.id;
@@ -167,12 +170,11 @@ function show({ output }: Call, entries: readonly HistoryEntryRepresentation[]):
 }
 
 /** An entry in lines: who, when, and what. */
-function linesOf({ id, at, actor, events, undo: standing }: HistoryEntryRepresentation): readonly string[] {
+function linesOf(entry: HistoryEntryRepresentation): readonly string[] {
+  const { id, at, actor, events } = entry;
   const by = actor === undefined ? '' : ` by ${actor}`;
-  const way =
-    standing === 'possible' ? '' : ` (${standing === 'refused' ? 'changed since' : 'irreversible'})`;
   return [
-    safeText(`${timeText(at)}  ${id}${by}${way}`),
+    safeText(`${timeText(at)}  ${id}${by}${[...standingOf(entry)].map((text) => ` (${text})`).join('')}`),
     ...events.flatMap(({ type, resource, count, operations = [], inverse = [] }) => [
       safeText(`  ${type} ${resource}${typeof count === 'number' ? `: ${counted(count, 'item')}` : ''}`),
       ...operationLines(operations as readonly Operation[], inverse as readonly Operation[]).map(
@@ -180,4 +182,12 @@ function linesOf({ id, at, actor, events, undo: standing }: HistoryEntryRepresen
       ),
     ]),
   ];
+}
+
+/** What is to be said of an entry and its undo. */
+function* standingOf({ undo: standing, undoes, undone_by: undoneBy }: HistoryEntryRepresentation) {
+  if (undoes !== undefined) yield `undo of ${undoes}`;
+  if (undoneBy !== undefined) yield `undone by ${undoneBy}`;
+  else if (standing === 'refused') yield 'changed since';
+  if (standing === 'irreversible') yield 'irreversible';
 }

@@ -19,6 +19,8 @@ export interface Context {
   readonly now: number;
   /** Name of the caller, for the events; left out if the caller is unknown. */
   readonly actor?: string;
+  /** Id of the command that the transition undoes, for the events; left out if it undoes none. */
+  readonly undoes?: string;
   /** The format of the times that a `test` in a JSON Patch compares; UTC if left out. */
   readonly times?: TimeFormat;
   /** Whether callers must authenticate. If `required`, the last user cannot be deleted. */
@@ -51,6 +53,8 @@ export interface EventBase {
   readonly actor?: string;
   /** Link of the resource that changed. */
   readonly resource: string;
+  /** Id of the command that this one undoes, by the history; left out if it undoes none. */
+  readonly undoes?: string;
   /** Id of the command that settled with this event; left out in a decision and for a report of the host. */
   readonly command?: string;
   /** The place in the log of the fleet; left out for an event that the other nodes do not share, and without a fleet. */
@@ -607,6 +611,11 @@ function needsOfUndo<S extends Revisioned, E extends EventBase, F extends Effect
 }
 
 /** The common members of an event of a transition. @internal */
-export function eventHead(resource: string, { now, actor }: Context): Omit<EventBase, 'type'> {
-  return actor === undefined ? { at: now, resource } : { at: now, actor, resource };
+export function eventHead(resource: string, { now, actor, undoes }: Context): Omit<EventBase, 'type'> {
+  return {
+    at: now,
+    ...(actor === undefined ? {} : { actor }),
+    resource,
+    ...(undoes === undefined ? {} : { undoes }),
+  };
 }

@@ -39,6 +39,8 @@ export interface Entry {
   /** The time of the settlement, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly at: number;
   readonly actor?: string;
+  /** Id of the command that this one has undone. */
+  readonly undoes?: string;
   readonly revision: number;
   readonly events: readonly EntryEvent[];
 }
@@ -75,6 +77,10 @@ export interface HistoryEntryRepresentation {
    * everything as it was. `irreversible`: the command has closed or flushed something, or has changed a user.
    */
   readonly undo: 'possible' | 'refused' | 'irreversible';
+  /** Id of the command that this one has undone; left out if it has undone none. */
+  readonly undoes?: string;
+  /** Id of the command that has undone this one; left out if none has, or if an undo of the undo has brought it back. */
+  readonly undone_by?: string;
 }
 
 /** The history around an interface, as its own endpoints show and use it. @internal */
@@ -82,7 +88,7 @@ export interface RunningHistory {
   /** The entries with the wanted values, the newest one first. */
   list(this: void, values?: SearchValues): readonly Entry[];
   /** What is shown of the events. */
-  shown(this: void, entry: Entry): Pick<HistoryEntryRepresentation, 'events' | 'undo'>;
+  shown(this: void, entry: Entry): Pick<HistoryEntryRepresentation, 'events' | 'undo' | 'undone_by'>;
   /** The commands that an undo stands for. */
   usesOf(this: void, id: string): readonly Use[];
   /** Decides an undo. Refused with `entry-not-found` or `undo-refused`. */
@@ -111,6 +117,8 @@ const fields = defineFields<{
   resources: { shape: z.array(shape.text(4096)) },
   events: { shape: z.array(z.looseObject({ type: shape.text(255), resource: shape.text(4096) })) },
   undo: { shape: z.enum(['possible', 'refused', 'irreversible']) },
+  undoes: { shape: shape.text(255), optional: true },
+  undone_by: { shape: shape.text(255), optional: true },
 });
 
 function represent(entry: Entry, { history, times }: Surroundings): object {

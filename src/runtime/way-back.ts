@@ -63,7 +63,7 @@ export function createHistory(around: Around): RunningHistory {
     shown: (entry: Entry) => shown(entry, around),
     usesOf: (id: string) => (entries.find(id)?.events ?? []).flatMap(useOf),
     undo(id: string, snapshot: Snapshot, context: Context) {
-      return undo(entries, id, snapshot, context);
+      return undo(entries, id, snapshot, { ...context, undoes: id });
     },
     restore: (id: string) => restore(around, id),
   });
@@ -94,11 +94,20 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
 function shown(
   entry: Entry,
   { entries, snapshot }: Around,
-): Pick<HistoryEntryRepresentation, 'events' | 'undo'> {
+): Pick<HistoryEntryRepresentation, 'events' | 'undo' | 'undone_by'> {
+  const undo = standingOf(entry, entries, snapshot());
+  // An undo that the gateway has refused has an entry too, and has undone nothing.
+  const by = undo === 'refused' ? undoOf(entry, entries.all) : undefined;
   return {
     events: redactSecrets(entry.events) as unknown as HistoryEntryRepresentation['events'],
-    undo: standingOf(entry, entries, snapshot()),
+    undo,
+    ...(by === undefined ? {} : { undone_by: by.id }),
   };
+}
+
+/** The entry that has undone an entry, unless it was undone itself. */
+function undoOf({ id }: Entry, all: readonly Entry[]): Entry | undefined {
+  return all.findLast((each) => each.undoes === id && undoOf(each, all) === undefined);
 }
 
 function standingOf(
@@ -240,12 +249,18 @@ function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Probl
 }
 
 function refusalOf({ id }: Entry, reason: string, later: Entry | undefined): Problem {
-  const next = later === undefined ? '' : ` Undo the later entry ${later.id} first, if it must go too.`;
+  const next = later === undefined ? '' : ` ${adviceOn(later)}`;
   const refusal = problem(
     'undo-refused',
     `The entry ${id} was not undone. ${reason} Nothing was changed.${next}`,
   );
   return later === undefined ? refusal : Object.freeze({ ...refusal, command: later.id });
+}
+
+function adviceOn({ id, events }: Entry): string {
+  return events.every(isReversible)
+    ? `Undo the later entry ${id} first, if it must go too.`
+    : `The later entry ${id} cannot be undone: set the value that you want, or restore an earlier entry.`;
 }
 
 const notFound = problem(

@@ -127,13 +127,31 @@ describe('gateway-admin undo', () => {
     expect(present()).toEqual(['started', 100]);
   });
 
-  it('finds the newest change that can be undone, however many cannot', async () => {
-    const id = await limit(7);
-    for (let at = 0; at < 25; at += 1) await done(flushLogs);
-    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${id} on `);
-    for (let at = 0; at < 25; at += 1) await done(flushLogs);
-    expect((await run('undo', '--last')).code).toBe(0);
+  it('goes one change further back each time, and says what was undone', async () => {
+    const [first, second] = [await limit(7), await limit(8)];
+    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${second} on `);
     expect(present()).toEqual(['started', 7]);
+    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${first} on `);
+    expect(present()).toEqual(['started', 100]);
+    const { out } = await run('history');
+    const [latest = '', earlier = ''] = Array.from(out.matchAll(/ (\S+) \(undo of/g), ([, id]) => id);
+    expect(out).toContain(` ${latest} (undo of ${first})\n`);
+    expect(out).toContain(` ${earlier} (undo of ${second})`);
+    expect(out).toContain(` ${second} by ada (undone by ${earlier})\n`);
+    expect(out).toContain(` ${first} by ada (undone by ${latest})\n`);
+    // An undo is undone by its id, and the change is no longer undone then.
+    expect((await run('undo', latest)).code).toBe(0);
+    expect(present()).toEqual(['started', 7]);
+    expect((await run('history')).out).not.toContain(`undone by ${latest}`);
+  });
+
+  it('finds the newest change that can be undone, however many cannot', async () => {
+    const changes = [await limit(7), await limit(8)];
+    for (const id of changes.toReversed()) {
+      for (let at = 0; at < 25; at += 1) await done(flushLogs);
+      expect((await run('undo', '--last')).out).toMatch(`Done: undo ${id} on `);
+    }
+    expect(present()).toEqual(['started', 100]);
   });
 
   it('asks before it deletes what was created', async () => {

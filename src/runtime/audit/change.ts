@@ -16,7 +16,7 @@ export const mostBytes = 65_536;
 export const mostItems = 100;
 
 /** The members of an event that the record has elsewhere, or that repeat `operations`. */
-const repeated: ReadonlySet<string> = new Set(['at', 'actor', 'command', 'before', 'after', 'inverse']);
+const repeated: ReadonlySet<string> = new Set(['at', 'actor', 'undoes', 'command', 'before', 'after', 'inverse']);
 
 /**
  * Describes an accepted decision: an item for each event.

@@ -34,6 +34,7 @@ export const entryShape = z.object({
   id: z.string(),
   at: z.number(),
   actor: z.exactOptional(z.string()),
+  undoes: z.exactOptional(z.string()),
   revision: natural,
   events: z.readonly(z.array(z.looseObject({ type: z.string(), resource: z.string() }))),
 });
@@ -133,11 +134,12 @@ export class Entries {
   take({ command: id, events: settled, kept, revision }: Settlement): void {
     const [first, ...more] = settled.filter(isChange);
     if (first === undefined) return;
-    const { at, actor } = more.at(-1) ?? first;
+    const { at, actor, undoes } = more.at(-1) ?? first;
     const own = kept.filter(isChange);
     const before = this.find(id)?.events ?? [];
     const events = joined(before.concat(own));
-    this.#add(deepFreeze({ id, at, ...(actor === undefined ? {} : { actor }), revision, events }), own);
+    const named = { ...(actor === undefined ? {} : { actor }), ...(undoes === undefined ? {} : { undoes }) };
+    this.#add(deepFreeze({ id, at, ...named, revision, events }), own);
   }
 
   #add(entry: Entry, changes: readonly EntryEvent[]): void {
@@ -238,7 +240,10 @@ function isChange({ type }: Pick<EventBase, 'type'>): boolean {
  * see.
  */
 const leftOut: ReadonlySet<string> = new Set(
-  ['at', 'actor', 'command', 'fleet', 'before', 'after', 'passwordHash'].concat('sessions', 'connections'),
+  ['at', 'actor', 'undoes', 'command', 'fleet', 'before', 'after', 'passwordHash'].concat(
+    'sessions',
+    'connections',
+  ),
 );
 
 /**

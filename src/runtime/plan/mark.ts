@@ -176,7 +176,7 @@ export function digestOf(shown: Json): string {
 
 /** The members that differ from plan to plan, or that follow from other members. */
 const unbound: ReadonlySet<string> = new Set(
-  ['at', 'actor', 'command', 'fleet', 'sessions', 'connections'].concat('operations', 'inverse'),
+  ['at', 'actor', 'undoes', 'command', 'fleet', 'sessions', 'connections'].concat('operations', 'inverse'),
 );
 
 /** What a plan shows of an event or an effect. */

@@ -141,6 +141,8 @@ const stateShape = z.object({
   /** The last life of each node. */
   lives: z.array(z.object({ node: z.string(), life: z.string(), number: natural })),
   readOnly: z.boolean(),
+  /** Name of the user who has begun the read-only mode; earlier versions have no such member. */
+  readOnlyBy: z.exactOptional(z.string()),
   /** The names of secret parameters, as `nameKey` folds them. */
   secretParameters: z.array(z.string()),
   /** The settled commands; from level 2 on. */
@@ -161,6 +163,7 @@ interface Beginning extends Partial<UnsettledCommands<SharedCommand['intent']>> 
   /** The last life of each node. */
   readonly lives?: readonly NodeLife[];
   readonly readOnly?: boolean;
+  readonly readOnlyBy?: string;
   /** The highest level that nodes may write. */
   readonly highest?: number;
   /** The history; left out below the level that has one. */
@@ -174,6 +177,7 @@ export class SharedHistory {
   #snapshot: Snapshot;
   #level: number;
   #isReadOnly: boolean;
+  #readOnlyBy: string | undefined;
   readonly #ended: Set<string>;
   #begun: number;
   readonly #lives: Map<string, NodeLife>;
@@ -190,6 +194,7 @@ export class SharedHistory {
       begun = 0,
       lives = [],
       readOnly = false,
+      readOnlyBy,
       highest = level,
       entries,
       listeners = new SharedListeners(),
@@ -199,6 +204,7 @@ export class SharedHistory {
     this.#listeners = listeners;
     this.#entries = new Entries(entries);
     this.#isReadOnly = readOnly;
+    this.#readOnlyBy = readOnlyBy;
     this.#begun = begun;
     this.#lives = new Map(lives.map((each) => [each.node, each]));
     this.#snapshot = snapshot;
@@ -247,6 +253,11 @@ export class SharedHistory {
     return this.#isReadOnly;
   }
 
+  /** Name of the user who has begun the read-only mode, as far as it is known. */
+  get readOnlyBy(): string | undefined {
+    return this.#readOnlyBy;
+  }
+
   /** How many lives have begun: a later life of a node has a higher number, even if the earlier one was forgotten. */
   get begun(): number {
     return this.#begun;
@@ -278,6 +289,8 @@ export class SharedHistory {
         this.#lives.delete(record.node);
         return;
       case 'mode':
+        if (record.readOnly !== this.#isReadOnly)
+          this.#readOnlyBy = record.readOnly ? record.actor : undefined;
         this.#isReadOnly = record.readOnly;
         this.#end(record.command);
         return;
@@ -372,6 +385,7 @@ export class SharedHistory {
       begun: this.#begun,
       lives: [...this.#lives.values()],
       readOnly: this.#isReadOnly,
+      ...(this.#readOnlyBy === undefined ? {} : { readOnlyBy: this.#readOnlyBy }),
       secretParameters: [...(this.#snapshot.secretParameters ?? [])],
       ...(this.#level >= historyLevel
         ? { entries: [...this.#entries.all] as NonNullable<SharedState['entries']> }

@@ -37,6 +37,9 @@ export function createSharedMode({ writing, log, journal, onError }: ModeParts):
     get isReadOnly() {
       return set?.readOnly ?? log().history.isReadOnly;
     },
+    get by() {
+      return set === undefined ? log().history.readOnlyBy : undefined;
+    },
     set(readOnly) {
       const own = { readOnly };
       set = own;

@@ -37,6 +37,8 @@ export interface InterfaceRepresentation {
   readonly ready: boolean;
   /** Whether every request that would change something is refused. Only a JSON Patch or the program changes the mode. */
   readonly read_only: boolean;
+  /** Name of the user who has begun the read-only mode; left out if the program has, or if the user is not known. */
+  readonly read_only_by?: string;
   /**
    * Whether the configuration store answers: `ok`, `retrying` while calls that failed are made again, `lost` if only a
    * restart helps. Left out without a store.
@@ -81,6 +83,7 @@ const fields = defineFields<{
   role: { shape: z.enum(roles), optional: true },
   ready: { shape: z.boolean() },
   read_only: { shape: z.boolean(), setting: true },
+  read_only_by: { shape: shape.text(4096), optional: true },
   store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
   unknown_outcomes: { shape: shape.count },
   time_zone: { shape: shape.text(255) },

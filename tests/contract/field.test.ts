@@ -39,12 +39,31 @@ async function busyAdmin(): Promise<Admin> {
   return admin;
 }
 
-/** An interface with two settled commands; the caller of the first is not known. */
+/** An interface with a settled command and its undo, and two later ones; the caller of the first of these is not known. */
 async function changedAdmin(): Promise<Admin> {
   const { admin } = runAdmin();
-  await admin.execute((snapshot, context) => startMonitor(snapshot, 'Idle Monitor', context));
+  const stop: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
   const ada = { actor: 'ada' };
-  await admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context), ada);
+  const stopped = await admin.execute(stop, ada);
+  const id = stopped.outcome === 'accepted' ? (stopped.events[0]?.command ?? '') : '';
+  await admin.handle({ method: 'PUT', target: `/history/${id}/undo`, headers: {} });
+  await admin.execute((snapshot, context) => startMonitor(snapshot, 'Idle Monitor', context));
+  await admin.execute(stop, ada);
+  return admin;
+}
+
+/** An interface with a store, a name and a log-in, which ada has made read-only. */
+async function heldAdmin(): Promise<Admin> {
+  const { admin } = await openRunning(createMemoryStore(), {
+    ...{ name: 'eu-1', environment: 'test' },
+    access: {
+      authenticate: () => Promise.resolve({ name: 'ada' }),
+      authorize: createRoles({ administrators: ['ada'] }),
+    },
+  });
+  const body = JSON.stringify([{ op: 'replace', path: '/read_only', value: true }]);
+  const headers = { 'content-type': 'application/json-patch+json' };
+  await admin.handle({ method: 'PATCH', target: '/', headers, body });
   return admin;
 }
 
@@ -63,17 +82,7 @@ describe.each(['routes', 'core'] as const)('through %s', (name) => {
       name === 'routes'
         ? { store: full, fleet: full, history: full }
         : {
-            store: await transports[name](
-              (
-                await openRunning(createMemoryStore(), {
-                  ...{ name: 'eu-1', environment: 'test' },
-                  access: {
-                    authenticate: () => Promise.resolve({ name: 'ada' }),
-                    authorize: createRoles({ administrators: ['ada'] }),
-                  },
-                })
-              ).admin,
-            ),
+            store: await transports[name](await heldAdmin()),
             fleet: await transports[name]((await runSampleFleet()).admin),
             history: await transports[name](await changedAdmin()),
           };

@@ -272,7 +272,8 @@ export const fields: readonly Field[] = [
     ['user?', 'text', 'ada'],
     ['role?', 'text', 'administrator'],
     ['ready', 'boolean', true],
-    ['read_only', 'boolean', false],
+    ['read_only', 'boolean', true],
+    ['read_only_by?', 'text', 'ada'],
     ['store?', 'text', 'ok'],
     ['unknown_outcomes', 'number', undefined],
     ['time_zone', 'text', 'Europe/Helsinki'],
@@ -308,6 +309,8 @@ export const fields: readonly Field[] = [
     ['events.[].type', 'text', ['monitor.stopped']],
     ['events.[].resource', 'text', ['/monitors/Main-Monitor']],
     ['undo', 'text', 'possible'],
+    ['undoes?', 'text', undefined, '/history?range=2-2'],
+    ['undone_by?', 'text', undefined, '/history?range=3-3'],
   ]),
   ...rows('alert', [
     ['code', 'text', 'server-down'],

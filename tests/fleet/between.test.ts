@@ -399,8 +399,11 @@ describe('the read-only mode', () => {
   it('holds at every node, from the answer on', async () => {
     const pair = await openPair();
     const { world, a, b } = pair;
-    expect(await outcome(a, 'PATCH', '/', readOnly(true))).toBe('200');
+    const principal = { name: 'ada' };
+    expect(await outcome(a, 'PATCH', '/', { ...readOnly(true), principal })).toBe('200');
     expect(await outcome(b, 'PATCH', service, limitPatch(7))).toBe('403 read-only');
+    const { body } = await send(b, { method: 'GET', target: '/?fields=read_only_by' });
+    expect(JSON.parse(body as string)).toEqual({ read_only_by: 'ada' });
     await world.clock.advance(2000);
     expect([await shown(a), await shown(b), a.admin.readOnly, b.admin.readOnly]).toEqual([
       true,

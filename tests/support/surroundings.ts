@@ -1,7 +1,7 @@
 /**
  * What a route sees besides the snapshot, without an interface that runs.
  */
-import { startMonitor, stopMonitor, type InterfaceRepresentation } from 'gateway-admin-core';
+import { startMonitor, stopMonitor, type Context, type InterfaceRepresentation } from 'gateway-admin-core';
 import { createVirtualClock } from 'gateway-admin-core/testing';
 
 import { createTimeFormat } from '../../src/core/time.ts';
@@ -28,7 +28,9 @@ function surroundingsWith(
 ): Surroundings {
   const state = {
     ...sampleState,
-    ...(store === undefined ? {} : { store, name: 'eu-1', environment: 'test' }),
+    ...(store === undefined
+      ? {}
+      : { store, name: 'eu-1', environment: 'test', read_only: true, read_only_by: 'ada' }),
     unknown_outcomes: commands.length,
   };
   const history = sampleHistory();
@@ -60,16 +62,21 @@ function surroundingsWith(
   };
 }
 
-/** The history of two commands; the caller of the second is not known. */
+/** The history of a command and its undo, and of two later commands; the caller of the first of these is not known. */
 function sampleHistory(): History {
   const history = new History(sampleSnapshot());
-  const names = { sample: 'Idle Monitor', 'sample-1': 'Main Monitor' };
-  for (const [id, name] of Object.entries(names)) {
-    const context = { now: Date.parse('2016-09-10T00:00:00Z'), ...(id === 'sample' ? {} : { actor: 'ada' }) };
-    const decision = (id === 'sample' ? startMonitor : stopMonitor)(history.snapshot, name, context);
+  const now = Date.parse('2016-09-10T00:00:00Z');
+  const steps: readonly (readonly [string, typeof startMonitor, string, Partial<Context>])[] = [
+    ['first', stopMonitor, 'Main Monitor', { actor: 'ada' }],
+    ['undo', startMonitor, 'Main Monitor', { actor: 'ada', undoes: 'first' }],
+    ['sample', startMonitor, 'Idle Monitor', {}],
+    ['sample-1', stopMonitor, 'Main Monitor', { actor: 'ada' }],
+  ];
+  for (const [command, transition, name, context] of steps) {
+    const decision = transition(history.snapshot, name, { now, ...context });
     if (decision.outcome !== 'accepted') throw new Error(`Nothing changes ${name}`);
     const { events } = decision;
-    history.take({ type: 'settlement', command: id, revision: 7, events, last: true });
+    history.take({ type: 'settlement', command, revision: 7, events, last: true });
   }
   return history;
 }

@@ -327,7 +327,7 @@ function forbidden(
 const readOnly = problem(
   'read-only',
   'The interface is read-only at the moment. Nothing was changed. An administrator can end this with PATCH /, and GET / ' +
-    'shows the mode.',
+    'shows who has begun it.',
 );
 
 /** A scheme that no browser knows. A 401 must have a challenge (RFC 9110 §15.5.2), and this one opens no dialog. */

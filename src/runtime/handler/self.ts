@@ -15,6 +15,8 @@ import type { Writer } from '../command/writer.ts';
 export interface Mode {
   /** Whether the interface refuses to change anything. */
   readonly isReadOnly: boolean;
+  /** Name of the user who has begun the read-only mode; `undefined` if the host has, or if nobody knows. */
+  readonly by: string | undefined;
   /** Begins or ends the read-only mode at once, for the host. */
   set(this: void, readOnly: boolean): void;
   /** Begins or ends the read-only mode, for a client. Rejects with `Overruled` if the client must be checked again. */
@@ -24,16 +26,22 @@ export interface Mode {
 /** The mode of an interface that shares its mode with nobody. @internal */
 export function createMode(): Mode {
   let isReadOnly = false;
-  const set = (readOnly: boolean): void => {
+  let by: string | undefined;
+  const set = (readOnly: boolean, actor?: string): void => {
+    // Who asks for what is so already has not begun it.
+    if (readOnly !== isReadOnly) by = readOnly ? actor : undefined;
     isReadOnly = readOnly;
   };
   return {
     get isReadOnly() {
       return isReadOnly;
     },
+    get by() {
+      return by;
+    },
     set,
-    change: (readOnly) => {
-      set(readOnly);
+    change: (readOnly, actor) => {
+      set(readOnly, actor);
       return Promise.resolve({ outcome: 'accepted' });
     },
   };
@@ -70,6 +78,7 @@ export function createSelf({
       ...place,
       ready: writer.refuseClosed() === undefined && journal.outage === undefined && refuseAll() === undefined,
       read_only: mode.isReadOnly,
+      ...(mode.by === undefined ? {} : { read_only_by: mode.by }),
       ...(journal.hasStore ? { store: storeState(journal) } : {}),
       unknown_outcomes: writer.commands().filter(({ outcome }) => outcome === 'unknown').length,
       time_zone: timeZone,

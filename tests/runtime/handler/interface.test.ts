@@ -274,6 +274,22 @@ describe('PATCH /', () => {
     expect(running.admin.readOnly).toBe(false);
   });
 
+  it('says who has begun the read-only mode', async () => {
+    const running = await guarded();
+    const ask = async (name: string, value: boolean): Promise<unknown> =>
+      (
+        await send(running, 'PATCH', '/', {
+          headers: { ...as(name).headers, ...patchType },
+          body: JSON.stringify(replace(value)),
+        })
+      ).body;
+    expect(await ask('ada', true)).toMatchObject({ read_only: true, read_only_by: 'ada' });
+    expect(await ask('grace', true)).toMatchObject({ read_only: true, read_only_by: 'ada' });
+    expect(await ask('grace', false)).not.toHaveProperty('read_only_by');
+    running.admin.readOnly = true;
+    expect((await send(running, 'GET', '/', as('ada'))).body).not.toHaveProperty('read_only_by');
+  });
+
   it('sees the mode that the program has set', async () => {
     const running = runAdmin();
     running.admin.readOnly = true;

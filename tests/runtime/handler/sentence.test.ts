@@ -198,7 +198,7 @@ describe('the sentence for', () => {
     const running = runAdmin();
     running.admin.readOnly = true;
     expect(await detailOf(running, stop)).toBe(
-      'The interface is read-only at the moment. Nothing was changed. An administrator can end this with PATCH /, and GET / shows the mode.',
+      'The interface is read-only at the moment. Nothing was changed. An administrator can end this with PATCH /, and GET / shows who has begun it.',
     );
   });
 

@@ -62,18 +62,19 @@ export function misfitOf(
   if (mark.command !== command) return foreign;
   if (decision === undefined) return undefined;
   const { instant } = mark;
-  if (instant !== undefined && instant.life !== life)
-    return 'The plan was made before the last start of the interface, or by another node.';
+  const closed =
+    instant === undefined ? '' : ` The plan closed ${String(instant.items)} sessions or connections.`;
+  if (instant !== undefined && instant.life !== life) return `${ofAnotherLife}${closed}`;
   if (instant !== undefined && instant.revision > revision) return 'No plan has this mark yet.';
   const parts = partsOf<AdminEvent, Effect>(decision);
   const { heads = [firstPartOf(decision)] } = parts;
   const isShown = (head: Head): boolean =>
     closedIn(head).length > 0 === (instant !== undefined) && digestOfHead(head) === mark.digest;
   if (heads.some(isShown) || !makesAnything(parts)) return undefined;
-  const closed =
-    instant === undefined ? '' : ` The plan closed ${String(instant.items)} sessions or connections.`;
   return `${changedSince}${closed}`;
 }
+
+const ofAnotherLife = 'The plan was made before the last start of the interface, or by another node.';
 
 /** @internal */
 export const foreign = 'The mark is that of another command.';

@@ -24,6 +24,7 @@ import { Chronicle } from './chronicle.ts';
 import { fleetParts, isInUse, unsettledAt, type FleetBreak } from './endurance.ts';
 import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
+import { unlikeness } from './likeness.ts';
 import { listenerCommand, snapshotOf, strayListeners } from './listening.ts';
 import { leaseMs, lateMs, mostMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
@@ -515,6 +516,8 @@ class World {
         this.#faults.push(`${node.name} does not come to rest: it ${node.unrest}`);
     if (this.#draining !== undefined) await this.#lookAtDeadlines(this.#draining.drainer);
     this.#judge();
+    const open = this.#living.flatMap(({ running }) => running ?? []);
+    if (this.#faults.length === 0) this.#faults.push(...(await unlikeness(open)));
     if (this.#faults.length === 0) await this.#goOn();
     if (this.#faults.length === 0 && this.#founding !== undefined) await this.#openAgain();
     if (this.#faults.length === 0 && this.#enduring !== undefined) await this.#outlast(this.#enduring);

@@ -1,0 +1,53 @@
+/**
+ * What all nodes of a fleet have alike once everything has come to rest: the history of what they share, and the mark of a
+ * plan of what they share.
+ */
+import { patchService, stopService, type Admin, type Transition } from 'gateway-admin-core';
+
+import type { HistoryEntryRepresentation } from '../../../src/resources/history.ts';
+import { isShared } from './judge.ts';
+import type { Running } from './node.ts';
+
+/** Transitions of which every node has the same plan. */
+const planned: Readonly<Record<string, Transition>> = {
+  patch: (state, context) =>
+    patchService(state, 'Sales', [{ op: 'replace', path: '/max_connection', value: 4711 }], context),
+  stop: (state, context) => stopService(state, 'Sales', context),
+};
+
+/** Says in what nodes differ. */
+export async function unlikeness(nodes: readonly Running[]): Promise<readonly string[]> {
+  const [first, ...others] = await Promise.all(nodes.map(shownAt));
+  return others.flatMap((other) =>
+    Object.keys(other)
+      .filter((name) => first?.[name] !== other[name])
+      .map((name) => `the nodes differ in ${name}: ${String(first?.[name])} and ${String(other[name])}`),
+  );
+}
+
+async function shownAt({ admin }: Running): Promise<Readonly<Record<string, string>>> {
+  const marks = Object.entries(planned).map(([name, transition]) => {
+    const plan = admin.plan(transition);
+    return [`the mark of a ${name}`, plan.outcome === 'refused' ? plan.problem.code : plan.mark];
+  });
+  return { ...(Object.fromEntries(marks) as Record<string, string>), 'the history': await historyOf(admin) };
+}
+
+/** The entries with what the nodes share; what only one gateway has done stays with its node. */
+async function historyOf(admin: Admin): Promise<string> {
+  const handled = await admin.handle({
+    ...{ method: 'GET', target: '/history?range=0-999', headers: {} },
+    principal: { name: 'judge' },
+  });
+  const body = handled.matched ? handled.response.body : undefined;
+  const pieces: Uint8Array[] = [];
+  if (typeof body === 'object') for await (const piece of body) pieces.push(piece);
+  const text = typeof body === 'string' ? body : Buffer.concat(pieces).toString();
+  const entries = JSON.parse(text) as readonly HistoryEntryRepresentation[];
+  return entries
+    .flatMap(({ id, actor, revision, undoes, events }) => {
+      const shared = events.filter(isShared);
+      return shared.length === 0 ? [] : [JSON.stringify({ id, actor, revision, undoes, shared })];
+    })
+    .join('\n');
+}

@@ -114,10 +114,8 @@ function assertDeletionOptions(options: DeletionOptions): void {
 }
 
 function named(collection: string): NamedResources<Snapshot> {
-  const configured = namedResources.filter(({ adoption }) => adoption !== undefined);
-  const found = configured.find((each) => each.collection === collection);
-  if (found !== undefined) return found;
-  throw new TypeError(
-    `The collection must be one of ${configured.map((each) => each.collection).join(', ')}`,
-  );
+  const found = namedResources.find((each) => each.collection === collection && each.adoption !== undefined);
+  if (found === undefined)
+    throw new TypeError('The collection must be one that a gateway document configures');
+  return found;
 }

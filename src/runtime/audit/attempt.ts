@@ -107,7 +107,7 @@ export class Attempt implements CommandWatch {
     { outcome, code, resources, change }: Omit<HostAttempt, 'request' | 'principal'>,
     isSecret: (name: string) => boolean,
   ): void {
-    this.#told = { outcome, ...(code === undefined ? {} : { code: cut(code, longestName) as typeof code }) };
+    this.#told = { outcome, ...(code && { code: cut(code, longestName) as typeof code }) };
     if (resources !== undefined) this.decided(resources.map((link) => cut(link, longestPath)));
     if (change !== undefined) this.#facts.change = toldChange(change, isSecret);
   }
@@ -202,7 +202,7 @@ export class Attempt implements CommandWatch {
     if (outcome === 'accepted') {
       const { snapshot, closed } = execution;
       const isAny = closed.sessions + closed.connections > 0;
-      return { outcome, revision: snapshot.revision, ...(isAny ? { closed } : {}) };
+      return { outcome, revision: snapshot.revision, ...(isAny && { closed }) };
     }
     const revision = this.#log.revision();
     if (outcome === 'unchanged') return { outcome, revision };
@@ -211,17 +211,9 @@ export class Attempt implements CommandWatch {
     return { outcome, code: isText(code) ? (code as Problem['code']) : 'internal', revision };
   }
 
-  #entry({ outcome, code, revision, closed }: Ending): WriteEntry {
+  #entry(ending: Ending): WriteEntry {
     const { change = orNone(askedChange(this.#body)), ...before } = this.#facts;
-    return {
-      kind: 'write',
-      ...before,
-      outcome,
-      ...(code === undefined ? {} : { code }),
-      revision,
-      ...(closed === undefined ? {} : { closed }),
-      ...(change === undefined ? {} : { change }),
-    };
+    return { kind: 'write', ...before, ...ending, ...(change && { change }) };
   }
 }
 
@@ -243,6 +235,6 @@ function peerOf(request: AdminRequest | undefined): Pick<Facts, 'peer'> {
   return request?.peer === undefined ? {} : { peer: cut(request.peer, longestName) };
 }
 
-function placeOf({ route: { id, method, path: pattern }, parameters }: Target): Place {
-  return { id, method, pattern, ...(parameters && { parameters }) };
+function placeOf({ route: { id, method, path }, parameters }: Target): Place {
+  return { id, method, path, parameters };
 }

@@ -10,11 +10,10 @@ import { cut } from '../../problem.ts';
 import { canonical } from '../handler/access.ts';
 import { mostBytes, redacted } from './change.ts';
 
-/** The endpoint of an attempt; has no parameters if a path segment has a broken escape. @internal */
-export interface Place extends Pick<AuditedRoute, 'id' | 'method'> {
-  /** The path as the route has it, such as `/services/:name`. */
-  readonly pattern: string;
-  readonly parameters?: PathParameters;
+/** The endpoint of an attempt, with the path of the route; without parameters if a segment has a broken escape. @internal */
+export interface Place extends AuditedRoute {
+  /** The values of the parameters of the path, such as `:name`. */
+  readonly parameters: PathParameters | undefined;
 }
 
 /** What is kept of an attempt to change something. @internal */
@@ -40,44 +39,41 @@ export const longestPath = 1024;
 export class LateRecord {
   readonly id: string;
   readonly #time: number;
-  /** `undefined` once the record is made. */
-  #entry: AuditEntry | undefined;
-  #record: AuditRecord | undefined;
+  #content: AuditEntry | AuditRecord;
 
   constructor(id: string, time: number, entry: AuditEntry) {
     this.id = id;
     this.#time = time;
-    this.#entry = entry;
+    this.#content = entry;
   }
 
   get record(): AuditRecord {
-    this.#record ??= deepFreeze(recordOf(this.id, this.#time, this.#entry as AuditEntry));
-    this.#entry = undefined;
-    return this.#record;
+    if (!('id' in this.#content)) this.#content = deepFreeze(this.#recordOf(this.#content));
+    return this.#content as AuditRecord;
   }
 
   /** The approximate size in bytes. A large change is cut in the record, so that record is made at once. */
   size(most: number): number {
-    const size = sizeOf((this.#record ?? this.#entry) as unknown as Json, mostBytes);
+    const size = sizeOf(this.#content as unknown as Json, mostBytes);
     return size > mostBytes ? sizeOf(this.record as unknown as Json, most) : size;
+  }
+
+  #recordOf(entry: AuditEntry): AuditRecord {
+    const { kind, place, decided, ...members } = entry as WriteEntry;
+    return {
+      kind,
+      id: this.id,
+      time: formatInstant(this.#time),
+      ...(place && { route: routeOf(place) }),
+      ...members,
+      ...(decided && { change: redacted(decided) }),
+    };
   }
 }
 
-function recordOf(id: string, time: number, { kind, ...entry }: AuditEntry): AuditRecord {
-  const { place, decided, ...members }: Omit<WriteEntry, 'kind'> = entry as WriteEntry;
-  return {
-    kind,
-    id,
-    time: formatInstant(time),
-    ...(place && { route: routeOf(place) }),
-    ...members,
-    ...(decided && { change: redacted(decided) }),
-  } as AuditRecord;
-}
-
-function routeOf({ id, method, pattern, parameters }: Place): AuditedRoute {
-  const names = parameters === undefined ? {} : canonical(parameters);
-  const segments = pattern.split('/').map((segment) => {
+function routeOf({ id, method, path, parameters = {} }: Place): AuditedRoute {
+  const names = canonical(parameters);
+  const segments = path.split('/').map((segment) => {
     const name = segment.startsWith(':') ? names[segment.slice(1)] : undefined;
     return name === undefined ? segment : encodeSegment(name);
   });

@@ -10,7 +10,7 @@ import { cut } from '../../problem.ts';
 import { canonical } from '../handler/access.ts';
 import { mostBytes, redacted } from './change.ts';
 
-/** The endpoint of an attempt, with the path of the route; without parameters if a segment has a broken escape. @internal */
+/** The endpoint of an attempt, with the path of the route. No parameters if a segment has a broken escape. @internal */
 export interface Place extends AuditedRoute {
   /** The values of the parameters of the path, such as `:name`. */
   readonly parameters: PathParameters | undefined;

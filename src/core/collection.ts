@@ -219,11 +219,6 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
       );
   }
 
-  // A tag for Vitest, which prints a similar copy of every object without a tag.
-  get [Symbol.toStringTag](): string {
-    return printedName;
-  }
-
   [inspectMethod](): string {
     const names = this.range(0, maxNamesPrinted).map(({ name }) => name);
     return inspectList(printedName, this.size, names);

@@ -5,7 +5,7 @@ import type { Context } from '../core/decision.ts';
 import { copyJson } from '../json/copy.ts';
 import { refused } from '../core/decision.ts';
 import { assertMembers } from '../core/member.ts';
-import { membership, namedResources, type Decision } from './index.ts';
+import { membership, namedResources, type Decision, type Effect } from './index.ts';
 import type { GatewayDocument } from './document.ts';
 import type { NamedResources } from './shared/kind.ts';
 import { assertName, linkOfCollection, lookUp } from './shared/look-up.ts';
@@ -13,8 +13,11 @@ import type { DeletionOptions } from './shared/membership.ts';
 import { valueLimits } from './shared/settings.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
 
+/** The collection of a kind that has an effect for its creation. @internal */
+type CollectionOf<Type> = Type extends `${infer Kind}.create` ? `${Kind}s` : never;
+
 /** A collection whose resources can be created and deleted. @internal */
-type Configured = 'services' | 'servers' | 'monitors' | 'filters';
+type Configured = Extract<keyof GatewayDocument, CollectionOf<Effect['type']>>;
 
 /** The definition of a resource: its entry in a gateway document. @internal */
 type DefinitionOf<C extends Configured> = NonNullable<GatewayDocument[C]>[number];
@@ -113,6 +116,6 @@ function assertDeletionOptions(options: DeletionOptions): void {
 function named(collection: string): NamedResources<Snapshot> {
   const found = namedResources.find((each) => each.collection === collection && each.adoption !== undefined);
   if (found === undefined)
-    throw new TypeError('The collection must be services, servers, monitors or filters');
+    throw new TypeError('The collection must be one that a gateway document configures');
   return found;
 }

@@ -1,30 +1,26 @@
 /**
  * Attempts: collects what becomes known about one attempt to change something, and makes the audit record at its end.
  */
-import { encodeSegment } from '../../core/link.ts';
+import { isTrusted } from '../../core/decision.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { DecidedAction, Route } from '../../http/route.ts';
 import type { Json } from '../../json/value.ts';
-import type { AuditedRoute, HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
+import type { HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
 import { cut, type Problem } from '../../problem.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 import type { Execution } from '../command/execution.ts';
-import { canonical } from '../handler/access.ts';
 import type { Command } from '../command/flight.ts';
 import type { Acceptance, CommandRequest, CommandWatch } from '../command/turn.ts';
 import { isText } from '../host/check.ts';
 import { longestName } from '../limits.ts';
 import { formatMark, type Mark } from '../plan/mark.ts';
-import type { AuditEntry } from './audit-log.ts';
-import { askedChange, decidedChange, toldChange } from './change.ts';
+import { askedChange, builtChange, decidedChange, toldChange } from './change.ts';
+import { longestPath, type Place, type WriteEntry } from './record.ts';
 import type { StrangerEntry } from './stranger.ts';
 
-type WriteEntry = Extract<AuditEntry, { readonly kind: 'write' }>;
-
-/** The members of a record that are known before the outcome. */
-type Facts = Partial<
-  Pick<WriteRecord, 'actor' | 'peer' | 'route' | 'call' | 'resources' | 'mark' | 'command' | 'change'>
->;
+/** The members of an entry that are known before the outcome. */
+type Fact = 'actor' | 'peer' | 'place' | 'call' | 'resources' | 'mark' | 'command' | 'change' | 'decided';
+type Facts = { -readonly [F in Fact]?: WriteEntry[F] };
 
 /** The end of an attempt. */
 type Ending = Pick<WriteRecord, 'outcome' | 'code' | 'revision' | 'closed'>;
@@ -51,16 +47,13 @@ export interface Target {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** Longest path in a record, in UTF-16 code units. @internal */
-export const longestPath = 1024;
-
 /** The largest number of resources in a record. @internal */
 export const mostResources = 100;
 
 /** One attempt to change something. @internal */
 export class Attempt implements CommandWatch {
   readonly #log: AttemptLog;
-  readonly #facts: Facts = {};
+  readonly #facts: Facts;
   readonly #request: AdminRequest | undefined;
   /** Whether the caller is known, or nobody has to log in. */
   #isIdentified = false;
@@ -81,23 +74,21 @@ export class Attempt implements CommandWatch {
   constructor(log: AttemptLog, request?: AdminRequest, target?: Target, mark?: Mark) {
     this.#log = log;
     this.#request = request;
-    this.#know({
-      ...peerOf(request),
-      ...(target && { route: routeOf(target) }),
-      ...(mark && { mark: formatMark(mark) }),
-    });
+    this.#facts = peerOf(request);
+    if (target !== undefined) this.#facts.place = placeOf(target);
+    if (mark !== undefined) this.#facts.mark = formatMark(mark);
   }
 
   /** Takes a call of the host. */
   call(call: 'execute' | 'abandon', actor: string | undefined): void {
-    this.#know({ call });
+    this.#facts.call = call;
     this.identify(actor === undefined ? undefined : { name: actor });
   }
 
   /** Takes the caller; `undefined` if nobody has to log in. */
   identify(principal: Principal | undefined): void {
     this.#isIdentified = true;
-    if (principal !== undefined) this.#know({ actor: cut(principal.name, longestName) });
+    if (principal !== undefined) this.#facts.actor = cut(principal.name, longestName);
   }
 
   /** Takes the body of the request, whose form was checked. */
@@ -108,7 +99,7 @@ export class Attempt implements CommandWatch {
   /** Takes an action that is done, with its operations. */
   act({ outcome, patch = [] }: Pick<DoneAction, 'outcome' | 'patch'>): void {
     this.#done = outcome;
-    if (patch.length > 0) this.#know({ change: [{ operations: patch as unknown as Json }] });
+    if (patch.length > 0) this.#facts.change = [{ operations: patch as unknown as Json }];
   }
 
   /** Takes the end of an attempt at an endpoint of the host, in the words of the host. */
@@ -116,9 +107,9 @@ export class Attempt implements CommandWatch {
     { outcome, code, resources, change }: Omit<HostAttempt, 'request' | 'principal'>,
     isSecret: (name: string) => boolean,
   ): void {
-    this.#told = { outcome, ...(code === undefined ? {} : { code: cut(code, longestName) as typeof code }) };
+    this.#told = { outcome, ...(code && { code: cut(code, longestName) as typeof code }) };
     if (resources !== undefined) this.decided(resources.map((link) => cut(link, longestPath)));
-    if (change !== undefined) this.#know({ change: toldChange(change, isSecret) });
+    if (change !== undefined) this.#facts.change = toldChange(change, isSecret);
   }
 
   /** Executes a command, and takes the result. */
@@ -128,7 +119,7 @@ export class Attempt implements CommandWatch {
 
   /** Takes the result about a command that began before. */
   conclude(command: string, execution: Execution): void {
-    this.#know({ command: cut(command, longestName) });
+    this.#facts.command = cut(command, longestName);
     this.#execution = execution;
   }
 
@@ -146,11 +137,14 @@ export class Attempt implements CommandWatch {
 
   decided(resources: readonly string[]): void {
     // A decision that the host has built can contain anything.
-    this.#know({ resources: resources.filter(isText).slice(0, mostResources) });
+    this.#facts.resources = resources.filter(isText).slice(0, mostResources);
   }
 
   begun({ id }: Command, decision: Acceptance, first: readonly AdminEvent[]): void {
-    this.#know({ command: id, change: decidedChange(decision, first) });
+    this.#facts.command = id;
+    // Only the library is known to leave no secret in plain text in its events.
+    if (isTrusted(decision)) this.#facts.decided = decidedChange(decision, first);
+    else this.#facts.change = builtChange(decision, first);
     this.#body = null;
   }
 
@@ -183,7 +177,7 @@ export class Attempt implements CommandWatch {
       return;
     }
     const entry = this.#entry({ outcome: 'refused', code, revision: this.#log.revision() });
-    this.#log.countStranger(`${code} ${this.#facts.route?.id ?? ''}`, { ...entry, count: 1 });
+    this.#log.countStranger(`${code} ${this.#facts.place?.id ?? ''}`, { ...entry, count: 1 });
   }
 
   /** Leaves the second record of a command whose outcome was unknown. */
@@ -208,7 +202,7 @@ export class Attempt implements CommandWatch {
     if (outcome === 'accepted') {
       const { snapshot, closed } = execution;
       const isAny = closed.sessions + closed.connections > 0;
-      return { outcome, revision: snapshot.revision, ...(isAny ? { closed } : {}) };
+      return { outcome, revision: snapshot.revision, ...(isAny && { closed }) };
     }
     const revision = this.#log.revision();
     if (outcome === 'unchanged') return { outcome, revision };
@@ -217,21 +211,9 @@ export class Attempt implements CommandWatch {
     return { outcome, code: isText(code) ? (code as Problem['code']) : 'internal', revision };
   }
 
-  #entry({ outcome, code, revision, closed }: Ending): WriteEntry {
+  #entry(ending: Ending): WriteEntry {
     const { change = orNone(askedChange(this.#body)), ...before } = this.#facts;
-    return {
-      kind: 'write',
-      ...before,
-      outcome,
-      ...(code === undefined ? {} : { code }),
-      revision,
-      ...(closed === undefined ? {} : { closed }),
-      ...(change === undefined ? {} : { change }),
-    };
-  }
-
-  #know(facts: Facts): void {
-    Object.assign(this.#facts, facts);
+    return { kind: 'write', ...before, ...ending, ...(change && { change }) };
   }
 }
 
@@ -253,11 +235,6 @@ function peerOf(request: AdminRequest | undefined): Pick<Facts, 'peer'> {
   return request?.peer === undefined ? {} : { peer: cut(request.peer, longestName) };
 }
 
-function routeOf({ route: { id, method, path }, parameters }: Target): AuditedRoute {
-  const names = parameters === undefined ? {} : canonical(parameters);
-  const segments = path.split('/').map((segment) => {
-    const name = segment.startsWith(':') ? names[segment.slice(1)] : undefined;
-    return name === undefined ? segment : encodeSegment(name);
-  });
-  return { id, method, path: cut(segments.join('/'), longestPath) };
+function placeOf({ route: { id, method, path }, parameters }: Target): Place {
+  return { id, method, path, parameters };
 }

@@ -1,11 +1,10 @@
 /**
  * The audit log: gives records their ids, keeps the last records for any number of readers, and lets readers resume.
  */
-import { formatInstant } from '../../core/time.ts';
-import { deepFreeze, sizeOf, type Json } from '../../json/value.ts';
 import type { AuditGap, AuditRecord } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
 import { BoundedLog, type LogView, type Start } from '../read/bounded-log.ts';
+import { LateRecord, type AuditEntry } from './record.ts';
 
 /**
  * The options of {@link Admin.audit}.
@@ -19,13 +18,8 @@ export interface AuditReadOptions {
   readonly signal?: AbortSignal;
 }
 
-type WithoutHead<R> = R extends AuditRecord ? Omit<R, 'id' | 'time'> : never;
-
-/** A record before it has an id and a time. @internal */
-export type AuditEntry = WithoutHead<AuditRecord>;
-
-const view: LogView<AuditRecord, AuditRecord | AuditGap> = {
-  show: (record) => record,
+const view: LogView<LateRecord, AuditRecord | AuditGap> = {
+  show: ({ record }) => record,
   gap: (next, missed) => ({
     kind: 'gap',
     ...(next === undefined ? {} : { next: next.id }),
@@ -35,7 +29,7 @@ const view: LogView<AuditRecord, AuditRecord | AuditGap> = {
 
 /** Keeps the last records. @internal */
 export class AuditLog {
-  readonly #log: BoundedLog<AuditRecord>;
+  readonly #log: BoundedLog<LateRecord>;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #life: string;
 
@@ -44,18 +38,17 @@ export class AuditLog {
    * @param life - a text that no other life has, so that no id is used twice
    */
   constructor(capacity: number, life: string, clock: Pick<Clock, 'now'>) {
-    this.#log = new BoundedLog(capacity, (record, most) => sizeOf(record as unknown as Json, most));
+    this.#log = new BoundedLog(capacity, (kept, most) => kept.size(most));
     this.#life = life;
     this.#clock = clock;
   }
 
-  /** Makes a record of an entry, and appends the record. */
-  append({ kind, ...members }: AuditEntry): AuditRecord {
+  /** Appends the record of an entry. */
+  append(entry: AuditEntry): LateRecord {
     const id = `${this.#life}.${String(this.#log.count + 1)}`;
-    const time = formatInstant(this.#clock.now());
-    const record = deepFreeze({ kind, id, time, ...members } as AuditRecord);
-    this.#log.append([record]);
-    return record;
+    const kept = new LateRecord(id, this.#clock.now(), entry);
+    this.#log.append([kept]);
+    return kept;
   }
 
   /** @throws RangeError when `after` is not the id of a record */

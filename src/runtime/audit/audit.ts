@@ -20,7 +20,8 @@ import {
   type Execute,
   type Target,
 } from './attempt.ts';
-import { AuditLog, type AuditEntry, type AuditReadOptions } from './audit-log.ts';
+import { AuditLog, type AuditReadOptions } from './audit-log.ts';
+import type { AuditEntry } from './record.ts';
 import { SinkQueue, type AuditOptions } from './sink-queue.ts';
 import { Strangers } from './stranger.ts';
 
@@ -153,8 +154,8 @@ export class Audit {
   /** Resolves when the caller of the attempt can be answered. A clock that fails loses the record, and not the answer. */
   async #keep(entry: AuditEntry): Promise<void> {
     try {
-      const record = this.#log.append(entry);
-      await this.#sink?.take(record);
+      const kept = this.#log.append(entry);
+      await this.#sink?.take(kept.record);
     } catch (error) {
       this.#onError(error);
     }

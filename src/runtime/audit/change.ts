@@ -4,7 +4,7 @@
  * A value is recorded only once a decision was accepted. Before that, a value can be a secret that somebody has typed
  * into the wrong field.
  */
-import { isTrusted, partsOf, type Changes } from '../../core/decision.ts';
+import { partsOf, type Changes } from '../../core/decision.ts';
 import { copyJson } from '../../json/copy.ts';
 import { isArray, isObject, setMember, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../../resources/index.ts';
@@ -15,11 +15,8 @@ export const mostBytes = 65_536;
 /** The largest number of items that are recorded of a larger change. @internal */
 export const mostItems = 100;
 
-/** The members of an event that the record has elsewhere, or that repeat `operations`. */
-const repeated: ReadonlySet<string> = new Set(['at', 'actor', 'undoes', 'command', 'before', 'after', 'inverse']);
-
 /**
- * Describes an accepted decision: an item for each event.
+ * Describes an accepted decision: an item for each event. The items have secrets as events have them: hashed or sealed.
  *
  * @param first - the events of the first part: a long teardown has one event in each part
  * @internal
@@ -27,18 +24,30 @@ const repeated: ReadonlySet<string> = new Set(['at', 'actor', 'undoes', 'command
 export function decidedChange(
   decision: Changes<AdminEvent, Effect>,
   first: readonly AdminEvent[],
-): readonly Json[] {
+): readonly JsonObject[] {
   const { count, items, heads } = partsOf<AdminEvent, Effect>(decision);
-  const events = isTrusted(decision) ? first : plain(first);
   const known = count === 1 ? undefined : items;
   const total = heads === undefined ? known : 'unknown';
-  return bounded(events.map((event) => described(event as JsonObject, total)));
+  return first.map((event) => described(event as unknown as JsonObject, total));
 }
 
-/** Events that the host has built can contain anything. Those that are no JSON are not described. */
-function plain(events: readonly AdminEvent[]): readonly object[] {
-  const copied = copyJson(events, { depth: 64 });
-  return copied.ok ? (copied.value as readonly object[]) : [];
+/**
+ * Describes a decision that the host has built. Its events can contain anything, secrets in plain text too. Events that are
+ * no JSON are not described.
+ *
+ * @internal
+ */
+export function builtChange(
+  decision: Changes<AdminEvent, Effect>,
+  first: readonly AdminEvent[],
+): readonly Json[] {
+  const copied = copyJson(first, { depth: 64 });
+  return copied.ok ? redacted(decidedChange(decision, copied.value as unknown as readonly AdminEvent[])) : [];
+}
+
+/** Gives items as a record has them: without secrets, and not too many. @internal */
+export function redacted(items: readonly JsonObject[]): readonly Json[] {
+  return bounded(redactSecrets(items) as readonly JsonObject[]);
 }
 
 /**
@@ -69,7 +78,7 @@ export function toldChange(
   isSecret: (name: string) => boolean,
 ): readonly Json[] {
   const isHidden = (name: string): boolean => namesOfSecrets.has(name) || isSecret(name);
-  return bounded(redactSecrets(withoutNamed(change, isHidden)) as readonly JsonObject[]);
+  return redacted(withoutNamed(change, isHidden) as readonly JsonObject[]);
 }
 
 /** A copy without the members that have certain names, at any depth, and without the values of operations on them. @internal */
@@ -91,11 +100,12 @@ function askedCommand({ method = '', path = '', body = null }: JsonObject): Json
 }
 
 function described(event: JsonObject, total: number | 'unknown' | undefined): JsonObject {
-  const members = pick(event, (name) => !repeated.has(name));
+  // The record has these members elsewhere, or `operations` says the same.
+  const { at, actor, undoes, command, before, after, inverse, ...members } = event;
   const { sessions, connections, ...rest } = members;
   const closed = [sessions, connections].find((list) => list !== undefined && isArray(list));
-  const shown = redactSecrets(closed === undefined ? members : rest) as JsonObject;
-  return closed === undefined || total === 'unknown' ? shown : { ...shown, count: total ?? closed.length };
+  if (closed === undefined) return members;
+  return total === 'unknown' ? rest : { ...rest, count: total ?? closed.length };
 }
 
 function withoutValue(operation: JsonObject): JsonObject {

@@ -5,7 +5,7 @@
  * with a count, and the number of peers that are remembered is bounded.
  */
 import type { Clock } from '../../ports/port.ts';
-import type { AuditEntry } from './audit-log.ts';
+import type { AuditEntry } from './record.ts';
 
 /** The entries that can stand for several attempts. @internal */
 export type StrangerEntry = Extract<AuditEntry, { readonly kind: 'write' | 'failed-log-in' }>;

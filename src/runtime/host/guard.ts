@@ -107,13 +107,9 @@ export function createErrorSink(onError?: (error: unknown) => unknown): (error: 
   };
 }
 
-/** Some runtimes have no console, and a host can replace the console. */
 function show(error: unknown): void {
-  try {
-    (globalThis as { readonly console?: Pick<Console, 'error'> }).console?.error(error);
-  } catch {
-    // There is no other place for the error.
-  }
+  // eslint-disable-next-line no-console -- without `onError`, there is no other place for the error
+  console.error(error);
 }
 
 /**
@@ -268,7 +264,7 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z');
  * - `now` throws a HostError if the function fails or gives a time that no document can contain, because times are written to
  *   disk.
  * - `sleep` never rejects: loops that nobody waits for sleep, such as those of heartbeats. The timers of the system take over
- *   a sleep that fails.
+ *   a sleep that fails: an end at once would answer a command as unknown before its deadline, and let the loops spin.
  * - `monotonic` gives NaN if the function fails: no log-in counts as verified a short time ago. Left out, `now` counts.
  *
  * @internal
@@ -307,7 +303,7 @@ const unmeasured = 'No duration was measured.';
 
 /**
  * Guards telemetry: gives `undefined` for a figure that cannot be shown, and the response shows the stored figure. `onError`
- * gets the first failure of each reader, because a list reads one figure for each entry.
+ * gets the first failure of each reader alone: a list reads a figure for each entry, and would report thousands.
  *
  * @internal
  */

@@ -451,7 +451,7 @@ export class IndexedSessionTable implements SessionTable {
     return this;
   }
 
-  // A getter for Jest, and a tag for Vitest; see IndexedCollection.
+  // A getter for Jest; see IndexedCollection.
   get toJSON(): () => Json {
     return () => {
       const { size, total, index } = this;
@@ -460,10 +460,6 @@ export class IndexedSessionTable implements SessionTable {
       const sessions = this.range(0, Infinity).map(shownSession);
       return { size, total, live, services, servers, sessions } as unknown as Json;
     };
-  }
-
-  get [Symbol.toStringTag](): string {
-    return printedName;
   }
 
   [inspectMethod](): string {

@@ -23,7 +23,6 @@ import {
   type Context,
   type Decision,
   type Effect,
-  type Filter,
   type Operation,
   type ServerStatusWord,
   type Snapshot,
@@ -94,15 +93,14 @@ function membershipEffects(snapshot: Snapshot, deletion: Transition): readonly A
 /** The deletions of all resources, those in use too, and of the first listener of each service. */
 function deletions(snapshot: Snapshot): readonly Transition[] {
   return [
-    ...(['services', 'servers', 'monitors', 'filters'] as const).flatMap((collection) => {
-      const resources: Iterable<{ readonly name: string }> = snapshot[collection];
-      return Array.from(
-        resources,
+    ...kindsOf(samples).flatMap((kind) =>
+      Array.from(
+        snapshot[`${kind}s`] as Iterable<{ readonly name: string }>,
         ({ name }): Transition =>
           (now, within) =>
-            deleteResource(now, collection, name, within),
-      );
-    }),
+            deleteResource(now, `${kind}s`, name, within),
+      ),
+    ),
     ...Array.from(snapshot.services).flatMap(({ name, listeners: [first] }): readonly Transition[] =>
       first === undefined ? [] : [(now, within) => deleteListener(now, name, first.name, within)],
     ),
@@ -110,6 +108,7 @@ function deletions(snapshot: Snapshot): readonly Transition[] {
 }
 
 function reversibleEffect(snapshot: Snapshot, [transition, later]: Transitions): readonly AuditedEffect[] {
+  if (transition === undefined) return [];
   const decision = transition(snapshot, context);
   if (decision.outcome !== 'accepted') return [];
   const { events, effects, next } = decision;
@@ -158,21 +157,64 @@ function effectsOf(decision: Decision): readonly Effect[] {
   return decision.outcome === 'accepted' ? decision.effects : [];
 }
 
-/** A transition, and a transition that may follow. */
-type Transitions = readonly [transition: Transition, later?: Transition];
+/** A transition, and a transition that may follow; empty if the resource has nothing to change. */
+type Transitions = readonly Transition[];
 
-function runningTransitions({ services, monitors }: Snapshot): readonly Transitions[] {
-  const transition = (run: typeof startService | typeof startMonitor, name: string): Transitions => [
-    (snapshot, within) => run(snapshot, name, within),
-  ];
-  return [
-    ...[...services]
-      .filter(({ settings }) => settings.drain === undefined)
-      .map(({ name, state }) => transition(state === 'started' ? stopService : startService, name)),
-    ...Array.from(monitors, ({ name, state }) =>
-      transition(state === 'started' ? stopMonitor : startMonitor, name),
-    ),
-  ];
+/** The kinds that have an effect with a verb: `service` has `service.start`. */
+type KindWith<Verb extends string, Type = Effect['type']> = Type extends `${infer Kind}.${Verb}`
+  ? Kind
+  : never;
+
+/** The resources of a kind. */
+type ResourceOf<Kind extends KindWith<'update'>> =
+  Snapshot[`${Kind}s`] extends Iterable<infer Resource> ? Resource : never;
+
+/** For each kind with settings: a change of a setting, and one of another setting. A missing kind does not compile. */
+const samples: { readonly [Kind in KindWith<'update'>]: (resource: ResourceOf<Kind>) => Transitions } = {
+  service: ({ name, settings }) => [
+    setting(patchService, name, '/max_connection', otherThan(settings.max_connection)),
+    setting(patchService, name, '/connection_timeout', otherThan(settings.connection_timeout)),
+  ],
+  server: ({ name, settings: { state, port = 0 } }) => [
+    setting(patchServer, name, '/state', toggled(state)),
+    setting(patchServer, name, '/port', (port % 65535) + 1),
+  ],
+  monitor: ({ name, settings: { monitor_interval: interval, connect_timeout: timeout } }) => [
+    setting(patchMonitor, name, '/monitor_interval', 1000 * otherThan(interval / 1000)),
+    setting(patchMonitor, name, '/connect_timeout', otherThan(timeout)),
+  ],
+  // The first two parameters that can be changed.
+  filter: ({ name, settings: { parameters } }) =>
+    Object.entries(parameters)
+      .filter(([, { configurable }]) => configurable)
+      .slice(0, 2)
+      .map(([parameter, { value }]) => {
+        const path = formatPointer(['parameters', parameter, 'value']);
+        return setting(patchFilter, name, path, value === '1' ? '2' : '1');
+      }),
+};
+
+type Run = (snapshot: Snapshot, name: string, within: Context) => Decision;
+
+/** The start and the stop of each kind that has them. A missing kind does not compile. */
+const runs: Readonly<Record<KindWith<'start'>, Readonly<Record<'start' | 'stop', Run>>>> = {
+  service: { start: startService, stop: stopService },
+  monitor: { start: startMonitor, stop: stopMonitor },
+};
+
+function kindsOf<Kind extends string>(table: Readonly<Record<Kind, unknown>>): readonly Kind[] {
+  return Object.keys(table) as Kind[];
+}
+
+function runningTransitions(snapshot: Snapshot): readonly Transitions[] {
+  return kindsOf(runs).flatMap((kind) =>
+    [...snapshot[`${kind}s`]]
+      .filter(({ settings }) => !('drain' in settings))
+      .map(({ name, state }) => {
+        const run = runs[kind][state === 'started' ? 'stop' : 'start'];
+        return [(now, within) => run(now, name, within)];
+      }),
+  );
 }
 
 /** The drains of a server in use and of a stopped service. The drain of a started service begins with a stop. */
@@ -199,55 +241,12 @@ export function isDrain(effect: Effect): boolean {
   return effect.before.drain === undefined && effect.after.drain !== undefined;
 }
 
-function patchTransitions({ services, servers, monitors, filters }: Snapshot): readonly Transitions[] {
-  return [
-    ...Array.from(
-      services,
-      ({ name, settings }) =>
-        [
-          setting(patchService, name, '/max_connection', otherThan(settings.max_connection)),
-          setting(patchService, name, '/connection_timeout', otherThan(settings.connection_timeout)),
-        ] as const,
-    ),
-    ...Array.from(
-      servers,
-      ({ name, settings: { state, port = 0 } }) =>
-        [
-          setting(patchServer, name, '/state', toggled(state)),
-          setting(patchServer, name, '/port', (port % 65535) + 1),
-        ] as const,
-    ),
-    ...Array.from(
-      monitors,
-      ({ name, settings }) =>
-        [
-          setting(
-            patchMonitor,
-            name,
-            '/monitor_interval',
-            1000 * otherThan(settings.monitor_interval / 1000),
-          ),
-          setting(patchMonitor, name, '/connect_timeout', otherThan(settings.connect_timeout)),
-        ] as const,
-    ),
-    ...Array.from(filters).flatMap(parameterTransitions),
-  ];
-}
-
-/** Changes of the first two configurable parameters. */
-function parameterTransitions({ name, settings: { parameters } }: Filter): readonly Transitions[] {
-  const [transition, later] = Object.entries(parameters)
-    .filter(([, { configurable }]) => configurable)
-    .map(([parameter, { value }]) =>
-      setting(
-        patchFilter,
-        name,
-        formatPointer(['parameters', parameter, 'value']),
-        value === '1' ? '2' : '1',
-      ),
-    );
-  if (transition === undefined) return [];
-  return [later === undefined ? [transition] : [transition, later]];
+function patchTransitions(snapshot: Snapshot): readonly Transitions[] {
+  return kindsOf(samples).flatMap((kind) => {
+    // The sample takes resources of its kind. The compiler cannot derive that from the kind.
+    const sample: (resource: never) => Transitions = samples[kind];
+    return [...snapshot[`${kind}s`]].map((resource) => sample(resource as never));
+  });
 }
 
 /** The transition that sets a setting to a value. */

@@ -181,7 +181,10 @@ function changeOf({ before, after }: Update<object>): Change {
 /** The names of the optional members of a type. */
 type OptionalNames<T> = keyof { [K in keyof T as object extends Pick<T, K> ? K : never]: true };
 
-/** The settings that are left out while they have no value. Every other setting always has a value. */
+/**
+ * The settings that are left out while they have no value. Every other setting always has a value. A list, because the kit
+ * imports the public entry of the library alone, which has no tables of fields. A missing setting does not compile.
+ */
 const optionalSettings: Readonly<
   Record<OptionalNames<ServiceSettings & ServerSettings & MonitorSettings>, true>
 > = {

@@ -5,6 +5,7 @@ import {
   createSnapshot,
   nameKey,
   serverStatusWords,
+  type Effect,
   type Listener,
   type ServerStatusWord,
   type Session,
@@ -81,10 +82,16 @@ export interface ScriptedState {
   readonly flushes: number;
 }
 
-const collections = ['services', 'monitors', 'servers', 'filters'] as const;
+/** The collection of a kind that has an effect for its creation. */
+type CollectionOf<Type> = Type extends `${infer Kind}.create` ? `${Kind}s` : never;
 
 /** The parts of a gateway with named resources. @internal */
-export type Collection = (typeof collections)[number];
+export type Collection = Extract<keyof Snapshot, CollectionOf<Effect['type']>>;
+
+/** Every collection. A missing one does not compile. */
+const collections: Readonly<Record<Collection, true>> = {
+  ...{ services: true, monitors: true, servers: true, filters: true },
+};
 
 /** A session of a {@link LiveGateway}. @internal */
 export interface LiveSession extends Omit<ScriptedSession, 'connections'> {
@@ -152,8 +159,8 @@ export function thingFrom(
 }
 
 function byCollection<T>(partOf: (collection: Collection) => T): Record<Collection, T> {
-  const parts = collections.map((collection) => [collection, partOf(collection)] as const);
-  return Object.fromEntries(parts) as Record<Collection, T>;
+  const names = Object.keys(collections) as Collection[];
+  return Object.fromEntries(names.map((name) => [name, partOf(name)])) as Record<Collection, T>;
 }
 
 /** Settings with the words of a status, which servers have, as an object. @internal */

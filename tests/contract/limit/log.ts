@@ -13,7 +13,8 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { longestPath, mostResources } from '../../../src/runtime/audit/attempt.ts';
+import { mostResources } from '../../../src/runtime/audit/attempt.ts';
+import { longestPath } from '../../../src/runtime/audit/record.ts';
 import { longestName } from '../../../src/runtime/limits.ts';
 import { askedChange, mostBytes as mostChangeBytes, mostItems } from '../../../src/runtime/audit/change.ts';
 import { mostPeers, pauseMs, Strangers, type StrangerEntry } from '../../../src/runtime/audit/stranger.ts';

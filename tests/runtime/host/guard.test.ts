@@ -439,18 +439,4 @@ describe('onError', () => {
       );
     },
   );
-
-  it('may be left out where there is no console, and where the console throws', async () => {
-    shown.mockImplementation(() => {
-      throw broken;
-    });
-    await failTwice();
-    const before = Object.getOwnPropertyDescriptor(globalThis, 'console') ?? {};
-    Object.defineProperty(globalThis, 'console', { value: undefined, configurable: true, writable: true });
-    try {
-      await failTwice();
-    } finally {
-      Object.defineProperty(globalThis, 'console', before);
-    }
-  });
 });

@@ -57,7 +57,7 @@ export function assertText(value: unknown, argument: string): void {
   if (typeof value !== 'string') throw new TypeError(`${argument} must be a string`);
 }
 
-/** @throws TypeError if an argument is not an object; a function is none, and a list is one @internal */
+/** @throws TypeError unless an argument is an object or an array @internal */
 export function assertObject(value: unknown, argument: string): void {
   if (typeof value !== 'object' || value === null) throw new TypeError(`${argument} must be an object`);
 }

@@ -340,7 +340,7 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets
- * @throws TypeError if a part of the value contains itself
+ * @throws TypeError if the value is circular
  *
  * @example
  * ```ts

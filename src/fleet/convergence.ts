@@ -271,7 +271,7 @@ export class Convergence {
     const onKept = (resources: readonly string[]): void => {
       this.#followLists(link, resources);
     };
-    return { transition, journal: followingJournal(() => fold, onKept) };
+    return { transition, isDecided: true, journal: followingJournal(() => fold, onKept) };
   }
 }
 

@@ -11,7 +11,7 @@ import type { PostgresHost } from './connection.ts';
  * The options of `openPostgresStore`. What is left out of the log-in comes from the environment, such as `PGHOST` and
  * `PGPASSWORD`, as with every program that uses `pg`.
  *
- * @public
+ * @beta
  */
 export interface PostgresStoreOptions {
   /** Names the fleet: 1 to 40 letters, digits, "-" and "_"; `gateway` by default. Each fleet of a schema has its own name. */

@@ -10,7 +10,7 @@ import { BoundedLog, type LogView, type Start } from '../read/bounded-log.ts';
 /**
  * The options of {@link Admin.audit}.
  *
- * @public
+ * @beta
  */
 export interface AuditReadOptions {
   /** Id of the last record that the reader has processed. If left out, reading starts with the next new record. */

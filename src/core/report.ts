@@ -164,8 +164,9 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   return { events: deepFreeze(isList(follows) ? follows : [follows]) };
 }
 
-function isList<E>(events: E | readonly E[]): events is readonly E[] {
-  return Array.isArray(events);
+/** Whether a value is a list, of one value or a list of them. @internal */
+export function isList<E>(value: E | readonly E[]): value is readonly E[] {
+  return Array.isArray(value);
 }
 
 function faulty(

@@ -23,8 +23,8 @@ export interface Stage {
 export type ActingStage = Required<Stage>;
 
 /**
- * Stages that settle together, as one revision. Answers and stored records call a group a part of its command. A part of a
- * decision (see `core/decision.ts`) is something else: it has one group, or several.
+ * Stages that settle together, as one revision. Answers and stored records call a group a part of its command. A part
+ * of a decision (see `core/decision.ts`) is something else: it has one group, or several.
  *
  * @internal
  */

@@ -5,10 +5,10 @@
  * a busy command in flight, or to a command that arrived earlier and still waits. Effects on different resources
  * therefore overlap. The state of every command in flight is in one table in this file.
  *
- * This class and the writer call each other in this order: `wait` queues the command; at its turn, `decide` of the writer
- * decides it, and `begin` of the writer makes its flight and its work; `hold` puts the flight into the table, and starts the
- * work. The work resolves the promise of the caller. If others have overruled the decision, the work calls `putBack`, and the
- * command is decided again.
+ * This class and the writer call each other in this order: `wait` queues the command; at its turn, `decide` of the
+ * writer decides it, and `begin` of the writer makes its flight and its work; `hold` puts the flight into the table,
+ * and starts the work. The work resolves the promise of the caller. If others have overruled the decision, the work
+ * calls `putBack`, and the command is decided again.
  */
 import type { Accepted } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
@@ -334,8 +334,8 @@ export class Turns {
   }
 
   /**
-   * Whether a command must wait for another one that uses one of its resources. A command that was decided elsewhere passes
-   * the commands in the queue, which may wait for the coordinator.
+   * Whether a command must wait for another one that uses one of its resources. A command that was decided elsewhere
+   * passes the commands in the queue, which may wait for the coordinator.
    */
   #mustWait(waiting: Waiting, keys: readonly string[]): boolean {
     const passes = waiting.request.isDecided === true;

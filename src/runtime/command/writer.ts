@@ -227,8 +227,8 @@ export class Writer {
   }
 
   /**
-   * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command that was
-   * decided elsewhere.
+   * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command that
+   * was decided elsewhere.
    */
   #decideUnmarked(
     request: CommandRequest,
@@ -305,8 +305,9 @@ export class Writer {
   }
 
   /**
-   * Makes `next` the current snapshot, and publishes the events that led to it. Adds `service.drained` and `server.drained`,
-   * which no journal has: they follow from the sessions and connections, which the host reports again after a restart.
+   * Makes `next` the current snapshot, and publishes the events that led to it. Adds `service.drained` and
+   * `server.drained`, which no journal has: they follow from the sessions and connections, which the host reports again
+   * after a restart.
    */
   #record(next: Snapshot, events: readonly AdminEvent[]): void {
     const before = this.#snapshot;

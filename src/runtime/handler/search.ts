@@ -1,6 +1,6 @@
 /**
- * Searches: reads through a list for the elements that meet criteria without an index, a piece in each turn of the event
- * loop.
+ * Searches: reads through a list for the elements that meet criteria without an index, a piece in each turn of the
+ * event loop.
  */
 import type { Listing, Search } from '../../http/route.ts';
 import { nextTurn } from '../../ports/system-clock.ts';

@@ -1,5 +1,5 @@
 /**
- * The present, in components that show how old something is.
+ * The clock of the page, for components that show the age of a value.
  */
 import { useEffect, useState } from 'preact/hooks';
 

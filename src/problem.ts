@@ -263,7 +263,7 @@ export function hostProblem(
     );
   // Hosts without types also call this function.
   const { status, title, detail } = Object(details) as { readonly [name: string]: unknown };
-  if (!isText(title) || !isText(detail))
+  if (!isFilled(title) || !isFilled(detail))
     throw new TypeError('The title and the detail of a hostProblem must be texts that are not empty');
   if (!isHostStatus(status)) throw new RangeError('The status of a hostProblem must be 409 or 422');
   return Object.freeze(headOf(code, { status, title }, detail));
@@ -284,7 +284,7 @@ function isHostStatus(status: unknown): status is 409 | 422 {
   return status === 409 || status === 422;
 }
 
-function isText(text: unknown): text is string {
+function isFilled(text: unknown): text is string {
   return typeof text === 'string' && text !== '';
 }
 
@@ -298,7 +298,7 @@ function isText(text: unknown): text is string {
 export function parseProblem(value: unknown): Problem | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { code, status, title, detail, errors } = value as { readonly [name: string]: unknown };
-  if (!isText(detail) || !isText(title)) return undefined;
+  if (!isFilled(detail) || !isFilled(title)) return undefined;
   if (isHostProblemCode(code))
     return isHostStatus(status) ? hostProblem(code, { status, title, detail }) : undefined;
   if (!isProblemCode(code) || status !== problemTable[code].status) return undefined;

@@ -1,5 +1,5 @@
 /**
- * `events` and `watch`: what happens, as it happens.
+ * The commands that use the event stream: `events` and `watch`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

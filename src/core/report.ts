@@ -90,7 +90,7 @@ export interface CrossingHooks {
    * Gets each report of the whole of an aspect. If the function gives true, a contradiction of the report is no fault yet,
    * because the report is folded again later.
    */
-  readonly note?: (this: void, report: CrossingReport) => boolean;
+  readonly hold?: (this: void, report: CrossingReport) => boolean;
   /** Whether a resource was deleted a moment ago, so that a report about it is only late. */
   readonly isGone?: (this: void, link: string) => boolean;
 }
@@ -133,7 +133,7 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   table: ReportTable<S, O, E>,
   snapshot: S,
   reported: unknown,
-  { position, at, crossing: { note, isGone } }: Interpreting,
+  { position, at, crossing: { hold, isGone } }: Interpreting,
 ): { readonly events: readonly E[] } | { readonly faults: readonly Fault[] } {
   // A copy is made first: a value from the host may change, or throw, while it is read.
   const json = copyJson(reported, { depth: 8 });
@@ -153,7 +153,7 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   if (!parsed.ok) return { faults: parsed.faults };
   const link = row.whole?.resource(parsed.value);
   const aspect = row.whole?.aspect ?? '';
-  const comesAgain = link !== undefined && note?.({ link, aspect, report: deepFreeze(report) }) === true;
+  const comesAgain = link !== undefined && hold?.({ link, aspect, report: deepFreeze(report) }) === true;
   const follows = row.event(snapshot, parsed.value, at);
   if (follows === undefined) return { events: [] };
   if ('contradiction' in follows) {
@@ -164,8 +164,9 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   return { events: deepFreeze(isList(follows) ? follows : [follows]) };
 }
 
-function isList<E>(events: E | readonly E[]): events is readonly E[] {
-  return Array.isArray(events);
+/** Whether a value is a list, of one value or a list of them. @internal */
+export function isList<E>(value: E | readonly E[]): value is readonly E[] {
+  return Array.isArray(value);
 }
 
 function faulty(

@@ -129,9 +129,7 @@ export function createRedactor(secrets: readonly SecretName[]): (value: Json | o
         continue;
       }
       if (open.has(next.source))
-        throw new TypeError(
-          'redactSecrets takes JSON, and the value is none: a part of the value contains itself',
-        );
+        throw new TypeError('redactSecrets: the value is circular, so it is not JSON');
       open.add(next.source);
       pending.push({ left: next.source });
       copyMembers(next, names, pending);

@@ -13,7 +13,7 @@ import { followResource, namedResources, type Transition } from '../resources/in
 import { stopService, type Service } from '../resources/service.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
-import { backoff, type Pauses } from '../runtime/host/backoff.ts';
+import { backoff, tryPauses } from '../runtime/host/backoff.ts';
 import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
 import { evolving, type Fold } from '../runtime/journal/log.ts';
@@ -58,9 +58,6 @@ const gatewayCodes: ReadonlySet<string> = new Set([
   'outcome-unknown',
   'not-supported',
 ] satisfies ProblemCode[]);
-
-/** The pauses between two tries to follow a resource. */
-const tryPauses: Pauses = { firstMs: 1000, longestMs: 60_000 };
 
 /** A resource on the way to what the fleet has. */
 interface Row {
@@ -271,7 +268,7 @@ export class Convergence {
     const onKept = (resources: readonly string[]): void => {
       this.#followLists(link, resources);
     };
-    return { transition, journal: followingJournal(() => fold, onKept) };
+    return { transition, isDecided: true, journal: followingJournal(() => fold, onKept) };
   }
 }
 

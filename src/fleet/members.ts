@@ -1,9 +1,9 @@
 /**
- * Members: what the nodes of a fleet say of themselves, and which of them are silent.
+ * Members: the announcements of the nodes of a fleet, and which nodes are silent.
  *
- * Each node increments a heartbeat once a second. A node whose heartbeat has not changed for `leaseMs` counts as dead. Only
- * seconds count in which the observer itself has reached the store, so an outage of the store makes no node dead. Clocks of
- * two machines are never compared.
+ * Each node increments a heartbeat once a second. A node whose heartbeat has not changed for `leaseMs` counts as dead.
+ * A second counts only if the observer itself has reached the store, so an outage of the store makes no node dead. Each
+ * node measures with its own clock, and never compares its clock with that of another machine.
  */
 import * as z from 'zod/mini';
 

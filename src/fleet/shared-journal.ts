@@ -1,6 +1,8 @@
 /**
- * The shared journal: stores the records of one node in the log that the nodes share, and makes the other calls to
- * the log in turn.
+ * The shared journal of one node: stores the records of the node in the log that all nodes share.
+ *
+ * One queue orders all calls to the log: records, reads of what others have appended, and other calls. One call runs at
+ * a time. Events that concern only this node, such as closed sessions, stay in memory.
  */
 import type { Outage } from '../runtime/host/outbox.ts';
 import { eventTable } from '../resources/index.ts';

@@ -52,12 +52,17 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @throws TypeError if an argument is not a string @internal */
-export function assertText(value: unknown, argument: string): void {
-  if (typeof value !== 'string') throw new TypeError(`${argument} must be a string`);
+/** Whether a value is a string. @internal */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
-/** @throws TypeError if an argument is not an object; a function is none, and a list is one @internal */
+/** @throws TypeError if an argument is not a string @internal */
+export function assertText(value: unknown, argument: string): void {
+  if (!isText(value)) throw new TypeError(`${argument} must be a string`);
+}
+
+/** @throws TypeError unless an argument is an object or an array @internal */
 export function assertObject(value: unknown, argument: string): void {
   if (typeof value !== 'object' || value === null) throw new TypeError(`${argument} must be an object`);
 }

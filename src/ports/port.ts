@@ -251,7 +251,7 @@ export interface ConfigurationStore {
  * `compact` is a step of the same order, with a position of its own. The library makes one call at a time, except for
  * `changed` and `announce`.
  *
- * @public
+ * @beta
  */
 export interface SharedStore extends ConfigurationStore {
   /**
@@ -288,7 +288,7 @@ export interface SharedStore extends ConfigurationStore {
 /**
  * What one call has added to a shared store.
  *
- * @public
+ * @beta
  */
 export interface LogStep {
   /** The records that the call appended, in order; none if the call was a compaction. */
@@ -304,7 +304,7 @@ export interface LogStep {
  * others after them, with growing pauses, until `append` resolves. A sink that may have kept a part of a failed call
  * recognises the records by their `id`, and keeps each one once.
  *
- * @public
+ * @beta
  */
 export interface AuditSink {
   /**

@@ -18,7 +18,7 @@ import {
 } from '../core/decision.ts';
 import { secretNames, type Fields } from '../core/field.ts';
 import { assertMembers } from '../core/member.ts';
-import { foldReports, type CrossingHooks, type ReportTable } from '../core/report.ts';
+import { foldReports, isList, type CrossingHooks, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { ProbeRoute, ResourceRoute, Route, SequenceRoute, StreamRoute } from '../http/route.ts';
@@ -340,7 +340,7 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets
- * @throws TypeError if a part of the value contains itself
+ * @throws TypeError if the value is circular
  *
  * @example
  * ```ts
@@ -717,8 +717,4 @@ export interface AppliedReports {
   readonly events: readonly AdminEvent[];
   /** Faults of the reports that are malformed or contradict the snapshot. Such reports change nothing. */
   readonly faults: readonly Fault[];
-}
-
-function isList(report: unknown): report is readonly unknown[] {
-  return Array.isArray(report);
 }

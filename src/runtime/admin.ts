@@ -1,5 +1,6 @@
 /**
- * The public types of a running administration interface: its options and its methods.
+ * The public types of a running administration interface: its options and its methods. `assembly.ts` makes the
+ * interface, for `createAdmin`, `openAdmin` and `openFleet`.
  */
 import type {
   Authenticate,

@@ -99,14 +99,14 @@ interface OpenedBeginning extends Beginning {
 export async function start(options: CompleteOptions, beginning: OpenedBeginning): Promise<Admin> {
   const { instruments, snapshot: given, onDifferences } = options;
   const { journal, coordinator, unsettled, adopt } = beginning;
-  // Read now: the history forgets a command at its settlement.
+  // Read now: `unsettled` is live, and forgets a command at its settlement.
   const recovered = unsettled.open.length + unsettled.abandoned.length;
-  const { admin, writer, drains } = assemble(options, withoutReports(options, beginning));
+  const { admin, writer, drains } = assemble(options, awaitingReports(options, beginning));
   try {
     await writer.recover(unsettled);
     if (journal.outage !== undefined) throw journal.outage.error;
     await coordinator?.begin();
-    if (adopt !== undefined) await adoptGiven(adopt, writer, beginning, options);
+    if (adopt !== undefined) await adoptGiven(adopt, writer, options);
   } catch (error) {
     await admin.close();
     throw error;
@@ -121,7 +121,7 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
 }
 
 /** Of a gateway that can drain, nothing counts as drained before it has reported everything that is open. */
-function withoutReports(
+function awaitingReports(
   { gateway: { supports = [] } }: CompleteOptions,
   beginning: OpenedBeginning,
 ): OpenedBeginning {
@@ -133,11 +133,10 @@ function withoutReports(
 async function adoptGiven(
   transition: Transition,
   writer: Writer,
-  { journal }: Pick<OpenedBeginning, 'journal'>,
   { onError }: Pick<CompleteOptions, 'onError'>,
 ): Promise<void> {
-  // With a journal of its own, the host has no say: the host has asked for it.
-  const execution = await writer.execute({ transition, journal });
+  // The host has asked for the document, so the veto and the limits of the host do not apply.
+  const execution = await writer.execute({ transition, isDecided: true });
   if (execution.outcome !== 'refused' && execution.outcome !== 'unknown') return;
   onError(new Error(`The given document was not adopted. ${execution.problem.detail}`));
 }

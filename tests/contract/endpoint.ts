@@ -150,7 +150,7 @@ const service: readonly Endpoint[] = [
     subject: 'My-Service',
     body: {
       type: 'application/json',
-      json: { name: 'Added Listener', protocol: 'pgclient', address: '0.0.0.0', port: 4011 },
+      json: { name: 'Added Listener', protocol: 'pgclient', address: '127.0.0.1', port: 4011 },
     },
     ours: true,
   },
@@ -221,7 +221,7 @@ const service: readonly Endpoint[] = [
       servers: ['/servers/DB-Server-2'],
       filters: ['/filters/Query-Log'],
       user: 'service_user',
-      listeners: [{ name: 'New Listener', protocol: 'pgclient', address: '0.0.0.0', port: 4010 }],
+      listeners: [{ name: 'New Listener', protocol: 'pgclient', address: '127.0.0.1', port: 4010 }],
     },
     'Spare-Service',
   ),

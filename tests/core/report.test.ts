@@ -92,7 +92,7 @@ describe('foldReports', () => {
     ] as const) {
       const passed: unknown[] = [];
       const { next } = foldReports({ reports: table, events }, dark, [on], 9, {
-        note(crossing) {
+        hold(crossing) {
           passed.push(crossing);
           return false;
         },
@@ -107,7 +107,7 @@ describe('foldReports', () => {
     };
     const sun: Seen = { type: 'lamp.seen', lamp: 'sun', on: true };
     const faultsWhen = (isTaken: boolean): number =>
-      foldReports({ reports: whole, events }, dark, [sun], 9, { note: () => isTaken }).faults.length;
+      foldReports({ reports: whole, events }, dark, [sun], 9, { hold: () => isTaken }).faults.length;
     expect([faultsWhen(false), faultsWhen(true)]).toEqual([1, 0]);
     // Without the function, no report is taken up again.
     expect(foldReports({ reports: whole, events }, dark, [sun], 9).faults).toHaveLength(1);

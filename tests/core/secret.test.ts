@@ -57,7 +57,9 @@ describe('redactSecrets', () => {
     list.push([list]);
     for (const value of [cycle, [cycle], list]) {
       expect(() => redactSecrets(value as Json)).toThrow(TypeError);
-      expect(() => redactSecrets(value as Json)).toThrow('a part of the value contains itself');
+      expect(() => redactSecrets(value as Json)).toThrow(
+        'redactSecrets: the value is circular, so it is not JSON',
+      );
     }
   });
 

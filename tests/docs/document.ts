@@ -103,7 +103,7 @@ const complete: GatewayDocument = {
         {
           name: 'Sales Listener',
           protocol: 'pgclient',
-          address: '0.0.0.0',
+          address: '127.0.0.1',
           port: 4006,
           ssl: 'required',
           ssl_cert: '/etc/gateway/cert.pem',

@@ -114,7 +114,7 @@ export const sampleDocument: GatewayDocument = {
       max_connection: 100,
       strip_db_esc: true,
       listeners: [
-        { name: 'My Listener', protocol: 'pgclient', address: '0.0.0.0', port: 4006 },
+        { name: 'My Listener', protocol: 'pgclient', address: '127.0.0.1', port: 4006 },
         {
           name: 'Secure Listener',
           protocol: 'pgclient',

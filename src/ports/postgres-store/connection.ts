@@ -10,7 +10,7 @@ import { assertKept, keptColumn } from './durability.ts';
 /**
  * The address of a PostgreSQL server.
  *
- * @public
+ * @beta
  */
 export interface PostgresHost {
   /** A name, an IP address, or the directory of a Unix socket. */

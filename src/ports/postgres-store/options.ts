@@ -5,13 +5,14 @@
 import type { ConnectionOptions } from 'node:tls';
 
 import { assertMembers } from '../../core/member.ts';
+import { isContainer, isText, type Json } from '../../json/value.ts';
 import type { PostgresHost } from './connection.ts';
 
 /**
  * The options of `openPostgresStore`. What is left out of the log-in comes from the environment, such as `PGHOST` and
  * `PGPASSWORD`, as with every program that uses `pg`.
  *
- * @public
+ * @beta
  */
 export interface PostgresStoreOptions {
   /** Names the fleet: 1 to 40 letters, digits, "-" and "_"; `gateway` by default. Each fleet of a schema has its own name. */
@@ -59,7 +60,7 @@ const checks: Readonly<
     'a string, or a function that gives one',
   ],
   ssl: [
-    (value) => typeof value === 'boolean' || isObject(value),
+    (value) => typeof value === 'boolean' || isContainer(value as Json),
     'true, false, or the options of tls.connect',
   ],
   connectTimeoutMs: [isTimeout, 'a whole number of milliseconds, from 1 on'],
@@ -83,14 +84,6 @@ export function assertPostgresOptions(options: PostgresStoreOptions): void {
     throw new TypeError('The environment variable PGHOST must be the name of a server, not a URL');
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
-}
-
 function isCluster(value: unknown): boolean {
   return isText(value) && /^[\w-]{1,40}$/.test(value);
 }
@@ -105,8 +98,8 @@ function areHosts(value: unknown): boolean {
 }
 
 function isHost(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const { host, port = 5432 } = value;
+  if (!isContainer(value as Json)) return false;
+  const { host, port = 5432 } = value as Partial<Record<keyof PostgresHost, unknown>>;
   return isText(host) && /^[^@\s]+$/.test(host) && !host.includes('://') && isPort(port);
 }
 

@@ -46,7 +46,7 @@ export type { PostgresStoreOptions } from './options.ts';
  * });
  * ```
  *
- * @public
+ * @beta
  */
 export async function openPostgresStore(options: PostgresStoreOptions = {}): Promise<SharedStore> {
   assertPostgresOptions(options);

@@ -31,7 +31,7 @@ function prepared<N extends string>(texts: Readonly<Record<N, string>>): Readonl
 }
 
 function textsFor(schema: string) {
-  const at = quoted(schema);
+  const at = identifier(schema);
   const isExpected = 'cluster = $1 and position = $2::bigint and call = $3::uuid';
   const last = `select log.position, log.call from ${at}.gateway_record as log
     where log.cluster = $1 order by log.position desc limit 1`;
@@ -110,10 +110,10 @@ export async function migrate(query: Query, schema: string): Promise<void> {
   await query('begin isolation level read committed');
   try {
     await query(`select pg_advisory_xact_lock(hashtext('gateway-admin-core'), hashtext($1))`, [schema]);
-    const [row] = await query('select to_regnamespace($1)::text as name', [quoted(schema)]);
-    if (row?.['name'] === null) await query(`create schema ${quoted(schema)}`);
+    const [row] = await query('select to_regnamespace($1)::text as name', [identifier(schema)]);
+    if (row?.['name'] === null) await query(`create schema ${identifier(schema)}`);
     for (const migration of migrations.slice(await versionOf(query, schema))) {
-      await query(migration(quoted(schema)));
+      await query(migration(identifier(schema)));
     }
     await query('commit');
   } catch (error) {
@@ -125,14 +125,14 @@ export async function migrate(query: Query, schema: string): Promise<void> {
 
 /** The number of migrations that were made in a schema; 0 if there are no tables. @internal */
 export async function versionOf(query: Query, schema: string): Promise<number> {
-  const table = `${quoted(schema)}.gateway_schema`;
+  const table = `${identifier(schema)}.gateway_schema`;
   const [row] = await query('select to_regclass($1)::text as name', [table]);
   if (row?.['name'] === null) return 0;
   const [latest] = await query(`select max(version)::text as version from ${table}`);
   const version = Number(latest?.['version'] ?? 0);
   if (version <= migrations.length) return version;
   throw new Error(
-    `The tables in the schema ${quoted(schema)} have version ${String(version)}, and this version of ` +
+    `The tables in the schema ${identifier(schema)} have version ${String(version)}, and this version of ` +
       `gateway-admin-core knows version ${String(migrations.length)}. Upgrade gateway-admin-core on this node.`,
   );
 }
@@ -156,6 +156,6 @@ const migrations: readonly ((at: string) => string)[] = [
     insert into ${at}.gateway_schema values (1);`,
 ];
 
-function quoted(name: string): string {
+function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

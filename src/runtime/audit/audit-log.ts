@@ -9,7 +9,7 @@ import { LateRecord, type AuditEntry } from './record.ts';
 /**
  * The options of {@link Admin.audit}.
  *
- * @public
+ * @beta
  */
 export interface AuditReadOptions {
   /** Id of the last record that the reader has processed. If left out, reading starts with the next new record. */

@@ -15,7 +15,7 @@ import type { Limits } from '../limits.ts';
 /**
  * Where audit records are kept.
  *
- * @public
+ * @beta
  */
 export interface AuditOptions {
   /**

@@ -104,7 +104,7 @@ export async function settleGroups(
     if (refused !== undefined) return end(refused);
     done += 1;
     settled = isFinal ? undefined : settled?.concat(group);
-    const position: Position = done === of ? { at: 'end' } : { at: 'part', done, of };
+    const position: Position = done === of ? { at: 'end' } : { at: 'group', done, of };
     // A group that closes nothing needs no record, unless it ends the command.
     if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), position)));
     if (done < of && flight.isUnknown) return end({ reason: rest, kept: [] });
@@ -129,7 +129,7 @@ interface TakenBack {
  *
  * @param kept - the events of the refused group that stand. They settle before the way back begins: its intents replace
  *   that of the group, and a later life looks at the last intent alone
- * @param of - the number of the parts of the command: the parts of the way back come after them
+ * @param of - the number of the groups of the command: the groups of the way back come after them
  */
 async function takeBack(
   settled: readonly Stage[] | undefined,
@@ -140,14 +140,14 @@ async function takeBack(
   const untouched = { events: [], kept, unsettled: kept, isWhole: false };
   if (settled === undefined || settled.length === 0) return untouched;
   const events: AdminEvent[] = [];
-  if (kept.length > 0) events.push(...(await flight.settle(kept, { at: 'part', done: done + 1, of })));
+  if (kept.length > 0) events.push(...(await flight.settle(kept, { at: 'group', done: done + 1, of })));
   const groups = groupsBack(settled, flight);
   const all = of + groups.length + 1;
   for (const [index, group] of groups.entries()) {
     const refused = await performGroup(group, flight, { done: of + index, of: all });
     if (refused !== undefined)
       return { events, kept: [...kept, ...refused.kept], unsettled: refused.kept, isWhole: false };
-    events.push(...(await flight.settle(eventsOf(group), { at: 'part', done: of + index + 1, of: all })));
+    events.push(...(await flight.settle(eventsOf(group), { at: 'group', done: of + index + 1, of: all })));
   }
   return { events, kept, unsettled: [], isWhole: groups.length > 0 };
 }

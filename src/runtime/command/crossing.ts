@@ -8,7 +8,7 @@
 import { linkKey } from '../../core/link.ts';
 import type { CrossingReport } from '../../core/report.ts';
 import { effectTable, type Effect, type HostReport } from '../../resources/index.ts';
-import { aspectOf, isIrreversible } from './stage.ts';
+import { aspectKey, aspectOf, isIrreversible } from './stage.ts';
 
 /** The reports about one aspect of a resource while a command holds the resource. */
 interface Crossing {
@@ -54,11 +54,15 @@ export class Crossings {
     if (crossing !== undefined) crossing.earlier = reportOf(effect);
   }
 
-  /** Takes in a report; tells whether a command in flight holds the resource, or creates the resource. */
-  note({ link, aspect, report }: CrossingReport): boolean {
+  /**
+   * Holds a report, to fold the report once more after the settlement of the command in flight that holds or creates the
+   * resource. Gives whether there is such a command.
+   */
+  hold({ link, aspect, report }: CrossingReport): boolean {
     if (this.#byAspect.size === 0) return false;
     const key = linkKey(link);
-    const crossing = this.#byAspect.get(`${key} ${aspect}`) ?? this.#byAspect.get(`${key} membership`);
+    const crossing =
+      this.#byAspect.get(aspectKey(key, aspect)) ?? this.#byAspect.get(aspectKey(key, 'membership'));
     if (crossing !== undefined) crossing.later = report;
     return crossing !== undefined;
   }

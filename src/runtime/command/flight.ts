@@ -50,7 +50,7 @@ export interface Progress {
 /** The position of a settlement in its command. @internal */
 export type Position =
   /** One of several settlements; more follow. */
-  | ({ readonly at: 'part' } & Progress)
+  | ({ readonly at: 'group' } & Progress)
   /** The last settlement; has a `refusal` if the host refused. */
   | { readonly at: 'end'; readonly refusal?: string };
 
@@ -105,8 +105,8 @@ export interface FlightOptions {
   /** Keeps the records of the command. */
   readonly journal: Journal;
   readonly span: CommandSpan | undefined;
-  /** Answers the caller. Only the first answer counts. */
-  readonly answer: (execution: Execution) => void;
+  /** Resolves the promise of the caller. Only the first call counts. */
+  readonly resolve: (execution: Execution) => void;
   /** What the decision rests on; left out for a command of an earlier life, and without a coordinator. */
   readonly basis?: Basis | undefined;
   /**
@@ -127,7 +127,7 @@ export class Flight {
   readonly runtime: Runtime;
   readonly span: CommandSpan | undefined;
   outcome: CommandInFlight['outcome'];
-  /** How far the command has come, if it has several parts. */
+  /** How far the command has come, if it has several groups. */
   progress: Progress | undefined;
   /** Resolves when the command has left the table of commands in flight. */
   left: Promise<void> = Promise.resolve();
@@ -189,24 +189,24 @@ export class Flight {
    * @throws NotJournaled if the store does not get the intent
    */
   async intend(group: Group, progress: Progress): Promise<void> {
-    const { done: part, of } = progress;
+    const { done, of } = progress;
     if (of > 1) this.progress = progress;
     const effects = group.filter(isActing).map(({ effect }) => effect);
     if (effects.length === 0) return;
     const { id: command, resources } = this.command;
     const events = group.map(({ event }) => event);
-    const record = { type: 'intent', command, resources, part, of, events, effects } as const;
+    const record = { type: 'intent', command, resources, part: done, of, events, effects } as const;
     const keeping = { record, resources, use: 'intent', then: () => undefined } as const;
     try {
-      // A later part follows an earlier one, whatever has changed since.
-      await this.#options.journal.keep(part === 0 ? { ...keeping, basis: this.#options.basis } : keeping);
+      // A later group follows an earlier one, whatever has changed since.
+      await this.#options.journal.keep(done === 0 ? { ...keeping, basis: this.#options.basis } : keeping);
     } catch (error) {
       if (error instanceof Overruled && error.answerTo !== undefined)
         throw new NotJournaled(error.answerTo(command, this.#settled));
       if (!(error instanceof NotKept)) throw error;
-      if (error.isPossible || part > 0) this.#withdraw();
-      if (part === 0) throw new NotJournaled(unavailableIn(error.outage));
-      const refused = unavailableIn(error.outage, doneText({ at: 'part', done: part, of }));
+      if (error.isPossible || done > 0) this.#withdraw();
+      if (done === 0) throw new NotJournaled(unavailableIn(error.outage));
+      const refused = unavailableIn(error.outage, doneText({ at: 'group', done, of }));
       throw new NotJournaled({ ...refused, events: this.#settled });
     }
   }
@@ -256,7 +256,7 @@ export class Flight {
    */
   answerUnknown(execution: Execution = outcomeUnknown(this.id)): AbortSignal {
     this.span?.ended(execution);
-    this.#options.answer(execution);
+    this.#options.resolve(execution);
     return this.runtime.holdAsUnknown(this);
   }
 

@@ -3,7 +3,7 @@
  *
  * The journal has the intent of the command, so the earlier life may have asked the host for some, all or none of the
  * effects. The host is asked with `inspect` which effects are in place. No effect is applied again, because no client
- * waits for the command any more; `apply` is called only to undo a part.
+ * waits for the command any more; `apply` is called only to undo effects.
  *
  * Only the group in flight is inspected (see `groupsOf`): the groups after it were never asked for. Within the group,
  * effects are compared per aspect (see `aspectOf`), because `inspect` can see only the last effect on an aspect.
@@ -85,7 +85,7 @@ const traces: Readonly<
 export function recover({ intent, settled }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
   const work = { groups: inFlight, finish: recoverGroup, rest: ended };
-  // If every part has a settlement and none is the last, the last part was refused, and what stood of it was settled.
+  // If every group has a settlement and none is the last, the last group was refused, and what stood of it was settled.
   const done = Math.min(settled, intent.of - 1);
   return settleGroups(work, { done, of: intent.of }, flight);
 }

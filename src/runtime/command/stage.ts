@@ -23,7 +23,8 @@ export interface Stage {
 export type ActingStage = Required<Stage>;
 
 /**
- * Stages that settle together, as one revision. Answers and journal records call a group a part of its command.
+ * Stages that settle together, as one revision. Answers and stored records call a group a part of its command. A part
+ * of a decision (see `core/decision.ts`) is something else: it has one group, or several.
  *
  * @internal
  */
@@ -193,7 +194,12 @@ export function undoLists(effect: Effect, link: string): boolean {
  */
 export function aspectOf(effect: Effect): unknown {
   const row = rowOf(effect);
-  return row === 'irreversible' ? effect : `${linkKey(effect.resource)} ${row.aspect}`;
+  return row === 'irreversible' ? effect : aspectKey(linkKey(effect.resource), row.aspect);
+}
+
+/** The key of an aspect of a resource, from the key of its link. @internal */
+export function aspectKey(key: string, aspect: string): string {
+  return `${key} ${aspect}`;
 }
 
 interface Reversible {

@@ -4,6 +4,11 @@
  * Commands are decided one at a time, in order of arrival. A command gets its turn when none of its resources belongs to
  * a busy command in flight, or to a command that arrived earlier and still waits. Effects on different resources
  * therefore overlap. The state of every command in flight is in one table in this file.
+ *
+ * This class and the writer call each other in this order: `wait` queues the command; at its turn, `decide` of the
+ * writer decides it, and `begin` of the writer makes its flight and its work; `hold` puts the flight into the table,
+ * and starts the work. The work resolves the promise of the caller. If others have overruled the decision, the work
+ * calls `putBack`, and the command is decided again.
  */
 import type { Accepted } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
@@ -32,10 +37,9 @@ export interface CommandRequest {
   readonly planned?: Planned;
   /** Progress callbacks, for the audit record. */
   readonly watch?: CommandWatch;
-  /**
-   * Keeps the records of a command of the coordinator, which is exempt from limits, refusals and the veto: the command
-   * was decided elsewhere. The journal of the interface if left out.
-   */
+  /** The command was decided elsewhere, so it is exempt from limits, refusals, the coordinator and the veto. */
+  readonly isDecided?: true;
+  /** Keeps the records of the command; the journal of the interface if left out. */
   readonly journal?: Journal;
 }
 
@@ -56,9 +60,9 @@ export type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
 export interface Waiting extends QueueItem {
   readonly request: CommandRequest;
   /** Resolves the promise of the caller. Only the first call counts. */
-  readonly answer: (execution: Execution) => void;
+  readonly resolve: (execution: Execution) => void;
   /** Rejects the promise of the caller. */
-  readonly fail: (error: unknown) => void;
+  readonly reject: (error: unknown) => void;
   /** Whether the coordinator follows for the command now; `undefined` if it has not followed for the command. */
   isFollowing?: boolean;
   /** Made when the coordinator first says that others are in the way. */
@@ -138,7 +142,7 @@ export class Turns {
     const closed = this.refuseClosed();
     if (closed !== undefined) return closed;
     const { promise, resolve, reject } = withResolvers<Execution>();
-    const waiting: Waiting = { request, answer: resolve, fail: reject, place: 0, resources: [] };
+    const waiting: Waiting = { request, resolve, reject, place: 0, resources: [] };
     const leave = (): void => {
       if (!this.#leave(waiting)) return;
       reject(signal?.reason);
@@ -152,7 +156,7 @@ export class Turns {
     insert(this.#due, waiting);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
-    const isTooMany = this.#queue.size > this.#options.maxQueued && !isExempt(request);
+    const isTooMany = this.#queue.size > this.#options.maxQueued && request.isDecided !== true;
     if (isTooMany && this.#leave(waiting)) {
       resolve(
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
@@ -173,9 +177,9 @@ export class Turns {
   /** Puts a command that had its turn back to the head of the queue, to be decided again. */
   putBack(waiting: Waiting): void {
     const closed = this.refuseClosed();
-    if (closed !== undefined) return waiting.answer(closed);
+    if (closed !== undefined) return waiting.resolve(closed);
     const { signal } = waiting.request;
-    if (signal?.aborted === true) return waiting.fail(signal.reason);
+    if (signal?.aborted === true) return waiting.reject(signal.reason);
     delete waiting.isFollowing;
     // The same object: the signal of the caller removes it from the queue.
     this.#queue.addFirst(waiting);
@@ -245,8 +249,8 @@ export class Turns {
     const waiting = [...this.#queue];
     this.#queue.clear();
     this.#due = [];
-    for (const { answer } of waiting)
-      answer(
+    for (const { resolve } of waiting)
+      resolve(
         refusal('closed', `The administration interface closed before the command started. ${sendAgain}`),
       );
     this.#countCommands();
@@ -326,15 +330,15 @@ export class Turns {
   /** Whether a command must wait, whatever its resources are. One whose signal has aborted is about to leave. */
   #isHeldBack({ request, isFollowing }: Waiting): boolean {
     if (isFollowing === true || request.signal?.aborted === true) return true;
-    return this.#pendingCount >= this.#options.maxInFlight && !isExempt(request);
+    return this.#pendingCount >= this.#options.maxInFlight && request.isDecided !== true;
   }
 
   /**
-   * Whether a command must wait for another one that uses one of its resources. A command of the coordinator passes the
-   * commands in the queue, which may wait for the coordinator.
+   * Whether a command must wait for another one that uses one of its resources. A command that was decided elsewhere
+   * passes the commands in the queue, which may wait for the coordinator.
    */
   #mustWait(waiting: Waiting, keys: readonly string[]): boolean {
-    const passes = isExempt(waiting.request);
+    const passes = waiting.request.isDecided === true;
     return keys.some((key) => {
       const { place } = (passes ? undefined : this.#queue.firstFor(key)) ?? waiting;
       return place < waiting.place || this.#holders.get(key)?.outcome === 'pending';
@@ -350,7 +354,7 @@ export class Turns {
       decision = this.#options.decide(request);
       keys = keysOf(decision.resources);
     } catch (error) {
-      waiting.fail(error);
+      waiting.reject(error);
       this.#leave(waiting);
       return;
     }
@@ -358,15 +362,15 @@ export class Turns {
     if (!this.#queue.has(waiting)) return;
     const { resources } = decision;
     request.watch?.decided(resources);
-    const { refuseAll, coordinator } = isExempt(request) ? {} : this.#options;
+    const { refuseAll, coordinator } = request.isDecided === true ? {} : this.#options;
     const refused = refuseAll?.() ?? this.#refuseHeld(keys);
     const obstacle = coordinator?.before(resources, request.restsOn ?? []);
-    if (refused !== undefined) waiting.answer(refused);
-    else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.answer(obstacle);
+    if (refused !== undefined) waiting.resolve(refused);
+    else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.resolve(obstacle);
     else if (obstacle !== undefined || this.#mustWait(waiting, keys)) return this.#waitFor(waiting, keys);
     else if (decision.outcome === 'accepted') this.hold(this.#options.begin(decision, waiting));
     else if (this.#mustFollow(waiting, decision)) return this.#waitFor(waiting, keys);
-    else waiting.answer(ended(decision));
+    else waiting.resolve(ended(decision));
     this.#leave(waiting);
   }
 
@@ -385,7 +389,7 @@ export class Turns {
    */
   #mustFollow(waiting: Waiting, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
     const { coordinator } = this.#options;
-    if (coordinator === undefined || waiting.isFollowing !== undefined || isExempt(waiting.request))
+    if (coordinator === undefined || waiting.isFollowing !== undefined || waiting.request.isDecided === true)
       return false;
     waiting.isFollowing = true;
     // The coordinator follows for all commands that wait by now.
@@ -393,7 +397,7 @@ export class Turns {
     void coordinator.follow().then((found) => {
       const hasFollowed = found === 'news' || found === undefined;
       for (const each of hasFollowed ? [waiting, ...others] : [waiting]) each.isFollowing = false;
-      if (found !== 'news' && this.#leave(waiting)) waiting.answer(found ?? ended(decision));
+      if (found !== 'news' && this.#leave(waiting)) waiting.resolve(found ?? ended(decision));
       this.#pumpAll();
     });
     return true;
@@ -421,11 +425,6 @@ export class Turns {
 function keysOf(resources: readonly unknown[]): readonly string[] {
   // A decision that the host has built can contain anything.
   return resources.map((link) => linkKey(String(link)));
-}
-
-/** Whether a command is one of the coordinator. @internal */
-export function isExempt({ journal }: CommandRequest): boolean {
-  return journal !== undefined;
 }
 
 /** `Promise.withResolvers`, which Node 20 lacks. */

@@ -44,7 +44,6 @@ import {
 import { inspectAbandoned, recover } from './recovery.ts';
 import { refuseUnsupported } from './support.ts';
 import {
-  isExempt,
   Turns,
   type Acceptance,
   type Begun,
@@ -229,8 +228,8 @@ export class Writer {
   }
 
   /**
-   * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command of the
-   * coordinator.
+   * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command that
+   * was decided elsewhere.
    */
   #decideUnmarked(
     request: CommandRequest,
@@ -241,7 +240,7 @@ export class Writer {
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
-    const { coordinator, veto } = isExempt(request) ? {} : this.#options;
+    const { coordinator, veto } = request.isDecided === true ? {} : this.#options;
     const problem =
       refuseUnsupported(decision, this.#options.gateway, coordinator) ?? veto?.(decision, context);
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
@@ -299,14 +298,18 @@ export class Writer {
   #foldReports(given: unknown): AppliedReports {
     const { now } = this.#options.contextOf(undefined);
     const folded = foldHostReports(this.#snapshot, given, now, {
-      note: (report) => this.#runtime.crossings.note(report),
+      hold: (report) => this.#runtime.crossings.hold(report),
       isGone: (link) => this.#departed.has(link),
     });
     if (folded.events.length > 0) this.#record(folded.next, folded.events);
     return folded;
   }
 
-  /** Makes `next` the current snapshot, and publishes the events that led to it. */
+  /**
+   * Makes `next` the current snapshot, and publishes the events that led to it. Adds `service.drained` and
+   * `server.drained`, which no journal has: they follow from the sessions and connections, which the host reports again
+   * after a restart.
+   */
   #record(next: Snapshot, events: readonly AdminEvent[]): void {
     const before = this.#snapshot;
     this.#snapshot = next;
@@ -336,7 +339,7 @@ export class Writer {
     return new Promise((resolve) => {
       // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way. No client
       // waits for the answer here: it lets the start go on, also before the outcome is known.
-      const flight = this.#flightOf(open, { outcome: 'unknown', answer: () => resolve() });
+      const flight = this.#flightOf(open, { outcome: 'unknown', resolve: () => resolve() });
       const work = async (): Promise<void> => {
         try {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
@@ -353,7 +356,7 @@ export class Writer {
   /** A command of an earlier life. */
   #flightOf(
     { intent: { command: id, resources, events } }: OpenCommand,
-    how: Pick<FlightOptions, 'outcome' | 'answer'>,
+    how: Pick<FlightOptions, 'outcome' | 'resolve'>,
   ): Flight {
     const command = commandOf(id, { resources, events });
     const { instruments, journal } = this.#options;
@@ -363,7 +366,7 @@ export class Writer {
 
   /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
   async #settleAbandoned(open: OpenCommand): Promise<void> {
-    const flight = this.#flightOf(open, { outcome: 'pending', answer: () => undefined });
+    const flight = this.#flightOf(open, { outcome: 'pending', resolve: () => undefined });
     const holder = this.#turns.refuseUnknown(flight.command.resources)?.problem.command;
     if (holder !== undefined) {
       this.#options.onError(new Error(notAsked(flight.command, holder)));
@@ -401,7 +404,7 @@ export class Writer {
   }
 
   #begin(decision: Acceptance, waiting: Waiting): Begun {
-    const { request, answer, fail } = waiting;
+    const { request, resolve, reject } = waiting;
     const { coordinator } = this.#options;
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
     this.#commands += 1;
@@ -416,7 +419,7 @@ export class Writer {
     const options = {
       journal,
       span,
-      answer,
+      resolve,
       basis,
       asksHost: effects.length > 0,
       outcome: 'pending',
@@ -429,7 +432,7 @@ export class Writer {
         const execution = await this.#perform(flight, decision, first);
         span?.ended(execution);
         if (flight.isUnknown) watch?.settled(execution);
-        answer(execution);
+        resolve(execution);
       } catch (error) {
         if (error instanceof Overruled && error.answerTo === undefined) this.#turns.putBack(waiting);
         // The caller got a 504 when the search began.
@@ -438,7 +441,7 @@ export class Writer {
           span?.brokenOff(error);
           // The caller has a 504 already.
           if (flight.isUnknown) this.#options.onError(error);
-          fail(error);
+          reject(error);
         }
       }
     };

@@ -2,7 +2,7 @@
  * The guard: lets an endpoint of the host use the log-in and the roles of the interface, and leave audit records.
  */
 import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
-import { hostRoute, type Role } from '../../http/route.ts';
+import { hostRoute, type Role, type Route } from '../../http/route.ts';
 import { arrive, type HandlerOptions } from './arrival.ts';
 import { run } from './handler.ts';
 import { empty } from './respond.ts';
@@ -18,14 +18,14 @@ export function createGuard(
   options: HandlerOptions,
 ): (request: AdminRequest, role: Role) => Promise<Guarded> {
   return async (given, role) => {
-    const { arrival, response } = await run(options, given, hostSteps, ({ request, problem: fault }) => {
+    const ended = await run<Route, never>(options, given, hostSteps, ({ request, problem: fault }) => {
       const preflight = request.headers['access-control-request-method'];
       // A preflight has no credentials (Fetch Standard, CORS protocol). The actual request is guarded.
       if (request.method === 'OPTIONS' && preflight !== undefined) return empty(204, { allow: preflight });
       return arrive({ request, route: hostRoute(request, role), parameters: {}, fault }, options);
     });
     // The host records the attempt, because only the host knows how it ends.
-    if (response === undefined) return { admitted: true, principal: arrival?.caller.principal };
-    return { admitted: false, response };
+    if (ended.outcome === 'admitted') return { admitted: true, principal: ended.arrival.caller.principal };
+    return { admitted: false, response: ended.response };
   };
 }

@@ -56,7 +56,7 @@ const router = createRouter(boundRoutes);
 export function createRequestHandler(options: HandlerOptions): (request: AdminRequest) => Promise<Handled> {
   return async (given) => {
     const span = options.instruments?.request();
-    const { response, problem } = await run(options, given, steps, (checked) => {
+    const ended = await run(options, given, steps, (checked) => {
       const { request } = checked;
       span?.received(request);
       const match = router.match(request.method, partsOf(request).path);
@@ -67,31 +67,34 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
       span?.routed(match.route.id);
       return arrivalOf(request, match, fault, options);
     });
-    if (response === undefined) return { matched: false };
-    span?.ended(response.status, problem);
-    return { matched: true, response };
+    if (ended?.outcome !== 'answered') return { matched: false };
+    span?.ended(ended.response.status, ended.problem);
+    return { matched: true, response: ended.response };
   };
 }
 
-/** The end of a request: its response, with the problem, or its arrival if no step has replied. */
-interface Ended<R extends Route> {
-  readonly arrival?: Arrival<R>;
-  readonly response?: AdminResponse;
-  readonly problem?: Problem | undefined;
-}
+/** How a request has left its steps. */
+type Ended<R extends Route> =
+  /** No step has replied. Only the steps of the guard can end so: the host goes on with the request. */
+  | { readonly outcome: 'admitted'; readonly arrival: Arrival<R> }
+  | {
+      readonly outcome: 'answered';
+      readonly response: AdminResponse;
+      readonly problem: Problem | undefined;
+    };
 
 /**
- * Takes a request through its steps. Never rejects.
+ * Takes a request through its steps. Never rejects. Gives `undefined` if `begin` does.
  *
  * @param begin - gives the arrival, a reply without steps, or `undefined` if the interface has nothing at the path
  * @internal
  */
-export async function run<R extends Route>(
+export async function run<R extends Route, Nothing extends undefined>(
   options: HandlerOptions,
   given: AdminRequest,
   way: readonly Step<R>[],
-  begin: (checked: CheckedRequest) => Arrival<R> | Reply | undefined,
-): Promise<Ended<R>> {
+  begin: (checked: CheckedRequest) => Arrival<R> | Reply | Nothing,
+): Promise<Ended<R> | Nothing> {
   let request: AdminRequest | undefined;
   let arrival: Arrival<R> | undefined;
   let reply: Reply | undefined;
@@ -99,12 +102,12 @@ export async function run<R extends Route>(
     const checked = checkRequest(given);
     request = checked.request;
     const begun = begin(checked);
-    if (begun === undefined) return {};
+    if (begun === undefined) return begun;
     if ('route' in begun) {
       arrival = begun;
       const taken = take(way, arrival, options);
       reply = taken instanceof Promise ? await taken : taken;
-      if (reply === undefined) return { arrival };
+      if (reply === undefined) return { outcome: 'admitted', arrival };
     } else reply = begun;
   } catch (error) {
     reply = failureReply(options, given, error);
@@ -112,7 +115,7 @@ export async function run<R extends Route>(
   const recorded = leaveRecord(options, arrival, reply);
   if (recorded !== undefined) await recorded;
   const { problem, ...response } = request === undefined ? reply : complete(options, request, reply);
-  return { response, problem };
+  return { outcome: 'answered', response, problem };
 }
 
 /** Leaves the audit record of a request. Resolves when the caller can be answered. */
@@ -139,24 +142,29 @@ function partsOf({ target }: AdminRequest): { readonly path: string; readonly qu
     : { path: target.slice(0, end), query: target.slice(end + 1) };
 }
 
-/** A route was found: the request is ready for its steps. */
+/**
+ * A route was found: the request is ready for its steps.
+ *
+ * @param headerOrLengthFault - what is wrong with the headers, or with the length of the target
+ */
 function arrivalOf(
   request: AdminRequest,
   match: Extract<Match<BoundRoute>, { readonly route: BoundRoute }>,
-  formFault: Problem | undefined,
+  headerOrLengthFault: Problem | undefined,
   options: HandlerOptions,
 ): Arrival {
   const { route } = match;
   const isBroken = match.found === 'broken-escape';
-  const fault = isBroken ? problem('path-encoding-invalid', brokenEscape('path')) : undefined;
+  const pathFault = isBroken ? problem('path-encoding-invalid', brokenEscape('path')) : undefined;
   // A request with such a fault is refused, so its query does not matter, and can be too long to parse.
-  const raw = formFault === undefined ? partsOf(request).query : '';
+  const raw = headerOrLengthFault === undefined ? partsOf(request).query : '';
   const query = parseQuery(route, raw);
+  // An attempt with a faulty query leaves an audit record, and a dry run leaves none. A faulty query is not parsed.
   const isDryRun = query.ok
     ? query.value.dryRun
     : new URLSearchParams(`?${raw}`).getAll('dry_run').join() === 'true';
   const place = isBroken ? { route } : { route, parameters: match.parameters };
-  return arrive({ request, ...place, fault: formFault ?? fault, query, isDryRun }, options);
+  return arrive({ request, ...place, fault: headerOrLengthFault ?? pathFault, query, isDryRun }, options);
 }
 
 /** The reply to a request that has thrown. */

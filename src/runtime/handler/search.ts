@@ -1,5 +1,6 @@
 /**
- * Searches: the elements of a list that no index has, looked for piece by piece.
+ * Searches: reads through a list for the elements that meet criteria without an index, a piece in each turn of the
+ * event loop.
  */
 import type { Listing, Search } from '../../http/route.ts';
 import { nextTurn } from '../../ports/system-clock.ts';

@@ -1,6 +1,9 @@
 /**
  * Checks: the type of a value from a host without types.
  */
+import { isText } from '../../json/value.ts';
+
+export { isText };
 
 /** The members of an object of unknown kind. @internal */
 export type Members = Readonly<Record<PropertyKey, unknown>>;
@@ -18,11 +21,6 @@ export function isObject(value: unknown): value is Members {
 /** Whether a value is a function. @internal */
 export function isFunction(value: unknown): boolean {
   return typeof value === 'function';
-}
-
-/** Whether a value is a string. @internal */
-export function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }
 
 /** Whether a value is true or false. @internal */

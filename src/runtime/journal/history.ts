@@ -3,6 +3,8 @@
  *
  * The state contains the configuration, the admin users, the settled commands and the commands without an end. It does not
  * contain what the host reports: sessions end with the process, and the host reports everything else again.
+ *
+ * The writer has a snapshot of its own, with sessions and reports. Both fold the same settlements.
  */
 import * as z from 'zod/mini';
 
@@ -151,6 +153,7 @@ export function restore(
     ...(secretParameters.length === 0 ? {} : { secretParameters }),
     revision: firstOfNextLife(history.revision),
   });
+  // The abandoned commands are whole already: they were made whole when they were abandoned.
   const whole = (command: OpenCommand): OpenCommand => wholeCommand(command, snapshot);
   return new History(restored, {
     unsettled: deepFreeze({ open: unsettled.open.map(whole), abandoned: unsettled.abandoned }),

@@ -8,7 +8,11 @@ import { wholeCommand } from './short-record.ts';
 
 type IntentOf = Pick<JournalRecord & { type: 'intent' }, 'command' | 'part' | 'events' | 'effects'>;
 
-/** The commands without a last settlement. @internal */
+/**
+ * The commands without a last settlement. The lists of an {@link Unsettled} are live: each settlement changes them.
+ *
+ * @internal
+ */
 export interface UnsettledCommands<I> {
   /** The open commands, in the order in which they started. */
   readonly open: readonly Open<I>[];

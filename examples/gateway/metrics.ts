@@ -22,7 +22,7 @@ async function sendMetrics(admin: Admin, request: IncomingMessage, response: Ser
   const guarded = await admin.guard({ method: 'GET', target: '/metrics', headers }, 'reader');
   if (guarded.admitted) {
     const type = 'text/plain; version=0.0.4; charset=utf-8';
-    response.setHeader('content-type', type).end(metricsOf(admin.snapshot));
+    response.setHeader('content-type', type).end(metricsOf(admin));
   } else {
     const { status, headers, body } = guarded.response;
     response.writeHead(status, headers).end(body);

@@ -8,6 +8,7 @@ import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import type { HostAttempt } from '../ports/audit-record.ts';
 import type { ConfigurationStore } from '../ports/port.ts';
+import { alertsShown } from '../resources/alert.ts';
 import {
   boundRoutes,
   differencesOfDocument,
@@ -250,7 +251,7 @@ interface Parts extends Shared, Omit<SelfOptions, 'audit' | 'clock' | 'refuseAll
 }
 
 /** The parts behind an interface. */
-interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'close'> {
+interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'alerts' | 'close'> {
   readonly pending: PendingAnswers;
   /** Checks and hashes passwords that the host sets. */
   readonly secrets: SecretPorts;
@@ -258,7 +259,7 @@ interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'close'> {
 
 function adminOf(
   { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, guard, close, pending, secrets }: AllParts,
+  { writer, log, audit, mode, handle, guard, alerts, close, pending, secrets }: AllParts,
 ): Admin {
   const execute: Admin['execute'] = async (transition, how = {}) => {
     assertCommand(transition, how);
@@ -286,6 +287,7 @@ function adminOf(
     },
     createFirstUser: async (user) =>
       execute(await firstUserCreation(user, writer.snapshot, secrets), { actor: user.name }),
+    alerts,
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
@@ -337,8 +339,9 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
   });
 }
 
-function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle' | 'guard'> {
+function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle' | 'guard' | 'alerts'> {
   const { writer, mode } = parts;
+  const surroundings = surroundingsOf(options, parts);
   const complete: HandlerOptions = {
     ...options,
     ...parts,
@@ -347,10 +350,14 @@ function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle'
     plan: (command) => writer.planInSteps(command),
     refuseClosed: () => writer.refuseClosed(),
     isReadOnly: () => mode.isReadOnly,
-    surroundings: surroundingsOf(options, parts),
+    surroundings,
     texts: new TextCache(),
   };
-  return { handle: createRequestHandler(complete), guard: createGuard(complete) };
+  return {
+    handle: createRequestHandler(complete),
+    guard: createGuard(complete),
+    alerts: () => alertsShown(writer.snapshot, surroundings),
+  };
 }
 
 function writerOf(

@@ -41,7 +41,7 @@ describe('the example gateway', () => {
       'text/plain; version=0.0.4; charset=utf-8',
     ]);
     const text = await response.text();
-    expect(text).toBe(metricsOf(admin.snapshot));
+    expect(text).toBe(metricsOf(admin));
     expect(readExposition(text).length).toBeGreaterThan(5);
   });
 

@@ -218,16 +218,20 @@ function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
     if (service.state !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
     if (own.length === 0 || own.some(takesSessions)) return [];
-    // Only of servers that are down, the snapshot has the time.
-    const times = own.flatMap(({ settings, status_since: at }) =>
-      settings.state.length === 0 ? (at ?? []) : [],
-    );
+    const times = own.flatMap((server) => unusableSince(server) ?? []);
     return {
       resource: linkOf('services', service),
       since: times.length === own.length ? Math.max(...times) : undefined,
       detail: `No server of ${service.name} takes new sessions: ${listed(own.map(reasonOf))}.`,
     };
   });
+}
+
+/** Since when a server takes no new sessions; `undefined` of one that is in maintenance, or that is not running. */
+function unusableSince({ settings: { state, drain }, status_since: down }: Server): number | undefined {
+  const drains = drain && parseInstant(drain.since);
+  if (state.length === 0) return down === undefined ? down : Math.min(down, drains ?? down);
+  return state.includes('running') && !state.includes('maintenance') ? drains : undefined;
 }
 
 /** Why a server takes no new sessions. */

@@ -7,6 +7,7 @@ import {
   drain,
   EffectRefusedError,
   metricsOf,
+  patchServer,
   StoreLostError,
   type Admin,
   type GatewayDocument,
@@ -420,6 +421,35 @@ describe('the alerts', () => {
     expect(alerts.at(-1)?.detail).toBe(
       'No server of Sales takes new sessions: db-0 is down, db-1 is in maintenance, db-2 is not running and 2 more.',
     );
+  });
+
+  it.each([
+    // The clock begins at three.
+    ['both drain', { 'db-1': 'drain', 'db-2': 'drain' }, '03:00:04'],
+    ['one drains after the other is down', { 'db-1': 'down', 'db-2': 'drain' }, '03:00:04'],
+    ['one is down after the other drains', { 'db-1': 'drain', 'db-2': 'down' }, '03:00:04'],
+    ['one that drains is down later', { 'db-1': 'drain', 'db-2': 'drain, down' }, '03:00:04'],
+    ['one that is down drains later', { 'db-1': 'drain', 'db-2': 'down, drain' }, '03:00:04'],
+    ['one is in maintenance', { 'db-1': 'drain', 'db-2': 'maintenance' }, undefined],
+    ['one that drains is in maintenance', { 'db-1': 'drain', 'db-2': 'drain, maintenance' }, undefined],
+    ['one does not run', { 'db-1': 'drain', 'db-2': 'slave' }, undefined],
+  ])('say since when a service has no server, if the snapshot knows: %s', async (_what, happened, since) => {
+    const servers = [server('db-1', 'running'), server('db-2', 'running')];
+    const services = [{ ...service, servers: ['/servers/db-1', '/servers/db-2'] }];
+    const world = runAdmin({ snapshot: createSnapshot({ servers, services }) });
+    const { admin, clock } = world;
+    const add = [{ op: 'add', path: '/state/0', value: 'maintenance' }] as const;
+    for (const [name, all] of Object.entries(happened))
+      for (const what of all.split(', ')) {
+        await clock.advance(2000);
+        if (what === 'drain') await admin.execute((...from) => drain(from[0], 'servers', name, {}, from[1]));
+        else if (what === 'maintenance') await admin.execute((from, at) => patchServer(from, name, add, at));
+        else
+          admin.report({ type: 'server.reported', server: name, status: what === 'down' ? [] : ['slave'] });
+      }
+    await clock.advance(2000);
+    const found = (await alertsAt(world)).filter(({ code }) => code === 'service-without-server');
+    expect(found.map((alert) => alert.since)).toEqual([since && `2016-09-10T${since}+03:00`]);
   });
 
   it('are all given to the program and counted, also those that no response has room for', async () => {

@@ -121,13 +121,14 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   return admin;
 }
 
-/** Of a gateway that can drain, nothing counts as drained before it has reported everything that is open. */
+/** Where something can drain, or drains, nothing counts as drained before everything that is open is reported. */
 function withoutReports(
   { gateway: { supports = [] } }: CompleteOptions,
   beginning: OpenedBeginning,
 ): OpenedBeginning {
-  if (!supports.includes('drain')) return beginning;
-  return { ...beginning, snapshot: Object.freeze({ ...beginning.snapshot, sessionsIncomplete: true }) };
+  const { snapshot } = beginning;
+  if (!supports.includes('drain') && snapshot.draining.length === 0) return beginning;
+  return { ...beginning, snapshot: Object.freeze({ ...snapshot, sessionsIncomplete: true }) };
 }
 
 /** Takes the given document over. If that is not possible, the interface begins with what the store has. */

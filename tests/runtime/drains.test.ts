@@ -254,6 +254,19 @@ describe('a drain', () => {
   });
 });
 
+describe('a request that drains', () => {
+  it.each([
+    ['', 204],
+    ['a=b', 415],
+  ])('may have any media type if its body is empty, as curl -d sends: %j', async (body, status) => {
+    const { admin } = running();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const handled = await admin.handle({ method: 'PUT', target: '/service/Sales/drain', headers, body });
+    expect(handled).toMatchObject({ response: { status } });
+    expect(admin.snapshot.draining).toHaveLength(status === 204 ? 1 : 0);
+  });
+});
+
 describe('several drains in one request', () => {
   const sales = { method: 'PUT', path: '/services/Sales/drain', body: { timeout: 60, then: 'close' } };
   const server = { method: 'PUT', path: '/server/db-1/drain' };
@@ -301,6 +314,13 @@ describe('several drains in one request', () => {
   });
 });
 
+/** The state of the drain of the service, as a response shows it. */
+async function drainState({ admin }: Pick<Running, 'admin'>): Promise<string> {
+  const handled = await admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
+  const body = handled.matched ? handled.response.body : '';
+  return (JSON.parse(body as string) as { drain: { state: string } }).drain.state;
+}
+
 describe('drained', () => {
   it('is an event when nothing is left, and again after another session', async () => {
     const at = running();
@@ -339,11 +359,7 @@ describe('drained', () => {
     await first.admin.execute(drainSales());
     await first.admin.close();
     const next = await openRunning(store, made);
-    const shown = async (): Promise<unknown> => {
-      const handled = await next.admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
-      const body = handled.matched ? handled.response.body : '';
-      return (JSON.parse(body as string) as { drain: { state: string } }).drain.state;
-    };
+    const shown = () => drainState(next);
     expect(await shown()).toBe('draining');
     next.admin.report(late(7));
     next.admin.report({ type: 'sessions.complete' });
@@ -355,6 +371,24 @@ describe('drained', () => {
       connected: session?.connected ?? 0,
     });
     expect(await shown()).toBe('drained');
+    await next.admin.close();
+  });
+
+  // Promise: drained-never-early
+  it('is not shown early either of a gateway that lists drains no longer', async () => {
+    const [made, store] = [parts(), createMemoryStore()];
+    const first = await openRunning(store, made);
+    open({ ...first, gateway: made.gateway }, 1);
+    await first.admin.execute(drainSales());
+    await first.admin.close();
+    const { supports: _supports, ...gateway } = made.gateway;
+    const next = await openRunning(store, { ...made, gateway });
+    expect(await drainState(next)).toBe('draining');
+    next.admin.report(made.gateway.sessionReports());
+    next.admin.report({ type: 'sessions.complete' });
+    expect(await drainState(next)).toBe('draining');
+    next.admin.report(made.gateway.closeSession([...next.admin.snapshot.sessions][0]?.id ?? 0));
+    expect(await drainState(next)).toBe('drained');
     await next.admin.close();
   });
 });

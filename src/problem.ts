@@ -328,7 +328,7 @@ export function problemOf(faults: readonly Fault[]): Problem<ProblemCode> {
   const [first] = faults;
   if (first === undefined) throw new RangeError('A problem needs at least one fault, and the list is empty');
   const code = faults.every((fault) => fault.code === first.code) ? first.code : 'validation-failed';
-  const more = faults.length === 1 ? '' : ` (and ${String(faults.length - 1)} more; see errors)`;
+  const more = faults.length === 1 ? '' : ` (and ${String(faults.length - 1)} more)`;
   const place = first.pointer === '' ? '' : `${cut(first.pointer, longestTexts.faultPointer)}: `;
   return problem(code, `${place}${first.detail}${more}`, faults);
 }

@@ -5,12 +5,17 @@ import { metricsOf, type Admin } from 'gateway-admin-core';
 import { createConsole } from 'gateway-admin-core/console';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
-/** Answers `GET /metrics` with the figures of the gateway, `/console` with the page, and leaves all else to the interface. */
+/**
+ * Answers `GET` and `HEAD` of `/metrics` with the figures of the gateway, `/console` with the page, and leaves all else to
+ * the interface.
+ */
 export function createListener(admin: Admin): RequestListener {
   const handle = createNodeHandler(admin, { onError: console.error });
   const showConsole = createNodeHandler(createConsole(), { basePath: '/console', onError: console.error });
   return (request, response) => {
-    if (request.method === 'GET' && request.url === '/metrics') void sendMetrics(admin, request, response);
+    const { method, url } = request;
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (isRead && url?.split('?', 1)[0] === '/metrics') void sendMetrics(admin, request, response);
     else showConsole(request, response, () => handle(request, response));
   };
 }
@@ -19,10 +24,11 @@ export function createListener(admin: Admin): RequestListener {
 async function sendMetrics(admin: Admin, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // Of all headers, only set-cookie is a list, and no request has it.
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
-  const guarded = await admin.guard({ method: 'GET', target: '/metrics', headers }, 'reader');
+  const { method = '' } = request;
+  const guarded = await admin.guard({ method, target: '/metrics', headers }, 'reader');
   if (guarded.admitted) {
     const type = 'text/plain; version=0.0.4; charset=utf-8';
-    response.setHeader('content-type', type).end(metricsOf(admin.snapshot));
+    response.setHeader('content-type', type).end(metricsOf(admin));
   } else {
     const { status, headers, body } = guarded.response;
     response.writeHead(status, headers).end(body);

@@ -77,12 +77,12 @@ const unsafeInQuery = /[^\w.~!$&'()*+,;=:@/?%-]/gu;
  * below any base path.
  *
  * The pages neither overlap nor leave a gap, so the first page may be shorter. For a range past the end, `prev` leads
- * to the last elements. After an element, `next` leads on after the last element of the page.
+ * to the last elements. Of a list whose pages can begin after an element, `next` leads on after the last one of the page.
  *
  * @param range - the requested range
  * @param total - number of elements in the list
  * @param otherQuery - the rest of the raw query, without `range` and `after`; may be empty
- * @param after - the element after which the range begins; left out if the range begins with the list
+ * @param after - how a page begins after an element; left out for a list whose pages begin at a position alone
  * @returns the value; `undefined` if there is no neighbouring page
  *
  * @see RFC 8288 §3; docs/spec-choices.md 14.

@@ -121,9 +121,9 @@ export interface ItemRoute<S, R, T = unknown> extends Route, Finding<S, T>, Show
 export interface Listing {
   /** Number of elements. */
   readonly total: number;
-  /** The element after which the range begins, if the request names one; elements before it come and go. */
+  /** How a page begins after an element; left out for a list whose pages begin at a position alone. */
   readonly after?: {
-    /** The number of elements up to the named one, which may be gone. */
+    /** The number of elements up to the one that the request names, which may be gone; 0 if it names none. */
     readonly start: number;
     /** The id of the element at a position of the list. */
     readonly idAt: (this: void, position: number) => number;

@@ -71,18 +71,17 @@ interface Alert extends Omit<AlertRepresentation, 'since'> {
 /** What a row of the table finds. */
 type Finding = Pick<Alert, 'resource' | 'detail'> & { readonly since?: Alert['since'] | undefined };
 
-/** How the alerts with one code are found: in the snapshot, or in the running interface. */
+/** How the alerts with one code are found. */
 interface AlertRow {
   readonly level: Alert['level'];
-  readonly inSnapshot?: (this: void, snapshot: Snapshot) => readonly Finding[];
-  readonly inInterface?: (this: void, surroundings: Surroundings, snapshot: Snapshot) => readonly Finding[];
+  readonly find: (this: void, snapshot: Snapshot, around: Surroundings) => readonly Finding[];
 }
 
 /** Every kind of alert, by its code; the errors first, as they are shown. @internal */
 export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   'server-down': {
     level: 'error',
-    inSnapshot: ({ servers }) =>
+    find: ({ servers }) =>
       [...servers]
         .filter(({ settings }) => settings.state.length === 0)
         .map((server) => ({
@@ -93,17 +92,17 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   },
   'service-failed': {
     level: 'error',
-    inSnapshot: ({ services }) => failed('services', services),
+    find: ({ services }) => failed('services', services),
   },
-  'service-without-server': { level: 'error', inSnapshot: withoutServer },
+  'service-without-server': { level: 'error', find: withoutServer },
   'monitor-failed': {
     level: 'error',
-    inSnapshot: ({ monitors }) => failed('monitors', monitors),
+    find: ({ monitors }) => failed('monitors', monitors),
   },
-  'drain-overdue': { level: 'error', inInterface: overdue },
+  'drain-overdue': { level: 'error', find: overdue },
   'outcome-unknown': {
     level: 'error',
-    inInterface: ({ commands }) =>
+    find: (_snapshot, { commands }) =>
       commands
         .list()
         .filter(({ outcome }) => outcome === 'unknown')
@@ -114,11 +113,11 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   },
   'effect-not-supported': {
     level: 'error',
-    inInterface: (around) => behind(around, (lag) => !isPassing(lag)),
+    find: (_snapshot, around) => behind(around, (lag) => !isPassing(lag)),
   },
   'node-silent': {
     level: 'error',
-    inInterface: ({ fleet, self }) =>
+    find: (_snapshot, { fleet, self }) =>
       (fleet?.nodes() ?? [])
         // While the store does not answer, this node hears nobody.
         .filter(({ alive }) => !alive && self.outages().store === undefined)
@@ -130,7 +129,7 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   },
   'store-retrying': {
     level: 'error',
-    inInterface({ self }) {
+    find(_snapshot, { self }) {
       const next =
         self.state().store === 'lost' ? 'Only a restart of the gateway helps' : 'It is tried again';
       return outage(self, 'store', `The configuration store does not answer. Changes are refused. ${next}.`);
@@ -138,12 +137,12 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   },
   'audit-not-kept': {
     level: 'error',
-    inInterface: ({ self }) =>
+    find: (_snapshot, { self }) =>
       outage(self, 'audit', 'The audit sink does not keep records. It is tried again.'),
   },
-  'monitor-stopped': { level: 'warning', inSnapshot: stopped },
-  'sessions-not-reported': { level: 'warning', inInterface: notReported },
-  'node-behind': { level: 'warning', inInterface: (around) => behind(around, isPassing) },
+  'monitor-stopped': { level: 'warning', find: stopped },
+  'sessions-not-reported': { level: 'warning', find: notReported },
+  'node-behind': { level: 'warning', find: (_snapshot, around) => behind(around, isPassing) },
 };
 
 const rows = Object.entries(alertTable) as readonly [AlertCode, AlertRow][];
@@ -160,20 +159,27 @@ const fields = defineFields<{
   level: { shape: z.enum(['error', 'warning']) },
 });
 
-/** The largest number of alerts that are shown. @internal */
+/** The largest number of alerts in a response. @internal */
 export const mostAlerts = 1000;
 
 /** Everything that is wrong, the errors first. */
 function alertsOf(snapshot: Snapshot, around: Surroundings): readonly Alert[] {
-  return rows
-    .flatMap(([code, { level, inSnapshot, inInterface }]) =>
-      (inSnapshot?.(snapshot) ?? inInterface?.(around, snapshot) ?? []).map(({ since, ...found }) => ({
-        ...{ ...found, code, level },
-        ...(since !== undefined && { since }),
-        detail: cut(found.detail, longestTexts.detail),
-      })),
-    )
-    .slice(0, mostAlerts);
+  return rows.flatMap(([code, { level, find }]) =>
+    find(snapshot, around).map(({ since, ...found }) => ({
+      ...{ ...found, code, level },
+      ...(since !== undefined && { since }),
+      detail: cut(found.detail, longestTexts.detail),
+    })),
+  );
+}
+
+function represent(alert: Alert, { times }: Surroundings): AlertRepresentation {
+  return representFields(fields, { rest: alert, times }) as AlertRepresentation;
+}
+
+/** Everything that is wrong, the errors first, as a response shows it. @internal */
+export function alertsShown(snapshot: Snapshot, around: Surroundings): readonly AlertRepresentation[] {
+  return alertsOf(snapshot, around).map((alert) => represent(alert, around));
 }
 
 /** A sentence with a reason in the words of the host, if there is one, and one full stop. */
@@ -212,16 +218,20 @@ function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
     if (service.state !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
     if (own.length === 0 || own.some(takesSessions)) return [];
-    // Only of servers that are down, the snapshot has the time.
-    const times = own.flatMap(({ settings, status_since: at }) =>
-      settings.state.length === 0 ? (at ?? []) : [],
-    );
+    const times = own.flatMap((server) => unusableSince(server) ?? []);
     return {
       resource: linkOf('services', service),
       since: times.length === own.length ? Math.max(...times) : undefined,
       detail: `No server of ${service.name} takes new sessions: ${listed(own.map(reasonOf))}.`,
     };
   });
+}
+
+/** Since when a server takes no new sessions; `undefined` of one that is in maintenance, or that is not running. */
+function unusableSince({ settings: { state, drain }, status_since: down }: Server): number | undefined {
+  const drains = drain && parseInstant(drain.since);
+  if (state.length === 0) return down === undefined ? down : Math.min(down, drains ?? down);
+  return state.includes('running') && !state.includes('maintenance') ? drains : undefined;
 }
 
 /** Why a server takes no new sessions. */
@@ -250,7 +260,7 @@ function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
 const overdueMs = 10_000;
 
 /** The drains whose deadline has passed with something left to do. */
-function overdue({ self }: Surroundings, snapshot: Snapshot): readonly Finding[] {
+function overdue(snapshot: Snapshot, { self }: Surroundings): readonly Finding[] {
   return snapshot.draining.flatMap((open) => {
     const { collection, key } = open;
     const thing = snapshot[collection].find(key);
@@ -272,7 +282,7 @@ function overdue({ self }: Surroundings, snapshot: Snapshot): readonly Finding[]
 const unreportedMs = 60_000;
 
 /** The gateway has not said that it has reported everything that is open. */
-function notReported({ self }: Surroundings, { sessionsIncomplete }: Snapshot): readonly Finding[] {
+function notReported({ sessionsIncomplete }: Snapshot, { self }: Surroundings): readonly Finding[] {
   if (sessionsIncomplete !== true || self.now() - self.begun < unreportedMs) return [];
   const detail = 'The gateway has not reported sessions.complete. Until then, nothing is shown as drained.';
   return [{ resource: '/sessions', since: self.begun, detail }];
@@ -317,9 +327,7 @@ export const alertKind: Kind<State, never, never, never> = {
       shape: fields.representation,
       find: () => ok(undefined),
       list: (snapshot: Snapshot, _none, around) =>
-        listingOf(alertsOf(snapshot, around), (alert) =>
-          representFields(fields, { rest: alert, times: around.times }),
-        ),
+        listingOf(alertsOf(snapshot, around).slice(0, mostAlerts), (alert) => represent(alert, around)),
     }),
   ],
 };

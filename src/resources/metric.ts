@@ -1,17 +1,23 @@
 /**
  * Metrics: the figures of the gateway at one moment, as text for Prometheus.
  *
- * Every figure is a count or a state that the snapshot has at hand, so no session is visited.
+ * Every figure is a state or a count that is at hand, or a count of alerts, so no session is visited.
  */
 import type { Entity } from '../core/collection.ts';
 import { sessionsOf } from '../snapshot/state.ts';
-import { alertTable } from './alert.ts';
+import { alertTable, type AlertRepresentation } from './alert.ts';
 import { serverStatusWords } from './server.ts';
 import { lifecycle, type Lived } from './shared/lifecycle.ts';
-import { assertSnapshot, type Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** One line of a metric: the value, and the values of the labels. */
 type Sample = readonly [value: number, ...labels: readonly string[]];
+
+/** What is measured: the running interface of a gateway. */
+interface Measured {
+  readonly snapshot: Snapshot;
+  alerts(): readonly AlertRepresentation[];
+}
 
 /** Metrics by name. */
 type MetricTable = Readonly<
@@ -23,7 +29,7 @@ type MetricTable = Readonly<
       readonly help: string;
       /** The names of the labels. None is `service`, a label that Kubernetes set-ups give to every target. */
       readonly labels: readonly string[];
-      readonly samples: (snapshot: Snapshot) => readonly Sample[];
+      readonly samples: (snapshot: Snapshot, admin: Measured) => readonly Sample[];
     }
   >
 >;
@@ -38,12 +44,15 @@ export const metricTable: MetricTable = {
   },
   gateway_alerts: {
     type: 'gauge',
-    help: 'How many services, servers and monitors have the alert',
+    help: 'How many alerts have the code',
     labels: ['code', 'level'],
-    samples: (snapshot) =>
-      Object.entries(alertTable).flatMap(([code, { level, inSnapshot }]) =>
-        inSnapshot === undefined ? [] : [[inSnapshot(snapshot).length, code, level]],
-      ),
+    samples(_snapshot, admin) {
+      const alerts = admin.alerts();
+      return Object.entries(alertTable).map(([code, { level }]) => [
+        alerts.filter((alert) => alert.code === code).length,
+        ...[code, level],
+      ]);
+    },
   },
   gateway_service_state: {
     type: 'gauge',
@@ -113,38 +122,49 @@ export const metricTable: MetricTable = {
 };
 
 /**
- * Writes the figures of the gateway for Prometheus: the sessions, connections and states of services, servers and monitors.
+ * Writes the figures of the gateway for Prometheus: the sessions, connections and states of services, servers and monitors,
+ * and how many alerts there are.
  *
  * The text is in the Prometheus text format, version 0.0.4. Send it as `text/plain; version=0.0.4; charset=utf-8`. The
  * cost does not grow with the number of sessions. No label has a user or an address of a client.
  *
- * @param snapshot - the state to describe, such as `admin.snapshot`
+ * @param admin - the running interface
  * @returns the text, with a line for each figure
- * @throws TypeError for a snapshot that does not come from {@link createSnapshot}
+ * @throws TypeError if the argument is no interface
  *
  * @example
  * ```ts
- * import { createSnapshot, metricsOf } from 'gateway-admin-core';
+ * import { createAdmin, createSnapshot, metricsOf } from 'gateway-admin-core';
  *
- * const text = metricsOf(createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }));
- * text.includes('gateway_service_sessions{name="Sales"} 0\n'); // => true
+ * const admin = createAdmin({
+ *   snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] }),
+ *   gateway: { apply: async () => {}, inspect: async () => 'in-place' },
+ * });
+ * metricsOf(admin).includes('gateway_service_sessions{name="Sales"} 0\n'); // => true
+ * await admin.close();
  * ```
  *
  * @see docs/observability.md, "Figures for Prometheus"; Prometheus, "Exposition formats".
  *
  * @beta
  */
-export function metricsOf(snapshot: Snapshot): string {
-  assertSnapshot(snapshot);
-  return metricText(metricTable, snapshot);
+export function metricsOf(admin: {
+  readonly snapshot: Snapshot;
+  alerts(): readonly AlertRepresentation[];
+}): string {
+  if (typeof (admin as Partial<Measured> | undefined)?.alerts !== 'function')
+    throw new TypeError('metricsOf needs the interface that createAdmin or openAdmin has given');
+  return metricText(metricTable, admin);
 }
 
 /** Writes the metrics of a table. @internal */
-export function metricText(table: MetricTable, snapshot: Snapshot): string {
+export function metricText(table: MetricTable, admin: Measured): string {
+  // Each figure is of one moment: the snapshot can change at each look.
+  const { snapshot } = admin;
   let text = '';
   for (const [name, { type, help, labels, samples }] of Object.entries(table)) {
     text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-    for (const [value, ...values] of samples(snapshot))
+    for (const [value, ...values] of samples(snapshot, admin))
       text += `${name}${labelText(labels, values)} ${String(value)}\n`;
   }
   return text;

@@ -565,12 +565,13 @@ function listingOfSessions(
   sessions: Sessions,
   { rendering, after }: { readonly rendering: Rendering; readonly after?: string | undefined },
 ): Listing {
-  const all = listing(sessions.size, (offset, length) =>
-    sessions.range(offset, length).map((session) => represent(snapshot, session, rendering)),
-  );
-  if (after === undefined) return all;
   const idAt = (position: number): number => sessions.range(position, 1)[0]?.id ?? Infinity;
-  return { ...all, after: { start: countUpTo(Number(after), sessions.size, idAt), idAt } };
+  return {
+    ...listing(sessions.size, (offset, length) =>
+      sessions.range(offset, length).map((session) => represent(snapshot, session, rendering)),
+    ),
+    after: { start: after === undefined ? 0 : countUpTo(Number(after), sessions.size, idAt), idAt },
+  };
 }
 
 /** The number of ids up to one, of ids in order. */

@@ -15,6 +15,7 @@ import type {
 import type { AdminRequest, AdminResponse, Principal } from '../http/message.ts';
 import type { Role } from '../http/route.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../ports/audit-record.ts';
+import type { AlertRepresentation } from '../resources/alert.ts';
 import type { CommandInFlight } from '../resources/command.ts';
 import type { HostReport, Transition } from '../resources/index.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
@@ -221,6 +222,8 @@ export interface Admin {
    * @see docs/first-user.md; docs/spec-choices.md 32.
    */
   createFirstUser(user: { readonly name: string; readonly password: string }): Promise<Execution>;
+  /** What is wrong now, the errors first: each alert of `GET /alerts`, and those past its limit. */
+  alerts(): readonly AlertRepresentation[];
   /** The commands in flight, in the order of their turns. */
   commands(): readonly CommandInFlight[];
   /**

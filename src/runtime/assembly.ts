@@ -8,6 +8,7 @@ import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import type { HostAttempt } from '../ports/audit-record.ts';
 import type { ConfigurationStore } from '../ports/port.ts';
+import { alertsShown } from '../resources/alert.ts';
 import {
   boundRoutes,
   differencesOfDocument,
@@ -120,13 +121,14 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   return admin;
 }
 
-/** Of a gateway that can drain, nothing counts as drained before it has reported everything that is open. */
+/** Where something can drain, or drains, nothing counts as drained before everything that is open is reported. */
 function awaitingReports(
   { gateway: { supports = [] } }: CompleteOptions,
   beginning: OpenedBeginning,
 ): OpenedBeginning {
-  if (!supports.includes('drain')) return beginning;
-  return { ...beginning, snapshot: Object.freeze({ ...beginning.snapshot, sessionsIncomplete: true }) };
+  const { snapshot } = beginning;
+  if (!supports.includes('drain') && snapshot.draining.length === 0) return beginning;
+  return { ...beginning, snapshot: Object.freeze({ ...snapshot, sessionsIncomplete: true }) };
 }
 
 /** Takes the given document over. If that is not possible, the interface begins with what the store has. */
@@ -249,7 +251,7 @@ interface Parts extends Shared, Omit<SelfOptions, 'audit' | 'clock' | 'refuseAll
 }
 
 /** The parts behind an interface. */
-interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'close'> {
+interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'alerts' | 'close'> {
   readonly pending: PendingAnswers;
   /** Checks and hashes passwords that the host sets. */
   readonly secrets: SecretPorts;
@@ -257,7 +259,7 @@ interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'close'> {
 
 function adminOf(
   { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, guard, close, pending, secrets }: AllParts,
+  { writer, log, audit, mode, handle, guard, alerts, close, pending, secrets }: AllParts,
 ): Admin {
   const execute: Admin['execute'] = async (transition, how = {}) => {
     assertCommand(transition, how);
@@ -285,6 +287,7 @@ function adminOf(
     },
     createFirstUser: async (user) =>
       execute(await firstUserCreation(user, writer.snapshot, secrets), { actor: user.name }),
+    alerts,
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
@@ -336,8 +339,9 @@ function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mo
   });
 }
 
-function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle' | 'guard'> {
+function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle' | 'guard' | 'alerts'> {
   const { writer, mode } = parts;
+  const surroundings = surroundingsOf(options, parts);
   const complete: HandlerOptions = {
     ...options,
     ...parts,
@@ -346,10 +350,14 @@ function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle'
     plan: (command) => writer.planInSteps(command),
     refuseClosed: () => writer.refuseClosed(),
     isReadOnly: () => mode.isReadOnly,
-    surroundings: surroundingsOf(options, parts),
+    surroundings,
     texts: new TextCache(),
   };
-  return { handle: createRequestHandler(complete), guard: createGuard(complete) };
+  return {
+    handle: createRequestHandler(complete),
+    guard: createGuard(complete),
+    alerts: () => alertsShown(writer.snapshot, surroundings),
+  };
 }
 
 function writerOf(

@@ -115,9 +115,9 @@ describe.each(transportNames)('through %s, GET /sessions', (name) => {
   it('cuts and projects the sessions that were found, and keeps the values in the links', async () => {
     const byName = await get('service=My%20Service&fields=id&range=0-0');
     expect(byName.body).toEqual([{ id: 9 }]);
-    expect(headersOf(byName)).toEqual(['2', '<?service=My+Service&fields=id&range=1-1>; rel="next"']);
+    expect(headersOf(byName)).toEqual(['2', '<?service=My+Service&fields=id&after=9&range=0-0>; rel="next"']);
 
-    const next = await transport.send('GET', '/sessions?service=My+Service&fields=id&range=1-1');
+    const next = await transport.send('GET', '/sessions?service=My+Service&fields=id&after=9&range=0-0');
     expect(next.body).toEqual([{ id: 12 }]);
     expect(headersOf(next)).toEqual(['2', '<?service=My+Service&fields=id&range=0-0>; rel="prev"']);
 
@@ -233,11 +233,18 @@ const happenings = fc.array(
   { minLength: 1, maxLength: 9 },
 );
 
+/** The query of the next page in a header. */
+function nextIn(link = ''): string | undefined {
+  return /<\?([^>]*)>; rel="next"/.exec(link)?.[1];
+}
+
 describe('a walk by after', () => {
   // Promise: session-walk
-  it.each(['', '&user=ada', '&service=sales', '&server=db-1&user=ada'])(
-    'sees each session that lives through the walk once, and none twice%s',
-    async (criteria) => {
+  const criteria = ['', '&user=ada', '&service=sales', '&server=db-1&user=ada'];
+  const walks = ['after the last id', 'along the links'] as const;
+  it.each(walks.flatMap((way) => criteria.map((each) => [way, each] as const)))(
+    'sees each session that lives through the walk once, and none twice: %s%s',
+    async (way, criteria) => {
       const ids = fc.uniqueArray(fc.nat(40), { maxLength: 40 });
       await fc.assert(
         fc.asyncProperty(ids, fc.integer({ min: 1, max: 7 }), happenings, async (start, size, meanwhile) => {
@@ -259,10 +266,11 @@ describe('a walk by after', () => {
           const page = `fields=id${criteria}&range=0-${String(size - 1)}`;
           let query: string | undefined = page;
           for (let turn = 0; query !== undefined; turn += 1) {
-            const { body } = await send('GET', `/sessions?${query}`);
+            const { body, headers } = await send('GET', `/sessions?${query}`);
             const found = (body as readonly { readonly id: number }[]).map(({ id }) => id);
             seen.push(...found);
-            query = found.length < size ? undefined : `${page}&after=${String(found.at(-1))}`;
+            const last = found.length < size ? undefined : `${page}&after=${String(found.at(-1))}`;
+            query = way === 'along the links' ? nextIn(headers['link']) : last;
             const { ended = [], opened = [] } = meanwhile[turn] ?? {};
             for (const id of ended) lives.delete(id);
             admin.report(ended.map((id) => ({ type: 'session.closed' as const, id, connected: 0 })));
@@ -312,8 +320,9 @@ describe('the cost of a search among 30,000 sessions', () => {
 
   // Promise: session-search-cost
   it.each([
-    ['service=sales&range=20000-20009', 10],
-    ['server=db&range=20000-20009', 10],
+    // The page, and the last id of the page for the link to the next one.
+    ['service=sales&range=20000-20009', 11],
+    ['server=db&range=20000-20009', 11],
     ['service=nothing', 0],
     ['server=nothing', 0],
     ['service=nothing&user=bob', 0],

@@ -6,9 +6,9 @@ import { metricsOf } from 'gateway-admin-core';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 
-import { sampleSnapshot } from '../support/document.ts';
 import { readExposition } from '../support/exposition.ts';
 import { read } from '../support/project.ts';
+import { runAdmin } from '../support/running-admin.ts';
 
 interface Board {
   readonly templating: { readonly list: readonly { readonly type: string; readonly query: string }[] };
@@ -36,7 +36,7 @@ const targets = board.panels.flatMap((panel) => panel.targets.map((target) => ({
 
 /** The labels of each metric with the values that they can have. Prometheus itself gives a target the first two. */
 const metrics = new Map(
-  readExposition(metricsOf(sampleSnapshot())).map(({ name, samples }) => {
+  readExposition(metricsOf(runAdmin().admin)).map(({ name, samples }) => {
     const labels = ['instance', 'job', ...Object.keys(samples[0]?.labels ?? {})];
     const valuesOf = (label: string) => new Set(samples.map((sample) => sample.labels[label]));
     return [name, new Map(labels.map((label) => [label, valuesOf(label)]))] as const;
@@ -129,6 +129,18 @@ describe('the alert rules', () => {
   it('have a name of their own each', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });
+});
+
+it.each([...metrics.keys()])('the board or a rule asks for %s', (metric) => {
+  expect([...targets, ...rules].flatMap(({ expr }) => inspect(expr).named)).toContain(metric);
+});
+
+it.each([
+  'gateway_service_draining == 1',
+  'gateway_server_draining == 1',
+  'gateway_alerts{code="drain-overdue"} > 0',
+])('a rule looks at %s', (expression) => {
+  expect(rules.map(({ expr }) => expr)).toContain(expression);
 });
 
 describe('the check of an expression', () => {

@@ -6,6 +6,8 @@ import {
   deleteResource,
   drain,
   EffectRefusedError,
+  metricsOf,
+  patchServer,
   StoreLostError,
   type Admin,
   type GatewayDocument,
@@ -14,8 +16,14 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway, hold, type VirtualClock } from 'gateway-admin-core/testing';
 
-import { alertTable, type AlertCode, type AlertRepresentation } from '../../src/resources/alert.ts';
+import {
+  alertTable,
+  mostAlerts,
+  type AlertCode,
+  type AlertRepresentation,
+} from '../../src/resources/alert.ts';
 import { createWorld } from '../fleet/node.ts';
+import { readExposition } from '../support/exposition.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { openRunning, runAdmin } from '../support/running-admin.ts';
@@ -306,6 +314,25 @@ afterEach(async () => {
 
 const short = ({ code, resource, level }: AlertRepresentation): string => `${code} ${resource} ${level}`;
 
+/** How many alerts there are of each code, without the codes that have none. */
+function countOf(
+  alerts: readonly Pick<AlertRepresentation, 'code' | 'level'>[],
+): Readonly<Record<string, number>> {
+  const words = alerts.map(({ code, level }) => `${code} ${level}`);
+  return Object.fromEntries(words.map((word) => [word, words.filter((each) => each === word).length]));
+}
+
+/** The same, as Prometheus reads it. */
+function countedIn({ admin }: Pick<World, 'admin'>): Readonly<Record<string, number>> {
+  const metrics = readExposition(metricsOf(admin));
+  const samples = metrics.find(({ name }) => name === 'gateway_alerts')?.samples ?? [];
+  expect(samples.map(({ labels }) => labels['code'])).toEqual(Object.keys(alertTable));
+  const counted = samples.filter(({ value }) => value > 0);
+  return Object.fromEntries(
+    counted.map(({ labels: { code = '', level = '' }, value }) => [`${code} ${level}`, value]),
+  );
+}
+
 describe('an alert', () => {
   // Promise: alerts
   it.each(Object.entries(rows))('is there while its cause is, and no longer: %s', async (code, row) => {
@@ -318,6 +345,8 @@ describe('an alert', () => {
     const found = (await alertsAt(world)).filter((alert) => !known.has(short(alert)));
     expect(found.map(short)).toEqual(Object.keys(row.alerts));
     expect(found.map(short).join()).toContain(code);
+    expect(countedIn(world)).toEqual(countOf([...before, ...found]));
+    expect(world.admin.alerts()).toEqual(await alertsAt(world));
     for (const alert of found) {
       expect(alert.detail).toMatch(row.alerts[short(alert)] ?? '');
       if (alert.code !== code) continue;
@@ -392,6 +421,44 @@ describe('the alerts', () => {
     expect(alerts.at(-1)?.detail).toBe(
       'No server of Sales takes new sessions: db-0 is down, db-1 is in maintenance, db-2 is not running and 2 more.',
     );
+  });
+
+  it.each([
+    // The clock begins at three.
+    ['both drain', { 'db-1': 'drain', 'db-2': 'drain' }, '03:00:04'],
+    ['one drains after the other is down', { 'db-1': 'down', 'db-2': 'drain' }, '03:00:04'],
+    ['one is down after the other drains', { 'db-1': 'drain', 'db-2': 'down' }, '03:00:04'],
+    ['one that drains is down later', { 'db-1': 'drain', 'db-2': 'drain, down' }, '03:00:04'],
+    ['one that is down drains later', { 'db-1': 'drain', 'db-2': 'down, drain' }, '03:00:04'],
+    ['one is in maintenance', { 'db-1': 'drain', 'db-2': 'maintenance' }, undefined],
+    ['one that drains is in maintenance', { 'db-1': 'drain', 'db-2': 'drain, maintenance' }, undefined],
+    ['one does not run', { 'db-1': 'drain', 'db-2': 'slave' }, undefined],
+  ])('say since when a service has no server, if the snapshot knows: %s', async (_what, happened, since) => {
+    const servers = [server('db-1', 'running'), server('db-2', 'running')];
+    const services = [{ ...service, servers: ['/servers/db-1', '/servers/db-2'] }];
+    const world = runAdmin({ snapshot: createSnapshot({ servers, services }) });
+    const { admin, clock } = world;
+    const add = [{ op: 'add', path: '/state/0', value: 'maintenance' }] as const;
+    for (const [name, all] of Object.entries(happened))
+      for (const what of all.split(', ')) {
+        await clock.advance(2000);
+        if (what === 'drain') await admin.execute((...from) => drain(from[0], 'servers', name, {}, from[1]));
+        else if (what === 'maintenance') await admin.execute((from, at) => patchServer(from, name, add, at));
+        else
+          admin.report({ type: 'server.reported', server: name, status: what === 'down' ? [] : ['slave'] });
+      }
+    await clock.advance(2000);
+    const found = (await alertsAt(world)).filter(({ code }) => code === 'service-without-server');
+    expect(found.map((alert) => alert.since)).toEqual([since && `2016-09-10T${since}+03:00`]);
+  });
+
+  it('are all given to the program and counted, also those that no response has room for', async () => {
+    const servers = Array.from({ length: mostAlerts + 1 }, (_, at) => server(`db-${String(at)}`));
+    const world = runAdmin({ snapshot: createSnapshot({ servers }) });
+    const shown = await alertsAt(world);
+    expect(shown).toHaveLength(mostAlerts);
+    expect(world.admin.alerts().slice(0, mostAlerts)).toEqual(shown);
+    expect(countedIn(world)).toEqual({ 'server-down error': mostAlerts + 1 });
   });
 
   it('do not blame other nodes of a fleet while the store does not answer', async () => {

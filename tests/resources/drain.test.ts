@@ -15,6 +15,7 @@ import {
   stopService,
   toDocument,
   type Decision,
+  type Operation,
   type Snapshot,
 } from 'gateway-admin-core';
 
@@ -60,53 +61,6 @@ describe('the drain of a service', () => {
     expect(next.draining).toEqual([{ collection: 'services', key: 'sales', sessions: 0, connections: 0 }]);
   });
 
-  it.each<[string, (snapshot: Snapshot) => Decision, readonly string[], string, string | undefined]>([
-    [
-      'an equal drain',
-      (now) => drain(now, 'services', 'Sales', {}, at(2)),
-      ['unchanged'],
-      'stopped',
-      'started',
-    ],
-    [
-      'another deadline',
-      (now) => drain(now, 'services', 'Sales', { timeout: 5, then: 'resume' }, at(2)),
-      ['service.updated'],
-      'stopped',
-      'started',
-    ],
-    [
-      'a resume',
-      (now) => resume(now, 'services', 'Sales', at(2)),
-      ['service.updated', 'service.started'],
-      'started',
-      undefined,
-    ],
-    [
-      'a start',
-      (now) => startService(now, 'Sales', at(2)),
-      ['service.updated', 'service.started'],
-      'started',
-      undefined,
-    ],
-    ['a stop', (now) => stopService(now, 'Sales', at(2)), ['service.updated'], 'stopped', 'stopped'],
-  ])('that drains takes %s', (_what, decide, types, state, from) => {
-    const decision = decide(draining());
-    expect(typesOf(decision)).toEqual(types);
-    const service = serviceIn(decision.next);
-    expect([service?.state, service?.settings.drain?.from]).toEqual([state, from]);
-    if (service?.settings.drain !== undefined)
-      expect(service.settings.drain.since).toBe('1970-01-01T00:00:01+00:00');
-  });
-
-  it('that was stopped stays stopped, but for a start', () => {
-    const now = draining('Off');
-    expect(serviceIn(now, 'off')?.settings.drain?.from).toBe('stopped');
-    expect(typesOf(resume(now, 'services', 'Off', at(2)))).toEqual(['service.updated']);
-    expect(typesOf(stopService(now, 'Off', at(2)))).toEqual(['unchanged']);
-    expect(serviceIn(startService(now, 'Off', at(2)).next, 'off')?.state).toBe('started');
-  });
-
   it('that was stopped while it drained stays stopped at the end', () => {
     const stopped = stopService(draining(), 'Sales', at(2)).next;
     expect(serviceIn(resume(stopped, 'services', 'Sales', at(3)).next)?.state).toBe('stopped');
@@ -132,6 +86,149 @@ describe('the drain of a service', () => {
   it('that is not there is unchanged by a resume', () => {
     expect(resume(given, 'services', 'Sales', at(1)).outcome).toBe('unchanged');
     expect(resume(given, 'servers', 'db-1', at(1)).outcome).toBe('unchanged');
+  });
+});
+
+/** What happened to a service, as `<the kinds of events> → <state> from <the state before the drain>`. */
+function written(decision: {
+  readonly next: Snapshot;
+  readonly events?: readonly { readonly type: string }[];
+}): string {
+  const { state = '', settings } = serviceIn(decision.next) ?? {};
+  const types = (decision.events ?? []).map(({ type }) => type.replace('service.', ''));
+  return `${types.join(' ')} → ${state}${settings?.drain === undefined ? '' : ` from ${settings.drain.from}`}`;
+}
+
+const seen = (now: Snapshot, state: 'started' | 'failed') =>
+  applyReports(now, { type: 'service.reported', service: 'Sales', state }, at(2));
+const begin = (now: Snapshot): Snapshot => drain(now, 'services', 'Sales', {}, at(1)).next;
+const [failed, stopped] = [seen(given, 'failed').next, stopService(given, 'Sales', at(0)).next];
+
+/** The columns of the table: commands and reports about a service. */
+const happenings: readonly (readonly [string, (now: Snapshot) => Parameters<typeof written>[0]])[] = [
+  ['a drain', (now) => drain(now, 'services', 'Sales', {}, at(2))],
+  ['another deadline', (now) => drain(now, 'services', 'Sales', { timeout: 5, then: 'close' }, at(2))],
+  ['a resume', (now) => resume(now, 'services', 'Sales', at(2))],
+  ['a start', (now) => startService(now, 'Sales', at(2))],
+  ['a stop', (now) => stopService(now, 'Sales', at(2))],
+  ['a report of failure', (now) => seen(now, 'failed')],
+  ['a report of running', (now) => seen(now, 'started')],
+];
+
+/** The rows: what each happening makes of a service in each state. */
+const table: readonly (readonly [string, Snapshot, readonly string[]])[] = [
+  [
+    'is started',
+    given,
+    [
+      'stopped updated → stopped from started',
+      'stopped updated → stopped from started',
+      ' → started',
+      ' → started',
+      'stopped → stopped',
+      'reported → failed',
+      ' → started',
+    ],
+  ],
+  [
+    'has failed',
+    failed,
+    [
+      'stopped updated → stopped from started',
+      'stopped updated → stopped from started',
+      ' → failed',
+      'started → started',
+      'stopped → stopped',
+      ' → failed',
+      'reported → started',
+    ],
+  ],
+  [
+    'is stopped',
+    stopped,
+    [
+      'updated → stopped from stopped',
+      'updated → stopped from stopped',
+      ' → stopped',
+      'started → started',
+      ' → stopped',
+      ' → stopped',
+      ' → stopped',
+    ],
+  ],
+  ...[given, failed].map((before): (typeof table)[number] => [
+    `drains, and was ${serviceIn(before)?.state ?? ''}`,
+    begin(before),
+    [
+      ' → stopped from started',
+      'updated → stopped from started',
+      'updated started → started',
+      'updated started → started',
+      'updated → stopped from stopped',
+      ' → stopped from started',
+      ' → stopped from started',
+    ],
+  ]),
+  [
+    'drains, and was stopped',
+    begin(stopped),
+    [
+      ' → stopped from stopped',
+      'updated → stopped from stopped',
+      'updated → stopped',
+      'updated started → started',
+      ' → stopped from stopped',
+      ' → stopped from stopped',
+      ' → stopped from stopped',
+    ],
+  ],
+];
+
+describe('the table of drains', () => {
+  it.each(
+    table.flatMap(([state, now, results]) =>
+      happenings.map(([what, happen], column) => ({
+        state,
+        now,
+        what,
+        happen,
+        result: results[column] ?? '',
+      })),
+    ),
+  )('a service that $state takes $what: $result', ({ now, happen, result }) => {
+    const decision = happen(now);
+    expect(written(decision)).toBe(result);
+    // What brings no event gives the same snapshot back.
+    if (result.startsWith(' ')) expect(decision.next).toBe(now);
+    const { since } = serviceIn(now)?.settings.drain ?? {};
+    const { drain: after } = serviceIn(decision.next)?.settings ?? {};
+    if (since !== undefined && after !== undefined) expect(after.since).toBe(since);
+  });
+
+  const reason = 'kernel';
+  const serverIn = (now: Snapshot) => now.servers.find('db-1')?.settings;
+  const words = (now: Snapshot, ...status: readonly ('running' | 'master')[]) =>
+    applyReports(now, { type: 'server.reported', server: 'db-1', status }, at(2)).next;
+  const patch = (now: Snapshot, operation: Operation) => patchServer(now, 'db-1', [operation], at(2)).next;
+  const maintained = (now: Snapshot) => patch(now, { op: 'add', path: '/state/0', value: 'maintenance' });
+
+  it.each<[string, (now: Snapshot) => Snapshot]>([
+    ['is down', (now) => words(now)],
+    ['runs', (now) => words(now, 'running', 'master')],
+    ['is in maintenance', maintained],
+    ['leaves maintenance', (now) => patch(maintained(now), { op: 'remove', path: '/state/0' })],
+    ['has another port', (now) => patch(now, { op: 'replace', path: '/port', value: 7 })],
+  ])('a server that %s drains as before, and keeps that over the end of the drain', (_what, change) => {
+    const drained = drain(given, 'servers', 'db-1', { reason }, at(1));
+    expect(typesOf(drained)).toEqual(['server.updated']);
+    const [changed, both] = [change(given), change(drained.next)];
+    expect(serverIn(both)).toEqual({ ...serverIn(changed), drain: serverIn(drained.next)?.drain });
+    expect(configuration(drain(changed, 'servers', 'db-1', { reason }, at(1)).next)).toEqual(
+      configuration(both),
+    );
+    expect(drain(both, 'servers', 'db-1', { reason }, at(3)).outcome).toBe('unchanged');
+    expect(configuration(resume(both, 'servers', 'db-1', at(3)).next)).toEqual(configuration(changed));
+    expect(resume(changed, 'servers', 'db-1', at(3)).outcome).toBe('unchanged');
   });
 });
 

@@ -346,7 +346,7 @@ describe('a deletion', () => {
     const from = createSnapshot(document);
     const problem = expectRefused(deleting('servers', 'DB-1'), from);
     expect(problem.detail).toBe(
-      'The server "db-1" cannot be deleted: it has open connections (1): close them first (and 2 more; see errors). Nothing was changed.',
+      'The server "db-1" cannot be deleted: it has open connections (1): close them first (and 2 more). Nothing was changed.',
     );
     expect(faultsOf(problem)).toEqual([
       '/servers/db-1/connections resource-in-use: has open connections (1): close them first',

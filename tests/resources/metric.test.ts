@@ -17,6 +17,7 @@ import { sessionsOf } from '../../src/snapshot/state.ts';
 import { IndexedSessionTable } from '../../src/snapshot/session/table.ts';
 import { givenDocuments } from '../support/arbitrary-document.ts';
 import { readExposition } from '../support/exposition.ts';
+import { runAdmin } from '../support/running-admin.ts';
 
 const rows = Object.entries(metricTable);
 
@@ -81,7 +82,16 @@ function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | '
     ['service-failed', 'error', served.filter(hasFailed).length],
     ['service-without-server', 'error', served.filter(isUnserved).length],
     ['monitor-failed', 'error', watching.filter(hasFailed).length],
+    // What only a running interface can have. Nothing has happened to it.
+    ['drain-overdue', 'error', 0],
+    ['outcome-unknown', 'error', 0],
+    ['effect-not-supported', 'error', 0],
+    ['node-silent', 'error', 0],
+    ['store-retrying', 'error', 0],
+    ['audit-not-kept', 'error', 0],
     ['monitor-stopped', 'warning', watching.filter(isBlind).length],
+    ['sessions-not-reported', 'warning', 0],
+    ['node-behind', 'warning', 0],
   ] as const;
 }
 
@@ -99,9 +109,9 @@ describe('the metrics of a snapshot', () => {
   it('are its figures and no others, each metric once with its help and type, whatever the names are', () => {
     fc.assert(
       fc.property(givenDocuments, (document) => {
-        const snapshot = createSnapshot(document);
-        const text = metricsOf(snapshot);
-        expect(figuresIn(text)).toEqual(figuresOf(snapshot));
+        const { admin } = runAdmin({ snapshot: createSnapshot(document) });
+        const text = metricsOf(admin);
+        expect(figuresIn(text)).toEqual(figuresOf(admin.snapshot));
         expect(readExposition(text).map(({ name, help, type }) => [name, help, type])).toEqual(
           rows.map(([name, { help, type }]) => [name, help, type]),
         );
@@ -117,7 +127,7 @@ describe('the metrics of a snapshot', () => {
         { name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['maintenance', 'running'] },
       ],
     });
-    const lines = metricsOf(snapshot).split('\n');
+    const lines = metricsOf(runAdmin({ snapshot }).admin).split('\n');
     expect(lines.slice(0, 2)).toEqual([
       '# HELP gateway_revision Number of the snapshot; each change raises it by one',
       '# TYPE gateway_revision gauge',
@@ -128,7 +138,15 @@ describe('the metrics of a snapshot', () => {
       'gateway_alerts{code="service-failed",level="error"} 0',
       'gateway_alerts{code="service-without-server",level="error"} 0',
       'gateway_alerts{code="monitor-failed",level="error"} 0',
+      'gateway_alerts{code="drain-overdue",level="error"} 0',
+      'gateway_alerts{code="outcome-unknown",level="error"} 0',
+      'gateway_alerts{code="effect-not-supported",level="error"} 0',
+      'gateway_alerts{code="node-silent",level="error"} 0',
+      'gateway_alerts{code="store-retrying",level="error"} 0',
+      'gateway_alerts{code="audit-not-kept",level="error"} 0',
       'gateway_alerts{code="monitor-stopped",level="warning"} 0',
+      'gateway_alerts{code="sessions-not-reported",level="warning"} 0',
+      'gateway_alerts{code="node-behind",level="warning"} 0',
       'gateway_service_state{name="Sales",state="started"} 1',
       'gateway_service_state{name="Sales",state="stopped"} 0',
       'gateway_service_state{name="Sales",state="failed"} 0',
@@ -151,7 +169,7 @@ describe('the metrics of a snapshot', () => {
     const label = 'C:\\new\n"line"\\';
     const text = metricText(
       { toy: { type: 'gauge', help: 'A toy', labels: ['a', 'b'], samples: () => [[1, label, '\\n']] } },
-      createSnapshot({}),
+      runAdmin({ snapshot: createSnapshot({}) }).admin,
     );
     expect(text).toBe(
       '# HELP toy A toy\n# TYPE toy gauge\ntoy{a="C:\\\\new\\n\\"line\\"\\\\",b="\\\\n"} 1\n',
@@ -160,14 +178,15 @@ describe('the metrics of a snapshot', () => {
   });
 
   it('are written without a look at a session', () => {
-    const snapshot = createSnapshot(oddlyNamed);
+    const { admin } = runAdmin({ snapshot: createSnapshot(oddlyNamed) });
+    const { snapshot } = admin;
     const looks = [
       jest.spyOn(IndexedSessionTable.prototype, Symbol.iterator),
       jest.spyOn(IndexedSessionTable.prototype, 'range'),
       jest.spyOn(DeferredMap.prototype, 'content', 'get'),
     ];
     const counts = () => looks.map(({ mock }) => mock.calls.length);
-    metricsOf(snapshot);
+    metricsOf(admin);
     expect(counts()).toEqual([0, 0, 0]);
     figuresOf(snapshot);
     snapshot.sessions.range(0, 1);
@@ -175,8 +194,11 @@ describe('the metrics of a snapshot', () => {
     expect(counts()).toEqual([1, 1, 1]);
   });
 
-  it('are those of a snapshot of this library alone', () => {
-    expect(() => metricsOf({} as never)).toThrow(new TypeError('snapshot must come from createSnapshot'));
+  it('are those of a running interface alone', () => {
+    for (const other of [{}, undefined, createSnapshot({})])
+      expect(() => metricsOf(other as never)).toThrow(
+        new TypeError('metricsOf needs the interface that createAdmin or openAdmin has given'),
+      );
   });
 });
 

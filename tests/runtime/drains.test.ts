@@ -14,6 +14,7 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway, createVirtualClock } from 'gateway-admin-core/testing';
 
+import { configuration } from '../support/configuration.ts';
 import { openRunning, runAdmin, type Running } from '../support/running-admin.ts';
 
 const snapshot = createSnapshot({
@@ -38,6 +39,13 @@ const running = (): Running & { readonly gateway: ReturnType<typeof parts>['gate
 };
 const open = ({ admin, gateway }: Pick<Running, 'admin' | 'gateway'>, count: number): void => {
   for (let left = count; left > 0; left -= 1) admin.report(gateway.openSession('Sales'));
+};
+/** Opens sessions, each with a connection to the server. */
+const connect = (at: Pick<Running, 'admin' | 'gateway'>, count: number): void => {
+  const known = new Set([...at.admin.snapshot.sessions].map(({ id }) => id));
+  open(at, count);
+  for (const { id } of at.admin.snapshot.sessions)
+    if (!known.has(id)) at.admin.report(at.gateway.openConnection(id, 'db-1'));
 };
 /** A session that a client had asked for before the drain. */
 const late = (id: number): HostReport => ({
@@ -134,6 +142,66 @@ describe('a drain', () => {
     expect(at.admin.snapshot.sessions.size).toBe(0);
   });
 
+  it.each([
+    ['forward', 60_000, 0],
+    ['back', -60_000, 1],
+  ])('follows a clock that jumps %s within a second', async (_way, by, left) => {
+    const at = running();
+    open(at, 1);
+    await at.admin.execute(drainSales({ timeout: 60, then: 'close' }));
+    await at.clock.advance(30_000);
+    at.clock.jumpTo(at.clock.now() + by);
+    await at.clock.advance(1000);
+    await at.clock.settle();
+    expect(at.admin.snapshot.sessions.size).toBe(left);
+    // The deadline is a time of day. By this clock, the deadline is 89 s away at most.
+    await at.clock.advance(29_999);
+    expect(at.admin.snapshot.sessions.size).toBe(left);
+    await at.clock.advance(60_000);
+    await at.clock.settle();
+    expect(at.admin.snapshot.sessions.size).toBe(0);
+  });
+
+  it.each([
+    ['close', drainSales, ['sessions.closed']],
+    ['close', drainServer, ['connections.closed']],
+    ['resume', drainSales, ['service.updated', 'service.started']],
+    ['resume', drainServer, ['server.updated']],
+  ] as const)('acts as the one who began it, and in read-only mode too: %s', async (then, begin, types) => {
+    const at = running();
+    connect(at, 1);
+    await at.admin.execute(begin({ timeout: 1, then }), { actor: 'ada' });
+    const actors: unknown[] = [];
+    void (async () => {
+      for await (const item of at.admin.events())
+        if ('event' in item && item.event.type !== 'service.drained' && item.event.type !== 'server.drained')
+          actors.push([item.event.type, 'actor' in item.event && item.event.actor]);
+    })();
+    at.admin.readOnly = true;
+    await at.clock.advance(1000);
+    await at.clock.settle();
+    expect(actors).toEqual(types.map((type) => [type, 'ada']));
+  });
+
+  it('of a server closes its connections at the deadline, and whatever opens after', async () => {
+    const at = running();
+    const left = (): number => at.admin.snapshot.sessions.countOfServer('db-1');
+    connect(at, 3);
+    await at.admin.execute(drainServer({ timeout: 1, then: 'close' }));
+    await at.clock.advance(999);
+    expect(left()).toBe(3);
+    await at.clock.advance(1);
+    await at.clock.settle();
+    expect(left()).toBe(0);
+    connect(at, 1);
+    expect(left()).toBe(1);
+    await at.clock.settle();
+    expect(left()).toBe(0);
+    // The sessions go on.
+    expect(at.admin.snapshot.sessions.size).toBe(4);
+    expect(at.gateway.differences(at.admin.snapshot)).toEqual([]);
+  });
+
   it('gets its deadline, or another one, from a later drain', async () => {
     const at = running();
     open(at, 2);
@@ -186,6 +254,73 @@ describe('a drain', () => {
   });
 });
 
+describe('a request that drains', () => {
+  it.each([
+    ['', 204],
+    ['a=b', 415],
+  ])('may have any media type if its body is empty, as curl -d sends: %j', async (body, status) => {
+    const { admin } = running();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const handled = await admin.handle({ method: 'PUT', target: '/service/Sales/drain', headers, body });
+    expect(handled).toMatchObject({ response: { status } });
+    expect(admin.snapshot.draining).toHaveLength(status === 204 ? 1 : 0);
+  });
+});
+
+describe('several drains in one request', () => {
+  const sales = { method: 'PUT', path: '/services/Sales/drain', body: { timeout: 60, then: 'close' } };
+  const server = { method: 'PUT', path: '/server/db-1/drain' };
+  const drainsIn = ({ admin }: Running) =>
+    [...admin.snapshot.services, ...admin.snapshot.servers].map(({ settings }) => settings.drain);
+
+  async function send({ admin }: Running, method: string, target: string, json?: unknown) {
+    const content = json === undefined ? {} : { body: JSON.stringify(json) };
+    const headers = { 'content-type': 'application/json' };
+    const handled = await admin.handle({ method, target, headers, ...content });
+    if (!handled.matched) throw new Error(`Nothing is at ${target}`);
+    const { status, body } = handled.response;
+    return { status, json: typeof body === 'string' ? (JSON.parse(body) as unknown) : undefined };
+  }
+
+  it('are one command, with one entry in the history and one undo', async () => {
+    const at = running();
+    const before = configuration(at.admin.snapshot);
+    expect(await send(at, 'POST', '/sequence', { commands: [sales, server] })).toMatchObject({ status: 204 });
+    expect(drainsIn(at)).toMatchObject([{ timeout: 60, then: 'close', from: 'started' }, {}]);
+    expect(at.gateway.applied.map(({ type }) => type)).toEqual([
+      'service.stop',
+      'service.update',
+      'server.update',
+    ]);
+    const history = (await send(at, 'GET', '/history')).json as readonly { readonly id: string }[];
+    expect(history).toMatchObject([
+      { resources: expect.arrayContaining(['/services/Sales', '/servers/db-1']) },
+    ]);
+    expect(await send(at, 'PUT', `/history/${String(history[0]?.id)}/undo`)).toMatchObject({ status: 204 });
+    expect(configuration(at.admin.snapshot)).toEqual(before);
+    expect(at.gateway.differences(at.admin.snapshot)).toEqual([]);
+  });
+
+  it('are all refused if one of them is', async () => {
+    const at = running();
+    const { snapshot: before } = at.admin;
+    const gone = { method: 'PUT', path: '/services/gone/drain' };
+    expect(await send(at, 'POST', '/sequence', { commands: [sales, server, gone] })).toMatchObject({
+      status: 404,
+      json: { code: 'service-not-found', detail: expect.stringMatching(/^Command 3 /) },
+    });
+    expect(at.admin.snapshot).toBe(before);
+    expect(at.gateway.calls).toEqual([]);
+  });
+});
+
+/** The state of the drain of the service, as a response shows it. */
+async function drainState({ admin }: Pick<Running, 'admin'>): Promise<string> {
+  const handled = await admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
+  const body = handled.matched ? handled.response.body : '';
+  return (JSON.parse(body as string) as { drain: { state: string } }).drain.state;
+}
+
 describe('drained', () => {
   it('is an event when nothing is left, and again after another session', async () => {
     const at = running();
@@ -224,11 +359,7 @@ describe('drained', () => {
     await first.admin.execute(drainSales());
     await first.admin.close();
     const next = await openRunning(store, made);
-    const shown = async (): Promise<unknown> => {
-      const handled = await next.admin.handle({ method: 'GET', target: '/services/Sales', headers: {} });
-      const body = handled.matched ? handled.response.body : '';
-      return (JSON.parse(body as string) as { drain: { state: string } }).drain.state;
-    };
+    const shown = () => drainState(next);
     expect(await shown()).toBe('draining');
     next.admin.report(late(7));
     next.admin.report({ type: 'sessions.complete' });
@@ -242,55 +373,75 @@ describe('drained', () => {
     expect(await shown()).toBe('drained');
     await next.admin.close();
   });
+
+  // Promise: drained-never-early
+  it('is not shown early either of a gateway that lists drains no longer', async () => {
+    const [made, store] = [parts(), createMemoryStore()];
+    const first = await openRunning(store, made);
+    open({ ...first, gateway: made.gateway }, 1);
+    await first.admin.execute(drainSales());
+    await first.admin.close();
+    const { supports: _supports, ...gateway } = made.gateway;
+    const next = await openRunning(store, { ...made, gateway });
+    expect(await drainState(next)).toBe('draining');
+    next.admin.report(made.gateway.sessionReports());
+    next.admin.report({ type: 'sessions.complete' });
+    expect(await drainState(next)).toBe('draining');
+    next.admin.report(made.gateway.closeSession([...next.admin.snapshot.sessions][0]?.id ?? 0));
+    expect(await drainState(next)).toBe('drained');
+    await next.admin.close();
+  });
 });
 
 describe('the end of a drain against its deadline', () => {
-  const closing = 'sessions.close';
-
   // Promise: drain-cancel
-  it('comes before or after the closing, never in between', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.scheduler(),
-        fc.integer({ min: 1, max: 1200 }),
-        fc.nat(4),
-        async (scheduler, count, steps) => {
-          const at = running();
-          open(at, count);
-          await at.admin.execute(drainSales({ timeout: 1, then: 'close' }));
-          const log: string[] = [];
-          at.gateway.otherwise({
-            apply: async ({ type }, _context, perform) => {
-              log.push(type);
-              await scheduler.schedule(Promise.resolve(), type);
-              perform();
-              log.push(`${type} is done`);
-            },
-          });
-          await at.clock.advance(1000);
-          const ended = (async () => {
-            for (let step = 0; step < steps; step += 1) await scheduler.schedule(Promise.resolve(), 'resume');
-            await at.admin.execute(resumeSales);
-          })();
-          await scheduler.waitFor(ended);
-          const end = log.indexOf('service.update');
-          const closed = log.slice(0, end);
-          expect(closed).toEqual(
-            closed.map((_, index) => (index % 2 === 0 ? closing : `${closing} is done`)),
-          );
-          expect(log.slice(end).filter((each) => !each.endsWith('done'))).toEqual([
-            'service.update',
-            'service.start',
-          ]);
-          await at.clock.advance(60_000);
-          expect(log.slice(end)).toHaveLength(4);
-          expect(at.gateway.differences(at.admin.snapshot)).toEqual([]);
-          await at.admin.close();
-        },
-      ),
-      { numRuns: 40 },
-    );
-  });
+  it.each([
+    ['a service', drainSales, 'services', 'Sales', 'sessions.close', ['service.update', 'service.start']],
+    ['a server', drainServer, 'servers', 'db-1', 'connections.close', ['server.update']],
+  ] as const)(
+    'comes before or after the closing, never in between: %s',
+    async (_what, begin, collection, name, closing, ending) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.scheduler(),
+          fc.integer({ min: 1, max: 1200 }),
+          fc.nat(4),
+          async (scheduler, count, steps) => {
+            const at = running();
+            connect(at, count);
+            await at.admin.execute(begin({ timeout: 1, then: 'close' }));
+            const log: string[] = [];
+            at.gateway.otherwise({
+              apply: async ({ type }, _context, perform) => {
+                log.push(type);
+                await scheduler.schedule(Promise.resolve(), type);
+                perform();
+                log.push(`${type} is done`);
+              },
+            });
+            await at.clock.advance(1000);
+            const ended = (async () => {
+              for (let step = 0; step < steps; step += 1)
+                await scheduler.schedule(Promise.resolve(), 'resume');
+              await at.admin.execute((from, context) => resume(from, collection, name, context));
+            })();
+            await scheduler.waitFor(ended);
+            const end = log.indexOf(ending[0]);
+            const closed = log.slice(0, end);
+            expect(closed).toEqual(
+              closed.map((_, index) => (index % 2 === 0 ? closing : `${closing} is done`)),
+            );
+            expect(log.slice(end).filter((each) => !each.endsWith('done'))).toEqual(ending);
+            await at.clock.advance(60_000);
+            expect(log.slice(end)).toHaveLength(2 * ending.length);
+            expect(at.gateway.differences(at.admin.snapshot)).toEqual([]);
+            await at.admin.close();
+          },
+        ),
+        { numRuns: 40 },
+      );
+    },
+  );
 });
 
 describe('a gateway that does not support drains', () => {

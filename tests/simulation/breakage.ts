@@ -109,32 +109,56 @@ export async function misreportedIn(
   const told = (await alertsIn(admin)).map(({ code, resource }) => `${code} ${nameKey(resource)}`);
   const expected = [...failuresIn(gateway), ...brokenIn(admin, broken)];
   const doubtful = doubtfulIn(admin, gateway, broken);
-  const isKnown = (text: string): boolean => !doubtful.includes(text.split(' ')[1] ?? '');
+  // What others list decides as well whether a service has no server, and whether a monitor leaves servers alone.
+  const isPartlyDoubtful = doubtful.some((link) => /^\/(?:servers|monitors)\//.test(link));
+  const isKnown = (text: string): boolean =>
+    !doubtful.includes(text.split(' ')[1] ?? '') &&
+    !(isPartlyDoubtful && /^(?:service-without-server|monitor-stopped) /.test(text));
   const strays = (texts: readonly string[], others: readonly string[]): readonly string[] =>
-    texts.filter(
-      (text) =>
-        judged.test(text) && !others.includes(text) && (isKnown(text) || text.startsWith('outcome-unknown ')),
-    );
+    texts.filter((text) => !others.includes(text) && (isKnown(text) || text.startsWith('outcome-unknown ')));
   return [
     ...strays(told, expected).map((text) => `an alert is untrue: ${text}`),
     ...strays(expected, told).map((text) => `an alert is missing: ${text}`),
   ];
 }
 
-/** The alerts that follow from what the gateway has, and from what is broken. */
-const judged =
-  /^(?:server-down|service-failed|monitor-failed|outcome-unknown|store-retrying|audit-not-kept|drain-overdue|node-silent|node-behind) /;
+/** The settings that alerts follow from. */
+interface Settings {
+  readonly servers?: readonly string[];
+  readonly state?: readonly string[];
+  readonly drain?: object;
+}
 
+/** The alerts that follow from what the gateway has. */
 function failuresIn({ state }: ScriptedGateway): readonly string[] {
-  const failed = (kind: 'service' | 'monitor'): readonly string[] =>
-    Object.entries(state[`${kind}s`]).flatMap(([key, each]) =>
-      each.state === 'failed' ? [`${kind}-failed /${kind}s/${key}`] : [],
-    );
-  const down = Object.entries(state.servers).flatMap(([key, { settings }]) => {
-    const { state: words } = settings as { readonly state?: readonly string[] };
-    return words === undefined || words.length === 0 ? [`server-down /servers/${key}`] : [];
-  });
-  return [...down, ...failed('service'), ...failed('monitor')];
+  const thingsIn = (collection: 'services' | 'servers' | 'monitors') =>
+    Object.entries(state[collection]).map(([key, { state: own, settings }]) => {
+      const { servers = [], state: words = [], drain } = settings as Settings;
+      return { resource: `/${collection}/${key}`, state: own, servers: servers.map(nameKey), words, drain };
+    });
+  const [services, servers, monitors] = [thingsIn('services'), thingsIn('servers'), thingsIn('monitors')];
+  const usable = servers.filter(
+    ({ words, drain }) => words.includes('running') && !words.includes('maintenance') && drain === undefined,
+  );
+  const isUsable = (link: string): boolean => usable.some(({ resource }) => resource === link);
+  const isWatched = (link: string): boolean =>
+    monitors.some((each) => each.state === 'started' && each.servers.includes(link));
+  const found: readonly (readonly [string, readonly { readonly resource: string }[]])[] = [
+    ['server-down', servers.filter(({ words }) => words.length === 0)],
+    ['service-failed', services.filter((each) => each.state === 'failed')],
+    [
+      'service-without-server',
+      services.filter(
+        (each) => each.state === 'started' && each.servers.length > 0 && !each.servers.some(isUsable),
+      ),
+    ],
+    ['monitor-failed', monitors.filter((each) => each.state === 'failed')],
+    [
+      'monitor-stopped',
+      monitors.filter((each) => each.state === 'stopped' && !each.servers.every(isWatched)),
+    ],
+  ];
+  return found.flatMap(([code, things]) => things.map(({ resource }) => `${code} ${resource}`));
 }
 
 function brokenIn(admin: Admin, { part, drains, silent }: Break): readonly string[] {

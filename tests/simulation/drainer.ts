@@ -83,7 +83,10 @@ export class Drainer {
   note(effect: Effect, commandId: string, admin: Admin, now: number): void {
     if (effect.type !== 'sessions.close' && effect.type !== 'connections.close') return;
     const holder = admin.commands().find(({ id }) => id === commandId);
-    if (holder?.actor === undefined || !this.#actors.has(holder.actor)) return;
+    if (holder === undefined) return;
+    // Every client has a name, and a deadline acts as the one who began the drain.
+    if (holder.actor === undefined) this.faults.push(`${effect.type} at ${effect.resource} for nobody`);
+    if (!this.#actors.has(holder.actor ?? '')) return;
     for (const place of places) {
       if (linkTo(place[0], place[1]) !== effect.resource) continue;
       const { reason, then } = drainAt(admin, place) ?? {};

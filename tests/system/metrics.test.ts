@@ -10,6 +10,7 @@ import { readExposition } from '../support/exposition.ts';
 import { credentials, quickHasher, snapshotOf } from '../support/log-in.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
+const headers = { authorization: credentials('ada', 'engine') };
 const closers: Closers = [];
 afterEach(() => closeAll(closers));
 
@@ -27,7 +28,6 @@ async function serve() {
     () => server.close().closeAllConnections(),
   );
   const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  const headers = { authorization: credentials('ada', 'engine') };
   const ask = (path: string, init: RequestInit = { headers }) => fetch(origin + path, init);
   return { admin, ask };
 }
@@ -41,8 +41,16 @@ describe('the example gateway', () => {
       'text/plain; version=0.0.4; charset=utf-8',
     ]);
     const text = await response.text();
-    expect(text).toBe(metricsOf(admin.snapshot));
+    expect(text).toBe(metricsOf(admin));
     expect(readExposition(text).length).toBeGreaterThan(5);
+  });
+
+  it('compares the path alone, and answers HEAD without a body', async () => {
+    const { admin, ask } = await serve();
+    expect(await (await ask('/metrics?x=1')).text()).toBe(metricsOf(admin));
+    const [got, asked] = [await ask('/metrics'), await ask('/metrics', { method: 'HEAD', headers })];
+    expect([asked.status, await asked.text()]).toEqual([200, '']);
+    expect(asked.headers.get('content-type')).toBe(got.headers.get('content-type'));
   });
 
   it('wants the log-in of the interface for them', async () => {

@@ -7,12 +7,14 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, sendWithFetch, type Answer } from 'gateway-admin-core/client';
 
 import { command } from '../cli/command-line.ts';
 import { buildExamples } from '../support/built-package.ts';
+import { readExposition } from '../support/exposition.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
 import { openEchoServer } from './echo-server.ts';
@@ -121,6 +123,26 @@ describe('an operator of a gateway in production', () => {
     expect(others.slice(-2)).toEqual(['Drained: nothing is left.', '']);
     expect((await ask('resume', 'service', 'reports')).out).toContain('Done: resume service reports on eu-1');
     expect(await logIn('Reports', 1)).toHaveLength(1);
+  });
+
+  it('reads its sessions and its drains as Prometheus does', async () => {
+    const figure = async (name: string, labels: object): Promise<number | undefined> => {
+      const text = await (await fetch(`${gateway.admin}/metrics`)).text();
+      const metric = readExposition(text).find((each) => each.name === name);
+      return metric?.samples.find((sample) => isDeepStrictEqual(sample.labels, labels))?.value;
+    };
+    const name = 'Reports';
+    await logIn(name, 2);
+    expect(await figure('gateway_service_sessions', { name })).toBe(2);
+    expect(await figure('gateway_service_connections', { name })).toBe(2);
+    const draining = () => figure('gateway_service_draining', { name });
+    const overdue = () => figure('gateway_alerts', { code: 'drain-overdue', level: 'error' });
+    expect([await draining(), await overdue()]).toEqual([0, 0]);
+    expect(await ask('drain', 'service', name)).toMatchObject({ code: 0 });
+    expect([await draining(), await overdue()]).toEqual([1, 0]);
+    expect(await figure('gateway_service_sessions', { name })).toBe(2);
+    expect(await ask('resume', 'service', name)).toMatchObject({ code: 0 });
+    expect(await draining()).toBe(0);
   });
 
   it('drains the only server of a service to a deadline, at which what is left is closed', async () => {

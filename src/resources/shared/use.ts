@@ -141,7 +141,7 @@ function faultAt(
 
 function inUse({ singular }: NamedResources, thing: ConfiguredEntity, faults: readonly Fault[]): Problem {
   const [first] = faults;
-  const more = faults.length > 1 ? ` (and ${String(faults.length - 1)} more; see errors)` : '';
+  const more = faults.length > 1 ? ` (and ${String(faults.length - 1)} more)` : '';
   const detail = `The ${singular} ${quoted(thing.name)} cannot be deleted: it ${first?.detail ?? 'is in use'}${more}.`;
   return problem('resource-in-use', `${detail} Nothing was changed.`, faults);
 }

@@ -49,6 +49,14 @@ describe('gateway-admin drain', () => {
     expect(await ask([...drain, '--deadline', '1h', '--then', 'resume'])).toMatchObject({ code: 0, err: '' });
   });
 
+  it('asks a person before a deadline goes away, and tells a script', async () => {
+    await ask([...drain, '--deadline', '1h', '--then', 'close', '--yes']);
+    const detail = 'The deadline of My-Service goes away: what is left is not closed.';
+    const asked = await ask(drain, { input: 'n', isTerminal: true });
+    expect([asked.code, asked.err]).toEqual([1, expect.stringContaining(`${detail} [y/N]`)]);
+    expect(await ask(drain)).toMatchObject({ code: 0, err: `${detail}\n` });
+  });
+
   it('shows since when, as it shows every time', async () => {
     await ask(drain);
     const { out } = await ask(['show', 'service', 'my-service']);

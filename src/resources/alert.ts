@@ -259,12 +259,14 @@ function overdue({ self }: Surroundings, snapshot: Snapshot): readonly Finding[]
     if (thing === undefined || since === undefined || since + overdueMs > self.now()) return [];
     const left = leftToClose(open);
     if (then === 'close' && left === 0) return [];
-    const what = collection === 'services' ? 'sessions' : 'connections';
-    const detail =
+    const what = `${collection === 'services' ? 'sessions' : 'connections'} ${left === 1 ? 'is' : 'are'}`;
+    const overdueText =
       then === 'close'
-        ? `${thing.name} was to be drained, and ${String(left)} of its ${what} are open`
-        : `The drain of ${thing.name} was to end, and goes on`;
-    return { resource: linkOf(collection, thing), since, detail: `${detail}. It is tried again.` };
+        ? `${thing.name} was to be drained, and ${String(left)} of its ${what} open.`
+        : `The drain of ${thing.name} was to end, and goes on.`;
+    const why = self.deadlineFailure(open);
+    const detail = `${overdueText} ${why === undefined ? '' : `${why} `}It is tried again.`;
+    return { resource: linkOf(collection, thing), since, detail };
   });
 }
 

@@ -12,7 +12,7 @@ import { patchMediaTypes, roles, type Acted, type DecidedAction, type Role } fro
 import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import type { JsonObject } from '../json/value.ts';
 import { ok, problem } from '../problem.ts';
-import type { State } from '../snapshot/state.ts';
+import type { DrainingResource, State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { actionRoute, itemRoute } from './shared/route.ts';
@@ -65,6 +65,8 @@ export interface RunningInterface {
   readonly begun: number;
   /** Since when the ports that keep something have not answered; left out for a port that answers. */
   outages(this: void): { readonly store?: number; readonly audit?: number };
+  /** Why the last try of the deadline of a drain has failed; `undefined` if nothing has. */
+  deadlineFailure(this: void, place: Pick<DrainingResource, 'collection' | 'key'>): string | undefined;
   /** Begins or ends the read-only mode. */
   setReadOnly(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }

@@ -53,7 +53,11 @@ export class Drains {
   readonly #options: DrainsOptions;
   /** The drains on which this interface acts at the moment. */
   readonly #acting = new Set<string>();
+  /** Why the last try of a deadline has failed, by the place of the drain. */
+  readonly #failures = new Map<string, string>();
   readonly #closed = new AbortController();
+  /** Gives why the last try of a deadline has failed; `undefined` if it has not. */
+  readonly failureOf = (place: Due['place']): string | undefined => this.#failures.get(nameOf(place));
   #wake = new AbortController();
   /** What was shown at the last look; `undefined` before the interface is open. */
   #shown: Shown | undefined;
@@ -122,11 +126,12 @@ export class Drains {
   #actIfDue(due: Due): number {
     const left = due.until - this.#options.clock.now();
     if (left > 0) return left;
-    const name = `${due.place.collection}/${due.place.key}`;
+    const name = nameOf(due.place);
     if (!this.#acting.has(name) && hasWork(due, this.#options.snapshot())) {
       this.#acting.add(name);
       void this.#act(due).finally(() => {
         this.#acting.delete(name);
+        this.#failures.delete(name);
         this.#lookAgain();
       });
     }
@@ -143,6 +148,10 @@ export class Drains {
         onError(error);
         return undefined;
       });
+      const failure =
+        execution !== undefined && 'problem' in execution ? execution.problem.detail : undefined;
+      if (failure === undefined) this.#failures.delete(nameOf(due.place));
+      else this.#failures.set(nameOf(due.place), failure);
       if (execution?.outcome === 'accepted') pauses = backoff(tryPauses);
       else await clock.sleep(pauses.next().value, signal, { keepAlive: false });
     }
@@ -156,6 +165,10 @@ export class Drains {
       return drain === undefined || until === undefined ? [] : [{ place, drain, until }];
     });
   }
+}
+
+function nameOf({ collection, key }: Due['place']): string {
+  return `${collection}/${key}`;
 }
 
 function thingAt({ collection, key }: Due['place'], snapshot: Snapshot): Drainable | undefined {

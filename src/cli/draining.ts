@@ -269,10 +269,11 @@ function atOne(drain: DrainRepresentation): Omit<Progress, 'more'> & Partial<Pro
   return { text, isOver: false };
 }
 
+/** What a drain has left. */
 type Left = Pick<DrainRepresentation, 'state' | 'sessions' | 'connections'>;
 
 /** Nothing is known to be left, and yet nothing counts as drained. */
-function isUnreported({ state, sessions, connections }: Left): boolean {
+export function isUnreported({ state, sessions, connections }: Left): boolean {
   return state === 'draining' && sessions + connections === 0;
 }
 

@@ -259,13 +259,11 @@ function overdue({ self }: Surroundings, snapshot: Snapshot): readonly Finding[]
     if (thing === undefined || since === undefined || since + overdueMs > self.now()) return [];
     const left = leftToClose(open);
     if (then === 'close' && left === 0) return [];
-    const what = `${collection === 'services' ? 'sessions' : 'connections'} ${left === 1 ? 'is' : 'are'}`;
-    const overdueText =
+    const what =
       then === 'close'
-        ? `${thing.name} was to be drained, and ${String(left)} of its ${what} open.`
+        ? `${thing.name} was to be drained. Still open: ${String(left)}.`
         : `The drain of ${thing.name} was to end, and goes on.`;
-    const why = self.deadlineFailure(open);
-    const detail = `${overdueText} ${why === undefined ? '' : `${why} `}It is tried again.`;
+    const detail = [what, ...self.deadlineFailures(open), 'It is tried again.'].join(' ');
     return { resource: linkOf(collection, thing), since, detail };
   });
 }

@@ -65,8 +65,8 @@ export interface RunningInterface {
   readonly begun: number;
   /** Since when the ports that keep something have not answered; left out for a port that answers. */
   outages(this: void): { readonly store?: number; readonly audit?: number };
-  /** Why the last try of the deadline of a drain has failed; `undefined` if nothing has. */
-  deadlineFailure(this: void, place: Pick<DrainingResource, 'collection' | 'key'>): string | undefined;
+  /** Why the last try of the deadline of a drain has failed, in a sentence; empty if it has not. */
+  deadlineFailures(this: void, place: Pick<DrainingResource, 'collection' | 'key'>): readonly string[];
   /** Begins or ends the read-only mode. */
   setReadOnly(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }

@@ -51,13 +51,11 @@ type Shown = Pick<Snapshot, 'draining'> & Partial<Pick<Snapshot, 'services' | 's
 /** Acts at the deadlines of drains. @internal */
 export class Drains {
   readonly #options: DrainsOptions;
-  /** The drains on which this interface acts at the moment. */
-  readonly #acting = new Set<string>();
-  /** Why the last try of a deadline has failed, by the place of the drain. */
-  readonly #failures = new Map<string, string>();
+  /** The drains on which this interface acts at the moment, each with why the last try has failed. */
+  readonly #acting = new Map<string, readonly string[]>();
   readonly #closed = new AbortController();
-  /** Gives why the last try of a deadline has failed; `undefined` if it has not. */
-  readonly failureOf = (place: Due['place']): string | undefined => this.#failures.get(nameOf(place));
+  /** Gives why the last try of a deadline has failed; empty if it has not. */
+  readonly failuresOf = (place: Due['place']): readonly string[] => this.#acting.get(nameOf(place)) ?? [];
   #wake = new AbortController();
   /** What was shown at the last look; `undefined` before the interface is open. */
   #shown: Shown | undefined;
@@ -128,10 +126,9 @@ export class Drains {
     if (left > 0) return left;
     const name = nameOf(due.place);
     if (!this.#acting.has(name) && hasWork(due, this.#options.snapshot())) {
-      this.#acting.add(name);
+      this.#acting.set(name, []);
       void this.#act(due).finally(() => {
         this.#acting.delete(name);
-        this.#failures.delete(name);
         this.#lookAgain();
       });
     }
@@ -148,10 +145,8 @@ export class Drains {
         onError(error);
         return undefined;
       });
-      const failure =
-        execution !== undefined && 'problem' in execution ? execution.problem.detail : undefined;
-      if (failure === undefined) this.#failures.delete(nameOf(due.place));
-      else this.#failures.set(nameOf(due.place), failure);
+      const isFailed = execution !== undefined && 'problem' in execution;
+      this.#acting.set(nameOf(due.place), isFailed ? [execution.problem.detail] : []);
       if (execution?.outcome === 'accepted') pauses = backoff(tryPauses);
       else await clock.sleep(pauses.next().value, signal, { keepAlive: false });
     }

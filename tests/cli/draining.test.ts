@@ -55,7 +55,7 @@ describe('gateway-admin drain', () => {
 
   it('asks a person before a deadline goes away, and tells a script', async () => {
     await ask([...drain, '--deadline', '1h', '--then', 'close', '--yes']);
-    const detail = 'The deadline of My-Service goes away: what is left is not closed.';
+    const detail = 'The deadline of My-Service goes away.';
     const asked = await ask(drain, { input: 'n', isTerminal: true });
     expect([asked.code, asked.err]).toEqual([1, expect.stringContaining(`${detail} [y/N]`)]);
     expect(await ask(drain)).toMatchObject({ code: 0, err: `${detail}\n` });

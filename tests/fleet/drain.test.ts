@@ -98,7 +98,9 @@ describe('a drain in a fleet', () => {
     ]);
     const server = [...node(0).admin.snapshot.servers][0]?.name ?? '';
     const drained: Transition = (from, context) => drain(from, 'servers', server, {}, context);
-    expect(detailsOf(drained)).toContain(`Now ${server} has 0 connections at this node.`);
+    expect(detailsOf(drained)).toContain(
+      `${server} takes no new sessions. Now it has 0 connections at this node.`,
+    );
   });
 
   it('ends once for all at its deadline, whichever node is first', async () => {

@@ -41,7 +41,7 @@ function surroundingsWith(
       now: () => Date.parse('2016-09-10T00:00:00Z'),
       begun: 0,
       outages: () => ({}),
-      deadlineFailure: () => undefined,
+      deadlineFailures: () => [],
       setReadOnly: () => Promise.resolve({ outcome: 'accepted' }),
     },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },

@@ -222,8 +222,7 @@ export class Writer {
     const { resources } = decision;
     const { life, foresee, coordinator } = this.#options;
     const held =
-      this.#turns.refuseUnknown(resources) ??
-      coordinator?.before(resources, request.restsOn ?? []);
+      this.#turns.refuseUnknown(resources) ?? coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
     const where = coordinator === undefined ? '' : ' at this node';
     return yield* planning(decision, planned, { snapshot, life, now: context.now, foresee, where });

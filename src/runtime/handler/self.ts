@@ -45,7 +45,7 @@ export interface SelfOptions {
   readonly writer: Pick<Writer, 'commands' | 'refuseClosed'>;
   readonly journal: Journal;
   readonly audit: Pick<Audit, 'outage'>;
-  readonly drains: Pick<Drains, 'failureOf'>;
+  readonly drains: Pick<Drains, 'failuresOf'>;
   readonly clock: Clock;
   readonly mode: Mode;
   /** Where the interface runs. */
@@ -82,7 +82,7 @@ export function createSelf({
     now: () => clock.now(),
     begun: clock.now(),
     outages: () => ({ ...outageOf('store', journal), ...outageOf('audit', audit) }),
-    deadlineFailure: drains.failureOf,
+    deadlineFailures: drains.failuresOf,
     setReadOnly: mode.change,
   });
 }

@@ -83,34 +83,25 @@ function ofDrain(event: ServiceUpdate | ServerUpdate, snapshot: Snapshot, where:
   const name = nameIn(resource);
   if (drain === undefined)
     return old === undefined ? [] : [{ code: 'ends-drain', resource, detail: `The drain of ${name} ends.` }];
-  if (old?.until !== undefined && drain.until === undefined) {
-    const what = old.then === 'close' ? 'what is left is not closed' : 'the drain does not end by itself';
-    return [{ code: 'ends-deadline', resource, detail: `The deadline of ${name} goes away: ${what}.` }];
-  }
-  const { count, text } = openNow(event, snapshot);
+  if (old?.until !== undefined && drain.until === undefined)
+    return [{ code: 'ends-deadline', resource, detail: `The deadline of ${name} goes away.` }];
+  const table = sessionsOf(snapshot);
+  const [count, what] =
+    'service' in event
+      ? [table.countOfService(event.service), 'session']
+      : [table.countOfServer(event.server), 'connection'];
+  const counted = { resource, count };
+  const now = `Now it has ${String(count)} ${what}${count === 1 ? '' : 's'}${where}.`;
   if (drain.then === 'close' && drain.until !== old?.until) {
     // An undo or a restore can bring back a drain that has begun long ago, or whose deadline has passed.
     const left = Math.ceil(((parseInstant(drain.until ?? '') ?? 0) - at) / 1000);
     const when = left <= 0 ? 'at once' : `after ${String(left)} s`;
-    const detail = `What is left of ${name} is closed ${when}. Now it has ${text}${where}.`;
-    return [{ code: 'closes-at-deadline', resource, count, detail }];
+    const detail = `What is left of ${name} is closed ${when}. ${now}`;
+    return [{ code: 'closes-at-deadline', ...counted, detail }];
   }
   // The plan of a service counts the sessions that continue.
   if (old !== undefined || 'service' in event) return [];
-  return [{ code: 'connections-left', resource, count, detail: `Now ${name} has ${text}${where}.` }];
-}
-
-/** What is open on a service or server. */
-function openNow(
-  about: ServiceUpdate | ServerUpdate,
-  snapshot: Snapshot,
-): { readonly count: number; readonly text: string } {
-  const table = sessionsOf(snapshot);
-  const [count, what] =
-    'service' in about
-      ? [table.countOfService(about.service), 'session']
-      : [table.countOfServer(about.server), 'connection'];
-  return { count, text: `${String(count)} ${what}${count === 1 ? '' : 's'}` };
+  return [{ code: 'connections-left', ...counted, detail: `${name} takes no new sessions. ${now}` }];
 }
 
 /** A service loses a server that its sessions use. */

@@ -138,7 +138,7 @@ describe('the notes of a plan', () => {
         {
           code: 'ends-deadline',
           resource: '/services/Sales',
-          detail: 'The deadline of Sales goes away: what is left is not closed.',
+          detail: 'The deadline of Sales goes away.',
         },
       ],
     ],
@@ -153,7 +153,7 @@ describe('the notes of a plan', () => {
         {
           code: 'ends-deadline',
           resource: '/servers/db-2',
-          detail: 'The deadline of db-2 goes away: the drain does not end by itself.',
+          detail: 'The deadline of db-2 goes away.',
         },
       ],
     ],
@@ -165,7 +165,7 @@ describe('the notes of a plan', () => {
           code: 'connections-left',
           resource: '/servers/db-1',
           count: 2,
-          detail: 'Now db-1 has 2 connections.',
+          detail: 'db-1 takes no new sessions. Now it has 2 connections.',
         },
         { code: 'no-usable-server', resource: '/services/Sales' },
       ],

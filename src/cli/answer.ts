@@ -30,6 +30,13 @@ export function valueOf<T>(answer: Answer<T>): T {
   throw refusal(answer.problem, answer.retryAfterMs);
 }
 
+/** Whether a failure ends by itself: nobody answers, or the interface is not ready, as while a gateway restarts. */
+export function isPassing(error: unknown): error is CommandError {
+  if (!(error instanceof CommandError)) return false;
+  const { status } = (error.cause ?? {}) as Partial<Problem>;
+  return error.exitCode === exitCodes.unreachable || status === 503;
+}
+
 /** An entity tag as a user copies it: a shell would take the double quotes away. */
 export function shownTag(etag: string): string {
   return safeText(etag.replace(/^(?:W\/)?"(.*)"$/, '$1'));

@@ -57,8 +57,7 @@ export async function make(call: Call, client: Client, change: Change): Promise<
     valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change))),
   );
   if (call.has('dry-run')) showPlan(call, { change, plan });
-  else if (plan.outcome === 'unchanged')
-    say(call, { outcome: 'unchanged', closed: nothingClosed }, `Nothing to do: ${change.title}.`);
+  else if (plan.outcome === 'unchanged') sayUnchanged(call, change.title);
   else {
     const planned = { change, plan };
     if (!call.has('yes') && !asks(call, planned))
@@ -93,10 +92,11 @@ function isAsked({ change, plan: { closes, events, notes = [] } }: PlannedChange
   );
 }
 
-/** Whether sessions may end, or nobody is served. A person is asked about that, and a script goes on. */
+/** Whether sessions may end, nobody is served, or a deadline goes away. A person is asked about that, and a script goes on. */
 function hasGraveNote({ plan: { notes = [] } }: PlannedChange): boolean {
   return notes.some(
-    ({ code }) => ['gateway-may-close', 'no-usable-server'].includes(code) || code.startsWith('host-'),
+    ({ code }) =>
+      ['gateway-may-close', 'no-usable-server', 'ends-deadline'].includes(code) || code.startsWith('host-'),
   );
 }
 
@@ -250,9 +250,10 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
   throw new Error('it is no plan');
 }
 
-function say({ output }: Call, outcome: CommandOutcome, text: string): void {
-  if (output.isJson) output.json(outcome);
-  else output.lines(safeText(text));
+/** Says that a change is not needed. */
+export function sayUnchanged({ output }: Call, title: string): void {
+  if (output.isJson) output.json({ outcome: 'unchanged', closed: nothingClosed } satisfies CommandOutcome);
+  else output.lines(safeText(`Nothing to do: ${title}.`));
 }
 
 function showPlan({ output }: Call, planned: PlannedChange): void {

@@ -34,6 +34,8 @@ export const exitCodes = {
   partlyDone: 7,
   /** `status`: an alert is an error. */
   wrong: 7,
+  /** `drain --wait`: the drain has ended before all was drained. */
+  undrained: 7,
   /** A signal of the user ended the program. What the gateway has begun goes on. */
   interrupted: 130,
 } as const;

@@ -35,6 +35,11 @@ export function addressOf(call: Call): string {
   return urlFrom(settingsOf(call)('url') ?? defaultUrl).host;
 }
 
+/** How long a command that waits for the gateway takes silence, in milliseconds. */
+export function patienceMsOf(call: Call): number {
+  return timeoutFrom(settingsOf(call)('timeout') ?? '300');
+}
+
 /** Gives the value of an option of a connection. */
 type Settings = (name: keyof typeof placeOptions) => string | undefined;
 

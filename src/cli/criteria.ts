@@ -4,11 +4,12 @@
 import type { Client, SessionSearch } from '../client/index.ts';
 import { valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { secondsIn } from './span.ts';
 
 /** A criterion on the command line. */
 interface Criterion {
   readonly option: string;
-  readonly value: 'NAME' | 'TEXT' | 'NUMBER' | 'SECONDS';
+  readonly value: 'NAME' | 'TEXT' | 'NUMBER' | 'TIME';
   readonly does: string;
   /** What the sessions have in common, in words. */
   says(this: void, value: string): string;
@@ -48,9 +49,9 @@ const criteria: { readonly [N in keyof SessionSearch]-?: Criterion } = {
   },
   older_than: {
     option: 'older-than',
-    value: 'SECONDS',
-    does: 'only sessions that connected more seconds ago',
-    says: (seconds) => `older than ${seconds} s`,
+    value: 'TIME',
+    does: 'only sessions that connected longer ago: seconds, or a number with s, m, h or d, such as 10m',
+    says: (time) => `older than ${/\d$/.test(time) ? `${time} s` : time}`,
   },
 };
 
@@ -77,7 +78,12 @@ export function chosenBy({ valueOf: given }: Pick<Call, 'valueOf'>): Chosen {
   });
   return {
     options: found.map(({ criterion }) => criterion.option),
-    search: Object.fromEntries(found.map(({ parameter, value }) => [parameter, value])),
+    search: Object.fromEntries(
+      found.map(({ parameter, criterion, value }) => [
+        parameter,
+        criterion.value === 'TIME' ? String(secondsIn(value) ?? value) : value,
+      ]),
+    ),
     says: found.map(({ criterion, value }) => criterion.says(value)),
   };
 }
@@ -86,8 +92,13 @@ function assertValue({ option, value: form }: Criterion, value: string): void {
   const wrong = (message: string): CommandError => new CommandError(message, exitCodes.wrongUse);
   if (form === 'NAME' && /^\.{0,2}$/.test(value))
     throw wrong(`--${option} got "${value}", and no URL can name such a resource.`);
-  if ((form === 'NUMBER' || form === 'SECONDS') && !/^\d{1,15}(?:\.\d{1,15})?$/.test(value))
+  const isNumber = /^\d{1,15}(?:\.\d{1,15})?$/.test(value);
+  if (form === 'NUMBER' && !isNumber)
     throw wrong(`--${option} must be a number of at least 0, such as --${option} 600.`);
+  if (form === 'TIME' && !isNumber && secondsIn(value) === undefined)
+    throw wrong(
+      `--${option} must be a number of at least 0, also with s, m, h or d, such as --${option} 10m.`,
+    );
 }
 
 /** Ends the command if there is no service or server with the name that chooses sessions. */

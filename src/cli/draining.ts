@@ -1,30 +1,31 @@
 /**
- * `drain` and `resume`: take a service or server out of use without cutting a session, and bring it back.
+ * `drain` and `resume`: take services or servers out of use without cutting a session, and bring them back.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, EndpointId } from '../client/index.ts';
 import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
-import { valueOf } from './answer.ts';
-import { make, unlessInterrupted } from './change.ts';
-import { changeOptions, type Call, type Command } from './command.ts';
-import { connect, methodOf } from './connection.ts';
+import { isPassing, valueOf } from './answer.ts';
+import { make, sayUnchanged, unlessInterrupted, type Change } from './change.ts';
+import { changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { connect, methodOf, patienceMsOf } from './connection.ts';
 import { wrongUse } from './help.ts';
 import { kindsWith } from './kind.ts';
 import { counted, safeText } from './output.ts';
+import { secondsIn } from './span.ts';
 
 const drainable = kindsWith('drain');
 
 /** The arguments of both commands. */
 const subject = [
   { name: 'kind', choices: Object.keys(drainable) },
-  { name: 'name', names: drainable },
+  { name: 'name', names: drainable, multiple: true },
 ] as const;
 
 /** The command `drain`. */
 export const drain: Command = {
-  does: 'Lets a service or server take no new sessions. What is open ends by itself, or at a deadline.',
+  does: 'Lets services or servers take no new sessions. What is open ends by itself, or at a deadline.',
   arguments: subject,
   options: {
     deadline: {
@@ -40,42 +41,71 @@ export const drain: Command = {
     'Ctrl-C while it waits ends the command, and not the drain. To end the drain: gateway-admin resume',
   ],
   async run(call) {
-    const [kind = '', name = ''] = call.words;
+    const [kind = '', ...names] = call.words;
     const body = optionsOf(call);
     const client = await connect(call);
-    const deadline =
-      body.timeout === undefined ? '' : `, then ${String(body.then)} after ${String(body.timeout)} s`;
-    await make(call, client, {
-      title: `drain ${kind} ${name}${deadline}`,
-      id: `${kind}s.drain` as EndpointId,
-      given: [name, body],
-    });
+    const isOnlyWait = call.has('wait') && Object.keys(body).length === 0;
+    const wanted = isOnlyWait ? await withoutDrain(client, kind, names) : names;
+    if (wanted.length === 0) sayUnchanged(call, titleOf('drain', kind, names));
+    else await make(call, client, await changeOf('drain', kind, wanted, body));
     if (!call.has('wait') || call.has('dry-run')) return;
-    const goesOn = `The drain goes on. End it with: gateway-admin resume ${safeText(kind)} ${safeText(name)}`;
-    await unlessInterrupted(call, waitUntilDrained(call, client, kind, name), () => Promise.resolve(goesOn));
+    const goesOn = `The drain goes on. End it with: gateway-admin resume ${safeText([kind, ...names].join(' '))}`;
+    const waiting = waitUntilDrained(call, client, { kind, names, goesOn });
+    await unlessInterrupted(call, waiting, () => Promise.resolve(goesOn));
   },
 };
 
 /** The command `resume`. */
 export const resume: Command = {
-  does: 'Ends the drain of a service or server. A service that was started before is started.',
+  does: 'Ends the drain of services or servers. A service that was started before is started.',
   arguments: subject,
   options: changeOptions,
   async run(call) {
-    const [kind = '', name = ''] = call.words;
-    const id = `${kind}s.resume` as EndpointId;
-    await make(call, await connect(call), { title: `resume ${kind} ${name}`, id, given: [name] });
+    const [kind = '', ...names] = call.words;
+    await make(call, await connect(call), await changeOf('resume', kind, names));
   },
 };
 
-/** The units of a time, in seconds. */
-const units: ReadonlyMap<string, number> = new Map([
-  ['', 1],
-  ['s', 1],
-  ['m', 60],
-  ['h', 3600],
-  ['d', 86_400],
-]);
+function titleOf(verb: string, kind: string, names: readonly string[]): string {
+  return `${verb} ${kind}${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
+}
+
+/** The command for one resource, or one sequence for several. */
+async function changeOf(
+  verb: 'drain' | 'resume',
+  kind: string,
+  names: readonly string[],
+  body?: Asked,
+): Promise<Change> {
+  const { timeout, then } = body ?? {};
+  const deadline = timeout === undefined ? '' : `, then ${String(then)} after ${String(timeout)} s`;
+  const title = `${titleOf(verb, kind, names)}${deadline}`;
+  if (names.length === 1)
+    return {
+      title,
+      id: `${kind}s.${verb}` as EndpointId,
+      given: [...names, ...(body === undefined ? [] : [body])],
+    };
+  // Only who names several, or waits, needs the whole library.
+  const { linkTo } = await import('../index.ts');
+  const commands = names.map((name) => ({
+    method: 'PUT',
+    path: `${linkTo(`${kind}s`, name)}/${verb}`,
+    ...(body === undefined ? {} : { body }),
+  }));
+  return { title, id: 'sequence.send', given: [{ commands }] };
+}
+
+/** The names of what does not drain yet. */
+async function withoutDrain(
+  client: Client,
+  kind: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const name of names) if ((await shownAs(client, kind, name)).drain === undefined) missing.push(name);
+  return missing;
+}
 
 interface Asked {
   readonly timeout?: number;
@@ -96,54 +126,158 @@ function optionsOf({ valueOf: given }: Call): Asked {
   };
 }
 
+/** The longest time until a deadline, in seconds: 365 days. */
+const longestDeadline = 31_536_000;
+
 function secondsOf(time: string): number {
-  const [, digits = '', unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(time) ?? [];
-  if (digits === '')
+  const seconds = secondsIn(time);
+  if (seconds === undefined)
     throw wrongUse(`--deadline takes a number with s, m, h or d, and not ${safeText(time)}.`, 'help drain');
-  return Number(digits) * (units.get(unit) ?? 1);
+  if (seconds < 1 || seconds > longestDeadline)
+    throw wrongUse(`--deadline takes 1s to 365d, and not ${safeText(time)}.`, 'help drain');
+  return seconds;
+}
+
+/** What is waited for. */
+interface Wait {
+  readonly kind: string;
+  readonly names: readonly string[];
+  /** The sentence that says how to end the drains. */
+  readonly goesOn: string;
 }
 
 /**
  * Prints what is left until nothing is; in a fleet, until nothing is left at a living node. People get a line for each
  * change, programs one for each look.
  */
-async function waitUntilDrained(call: Call, client: Client, kind: string, name: string): Promise<void> {
-  const followed = new Set<string>();
-  let said = '';
-  for (;;) {
-    const shown = valueOf(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as Shown;
-    const { drain: now } = shown;
-    const nodes = now === undefined ? [] : valueOf(await client.fleet.list()).elements;
-    const progress =
-      now && nodes.length > 1 ? await atNodes(nodes, [`${kind}s`, shown.name], followed) : atOne(now);
-    if (call.output.isJson) call.output.jsonLine(now === undefined ? null : { ...now, ...progress.more });
-    else if (progress.text !== said) call.output.lines(progress.text);
-    if (progress.isOver) return;
-    said = progress.text;
-    await sleep(1000);
+async function waitUntilDrained(call: Call, client: Client, { kind, names, goesOn }: Wait): Promise<void> {
+  const looks = names.map((name) => ({ name, followed: new Set<string>(), said: '' }));
+  for (let isOver = false; !isOver;) {
+    isOver = true;
+    for (const look of looks) {
+      const progress = await answered(call, goesOn, () => progressOf(client, kind, look));
+      const text = names.length === 1 ? progress.text : `${safeText(look.name)}: ${progress.text}`;
+      if (call.output.isJson) call.output.jsonLine({ name: look.name, ...progress.more });
+      else if (text !== look.said) call.output.lines(text);
+      look.said = text;
+      isOver &&= progress.isOver;
+    }
+    if (!isOver) await sleep(lookMs);
+  }
+}
+
+/** The pause between two looks, in milliseconds. */
+const lookMs = 1000;
+
+/** Asks until somebody answers: a gateway that restarts comes back, and drains then too. */
+async function answered<T>(call: Call, goesOn: string, ask: () => Promise<T>): Promise<T> {
+  const end = performance.now() + patienceMsOf(call);
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      if (performance.now() > end) throw new CommandError(`${error.message} ${goesOn}`, exitCodes.unknown);
+      if (isFirst) call.output.note(error.message);
+      await sleep(lookMs);
+    }
   }
 }
 
 interface Shown {
   readonly name: string;
   readonly drain?: DrainRepresentation;
+  /** Of a service. */
+  readonly current_connections?: number;
+}
+
+async function shownAs(client: Client, kind: string, name: string): Promise<Shown> {
+  return valueOf(await methodOf(client, `${kind}s.get` as EndpointId)(name)) as Shown;
 }
 
 /** How far a drain has come. */
 interface Progress {
   readonly text: string;
   readonly isOver: boolean;
-  /** What a program gets besides the drain at the gateway that was asked. */
-  readonly more?: object;
+  /** What a program gets. */
+  readonly more: object;
 }
 
-function atOne(drain: DrainRepresentation | undefined): Progress {
-  if (drain === undefined) return { text: 'The drain has ended.', isOver: true };
+/**
+ * How far a drain has come.
+ *
+ * @param followed - the positions in the log of the fleet at which the node that is asked had the drain; gets the present one
+ * @throws CommandError if there is no drain any more
+ */
+async function progressOf(
+  client: Client,
+  kind: string,
+  { name, followed }: { readonly name: string; readonly followed: Set<string> },
+): Promise<Progress> {
+  const shown = await shownAs(client, kind, name);
+  const { drain: now } = shown;
+  if (now === undefined) throw await ended(client, kind, name, shown);
+  const { linkTo } = await import('../index.ts');
+  const resource = linkTo(`${kind}s`, shown.name);
+  const nodes = valueOf(await client.fleet.list()).elements;
+  const { text, isOver, more } = nodes.length > 1 ? atNodes(nodes, resource, followed) : atOne(now);
+  const closed = isOver ? await closedSince(client, resource, now) : 0;
+  const what = kind === 'service' ? 'session' : 'connection';
+  const where = nodes.length > 1 ? ` at ${safeText(nodes[0]?.node ?? '')}` : '';
+  const verb = closed === 1 ? 'was' : 'were';
+  const closing = closed === 0 ? '' : ` ${counted(closed, what)} ${verb} closed after the deadline${where}.`;
+  return { text: `${text}${closing}`, isOver, more: { ...now, ...more, ...(closed > 0 && { closed }) } };
+}
+
+/** The end of a command whose drain has ended, at the deadline or by somebody else. What is open is in use. */
+async function ended(
+  client: Client,
+  kind: string,
+  name: string,
+  { current_connections: sessions = 0 }: Shown,
+): Promise<CommandError> {
+  const open =
+    kind === 'service'
+      ? counted(sessions, 'session')
+      : counted(valueOf(await client.servers.connections(name, { range: [0, 0] })).total, 'connection');
+  const verb = open.startsWith('1 ') ? 'is' : 'are';
+  return new CommandError(
+    `The drain of ${safeText(name)} has ended before all was drained: ${open} ${verb} open.`,
+    exitCodes.undrained,
+  );
+}
+
+/** How many sessions or connections the node that is asked has closed since a deadline, as far as the history says so. */
+async function closedSince(
+  client: Client,
+  resource: string,
+  { until, then }: DrainRepresentation,
+): Promise<number> {
+  if (until === undefined || then !== 'close') return 0;
+  const found = await client.history.list({ resource, since: until });
+  const events = found.ok ? found.value.elements.flatMap((entry) => entry.events) : [];
+  return events
+    .filter((event) => event.resource === resource && event.type.endsWith('s.closed'))
+    .reduce((sum, { count }) => sum + Number(count), 0);
+}
+
+function atOne(drain: DrainRepresentation): Omit<Progress, 'more'> & Partial<Progress> {
   if (drain.state === 'drained') return { text: 'Drained: nothing is left.', isOver: true };
-  return { text: `${leftIn(drain)} are left.`, isOver: false };
+  const text = isUnreported(drain)
+    ? 'The gateway has not reported its sessions yet.'
+    : `${leftIn(drain)} are left.`;
+  return { text, isOver: false };
 }
 
-function leftIn({ sessions, connections }: Pick<DrainRepresentation, 'sessions' | 'connections'>): string {
+/** What a drain has left. */
+type Left = Pick<DrainRepresentation, 'state' | 'sessions' | 'connections'>;
+
+/** Nothing is known to be left, and yet nothing counts as drained. */
+export function isUnreported({ state, sessions, connections }: Left): boolean {
+  return state === 'draining' && sessions + connections === 0;
+}
+
+function leftIn({ sessions, connections }: Left): string {
   return `${counted(sessions, 'session')} and ${counted(connections, 'connection')}`;
 }
 
@@ -151,17 +285,12 @@ function leftIn({ sessions, connections }: Pick<DrainRepresentation, 'sessions' 
  * How far a drain has come in a fleet.
  *
  * @param nodes - the nodes; the first one is the node that was asked
- * @param place - the collection and the name of what drains
- * @param followed - the positions in the log at which that node had the drain; gets the present one
  */
-async function atNodes(
+function atNodes(
   nodes: readonly FleetNodeRepresentation[],
-  place: readonly [collection: string, name: string],
+  resource: string,
   followed: Set<string>,
-): Promise<Progress> {
-  // Only who waits for a fleet needs the whole library.
-  const { linkTo } = await import('../index.ts');
-  const resource = linkTo(...place);
+): Progress {
   followed.add(nodes[0]?.applied ?? '');
   const rows = nodes.map(({ node, alive, applied, drains }) => {
     // What a node that has not followed says is about an earlier drain.
@@ -172,9 +301,7 @@ async function atNodes(
   const isOver = living.length > 0 && living.every(({ left }) => left?.state === 'drained');
   const texts = [
     ...(isOver ? [`Drained: nothing is left at ${namesOf(living)}.`] : []),
-    ...living.flatMap(({ node, left }) =>
-      left?.state === 'draining' ? [`${leftIn(left)} are left at ${node}.`] : [],
-    ),
+    ...living.flatMap(({ node, left }) => (left?.state === 'draining' ? [leftAt(node, left)] : [])),
     ...listed(
       'Not followed yet',
       living.filter(({ left }) => left === undefined),
@@ -189,6 +316,12 @@ async function atNodes(
     isOver,
     more: { nodes: rows.map(({ node, alive, left }) => ({ node, alive, ...left })) },
   };
+}
+
+function leftAt(node: string, left: Left): string {
+  return isUnreported(left)
+    ? `${node} has not reported its sessions yet.`
+    : `${leftIn(left)} are left at ${node}.`;
 }
 
 function namesOf(nodes: readonly { readonly node: string }[]): string {

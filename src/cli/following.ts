@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, EventStreamItem, ShownEvent } from '../client/index.ts';
 import type { InterfaceRepresentation, Problem } from '../index.ts';
-import { refusal, valueOf } from './answer.ts';
+import { isPassing, refusal, valueOf } from './answer.ts';
 import { operationLine } from './change.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
@@ -145,7 +145,7 @@ export const watch: Command = {
         });
         const page = await read(client, listing).catch((error: unknown) => {
           // Once it has answered, the interface comes back: a gateway that restarts is what somebody watches.
-          if (isFirst || !isUnreachable(error)) throw error;
+          if (isFirst || !isPassing(error)) throw error;
           call.output.note(error.message);
         });
         if (page !== undefined) show(call, listing, page, isFirst);
@@ -164,10 +164,6 @@ function show(call: Call, listing: Listing, page: Page, isFirst: boolean): void 
   if (call.output.isJson) return call.output.jsonLine(page.elements);
   if (!isFirst) call.output.clear();
   print(call, listing, page);
-}
-
-function isUnreachable(error: unknown): error is CommandError {
-  return error instanceof CommandError && error.exitCode === exitCodes.unreachable;
 }
 
 function assertEventId(id: string): void {

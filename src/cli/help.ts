@@ -30,7 +30,7 @@ export function help(commands: ReadonlyMap<string, Command>): string {
     `${program} help <command> says more.`,
     'The interface is at --url or GATEWAY_ADMIN_URL, the user is --user or GATEWAY_ADMIN_USER.',
     'Exit codes: 0 done, 1 refused, 2 wrong use, 3 not reachable, 4 outcome unknown, 5 not allowed,',
-    '6 differs (plan --exit-code), 7 done in part, 130 interrupted.',
+    '6 differs (plan --exit-code), 7 done in part or wrong, 130 interrupted.',
   ].join('\n');
 }
 

@@ -17,6 +17,7 @@ import {
 import { connect } from './connection.ts';
 import { counted, safeText, timeText } from './output.ts';
 import { rangeOf } from './reading.ts';
+import { secondsIn } from './span.ts';
 
 /** The number of entries that a person sees if nobody says how many. */
 const firstEntries = 20;
@@ -148,19 +149,11 @@ function searchOf(call: Call): HistorySearch {
   );
 }
 
-const unitMs: ReadonlyMap<string, number> = new Map([
-  ['s', 1000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);
-
 /** A time as the interface takes it; `1h` is an hour ago. */
 function instantOf(text: string): string {
-  const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (number === undefined) return text;
+  const seconds = secondsIn(text);
   // Not before what a date can be: no change is so old.
-  return new Date(Math.max(0, Date.now() - Number(number) * (unitMs.get(unit) ?? 0))).toISOString();
+  return seconds === undefined ? text : new Date(Math.max(0, Date.now() - seconds * 1000)).toISOString();
 }
 
 function show({ output }: Call, entries: readonly HistoryEntryRepresentation[]): void {

@@ -161,11 +161,16 @@ function tableOf({ id, columns: header, options }: Listing, { elements }: Page):
     readonly range?: readonly number[];
   };
   if (id === 'fleet.list' && fields === undefined) return nodeTable(elements as never, first ?? 0);
+  return { header, rows: elements.map((element) => header.map((field) => cellIn(element, field))) };
+}
+
+/** A field of a row. The state of what drains says so. */
+function cellIn(element: Row, field: string): string {
   // Not what every object has: a field can be named constructor.
-  const rows = elements.map((element) =>
-    header.map((field) => fieldCell(field, Object.hasOwn(element, field) ? element[field] : undefined)),
-  );
-  return { header, rows };
+  const cell = fieldCell(field, Object.hasOwn(element, field) ? element[field] : undefined);
+  const { drain } = element as { readonly drain?: { readonly state?: unknown } | null };
+  const isState = field === 'state' || field === 'status';
+  return isState && typeof drain?.state === 'string' ? `${cell}, ${safeText(drain.state)}` : cell;
 }
 
 /** A table, with what stands below. */

@@ -114,7 +114,7 @@ async function completions([, ...words]: readonly string[], surroundings: Surrou
 function find(name: string): readonly [string, Command] {
   const command = commands.get(name);
   if (command !== undefined) return [name, command];
-  const meant = hintOf(nearestName(name, [...commands.keys()]));
+  const meant = meantWord(name, [...commands.keys()]);
   throw wrongUse(`There is no command "${name.slice(0, 100)}".${meant}`, 'help');
 }
 
@@ -166,6 +166,12 @@ function meantOption(given: string, known: Command['options']): string {
   return hintOf(meant === undefined ? undefined : `--${meant}`);
 }
 
+/** The word that a user has misspelt, or the command that shows what the word names. */
+function meantWord(given: string, words: readonly string[]): string {
+  if (/^alerts?$/i.test(given)) return ` The alerts are in: ${program} status.`;
+  return hintOf(nearestName(given, words));
+}
+
 function hintOf(meant: string | undefined): string {
   return meant === undefined ? '' : ` Did you mean ${meant}?`;
 }
@@ -202,7 +208,7 @@ function choiceOf(name: string, argument: Argument, word: string): string {
   if (choices === undefined || choices.includes(word)) return word;
   const other = choices.find((choice) => `${choice}s` === word || choice === `${word}s`);
   if (other !== undefined) return other;
-  const meant = hintOf(nearestName(word, choices));
+  const meant = meantWord(word, choices);
   throw wrongUse(
     `${name} does not take "${word.slice(0, 100)}"${choicesOf(argument)}.${meant}`,
     `help ${name}`,

@@ -269,12 +269,12 @@ function overdue(snapshot: Snapshot, { self }: Surroundings): readonly Finding[]
     if (thing === undefined || since === undefined || since + overdueMs > self.now()) return [];
     const left = leftToClose(open);
     if (then === 'close' && left === 0) return [];
-    const what = collection === 'services' ? 'sessions' : 'connections';
-    const detail =
+    const what =
       then === 'close'
-        ? `${thing.name} was to be drained, and ${String(left)} of its ${what} are open`
-        : `The drain of ${thing.name} was to end, and goes on`;
-    return { resource: linkOf(collection, thing), since, detail: `${detail}. It is tried again.` };
+        ? `${thing.name} was to be drained. Still open: ${String(left)}.`
+        : `The drain of ${thing.name} was to end, and goes on.`;
+    const detail = [what, ...self.deadlineFailures(open), 'It is tried again.'].join(' ');
+    return { resource: linkOf(collection, thing), since, detail };
   });
 }
 

@@ -12,7 +12,7 @@ import { patchMediaTypes, roles, type Acted, type DecidedAction, type Role } fro
 import { parseOperations, type ParsedOperation } from '../json/patch.ts';
 import type { JsonObject } from '../json/value.ts';
 import { ok, problem } from '../problem.ts';
-import type { State } from '../snapshot/state.ts';
+import type { DrainingResource, State } from '../snapshot/state.ts';
 import type { Kind } from './shared/kind.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { actionRoute, itemRoute } from './shared/route.ts';
@@ -67,6 +67,8 @@ export interface RunningInterface {
   readonly begun: number;
   /** Since when the ports that keep something have not answered; left out for a port that answers. */
   outages(this: void): { readonly store?: number; readonly audit?: number };
+  /** Why the last try of the deadline of a drain has failed, in a sentence; empty if it has not. */
+  deadlineFailures(this: void, place: Pick<DrainingResource, 'collection' | 'key'>): readonly string[];
   /** Begins or ends the read-only mode. */
   setReadOnly(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }

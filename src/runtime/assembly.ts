@@ -177,7 +177,7 @@ export function assemble(
   const { timeZone, place } = options;
   const parts = {
     ...shared,
-    ...{ entries, writer, mode, passwords, streams, timeZone, place },
+    ...{ entries, writer, drains, mode, passwords, streams, timeZone, place },
     configuration: configuration ?? (() => writer.snapshot),
     closing: closing.signal,
   };

@@ -51,9 +51,11 @@ type Shown = Pick<Snapshot, 'draining'> & Partial<Pick<Snapshot, 'services' | 's
 /** Acts at the deadlines of drains. @internal */
 export class Drains {
   readonly #options: DrainsOptions;
-  /** The drains on which this interface acts at the moment. */
-  readonly #acting = new Set<string>();
+  /** The drains on which this interface acts at the moment, each with why the last try has failed. */
+  readonly #acting = new Map<string, readonly string[]>();
   readonly #closed = new AbortController();
+  /** Gives why the last try of a deadline has failed; empty if it has not. */
+  readonly failuresOf = (place: Due['place']): readonly string[] => this.#acting.get(nameOf(place)) ?? [];
   #wake = new AbortController();
   /** What was shown at the last look; `undefined` before the interface is open. */
   #shown: Shown | undefined;
@@ -122,9 +124,9 @@ export class Drains {
   #actIfDue(due: Due): number {
     const left = due.until - this.#options.clock.now();
     if (left > 0) return left;
-    const name = `${due.place.collection}/${due.place.key}`;
+    const name = nameOf(due.place);
     if (!this.#acting.has(name) && hasWork(due, this.#options.snapshot())) {
-      this.#acting.add(name);
+      this.#acting.set(name, []);
       void this.#act(due).finally(() => {
         this.#acting.delete(name);
         this.#lookAgain();
@@ -143,6 +145,8 @@ export class Drains {
         onError(error);
         return undefined;
       });
+      const isFailed = execution !== undefined && 'problem' in execution;
+      this.#acting.set(nameOf(due.place), isFailed ? [execution.problem.detail] : []);
       if (execution?.outcome === 'accepted') pauses = backoff(tryPauses);
       else await clock.sleep(pauses.next().value, signal, { keepAlive: false });
     }
@@ -156,6 +160,10 @@ export class Drains {
       return drain === undefined || until === undefined ? [] : [{ place, drain, until }];
     });
   }
+}
+
+function nameOf({ collection, key }: Due['place']): string {
+  return `${collection}/${key}`;
 }
 
 function thingAt({ collection, key }: Due['place'], snapshot: Snapshot): Drainable | undefined {

@@ -168,6 +168,7 @@ describe('gateway-admin close sessions', () => {
     ['of client alice', ['--client', 'alice'], [0, 12]],
     ['from ::1', ['--address', '::1'], [0, 9]],
     ['of service my-service', ['--service', 'my-service', '--older-than', '0'], [0, 12], ', older than 0 s'],
+    ['of service my-service', ['my-service', '--older-than', '1h'], [0, 12], ', older than 1h'],
     ['of service my-service', ['my-service', '--idle-over', '41.5'], [0, 12], ', idle over 41.5'],
     ['on server db-serv-1', ['--server', 'db-serv-1', '--client', 'carol'], [0, 9], ', of client carol'],
   ])('%s, of %j', async (what, options, left, more = '') => {
@@ -239,6 +240,10 @@ describe('gateway-admin close sessions', () => {
       '--idle-over must be a number of at least 0, such as --idle-over 600.',
     ],
     [['sessions', '--older-than=-1'], '--older-than must be a number of at least 0'],
+    [
+      ['sessions', '--older-than', '5w'],
+      '--older-than must be a number of at least 0, also with s, m, h or d, ',
+    ],
     [['sessions', '--service', '..'], '--service got "..", and no URL can name such a resource.'],
     [['sessions', '--server='], '--server got "", and no URL can name such a resource.'],
     [['sessions', '--user', 'bi'], 'options that choose, such as --client, or --all.'],

@@ -160,4 +160,36 @@ describe('gateway-admin drain --wait', () => {
     ]);
     for (const { admin } of [paris, berlin]) await admin.close();
   });
+
+  it('says which node has not reported its sessions yet', async () => {
+    const world = createWorld();
+    const supports = ['create', 'delete', 'drain'] as const;
+    const [berlin, paris] = [
+      await world.open('berlin', 3000, { supports }),
+      await world.open('paris', 3000, { supports }),
+    ];
+    await start(Promise.resolve({ ...berlin, clock: world.clock }));
+    berlin.admin.report({ type: 'sessions.complete' });
+    await world.clock.advance(2000);
+    const over = new AbortController();
+    const drained = ask(['drain', 'service', 'my-service', '--wait']).finally(() => {
+      over.abort();
+    });
+    for (let turn = 0; !over.signal.aborted; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await world.clock.advance(100);
+      if (turn === 25) paris.admin.report({ type: 'sessions.complete' });
+    }
+    const { code, out } = await drained;
+    expect([code, out.split('\n').filter((line) => !line.startsWith('Not followed yet: '))]).toEqual([
+      0,
+      [
+        'Done: drain service my-service on berlin.',
+        'paris has not reported its sessions yet.',
+        'Drained: nothing is left at berlin, paris.',
+        '',
+      ],
+    ]);
+    for (const { admin } of [paris, berlin]) await admin.close();
+  });
 });

@@ -35,10 +35,22 @@ describe('gateway-admin list', () => {
         'db-serv-1    master, running              192.168.121.58    5432  pgbackend',
         'DB Server 2  maintenance, slave, running  db2.example.test  5433  pgbackend',
         'db-serv-3    down                         /run/db/.s.5434   -     pgbackend',
-        'Spare DB     down                         10.0.0.4          5435  pgbackend',
+        'Spare DB     down, drained                10.0.0.4          5435  pgbackend',
         '',
       ].join('\n'),
     );
+  });
+
+  it('says of a service and of a server that they drain', async () => {
+    const { out: before } = await ask('list', 'servers');
+    await ask('drain', 'server', 'db-serv-1');
+    await ask('drain', 'service', 'my-service');
+    await ask('drain', 'service', 'report-service');
+    expect((await ask('list', 'services')).out).toMatch(/^My Service +stopped, draining /m);
+    expect((await ask('list', 'services')).out).toMatch(/^Report Service +stopped, drained /m);
+    expect((await ask('list', 'servers')).out).toMatch(/^db-serv-1 +master, running, draining /m);
+    await ask('resume', 'server', 'db-serv-1');
+    expect((await ask('list', 'servers')).out).toBe(before);
   });
 
   it.each(plurals)('gives programs what the interface says about %s', async (kind) => {
@@ -102,7 +114,7 @@ describe('gateway-admin list', () => {
     const { out } = await ask('list', 'sessions', '--service', 'bare-service', '--client', 'bob', '--json');
     expect(JSON.parse(out)).toEqual(await get('/sessions?service=bare-service&user=bob'));
     expect(JSON.parse(out)).toHaveLength(1);
-    const idle = await ask('list', 'sessions', '--idle-over', '41', '--older-than', '3600', '--json');
+    const idle = await ask('list', 'sessions', '--idle-over', '41', '--older-than', '1h', '--json');
     expect(JSON.parse(idle.out)).toEqual(await get('/sessions?user=alice'));
   });
 
@@ -145,6 +157,11 @@ describe('gateway-admin list', () => {
       'There is no option --ulr. Did you mean --url? Try: ',
     ],
     [['list', 'servces'], /list does not take "servces": services, .*\. Did you mean services\? Try: /],
+    [['list', 'alerts'], /list does not take "alerts": .*\. The alerts are in: gateway-admin status\. Try: /],
+    [
+      ['alerts'],
+      'There is no command "alerts". The alerts are in: gateway-admin status. Try: gateway-admin help',
+    ],
     [['lst', 'services'], 'There is no command "lst". Did you mean list? Try: gateway-admin help'],
     [['show', 'service'], 'show service needs a name.'],
     [['abandon'], 'abandon needs an id. Try: gateway-admin help abandon'],

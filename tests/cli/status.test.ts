@@ -51,6 +51,54 @@ describe('gateway-admin status', () => {
     ]);
   });
 
+  it('says what drains, until when, and what a deadline will close', async () => {
+    const snapshot = createSnapshot({
+      servers: ['db-1', 'db-2', 'db-3', 'db-4'].map((name) => ({
+        ...{ name, address: '10.0.0.1', port: 5432, protocol: 'pg' },
+        status: name === 'db-4' ? ['running', 'maintenance'] : ['running'],
+      })),
+      services: ['Sales', 'Reports'].map((name) => ({
+        ...{ name, router: 'readconnroute', servers: ['/servers/db-1', '/servers/db-2'] },
+      })),
+    });
+    const { admin, gateway } = runAdmin({ snapshot, name: 'eu-1' });
+    admin.report(gateway.openSession('Sales'));
+    admin.report(gateway.openSession('Sales'));
+    const url = await serve(admin);
+    const drain = async (...args: readonly string[]): Promise<void> => {
+      expect(await command(['drain', ...args, '--yes', '--url', url])).toMatchObject({ code: 0 });
+    };
+    await drain('service', 'sales', '--deadline', '1h', '--then', 'close');
+    await drain('service', 'reports', '--deadline', '2h', '--then', 'resume');
+    await drain('server', 'db-3');
+    const { code, out } = await command(['status', '--url', url]);
+    expect([code, out]).toEqual([
+      0,
+      [
+        'gateway   eu-1',
+        'services  2, of which 0 run, 2 draining',
+        'servers   4, of which 2 run, 1 in maintenance, 1 draining',
+        'monitors  0',
+        'sessions  2',
+        'drains    Sales: 2 sessions left, closes at 2016-09-10 04:00:00',
+        '          Reports: drained, ends at 2016-09-10 05:00:00',
+        '          db-3: drained',
+        '',
+        'Nothing is wrong now. Deadlines will close 2 sessions.',
+        '',
+      ].join('\n'),
+    ]);
+    const programs = await command(['status', '--json', '--url', url]);
+    expect(JSON.parse(programs.out)).toMatchObject({
+      counts: { servers: { all: 4, up: 2, maintenance: 1, draining: 1 } },
+      drains: [
+        { kind: 'service', name: 'Sales', state: 'draining', then: 'close', sessions: 2 },
+        { kind: 'service', name: 'Reports', state: 'drained', then: 'resume' },
+        { kind: 'server', name: 'db-3', state: 'drained' },
+      ],
+    });
+  });
+
   it('ends with the code 0 if the only alerts are warnings', async () => {
     const { admin } = runAdmin({ snapshot: healthy });
     await admin.handle({ method: 'PUT', target: '/monitor/watch/stop', headers: {} });

@@ -86,6 +86,23 @@ describe('a drain in a fleet', () => {
     expect(new Set(nodes.map(numberOf)).size).toBe(1);
   });
 
+  it('says in its plan that the numbers are those of one node', () => {
+    open(node(0));
+    open(node(1));
+    const detailsOf = (transition: Transition): readonly string[] => {
+      const plan = node(0).admin.plan(transition);
+      return plan.outcome === 'refused' ? [] : (plan.notes ?? []).map(({ detail }) => detail);
+    };
+    expect(detailsOf(draining({ timeout: 60, then: 'close' }))).toEqual([
+      'What is left of My-Service is closed after 60 s. Now it has 1 session at this node.',
+    ]);
+    const server = [...node(0).admin.snapshot.servers][0]?.name ?? '';
+    const drained: Transition = (from, context) => drain(from, 'servers', server, {}, context);
+    expect(detailsOf(drained)).toContain(
+      `${server} takes no new sessions. Now it has 0 connections at this node.`,
+    );
+  });
+
   it('ends once for all at its deadline, whichever node is first', async () => {
     await made(node(2), draining({ timeout: 10, then: 'resume' }));
     await world.clock.advance(30_000);

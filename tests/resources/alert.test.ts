@@ -180,7 +180,7 @@ const rows: Readonly<Record<AlertCode, Row>> = {
     },
     alerts: {
       'drain-overdue /services/Sales error':
-        /^Sales was to be drained, and 1 of its sessions are open\. It is tried again\.$/,
+        /^Sales was to be drained\. Still open: 1\. The gateway refused: Not now\. Nothing was changed\. It is tried again\.$/,
     },
   },
   'sessions-not-reported': {

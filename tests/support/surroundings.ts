@@ -43,6 +43,7 @@ function surroundingsWith(
       now: () => Date.parse('2016-09-10T00:00:00Z'),
       begun: 0,
       outages: () => ({}),
+      deadlineFailures: () => [],
       setReadOnly: () => Promise.resolve({ outcome: 'accepted' }),
     },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },

@@ -219,12 +219,12 @@ export class Writer {
     const context = this.#options.contextOf(request.actor);
     const decision = this.#decideUnmarked(request, context);
     const { resources } = decision;
+    const { life, foresee, coordinator } = this.#options;
     const held =
-      this.#turns.refuseUnknown(resources) ??
-      this.#options.coordinator?.before(resources, request.restsOn ?? []);
+      this.#turns.refuseUnknown(resources) ?? coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
-    const { life, foresee } = this.#options;
-    return yield* planning(decision, planned, { snapshot, life, now: context.now, foresee });
+    const where = coordinator === undefined ? '' : ' at this node';
+    return yield* planning(decision, planned, { snapshot, life, now: context.now, foresee, where });
   }
 
   /**

@@ -6,6 +6,7 @@ import type { InterfaceRepresentation, RunningInterface } from '../../resources/
 import type { Acted } from '../../http/route.ts';
 import type { Clock } from '../../ports/port.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { Drains } from '../drains.ts';
 import type { Outage } from '../host/outbox.ts';
 import type { Journal } from '../journal/journal.ts';
 import { libraryVersion } from '../version.ts';
@@ -52,6 +53,7 @@ export interface SelfOptions {
   readonly writer: Pick<Writer, 'commands' | 'refuseClosed'>;
   readonly journal: Journal;
   readonly audit: Pick<Audit, 'outage'>;
+  readonly drains: Pick<Drains, 'failuresOf'>;
   readonly clock: Clock;
   readonly mode: Mode;
   /** Where the interface runs. */
@@ -67,6 +69,7 @@ export function createSelf({
   writer,
   journal,
   audit,
+  drains,
   clock,
   mode,
   place,
@@ -88,6 +91,7 @@ export function createSelf({
     now: () => clock.now(),
     begun: clock.now(),
     outages: () => ({ ...outageOf('store', journal), ...outageOf('audit', audit) }),
+    deadlineFailures: drains.failuresOf,
     setReadOnly: mode.change,
   });
 }

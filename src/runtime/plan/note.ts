@@ -23,14 +23,21 @@ type ServiceUpdate = Extract<AdminEvent, { readonly type: 'service.updated' }>;
 /** The events and effects of a decision; of a long teardown, those of its first part. */
 type Changing = Changes<AdminEvent, Effect>;
 
-/** The notes of the library. @internal */
-export function notesOf(changing: Changing, before: Snapshot): readonly Note[] {
+/**
+ * The notes of the library.
+ *
+ * @param where - follows what is open now: ` at this node` in a fleet, and empty otherwise
+ * @internal
+ */
+export function notesOf(changing: Changing, before: Snapshot, where: string): readonly Note[] {
   const { events, effects } = changing;
   return [
     ...events.flatMap((event) => (event.type === 'server.updated' ? leavingMaintenance(event) : [])),
     ...events.flatMap((event) => (event.type === 'service.updated' ? onOldServers(event, before) : [])),
     ...events.flatMap((event) =>
-      event.type === 'service.updated' || event.type === 'server.updated' ? ofDrain(event, before) : [],
+      event.type === 'service.updated' || event.type === 'server.updated'
+        ? ofDrain(event, before, where)
+        : [],
     ),
     ...unusableServices(changing, before),
     ...effects.flatMap((effect) =>
@@ -69,27 +76,32 @@ function leavingMaintenance({ before, after, resource }: ServerUpdate): readonly
     : [];
 }
 
-/** A drain ends, or closes what is left at its deadline. */
-function ofDrain(
-  { resource, before, after, ...about }: ServiceUpdate | ServerUpdate,
-  snapshot: Snapshot,
-): readonly Note[] {
+/** A drain begins, ends, gets a deadline at which it closes what is left, or loses its deadline. */
+function ofDrain(event: ServiceUpdate | ServerUpdate, snapshot: Snapshot, where: string): readonly Note[] {
+  const { resource, before, after, at } = event;
   const [old, drain] = [before.drain, after.drain];
-  if (old !== undefined && drain === undefined)
-    return [{ code: 'ends-drain', resource, detail: `The drain of ${nameIn(resource)} ends.` }];
-  if (drain?.then !== 'close' || drain.until === old?.until) return [];
+  const name = nameIn(resource);
+  if (drain === undefined)
+    return old === undefined ? [] : [{ code: 'ends-drain', resource, detail: `The drain of ${name} ends.` }];
+  if (old?.until !== undefined && drain.until === undefined)
+    return [{ code: 'ends-deadline', resource, detail: `The deadline of ${name} goes away.` }];
   const table = sessionsOf(snapshot);
   const [count, what] =
-    'service' in about
-      ? [table.countOfService(about.service), 'session']
-      : [table.countOfServer(about.server), 'connection'];
-  // An undo or a restore can bring back a drain that has begun long ago, or whose deadline has passed.
-  const left = Math.ceil(((parseInstant(drain.until ?? '') ?? 0) - about.at) / 1000);
-  const when = left <= 0 ? 'at once' : `after ${String(left)} s`;
-  const detail =
-    `What is left of ${nameIn(resource)} is closed ${when}. Now it has ` +
-    `${String(count)} ${what}${count === 1 ? '' : 's'}.`;
-  return [{ code: 'closes-at-deadline', resource, count, detail }];
+    'service' in event
+      ? [table.countOfService(event.service), 'session']
+      : [table.countOfServer(event.server), 'connection'];
+  const counted = { resource, count };
+  const now = `Now it has ${String(count)} ${what}${count === 1 ? '' : 's'}${where}.`;
+  if (drain.then === 'close' && drain.until !== old?.until) {
+    // An undo or a restore can bring back a drain that has begun long ago, or whose deadline has passed.
+    const left = Math.ceil(((parseInstant(drain.until ?? '') ?? 0) - at) / 1000);
+    const when = left <= 0 ? 'at once' : `after ${String(left)} s`;
+    const detail = `What is left of ${name} is closed ${when}. ${now}`;
+    return [{ code: 'closes-at-deadline', ...counted, detail }];
+  }
+  // The plan of a service counts the sessions that continue.
+  if (old !== undefined || 'service' in event) return [];
+  return [{ code: 'connections-left', ...counted, detail: `${name} takes no new sessions. ${now}` }];
 }
 
 /** A service loses a server that its sessions use. */

@@ -98,6 +98,8 @@ interface PlanScope {
   /** The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: number;
   readonly foresee: GuardedForesee;
+  /** Where the numbers of notes are counted; see {@link notesOf}. */
+  readonly where: string;
 }
 
 /**
@@ -109,7 +111,7 @@ interface PlanScope {
 export function* planning(
   decision: Decision,
   { digits, versionIn, notes = [] }: Planned,
-  { snapshot, life, now, foresee }: PlanScope,
+  { snapshot, life, now, foresee, where }: PlanScope,
 ): Generator<undefined, Plan> {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem };
   const changes = decision.outcome === 'accepted' ? decision : undefined;
@@ -136,7 +138,7 @@ export function* planning(
         ? notes
         : [
             ...notes,
-            ...notesOf({ events, effects }, snapshot),
+            ...notesOf({ events, effects }, snapshot, where),
             ...(foresee(decision, snapshot) ?? mayCloseNotes(events)),
           ],
     ),

@@ -125,6 +125,52 @@ describe('the notes of a plan', () => {
       [{ code: 'ends-drain', resource: '/services/Sales', detail: 'The drain of Sales ends.' }],
     ],
     [
+      'a drain that takes a deadline away',
+      sequence(
+        (snapshot, context) =>
+          drain(snapshot, 'services', 'Sales', { timeout: 60, then: 'close' }, { now: context.now - 1000 }),
+        (snapshot, context) => drain(snapshot, 'services', 'Sales', { reason: 'kernel' }, context),
+      ),
+      [
+        {
+          code: 'closes-at-deadline',
+        },
+        {
+          code: 'ends-deadline',
+          resource: '/services/Sales',
+          detail: 'The deadline of Sales goes away.',
+        },
+      ],
+    ],
+    [
+      'a drain that takes a deadline away at which the drain would end',
+      sequence(
+        (snapshot, context) => drain(snapshot, 'servers', 'db-2', { timeout: 60, then: 'resume' }, context),
+        (snapshot, context) => drain(snapshot, 'servers', 'db-2', {}, context),
+      ),
+      [
+        { code: 'connections-left' },
+        {
+          code: 'ends-deadline',
+          resource: '/servers/db-2',
+          detail: 'The deadline of db-2 goes away.',
+        },
+      ],
+    ],
+    [
+      'a drain of a server without a deadline',
+      (snapshot, context) => drain(snapshot, 'servers', 'db-1', {}, context),
+      [
+        {
+          code: 'connections-left',
+          resource: '/servers/db-1',
+          count: 2,
+          detail: 'db-1 takes no new sessions. Now it has 2 connections.',
+        },
+        { code: 'no-usable-server', resource: '/services/Sales' },
+      ],
+    ],
+    [
       'a start of a service without a usable server',
       (snapshot, context) => startService(snapshot, 'Reports', context),
       [{ code: 'no-usable-server', resource: '/services/Reports' }],

@@ -10,6 +10,7 @@ import {
   type TransitionOf,
 } from '../../core/decision.ts';
 import { formatPointer } from '../../json/pointer.ts';
+import type { Note } from '../../core/note.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
 import { find, linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import {
@@ -70,7 +71,8 @@ export function adoptionFor<S extends State>(
     ];
     const obstacles = differences.filter((each) => !isReplaced(each)).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
-    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources);
+    const left = prune ? [] : leftNotes(leftBehind(adopting, { snapshot, given }, selection.value));
+    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources, left);
     const replacements = chosen
       .filter((one) => replaced.has(linkOfChosen(one)))
       .map(
@@ -80,6 +82,33 @@ export function adoptionFor<S extends State>(
       );
     return combine(restsOn, ...replacements, ...stepsOf(chosen, membership))(snapshot, context);
   };
+}
+
+/** The links of the resources that the document lacks. */
+function leftBehind<S extends State>(
+  adopting: readonly NamedResources<S>[],
+  { snapshot, given }: { readonly snapshot: S; readonly given: S },
+  selection: Selection,
+): readonly string[] {
+  return adopting.flatMap((named) =>
+    selectedIn(snapshot, named, selection)
+      .filter(({ key }) => find(given, named, key) === undefined)
+      .map((thing) => linkOf(named.collection, thing)),
+  );
+}
+
+/** The largest number of resources that notes name as left behind. */
+const mostLeftBehind = 10;
+
+/** The notes about resources that a document lacks, and that stay. @internal */
+export function leftNotes(links: readonly string[]): readonly Note[] {
+  const code = 'left-as-it-is';
+  const named = links.slice(0, mostLeftBehind).map((resource): Note => {
+    return { code, resource, detail: `${resource}: not in the document, left as it is` };
+  });
+  const count = links.length - named.length;
+  if (count === 0) return named;
+  return [...named, { code, count, detail: `${String(count)} more: not in the document, left as they are` }];
 }
 
 /** A resource that an adoption is about. */

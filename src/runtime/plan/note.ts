@@ -27,7 +27,9 @@ type Changing = Changes<AdminEvent, Effect>;
 export function notesOf(changing: Changing, before: Snapshot): readonly Note[] {
   const { events, effects } = changing;
   return [
-    ...events.flatMap((event) => (event.type === 'server.updated' ? leavingMaintenance(event) : [])),
+    ...events.flatMap((event) =>
+      event.type === 'server.updated' ? [...leavingMaintenance(event), ...movingClients(event)] : [],
+    ),
     ...events.flatMap((event) => (event.type === 'service.updated' ? onOldServers(event, before) : [])),
     ...events.flatMap((event) =>
       event.type === 'service.updated' || event.type === 'server.updated' ? ofDrain(event, before) : [],
@@ -67,6 +69,12 @@ function leavingMaintenance({ before, after, resource }: ServerUpdate): readonly
   return isLeaving
     ? [{ code: 'leaves-maintenance', resource, detail: `${nameIn(resource)} leaves maintenance.` }]
     : [];
+}
+
+function movingClients({ before, after, resource }: ServerUpdate): readonly Note[] {
+  if (before.address === after.address && before.port === after.port) return [];
+  const detail = `${nameIn(resource)} sends its clients to another database.`;
+  return [{ code: 'other-database', resource, detail }];
 }
 
 /** A drain ends, or closes what is left at its deadline. */

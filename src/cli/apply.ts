@@ -14,10 +14,7 @@ import {
   type Operation,
   type Problem,
 } from '../index.ts';
-import { linkKey } from '../core/link.ts';
-import type { Note } from '../core/note.ts';
 import { diff, type Json } from '../json/index.ts';
-import { leftNotes } from '../resources/shared/adoption.ts';
 import { faultText, valueOf } from './answer.ts';
 import {
   acceptedPlan,
@@ -56,7 +53,7 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const live = await readParts(client, isComparedIn(wanted));
   for (const pointer of [...wanted.leftOut, ...newListeners(wanted, live)]) output.note(leftOut(pointer));
   const found = await find(call, client, wanted, live);
-  const left = wanted.prune ? [] : leftNotes(leftBehind(wanted, live));
+  const left = wanted.prune ? [] : leftNotes(wanted, live);
   for (const { detail } of left) output.note(safeText(detail));
   if (found !== undefined && !output.isJson) printChanges(call, found.plan);
   if (isDry && output.isJson) output.json(shownPlan(found?.plan, left));
@@ -79,7 +76,7 @@ function equalText(file: string, place: string, hasMore: boolean): string {
 }
 
 /** A plan for programs. */
-function shownPlan(plan: Accepted | undefined, left: readonly Note[]): object {
+function shownPlan(plan: Accepted | undefined, left: Notes): object {
   const { events = [], closes = nothingClosed, stays = { sessions: 0 } } = plan ?? {};
   const notes = [...left, ...(plan?.notes ?? [])];
   const changes = events.map(rowOf).map(({ resource, changes: lines }) => ({ resource, changes: lines }));
@@ -200,6 +197,16 @@ function newListeners({ listeners }: Wanted, { parts }: Live): readonly string[]
   return [...listeners].flatMap(([key, pointer]) => (present.has(key) ? [] : [pointer]));
 }
 
+type Notes = NonNullable<Accepted['notes']>;
+
+/** The notes about what the document lacks, and what stays. */
+function leftNotes(wanted: Wanted, live: Live): Notes {
+  const only = leftBehind(wanted, live);
+  // Links may name what stays, so the goal has everything: here, the document has nothing.
+  const decision = adoptDocument(snapshotOf(live.parts), snapshotOf({}), { now: Date.now() }, { only });
+  return decision.outcome === 'refused' ? [] : (decision.notes ?? []);
+}
+
 /** The links of what the gateway has and the document lacks, of the kinds that are compared. */
 function leftBehind(wanted: Wanted, { parts }: Live): readonly string[] {
   const isWanted = isNamedIn(wanted.parts);
@@ -254,7 +261,7 @@ function commandsTo(wanted: Wanted, live: Live): readonly SequenceCommand[] {
 
 /** Ends the command if a resource that stays uses one that would be deleted. The document has no place for that fault. */
 function assertUnused(wanted: Wanted, live: Live): void {
-  const deleted = new Set(leftBehind(wanted, live).map(linkKey));
+  const deleted = new Set(leftBehind(wanted, live));
   const used = configured
     .filter((collection) => !wanted.collections.includes(collection))
     .flatMap((collection) =>
@@ -262,7 +269,7 @@ function assertUnused(wanted: Wanted, live: Live): void {
     )
     .flatMap(([user, { servers = [], filters = [] }]) =>
       [...(servers as readonly string[]), ...(filters as readonly string[])]
-        .filter((link) => deleted.has(linkKey(link)))
+        .filter((link) => deleted.has(link))
         .map((link) => `\n  ${safeText(`${link} would be deleted, and ${user} of the gateway uses it`)}`),
     );
   if (used.length > 0)

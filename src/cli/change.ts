@@ -57,10 +57,14 @@ export async function make(call: Call, client: Client, change: Change): Promise<
     valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change))),
   );
   const planned = { change, plan };
-  if (call.has('dry-run')) { showPlan(call, planned, await placeOf(call, client)); return; }
+  if (call.has('dry-run')) {
+    showPlan(call, planned, await placeOf(call, client));
+    return;
+  }
   if (plan.outcome === 'unchanged') {
     const { text } = await placeOf(call, client);
-    sayNothingToDo(call, `${change.title} on ${text}.`); return;
+    sayNothingToDo(call, `${change.title} on ${text}.`);
+    return;
   }
   if (!call.has('yes') && !asks(call, planned))
     for (const { detail } of plan.notes ?? []) call.output.note(safeText(detail));

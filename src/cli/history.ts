@@ -3,7 +3,6 @@
  */
 import type { Client, HistorySearch } from '../client/index.ts';
 import type { Operation } from '../index.ts';
-import { decodeSegment } from '../core/link.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import { valueOf } from './answer.ts';
 import { make } from './change.ts';
@@ -107,7 +106,16 @@ async function assertPlace(
   const known = configured.find((each) => each === collection);
   if (known === undefined) return;
   const fields = field === undefined || neverShown.includes(field) ? ['name'] : [field];
-  valueOf(await methodOf(client, `${known}.get`)(decodeSegment(name) ?? name, { fields }));
+  valueOf(await methodOf(client, `${known}.get`)(decoded(name), { fields }));
+}
+
+/** A name as it stands in a link. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 /** The command `undo`. */

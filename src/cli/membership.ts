@@ -2,7 +2,6 @@
  * `create` and `delete`: create and delete resources of a running gateway.
  */
 import type { Client, EndpointId, SequenceCommand } from '../client/index.ts';
-import { linkKey, linkTo } from '../core/link.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
 import { valueOf } from './answer.ts';
 import { make, type Accepted } from './change.ts';
@@ -105,12 +104,14 @@ async function listing(
   member: string,
   name: string,
 ): Promise<readonly SequenceCommand[]> {
+  // The whole library takes longer to load than everything else that the program does.
+  const { linkTo } = await import('../index.ts');
   const value = linkTo(member, name);
   const commands: SequenceCommand[] = [];
   for (const { collection, name: user } of lists) {
     const present = valueOf(await methodOf(client, `${collection}.get`)(user)) as Resource;
     const links = (present[member] ?? []) as readonly string[];
-    if (links.some((link) => linkKey(link) === linkKey(value))) continue;
+    if (links.includes(value)) continue;
     const body = [{ op: 'add', path: `/${member}/-`, value }];
     commands.push({ method: 'PATCH', path: linkTo(collection, user), body });
   }

@@ -286,9 +286,9 @@ describe('gateway-admin apply', () => {
     const kept = await ask(apply, { servers: [] });
     expect([kept.code, kept.out]).toEqual([0, nothingButMore]);
     expect(kept.err.split('\n')).toEqual([
+      '/servers/db-1: not in the document, left as it is',
       '/services/Sales: not in the document, left as it is',
       '/services/Off: not in the document, left as it is',
-      '/servers/db-1: not in the document, left as it is',
       '/monitors/Watch: not in the document, left as it is',
       '/filters/Hint: not in the document, left as it is',
       '',
@@ -308,8 +308,8 @@ describe('gateway-admin apply', () => {
     const { code, out, err } = await ask(['plan', '-'], {});
     expect([code, out]).toEqual([0, `${nothingButMore}Nothing was done on eu-1.\n`]);
     expect(err.split('\n').slice(0, 2)).toEqual([
-      '/services/My-Service: not in the document, left as it is',
-      '/services/Bare-Service: not in the document, left as it is',
+      '/servers/db-serv-1: not in the document, left as it is',
+      '/servers/DB-Server-2: not in the document, left as it is',
     ]);
     expect(err).toContain('more: not in the document, left as they are\n');
     const plan = await ask(['plan', '-', '--only', 'filters', '--json'], {});
@@ -685,8 +685,8 @@ const {
 
 /** What is told of the resources of the sample that three changes are not about. */
 const leftBehind = [
-  ...['/services/My-Service', '/services/Report-Service', '/services/Spare-Service'],
   ...['/servers/db-serv-1', '/servers/DB-Server-2', '/servers/db-serv-3', '/servers/Spare-DB'],
+  ...['/services/My-Service', '/services/Report-Service', '/services/Spare-Service'],
   ...['/monitors/Main-Monitor', '/monitors/Failed-Monitor', '/filters/Hint'],
 ]
   .map((link) => `${link}: not in the document, left as it is`)

@@ -221,9 +221,7 @@ describe('a creation', () => {
     expectUnchanged(creating('servers', { ...server, parameters: {} }), from);
     expect(expectRefused(creating('servers', { ...server, name: 'DB-9' }), from)).toMatchObject({
       code: 'resource-exists',
-      detail:
-        'The existing server is called "db-9", which counts as the same name. ' +
-        'Write the name so, or choose another name.',
+      detail: 'The existing server is called "db-9", which is the same name. Choose another name.',
     });
     const differing = expectRefused(creating('servers', { ...server, name: 'DB-9', port: 2 }), from);
     expect(differing.detail).toContain(

@@ -63,7 +63,9 @@ export function adoptionFor<S extends State>(
     const differences = documentDifferences(adopting, snapshot, given, selection.value);
     const isReplaced = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
     const replaced = new Set(differences.filter(isReplaced).map(({ resource }) => resource));
-    const chosen = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune));
+    const all = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value));
+    const chosen = prune ? all : all.filter(({ wanted }) => wanted !== undefined);
+    const left = prune ? [] : all.filter(({ wanted }) => wanted === undefined);
     const resources = [
       ...chosen.map(linkOfChosen),
       // That nothing else is there rests on the collections.
@@ -71,8 +73,7 @@ export function adoptionFor<S extends State>(
     ];
     const obstacles = differences.filter((each) => !isReplaced(each)).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
-    const left = prune ? [] : leftNotes(leftBehind(adopting, { snapshot, given }, selection.value));
-    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources, left);
+    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources, leftNotes(left.map(linkOfChosen)));
     const replacements = chosen
       .filter((one) => replaced.has(linkOfChosen(one)))
       .map(
@@ -84,31 +85,20 @@ export function adoptionFor<S extends State>(
   };
 }
 
-/** The links of the resources that the document lacks. */
-function leftBehind<S extends State>(
-  adopting: readonly NamedResources<S>[],
-  { snapshot, given }: { readonly snapshot: S; readonly given: S },
-  selection: Selection,
-): readonly string[] {
-  return adopting.flatMap((named) =>
-    selectedIn(snapshot, named, selection)
-      .filter(({ key }) => find(given, named, key) === undefined)
-      .map((thing) => linkOf(named.collection, thing)),
-  );
-}
-
 /** The largest number of resources that notes name as left behind. */
 const mostLeftBehind = 10;
 
-/** The notes about resources that a document lacks, and that stay. @internal */
-export function leftNotes(links: readonly string[]): readonly Note[] {
+/** The notes about resources that a document lacks, and that stay. */
+function leftNotes(links: readonly string[]): readonly Note[] {
   const code = 'left-as-it-is';
-  const named = links.slice(0, mostLeftBehind).map((resource): Note => {
-    return { code, resource, detail: `${resource}: not in the document, left as it is` };
-  });
-  const count = links.length - named.length;
-  if (count === 0) return named;
-  return [...named, { code, count, detail: `${String(count)} more: not in the document, left as they are` }];
+  const why = 'not in the document, left as';
+  const count = links.length - mostLeftBehind;
+  return [
+    ...links
+      .slice(0, mostLeftBehind)
+      .map((resource) => ({ code, resource, detail: `${resource}: ${why} it is` })),
+    ...(count > 0 ? [{ code, count, detail: `${String(count)} more: ${why} they are` }] : []),
+  ];
 }
 
 /** A resource that an adoption is about. */
@@ -129,12 +119,10 @@ function chosenIn<S extends State>(
   named: NamedResources<S>,
   { snapshot, given }: { readonly snapshot: S; readonly given: S },
   selection: Selection,
-  prune: boolean,
 ): readonly Chosen<S>[] {
-  const present = selectedIn(snapshot, named, selection).flatMap((thing): readonly Chosen<S>[] => {
+  const present = selectedIn(snapshot, named, selection).map((thing): Chosen<S> => {
     const wanted = find(given, named, thing.key);
-    if (wanted !== undefined) return [{ named, thing, wanted, isNew: false }];
-    return prune ? [{ named, thing, isNew: false }] : [];
+    return { named, thing, ...(wanted && { wanted }), isNew: false };
   });
   const added = selectedIn(given, named, selection).filter(
     ({ key }) => find(snapshot, named, key) === undefined,

@@ -323,8 +323,7 @@ function exists(named: NamedResources, present: ConfiguredEntity, differing: rea
   if (others.length === 0)
     return problem(
       'resource-exists',
-      `The existing ${named.singular} is called ${quoted(present.name)}, which counts as the same name. ` +
-        'Write the name so, or choose another name.',
+      `The existing ${named.singular} is called ${quoted(present.name)}, which is the same name. Choose another name.`,
     );
   const detail =
     `There is a ${named.singular} named ${quoted(present.name)} already, and it differs from the given one in ` +

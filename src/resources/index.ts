@@ -485,7 +485,7 @@ export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[
  *   `link-unresolved` if a link names no service, server, monitor or filter of either snapshot
  *   `prune`: deletes what the document lacks
  * @returns the decision: first everything that is created, then everything that stops, the changed settings, everything that
- *   starts, and everything that is deleted. Each event has one effect. `notes` name what stays although the document lacks it
+ *   starts, and everything that is deleted. Each event has one effect. The notes name what stays
  *
  * @example
  * ```ts

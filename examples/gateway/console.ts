@@ -1,7 +1,7 @@
 /** What the gateway says: one line for each step, each address and each event; coloured if a terminal shows colours. */
 import { styleText } from 'node:util';
 
-import type { Admin, AdminEvent, Service, SessionTable, Snapshot } from 'gateway-admin-core';
+import { nameKey, type Admin, type AdminEvent, type Service, type Snapshot } from 'gateway-admin-core';
 
 import { placeOf, placeText } from './place.ts';
 
@@ -95,20 +95,35 @@ function hints(services: readonly Service[], admin: string, user: string | undef
  */
 export async function showEvents(admin: Admin, node?: string): Promise<void> {
   const prefix = node === undefined ? '' : `${node} `;
-  let before = admin.snapshot.sessions as Pick<SessionTable, 'size' | 'total'>;
+  let before = countsIn(admin.snapshot);
   let timer: NodeJS.Timeout | undefined;
   const tally = (): void => {
-    const { size, total } = admin.snapshot.sessions;
-    const opened = total - before.total;
-    const counts = [`${String(opened)} opened`, `${String(before.size + opened - size)} closed`];
-    console.log(`${prefix}${timeOf(Date.now())} sessions ${[...counts, `${String(size)} open`].join(', ')}`);
-    [before, timer] = [{ size, total }, undefined];
+    const now = countsIn(admin.snapshot);
+    // A deleted service takes its total along, and a later one of the same name begins at 0.
+    const opened = [...now.totals].reduce(
+      (sum, [key, total]) => sum + total - (before.totals.get(key) ?? 0),
+      0,
+    );
+    const counts = [
+      `${String(opened)} opened`,
+      `${String(before.size + opened - now.size)} closed`,
+      `${String(now.size)} open`,
+    ];
+    console.log(`${prefix}${timeOf(Date.now())} sessions ${counts.join(', ')}`);
+    [before, timer] = [now, undefined];
   };
   for await (const item of admin.events()) {
     if (item.gap === true || item.event.type.startsWith('connection.')) continue;
+    if (item.event.type === 'service.deleted') before.totals.delete(nameKey(item.event.definition.name));
     if (item.event.type.startsWith('session.')) timer ??= setTimeout(tally, 1000).unref();
     else console.log(prefix + lineOf(item.event));
   }
+}
+
+/** How many sessions are open, and how many each service has ever had. */
+function countsIn({ services, sessions }: Snapshot): { size: number; totals: Map<string, number> } {
+  const totals = [...services].map(({ key }) => [key, sessions.totalOfService(key)] as const);
+  return { size: sessions.size, totals: new Map(totals) };
 }
 
 function timeOf(at: number): string {

@@ -11,6 +11,7 @@ import { protocol } from './protocol.ts';
 import { matchParameter, statementLog } from './statement-log.ts';
 
 const router = 'readconnroute';
+const monitorModule = 'tcpmon';
 
 /** Two services on two databases, one with a filter. The databases are independent: a table in one is not in the other. */
 export function defaultDocument(databases: readonly Database[]): GatewayDocument {
@@ -38,7 +39,7 @@ export function defaultDocument(databases: readonly Database[]): GatewayDocument
     filters: [
       { name: 'Statement Log', module: statementLog, parameters: { [matchParameter]: { value: 'drop' } } },
     ],
-    monitors: [{ name: 'Main Monitor', module: 'tcpmon', servers: links, monitor_interval: 1000 }],
+    monitors: [{ name: 'Main Monitor', module: monitorModule, servers: links, monitor_interval: 1000 }],
   };
 }
 
@@ -52,6 +53,11 @@ const refusals = [
   {
     at: new RegExp(`^/filters/\\d+/parameters/(?!${matchParameter}$)[^/]+$`),
     detail: `the filters of this gateway have one parameter, "${matchParameter}": {"value": TEXT}`,
+  },
+  {
+    at: /^\/monitors\/\d+\/module$/,
+    except: monitorModule,
+    detail: `this gateway has one monitor module, "${monitorModule}"`,
   },
   { at: /^\/services\/\d+\/router$/, except: router, detail: `this gateway has one router, "${router}"` },
   {

@@ -51,7 +51,7 @@ export function givenTag(text: string): string {
 export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
   const { code, status, errors = [] } = problem;
   if (typeof code !== 'string') throw new Error('the problem has no code');
-  const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(fault)}`);
+  const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(ownFault(fault))}`);
   const what = safeText(`${textOf(problem, faults.length > 0)} (${code})`);
   const text = [what, ...nextStep(problem, retryAfterMs).map((step) => ` ${safeText(step)}`), ...faults].join(
     '',
@@ -60,6 +60,11 @@ export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
   if (code === 'partly-done') return new CommandError(text, exitCodes.partlyDone, problem);
   const isNotAllowed = status === 401 || status === 403;
   return new CommandError(text, isNotAllowed ? exitCodes.notAllowed : exitCodes.refused, problem);
+}
+
+/** A fault with its place in the command: the text of the problem names the command of a sequence. */
+function ownFault({ pointer, ...fault }: Fault): Fault {
+  return { ...fault, pointer: pointer.replace(/^\/commands\/\d+\/body(?=\/)/, '') };
 }
 
 /** The problem in words. Of a command of a sequence, the resource comes first. */
@@ -91,9 +96,10 @@ function nextStep({ code, command = '' }: Problem, retryAfterMs: number | undefi
 }
 
 const later = 'Try again in a few seconds. If that does not help, look at the log of the gateway.';
-const correctPatch = 'Correct what is named. Try: gateway-admin help patch';
+const correctPatch = 'Correct what is named. Try: gateway-admin help create, or gateway-admin help patch';
 const correctOptions = 'Correct the options. Try: gateway-admin help';
-const look = 'Look at the present values: gateway-admin show';
+const show = 'gateway-admin show KIND NAME';
+const look = `Look at the present values: ${show}`;
 const otherVersion = 'The interface may be of another version. Try: gateway-admin show interface';
 
 type Absent = Extract<ProblemCode, `${keyof typeof kinds}-not-found`>;
@@ -125,7 +131,7 @@ export const nextSteps = {
   'read-only': 'An administrator ends this mode. Try: gateway-admin release',
   'origin-refused': 'Give --url the IP address of the gateway, or let its host allow the name.',
   ...absent,
-  'listener-not-found': 'Try: gateway-admin list services',
+  'listener-not-found': 'Try: gateway-admin list listeners SERVICE',
   'command-not-found': 'Try: gateway-admin commands',
   'entry-not-found': 'Try: gateway-admin history',
   'route-not-found': otherVersion,
@@ -134,7 +140,7 @@ export const nextSteps = {
   'patch-path-missing': look,
   'patch-test-failed': look,
   'user-exists': 'Try: gateway-admin user password NAME',
-  'resource-exists': 'Look at the present one: gateway-admin show',
+  'resource-exists': `Look at the present one: ${show}`,
   'resource-in-use': 'Stop and close what is named; delete --detach takes the resource out of lists.',
   'not-supported': 'Change the document of the gateway, and start the gateway again.',
   'last-user': 'Try: gateway-admin user add NAME',
@@ -143,10 +149,9 @@ export const nextSteps = {
   'command-not-abandonable': 'Try: gateway-admin commands',
   'undo-refused': 'Look at the later changes: gateway-admin history',
   'node-alive': 'End the process of the node, and give --url another node.',
-  'effect-refused': 'Look at the state: gateway-admin show',
-  'partly-done': 'Look at what is done: gateway-admin show. Then send the rest.',
-  'precondition-failed':
-    'Another command has changed the resource. Its values and its entity tag are new: gateway-admin show',
+  'effect-refused': `Look at the state: ${show}`,
+  'partly-done': `Look at what is done: ${show}. Then send the rest.`,
+  'precondition-failed': `Another command has changed the resource. Its values and its entity tag are new: ${show}`,
   'content-too-large': 'Send a smaller patch.',
   'uri-too-long': correctOptions,
   'unsupported-media-type': otherVersion,
@@ -163,7 +168,7 @@ export const nextSteps = {
   'patch-too-many-operations': 'Give fewer operations.',
   'patch-result-too-large': 'Give a shorter value.',
   'login-throttled': later,
-  internal: 'Look at the log of the gateway, and at the state before you try again: gateway-admin show',
+  internal: `Look at the log of the gateway, and at the state before you try again: ${show}`,
   'method-unknown': otherVersion,
   overloaded: later,
   'audit-unavailable': later,

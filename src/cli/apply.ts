@@ -20,7 +20,9 @@ import {
   acceptedPlan,
   consequenceLines,
   makeAsPlanned,
-  operationLines,
+  nothingClosed,
+  nothingDoneOn,
+  sayNothingToDo,
   type Accepted,
   type Change,
   type PlannedChange,
@@ -39,6 +41,8 @@ import {
 import { counted, safeText } from './output.ts';
 import { isObject } from './input.ts';
 import { configured, type Configured } from './kind.ts';
+import { placeOf } from './place.ts';
+import { rowOf, verbOf, type ShownEvent } from './row.ts';
 
 /** Makes the changes that the document needs, all or none, after a yes; a dry run only says which. */
 export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
@@ -46,15 +50,19 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const [file = ''] = call.words;
   const wanted = await readDocument(file, call);
   const client = await connect(call);
-  wanted.leftOut.forEach((pointer) => output.note(leftOut(pointer)));
   const live = await readParts(client, isComparedIn(wanted));
+  for (const pointer of [...wanted.leftOut, ...newListeners(wanted, live)]) output.note(leftOut(pointer));
   const found = await find(call, client, wanted, live);
-  if (!wanted.prune) leftBehind(wanted, live).forEach((line) => output.note(line));
-  if (!output.isJson) printChanges(call, found?.plan);
-  if (isDry && output.isJson) output.json(shownPlan(found?.plan));
-  else if (isDry) output.lines('Nothing was done.');
-  else if (found !== undefined) await makeAsPlanned(call, client, found);
-  else if (output.isJson) output.json({ outcome: 'unchanged', closed: nothingClosed });
+  const left = wanted.prune ? [] : leftNotes(wanted, live);
+  for (const { detail } of left) output.note(safeText(detail));
+  if (found !== undefined && !output.isJson) printChanges(call, found.plan);
+  if (isDry && output.isJson) output.json(shownPlan(found?.plan, left));
+  else if (found !== undefined && !isDry) await makeAsPlanned(call, client, found);
+  else {
+    const { text } = await placeOf(call, client);
+    if (found === undefined) sayNothingToDo(call, equalText(file, text, left.length > 0));
+    if (isDry) output.lines(nothingDoneOn(text));
+  }
   if (call.has('exit-code') && found !== undefined)
     throw new CommandError(`The gateway differs from ${safeText(file)}.`, exitCodes.differs);
 }
@@ -63,12 +71,16 @@ function leftOut(pointer: string): string {
   return `Left out: ${safeText(pointer)}`;
 }
 
-const nothingClosed = { sessions: 0, connections: 0 };
+function equalText(file: string, place: string, hasMore: boolean): string {
+  return `${place} is as ${file} says${hasMore ? ', and has more' : ''}.`;
+}
 
 /** A plan for programs. */
-function shownPlan(plan: Accepted | undefined): object {
-  const { events = [], closes = nothingClosed, stays = { sessions: 0 }, notes } = plan ?? {};
-  return { changes: events.map(changeOf), closes, stays, ...(notes && { notes }) };
+function shownPlan(plan: Accepted | undefined, left: Notes): object {
+  const { events = [], closes = nothingClosed, stays = { sessions: 0 } } = plan ?? {};
+  const notes = [...left, ...(plan?.notes ?? [])];
+  const changes = events.map(rowOf).map(({ resource, changes: lines }) => ({ resource, changes: lines }));
+  return { changes, closes, stays, ...(notes.length > 0 && { notes }) };
 }
 
 /** Finds the change that makes the gateway as the document says, with its plan; `undefined` if the gateway is so already. */
@@ -91,7 +103,7 @@ async function find(
     given: [{ commands: commands.map(({ if_match: _tag, ...command }) => command) }],
     asks: true,
     linesOf: ({ events }) =>
-      events.map(changeOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
+      events.map(rowOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
     // The operations were found for the lists of before.
     anew: async () => find(call, client, wanted, await readParts(client, isComparedIn(wanted))),
   };
@@ -102,8 +114,8 @@ interface Wanted {
   readonly parts: Parts;
   /** The collections that are compared. */
   readonly collections: readonly Configured[];
-  /** The collections that the document has. */
-  readonly listed: readonly Configured[];
+  /** The places of listeners that are not compared: pointers in the document, by the key of their service. */
+  readonly listeners: ReadonlyMap<string, string>;
   /** Whether resources that the document lacks are deleted. */
   readonly prune: boolean;
   /** What the command line does not apply: pointers in the document. */
@@ -112,7 +124,7 @@ interface Wanted {
 
 async function readDocument(file: string, call: Call): Promise<Wanted> {
   const { surroundings } = call;
-  const collections = chosen(call.valueOf('only'));
+  const { collections, hasListeners } = chosen(call.valueOf('only'));
   const document = await documentIn(file, surroundings);
   // Resources without names cannot be compared with those of the gateway: `snapshotOf` throws their faults.
   if (!isNamed(document)) snapshotOf(document);
@@ -125,7 +137,10 @@ async function readDocument(file: string, call: Call): Promise<Wanted> {
     configured.map((name) => [name, collections.includes(name) ? (document[name] ?? []) : []]),
   );
   const undrained = Object.fromEntries(
-    Object.entries(given as unknown as Parts).map(([name, resources]) => [name, resources.map(withoutDrain)]),
+    Object.entries(given as unknown as Parts).map(([name, resources]) => [
+      name,
+      resources.map(withoutDrain).map(hasListeners ? (each) => each : withoutListeners),
+    ]),
   );
   const parts = redactSecrets(undrained) as unknown as Parts;
   const secrets = diff(undrained as unknown as Json, parts as unknown as Json).map(({ path }) => path);
@@ -136,7 +151,11 @@ async function readDocument(file: string, call: Call): Promise<Wanted> {
   return {
     parts,
     collections,
-    listed: collections.filter((name) => document[name] !== undefined),
+    listeners: new Map(
+      (given as unknown as Parts).services.flatMap(({ name, listeners }, at) =>
+        hasListeners || listeners === undefined ? [] : [[nameKey(name), `/services/${String(at)}/listeners`]],
+      ),
+    ),
     prune: call.has('prune'),
     leftOut: [
       ...ignored.flatMap(([name, value]) => (value === undefined ? [] : [`/${name}`])),
@@ -146,33 +165,56 @@ async function readDocument(file: string, call: Call): Promise<Wanted> {
   };
 }
 
-/** The collections that the option `--only` names; all by default. */
-function chosen(only: string | undefined): readonly Configured[] {
-  if (only === undefined) return configured;
+/** What the option `--only` names; everything by default. Listeners are those of the services that are compared. */
+function chosen(only: string | undefined): {
+  readonly collections: readonly Configured[];
+  readonly hasListeners: boolean;
+} {
+  if (only === undefined) return { collections: configured, hasListeners: true };
   const names = only.split(',');
-  const stranger = names.find((name) => !configured.some((each) => each === name));
-  if (stranger === undefined) return configured.filter((name) => names.includes(name));
-  throw new CommandError(
-    `--only takes ${configured.join(', ')}, with commas between them, and not ${safeText(stranger)}.`,
-    exitCodes.wrongUse,
-  );
+  const all: readonly string[] = [...configured, 'listeners'];
+  const stranger = names.find((name) => !all.includes(name));
+  if (stranger !== undefined)
+    throw new CommandError(
+      `--only takes ${all.join(', ')}, with commas between them, and not ${safeText(stranger)}.`,
+      exitCodes.wrongUse,
+    );
+  const hasListeners = names.includes('listeners');
+  if (hasListeners && !names.includes('services'))
+    throw new CommandError('--only takes listeners beside services.', exitCodes.wrongUse);
+  return { collections: configured.filter((name) => names.includes(name)), hasListeners };
 }
 
-/** The largest number of resources that are named as left behind. */
-const mostLeftBehind = 10;
+type Resource = Parts[Configured][number];
 
-/** What the gateway has and the document lacks, of the kinds that the document has. */
+function withoutListeners({ listeners: _listeners, ...resource }: Resource): Resource {
+  return resource;
+}
+
+/** The listeners of new services that are not created: pointers in the document. */
+function newListeners({ listeners }: Wanted, { parts }: Live): readonly string[] {
+  const present = new Set(parts.services.map(({ name }) => nameKey(name)));
+  return [...listeners].flatMap(([key, pointer]) => (present.has(key) ? [] : [pointer]));
+}
+
+type Notes = NonNullable<Accepted['notes']>;
+
+/** The notes about what the document lacks, and what stays. */
+function leftNotes(wanted: Wanted, live: Live): Notes {
+  const only = leftBehind(wanted, live);
+  // Links may name what stays, so the goal has everything: here, the document has nothing.
+  const decision = adoptDocument(snapshotOf(live.parts), snapshotOf({}), { now: Date.now() }, { only });
+  return decision.outcome === 'refused' ? [] : (decision.notes ?? []);
+}
+
+/** The links of what the gateway has and the document lacks, of the kinds that are compared. */
 function leftBehind(wanted: Wanted, { parts }: Live): readonly string[] {
   const isWanted = isNamedIn(wanted.parts);
-  const lines = wanted.listed.flatMap((collection) =>
+  return wanted.collections.flatMap((collection) =>
     parts[collection]
       .filter(({ name }) => !isWanted(collection, name))
-      .map(({ name }) => `${safeText(linkTo(collection, name))}: not in the document, left as it is`),
+      .map(({ name }) => linkTo(collection, name)),
   );
-  const more = lines.length - mostLeftBehind;
-  return more > 0
-    ? [...lines.slice(0, mostLeftBehind), `${String(more)} more: not in the document, left as they are`]
-    : lines;
 }
 
 /** Whether the document has resources, and each resource a name. */
@@ -200,9 +242,11 @@ function isNamedIn(wanted: Parts): (collection: Configured, name: string) => boo
 }
 
 /** Gives the commands that make the gateway as the document says. */
-function commandsTo(wanted: Wanted, { parts, tags }: Live): readonly SequenceCommand[] {
+function commandsTo(wanted: Wanted, live: Live): readonly SequenceCommand[] {
+  const { parts, tags } = live;
   const { collections, prune } = wanted;
   const isCompared = isComparedIn(wanted);
+  if (prune) assertUnused(wanted, live);
   const goal = snapshotOf(completed(wanted.parts, parts, prune ? collections : []));
   const only = configured.flatMap((collection) =>
     [
@@ -213,6 +257,26 @@ function commandsTo(wanted: Wanted, { parts, tags }: Live): readonly SequenceCom
   const decision = adoptDocument(snapshotOf(parts), goal, { now: Date.now() }, { only, prune });
   if (decision.outcome === 'refused') throw impossible(decision.problem);
   return decision.outcome === 'unchanged' ? [] : decision.events.map((event) => commandOf(event, tags));
+}
+
+/** Ends the command if a resource that stays uses one that would be deleted. The document has no place for that fault. */
+function assertUnused(wanted: Wanted, live: Live): void {
+  const deleted = new Set(leftBehind(wanted, live));
+  const used = configured
+    .filter((collection) => !wanted.collections.includes(collection))
+    .flatMap((collection) =>
+      live.parts[collection].map((each) => [linkTo(collection, each.name), each] as const),
+    )
+    .flatMap(([user, { servers = [], filters = [] }]) =>
+      [...(servers as readonly string[]), ...(filters as readonly string[])]
+        .filter((link) => deleted.has(link))
+        .map((link) => `\n  ${safeText(`${link} would be deleted, and ${user} of the gateway uses it`)}`),
+    );
+  if (used.length > 0)
+    throw new CommandError(
+      `The document cannot be applied. Nothing was done.${used.join('')}`,
+      exitCodes.refused,
+    );
 }
 
 /** The error for a document that a running gateway cannot take over. */
@@ -258,34 +322,6 @@ function commandOf(event: AdminEvent, tags: Tags): SequenceCommand {
     return { method: 'POST', path: path.slice(0, path.lastIndexOf('/')), body: { ...event.definition } };
   if ('definition' in event) return { method: 'DELETE', path, ...condition };
   return { method: 'PUT', path: `${path}/${verbOf(event)}`, ...condition };
-}
-
-const verbs: ReadonlyMap<string, string> = new Map([
-  ['started', 'start'],
-  ['stopped', 'stop'],
-  ['created', 'create'],
-  ['deleted', 'delete'],
-]);
-
-function verbOf({ type }: Pick<AdminEvent, 'type'>): string {
-  const word = type.replace(/^\w+\./, '');
-  return verbs.get(word) ?? word;
-}
-
-/** An event of a plan in words. */
-function changeOf(event: Json): { readonly resource: string; readonly changes: readonly string[] } {
-  const { type, resource, operations, inverse = [] } = event as unknown as ShownEvent;
-  if (operations === undefined) return { resource, changes: [verbOf({ type })] };
-  const isMoved =
-    type === 'server.updated' && operations.some(({ path }) => /^\/(?:address|port)$/.test(path));
-  const meaning = isMoved ? ['sends its clients to another database'] : [];
-  return { resource, changes: [...operationLines(operations, inverse), ...meaning] };
-}
-
-/** An event of a plan. */
-interface ShownEvent extends Pick<AdminEvent, 'type' | 'resource'> {
-  readonly operations?: readonly Operation[];
-  readonly inverse?: readonly Operation[];
 }
 
 /** The commands that a document makes necessary, and their plan. */
@@ -348,14 +384,13 @@ function countOf(commands: readonly SequenceCommand[]): number {
   return commands.reduce((sum, command) => sum + 1 + operationsOf(command).length, 0);
 }
 
-function printChanges({ output, words: [file = ''] }: Call, plan: Accepted | undefined): void {
-  if (plan === undefined) return output.lines(`Nothing to do: the gateway is as ${safeText(file)} says.`);
+function printChanges({ output }: Call, plan: Accepted): void {
   output.table(
     ['resource', 'change'],
     plan.events
-      .map(changeOf)
+      .map(rowOf)
       .flatMap(({ resource, changes }) =>
-        changes.map((line, at) => [at === 0 ? safeText(resource) : '', line]),
+        changes.map((line, at) => [at === 0 ? safeText(resource) : '', safeText(line)]),
       ),
   );
   output.lines(...consequenceLines(plan).map(safeText));

@@ -6,13 +6,13 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout } from 'node:timers/promises';
 
 import type { Answer, Client, CommandOutcome, EndpointId } from '../client/index.ts';
-import type { Operation, Plan } from '../index.ts';
-import { applyPatch, type Json } from '../json/index.ts';
+import type { Plan } from '../index.ts';
 import { refusal, understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf, type Method } from './connection.ts';
 import { assertMeant, assertNamed, placeOf, type GatewayPlace } from './place.ts';
-import { counted, jsonText, safeText } from './output.ts';
+import { counted, safeText } from './output.ts';
+import { operationLines, rowOf } from './row.ts';
 
 /** A change that a user wants. */
 export interface Change {
@@ -56,14 +56,27 @@ export async function make(call: Call, client: Client, change: Change): Promise<
   const plan = acceptedPlan(
     valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change))),
   );
-  if (call.has('dry-run')) showPlan(call, { change, plan });
-  else if (plan.outcome === 'unchanged') sayUnchanged(call, change.title);
-  else {
-    const planned = { change, plan };
-    if (!call.has('yes') && !asks(call, planned))
-      for (const { detail } of plan.notes ?? []) call.output.note(safeText(detail));
-    await makeAsPlanned(call, client, planned);
+  const planned = { change, plan };
+  if (call.has('dry-run')) {
+    showPlan(call, planned, await placeOf(call, client));
+    return;
   }
+  if (plan.outcome === 'unchanged') return sayUnchanged(call, client, change.title);
+  if (!call.has('yes') && !asks(call, planned))
+    for (const { detail } of plan.notes ?? []) call.output.note(safeText(detail));
+  await makeAsPlanned(call, client, planned);
+}
+
+/** Says of which gateway a change is made already. */
+export async function sayUnchanged(call: Call, client: Client, title: string): Promise<void> {
+  const { text } = await placeOf(call, client);
+  sayNothingToDo(call, `${title} on ${text}.`);
+}
+
+/** Says why there is nothing to do. */
+export function sayNothingToDo({ output }: Call, why: string): void {
+  if (output.isJson) output.json({ outcome: 'unchanged', closed: nothingClosed });
+  else output.lines(safeText(`Nothing to do: ${why}`));
 }
 
 /** Makes a change that was planned, after a yes where that is needed. */
@@ -134,7 +147,15 @@ async function makePlanned(
   }
   const { closed = nothingClosed } = answer.done;
   if (call.output.isJson) call.output.json(answer.done);
-  else call.output.lines(safeText(`Done: ${change.title} on ${place.text}.${closedText(closed, plan)}`));
+  else {
+    const told = [`Done: ${change.title} on ${place.text}.${closedText(closed, plan)}`, ...stayingText(plan)];
+    call.output.lines(safeText(told.join(' ')));
+  }
+}
+
+/** The end of a dry run. */
+export function nothingDoneOn(place: string): string {
+  return safeText(`Nothing was done on ${place}.`);
 }
 
 /** What was closed. What a plan shows can end by itself before. */
@@ -143,7 +164,8 @@ function closedText(closed: CommandOutcome['closed'], { closes }: Accepted): str
   return text === '' && closes.sessions + closes.connections > 0 ? ' Nothing was left to close.' : text;
 }
 
-const nothingClosed = { sessions: 0, connections: 0 };
+/** What a command closes that closes nothing. */
+export const nothingClosed = { sessions: 0, connections: 0 };
 
 /** What the interface says that was done, or nothing. @throws Error if that is no object, or counts nothing */
 function bodyOf(done: unknown = {}): Partial<CommandOutcome> {
@@ -250,13 +272,7 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
   throw new Error('it is no plan');
 }
 
-/** Says that a change is not needed. */
-export function sayUnchanged({ output }: Call, title: string): void {
-  if (output.isJson) output.json({ outcome: 'unchanged', closed: nothingClosed } satisfies CommandOutcome);
-  else output.lines(safeText(`Nothing to do: ${title}.`));
-}
-
-function showPlan({ output }: Call, planned: PlannedChange): void {
+function showPlan({ output }: Call, planned: PlannedChange, { text }: GatewayPlace): void {
   const { plan, change } = planned;
   const { title, tag } = change;
   if (output.isJson) return output.json(plan);
@@ -264,7 +280,7 @@ function showPlan({ output }: Call, planned: PlannedChange): void {
     safeText(`Plan: ${title}`),
     ...planLines(planned).map((line) => safeText(`  ${line}`)),
     ...(tag === undefined ? [] : [`  entity tag ${tag}`]),
-    'Nothing was done.',
+    nothingDoneOn(text),
   );
 }
 
@@ -272,10 +288,17 @@ function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): 
   return plan.outcome === 'unchanged' ? ['nothing to do'] : [...linesOf(plan), ...consequenceLines(plan)];
 }
 
-function changeLines(plan: Accepted): readonly string[] {
+/** The settings that change, and what the gateway is asked for. Where several resources change, each line names its own. */
+function changeLines({ events, effects, patch = [] }: Accepted): readonly string[] {
+  // A change of the interface itself has no event.
+  if (events.length === 0) return operationLines(patch, []);
+  const rows = events.map(rowOf);
+  const isOfOne = new Set(rows.map(({ resource }) => resource)).size < 2;
   return [
-    ...operationLines(plan.patch ?? [], plan.events.flatMap(inverseOf)),
-    ...plan.effects.map(effectLine),
+    ...rows.flatMap(({ resource, settings }) =>
+      settings.map((line) => (isOfOne ? line : `${resource}  ${line}`)),
+    ),
+    ...effects.map(effectLine),
   ];
 }
 
@@ -287,59 +310,9 @@ export function consequenceLines(plan: Accepted): readonly string[] {
     ...(sessions + connections === 0 && notes.length > 0
       ? []
       : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`]),
-    ...stayingText(plan),
+    ...stayingText(plan).map((sentence) => sentence.slice(0, -1)),
     ...notes.map(({ detail }) => `note: ${detail}`),
   ];
-}
-
-const signs: ReadonlyMap<string, string> = new Map([
-  ['add', '+'],
-  ['remove', '-'],
-  ['replace', '~'],
-]);
-
-function inverseOf(event: unknown): readonly Operation[] {
-  return (event as { readonly inverse?: readonly Operation[] }).inverse ?? [];
-}
-
-/**
- * The operations of a patch in lines, with the value before each: `~ /max_connection = 50 (was 100)`.
- *
- * @param inverse - the operations that lead back, as an event has them: one for each operation, or the replacement of a whole
- *   list for several
- */
-export function operationLines(
-  operations: readonly Operation[],
-  inverse: readonly Operation[],
-): readonly string[] {
-  const ways = inverse.filter(({ op }) => op !== 'test');
-  let list: { readonly path: string; readonly items: Json } | undefined;
-  return operations.map((operation) => {
-    const { op, path } = operation;
-    if (list === undefined || !path.startsWith(`${list.path}/`)) {
-      const way = ways.shift();
-      const old = way !== undefined && 'value' in way ? way.value : undefined;
-      list =
-        way !== undefined && path.startsWith(`${way.path}/`)
-          ? { path: way.path, items: old ?? [] }
-          : undefined;
-      if (list === undefined) return operationLine(operation, old);
-    }
-    const inside = path.slice(list.path.length);
-    const was = op === 'add' ? undefined : (list.items as readonly Json[])[Number(inside.slice(1))];
-    const applied = applyPatch(list.items, [{ ...operation, path: inside }]);
-    if (applied.ok) list = { ...list, items: applied.value };
-    return operationLine(operation, was);
-  });
-}
-
-/** An operation of a patch in a line. */
-export function operationLine(operation: Operation, was?: Json): string {
-  const { op, path } = operation;
-  const value = 'value' in operation ? ` = ${jsonText(operation.value)}` : '';
-  const from = 'from' in operation ? ` from ${operation.from}` : '';
-  const before = was === undefined ? '' : ` (was ${jsonText(was)})`;
-  return safeText(`${signs.get(op) ?? op} ${path}${value}${from}${before}`);
 }
 
 /** An effect: what the gateway is asked for. */
@@ -356,8 +329,7 @@ function effectLine(effect: unknown): string {
 function consequence(plan: Accepted): string {
   const { closes, notes = [] } = plan;
   const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
-  const staying = stayingText(plan).map((text) => `${text}.`);
-  return [closingText(closes, verb), ...staying, ...notes.map(({ detail }) => detail)]
+  return [closingText(closes, verb), ...stayingText(plan), ...notes.map(({ detail }) => detail)]
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .map((text) => ` ${text}`)
@@ -398,5 +370,5 @@ async function withProgress<T>({ output }: Call, { left }: Change, run: () => Pr
 /** The sessions that stay. Of those that lose a connection, a note says more: they may not be able to continue. */
 function stayingText({ stays: { sessions }, notes = [] }: Accepted): readonly string[] {
   if (sessions === 0 || notes.some(({ code }) => code === 'sessions-lose-connection')) return [];
-  return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}`];
+  return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}.`];
 }

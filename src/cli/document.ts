@@ -7,7 +7,7 @@ import { changeOptions, connectionOptions, exitCodes, printOptions, type Command
 /** The options that say how far a document goes. */
 const extent = {
   prune: { does: 'delete the resources that the document lacks' },
-  only: { value: 'KINDS', does: 'compare these alone, such as services,filters' },
+  only: { value: 'KINDS', does: 'compare these alone, such as services,filters; listeners beside services' },
 } as const satisfies Command['options'];
 
 /** The command `apply`. */

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, EventStreamItem, ShownEvent } from '../client/index.ts';
 import type { InterfaceRepresentation, Problem } from '../index.ts';
 import { isPassing, refusal, valueOf } from './answer.ts';
-import { operationLine } from './change.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
 import { counted, fieldCell, safeText, timeText } from './output.ts';
 import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
+import { operationLine } from './row.ts';
 
 type Item = Exclude<EventStreamItem, { readonly gap: true }>;
 

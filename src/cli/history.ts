@@ -5,7 +5,7 @@ import type { Client, HistorySearch } from '../client/index.ts';
 import type { Operation } from '../index.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import { valueOf } from './answer.ts';
-import { make, operationLines } from './change.ts';
+import { make } from './change.ts';
 import {
   changeOptions,
   CommandError,
@@ -14,9 +14,11 @@ import {
   type Call,
   type Command,
 } from './command.ts';
-import { connect } from './connection.ts';
+import { connect, methodOf } from './connection.ts';
+import { configured, plurals } from './kind.ts';
 import { counted, safeText, timeText } from './output.ts';
 import { rangeOf } from './reading.ts';
+import { operationLines } from './row.ts';
 import { secondsIn } from './span.ts';
 
 /** The number of entries that a person sees if nobody says how many. */
@@ -78,14 +80,44 @@ export const why: Command = {
     const search = { resource: `/${String(collection)}/${name}`, ...(field === undefined ? {} : { field }) };
     const client = await connect(call);
     const { elements } = valueOf(await client.history.list({ ...search, range: [0, 0] }));
-    if (elements.length === 0)
+    if (elements.length === 0) {
+      await assertPlace(client, place.split('/').slice(1));
       throw new CommandError(
-        `The history has no change of ${safeText(place)}. The value comes from the gateway document, or there is no such place.`,
+        `The history has no change of ${safeText(place)}: the gateway has begun with what it is now.`,
         exitCodes.refused,
       );
+    }
     show(call, elements);
   },
 };
+
+/** Fields that the history has, and no representation of a resource. */
+const neverShown = ['listeners', 'password'];
+
+/** Ends the command if the gateway has no such resource, or the resource no such field. */
+async function assertPlace(
+  client: Client,
+  [collection = '', name = '', field]: readonly string[],
+): Promise<void> {
+  if (!plurals.includes(collection))
+    throw new CommandError(
+      `There is no place /${safeText(collection)}. Try: /services/NAME, or ${configured.slice(1).join(', ')}.`,
+      exitCodes.refused,
+    );
+  const known = configured.find((each) => each === collection);
+  if (known === undefined) return;
+  const fields = field === undefined || neverShown.includes(field) ? ['name'] : [field];
+  valueOf(await methodOf(client, `${known}.get`)(decoded(name), { fields }));
+}
+
+/** A name as it stands in a link. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
 
 /** The command `undo`. */
 export const undo: Command = {
@@ -162,6 +194,11 @@ function show({ output }: Call, entries: readonly HistoryEntryRepresentation[]):
   else output.lines(...entries.flatMap(linesOf));
 }
 
+/** What an event counts: the first word of its type, in the singular. */
+function thingOf(type: string): string {
+  return type.replace(/s?\..*$/, '');
+}
+
 /** An entry in lines: who, when, and what. */
 function linesOf(entry: HistoryEntryRepresentation): readonly string[] {
   const { id, at, actor, events } = entry;
@@ -169,7 +206,9 @@ function linesOf(entry: HistoryEntryRepresentation): readonly string[] {
   return [
     safeText(`${timeText(at)}  ${id}${by}${[...standingOf(entry)].map((text) => ` (${text})`).join('')}`),
     ...events.flatMap(({ type, resource, count, operations = [], inverse = [] }) => [
-      safeText(`  ${type} ${resource}${typeof count === 'number' ? `: ${counted(count, 'item')}` : ''}`),
+      safeText(
+        `  ${type} ${resource}${typeof count === 'number' ? `: ${counted(count, thingOf(type))}` : ''}`,
+      ),
       ...operationLines(operations as readonly Operation[], inverse as readonly Operation[]).map(
         (line) => `    ${line}`,
       ),

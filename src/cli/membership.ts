@@ -1,13 +1,15 @@
 /**
  * `create` and `delete`: create and delete resources of a running gateway.
  */
-import type { EndpointId } from '../client/index.ts';
+import type { Client, EndpointId, SequenceCommand } from '../client/index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
+import { valueOf } from './answer.ts';
 import { make, type Accepted } from './change.ts';
 import { changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
-import { connect } from './connection.ts';
+import { connect, methodOf } from './connection.ts';
+import { wrongUse } from './help.ts';
 import { isObject, longestDocument, readText } from './input.ts';
-import { configured } from './kind.ts';
+import { configured, type Configured } from './kind.ts';
 import { operationOf, setOptions } from './patching.ts';
 
 /** The kinds, each with the kind whose name comes first: a listener has the name of its service first. */
@@ -32,26 +34,91 @@ export const create: Command = {
   arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name' }, listenerName],
   options: {
     ...setOptions,
+    in: {
+      value: 'services/NAME',
+      does: 'add the server or filter to this list, or to several with commas between them',
+      multiple: true,
+    },
     file: { value: 'FILE', does: 'read the definition from a file (JSON); - is the standard input' },
     ...changeOptions,
   },
   notes: [
     'The definition is the entry of the resource in a gateway document. PATH names a member of the definition such as',
     'address, a member of a map such as parameters/weight, or an element of a list: servers/- adds an element. A new',
-    'service or monitor is started, unless its state is set to stopped.',
+    'service or monitor is started, unless its state is set to stopped. With --in, the resource is created and added to',
+    'each list, or nothing is done: --in services/sales,monitors/main-monitor.',
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;
     const listener = listenerIn(call);
     const id = listener === undefined ? (`${kind}s.create` as EndpointId) : 'services.createListener';
+    const lists = listsIn(call);
     const definition = await definitionOf(call, id, listener ?? name);
-    await make(call, await connect(call), {
-      title: `create ${call.words.join(' ')}`,
-      id,
-      given: listener === undefined ? [definition] : [name, definition],
-    });
+    const client = await connect(call);
+    const title = `create ${call.words.join(' ')}`;
+    if (lists.length === 0)
+      return make(call, client, {
+        title,
+        id,
+        given: listener === undefined ? [definition] : [name, definition],
+      });
+    const commands = [
+      { method: 'POST', path: `/${kind}s`, body: definition },
+      ...(await listing(client, lists, `${kind}s`, name)),
+    ];
+    await make(call, client, { title, id: 'sequence.send', given: [{ commands }] });
   },
 };
+
+/** What can list a resource, by the kind of the resource. */
+const listedBy: ReadonlyMap<string, readonly string[]> = new Map([
+  ['server', ['services', 'monitors']],
+  ['filter', ['services']],
+]);
+
+/** A resource that gets another element in a list. */
+interface ListPlace {
+  readonly collection: Configured;
+  readonly name: string;
+}
+
+/** The lists that the options `--in` name. */
+function listsIn({ words: [kind = ''], options }: Call): readonly ListPlace[] {
+  const places = options.flatMap(({ name, value = '' }) => (name === 'in' ? value.split(',') : []));
+  const collections = listedBy.get(kind) ?? [];
+  return places.map((place) => {
+    const [, collection = '', name = ''] = /^\/?([a-z]+)\/(.+)$/.exec(place) ?? [];
+    if (collections.includes(collection)) return { collection: collection as Configured, name };
+    const taken = collections.map((word) => `--in ${word}/NAME`).join(' and ');
+    throw wrongUse(
+      `create ${kind} ${taken === '' ? 'takes no --in' : `takes ${taken}, and not --in ${place}`}.`,
+      'help create',
+    );
+  });
+}
+
+/** The commands that add a resource to lists, but to those that have the resource. */
+async function listing(
+  client: Client,
+  lists: readonly ListPlace[],
+  member: string,
+  name: string,
+): Promise<readonly SequenceCommand[]> {
+  // The whole library takes longer to load than everything else that the program does.
+  const { linkTo } = await import('../index.ts');
+  const value = linkTo(member, name);
+  const commands: SequenceCommand[] = [];
+  for (const { collection, name: user } of lists) {
+    const present = valueOf(await methodOf(client, `${collection}.get`)(user)) as Resource;
+    const links = (present[member] ?? []) as readonly string[];
+    if (links.includes(value)) continue;
+    const body = [{ op: 'add', path: `/${member}/-`, value }];
+    commands.push({ method: 'PATCH', path: linkTo(collection, user), body });
+  }
+  return commands;
+}
+
+type Resource = Readonly<Record<string, unknown>>;
 
 async function definitionOf(call: Call, id: EndpointId, name: string): Promise<Json> {
   const file = call.valueOf('file');
@@ -59,7 +126,16 @@ async function definitionOf(call: Call, id: EndpointId, name: string): Promise<J
   for (const option of call.options.filter((given) => Object.hasOwn(setOptions, given.name))) {
     const { path, ...operation } = await operationOf(call, option, { verb: 'create', id });
     const value = 'value' in operation ? operation.value : null;
-    definition = placed(definition, parsePointer(path) ?? [], value);
+    const place = parsePointer(path) ?? [];
+    if (place[0] === 'name')
+      throw wrongUse('create takes the name as an argument, and not as a setting.', 'help create');
+    // As in a patch, a text as the parameter of a filter is its value.
+    const isShort = id === 'filters.create' && place[0] === 'parameters' && place.length === 2;
+    definition = placed(
+      definition,
+      isShort && typeof value === 'string' ? [...place, 'value'] : place,
+      value,
+    );
   }
   return definition;
 }

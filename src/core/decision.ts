@@ -6,6 +6,7 @@
  */
 import { deepFreeze } from '../json/value.ts';
 import { Batch } from './batch.ts';
+import type { Note } from './note.ts';
 import type { Problem } from '../problem.ts';
 import type { TimeFormat } from './time.ts';
 
@@ -118,6 +119,8 @@ export interface Accepted<S, E extends EventBase, F extends EffectBase> {
   readonly events: readonly E[];
   /** The effects, in order. Empty if only the state of the library changes, such as an admin user. */
   readonly effects: readonly F[];
+  /** What stays as it is, although the caller may expect a change. Left out if there is nothing. */
+  readonly notes?: readonly Note[];
 }
 
 /**
@@ -132,6 +135,8 @@ export interface Unchanged<S> {
   readonly next: S;
   /** Links of the resources the decision rests on. */
   readonly resources: readonly string[];
+  /** What stays as it is, although the caller may expect a change. Left out if there is nothing. */
+  readonly notes?: readonly Note[];
 }
 
 /**
@@ -170,8 +175,12 @@ export type TransitionOf<S, E extends EventBase = EventBase, F extends EffectBas
 ) => DecisionOf<S, E, F>;
 
 /** Makes a decision that changes nothing. @internal */
-export function unchanged<S>(snapshot: S, resources: readonly string[]): Unchanged<S> {
-  return { outcome: 'unchanged', next: snapshot, resources };
+export function unchanged<S>(
+  snapshot: S,
+  resources: readonly string[],
+  notes: readonly Note[] = [],
+): Unchanged<S> {
+  return { outcome: 'unchanged', next: snapshot, resources, ...(notes.length > 0 && { notes }) };
 }
 
 /** Makes a decision that refuses. @internal */
@@ -388,6 +397,7 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
   readonly resources: readonly string[];
   declare readonly events: readonly E[];
   declare readonly effects: readonly F[];
+  declare readonly notes?: readonly Note[];
   readonly #table: EventTable<S, E>;
   readonly #before: S;
   readonly #parts: Parts<E, F, S> | undefined;
@@ -405,10 +415,12 @@ class AcceptedDecision<S extends Revisioned, E extends EventBase, F extends Effe
     before: S,
     resources: readonly string[],
     change: Changes<E, F> | Parts<E, F, S>,
+    notes: readonly Note[],
   ) {
     this.#table = table;
     this.#before = before;
     this.resources = resources;
+    if (notes.length > 0) this.notes = notes;
     if ('make' in change) {
       this.#parts = change;
       Object.defineProperties(this, AcceptedDecision.#lazy);
@@ -477,8 +489,9 @@ export function accepted<S extends Revisioned, E extends EventBase, F extends Ef
   snapshot: S,
   resources: readonly string[],
   change: Changes<E, F> | Parts<E, F, S>,
+  notes: readonly Note[] = [],
 ): Accepted<S, E, F> {
-  return new AcceptedDecision(table, snapshot, resources, change);
+  return new AcceptedDecision(table, snapshot, resources, change, notes);
 }
 
 /**
@@ -513,10 +526,13 @@ export function sequenceFor<S extends Revisioned, E extends EventBase, F extends
           return refused(snapshot, tell(decision.problem, position), resourcesOf(decisions));
       }
       const resources = resourcesOf(decisions);
+      const notes = decisions.flatMap((decision) =>
+        decision.outcome === 'refused' ? [] : (decision.notes ?? []),
+      );
       const accepting = decisions.filter((decision) => decision.outcome === 'accepted');
-      if (accepting.length === 0) return unchanged(snapshot, resources);
+      if (accepting.length === 0) return unchanged(snapshot, resources, notes);
       const all = [...decisions, { resources: needsOfUndo(effects, accepting) }];
-      const whole = accepted(events, snapshot, resourcesOf(all), joined(accepting));
+      const whole = accepted(events, snapshot, resourcesOf(all), joined(accepting), notes);
       // If a host has built one of the decisions, the whole is a plain object, so that the runtime checks it.
       return accepting.every(isTrusted) ? whole : { ...whole, next: whole.next };
     };

@@ -18,6 +18,7 @@ import {
 } from '../core/decision.ts';
 import { secretNames, type Fields } from '../core/field.ts';
 import { assertMembers } from '../core/member.ts';
+import type { Note } from '../core/note.ts';
 import { foldReports, isList, type CrossingHooks, type ReportTable } from '../core/report.ts';
 import { createRedactor, namesOf } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
@@ -184,6 +185,8 @@ export type Decision =
        * an admin user.
        */
       readonly effects: readonly Effect[];
+      /** What stays as it is, although the caller may expect a change. Left out if there is nothing. */
+      readonly notes?: readonly Note[];
     }
   | {
       /** The snapshot already has the requested state. */
@@ -192,6 +195,8 @@ export type Decision =
       readonly next: Snapshot;
       /** Links of the resources that the decision rests on. */
       readonly resources: readonly string[];
+      /** What stays as it is, although the caller may expect a change. Left out if there is nothing. */
+      readonly notes?: readonly Note[];
     }
   | {
       /** The request was refused; `problem` says why. */
@@ -480,7 +485,7 @@ export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[
  *   `link-unresolved` if a link names no service, server, monitor or filter of either snapshot
  *   `prune`: deletes what the document lacks
  * @returns the decision: first everything that is created, then everything that stops, the changed settings, everything that
- *   starts, and everything that is deleted. Each event has one effect
+ *   starts, and everything that is deleted. Each event has one effect. The notes name what stays
  *
  * @example
  * ```ts

@@ -23,6 +23,8 @@ describe('what gateway-admin says about a problem', () => {
     expect([cause.length > 5, step.length > 5]).toEqual([true, true]);
     expect(message).not.toMatch(http);
     expect(message).not.toContain('COMMAND');
+    // Alone, the command is an error.
+    expect(message).not.toMatch(/gateway-admin show(?! KIND NAME| interface| prints)/);
     for (const [, named = ''] of message.matchAll(/gateway-admin ([a-z-]+)/g))
       expect([...commands.keys(), 'help']).toContain(named);
   });
@@ -38,7 +40,7 @@ describe('what gateway-admin says about a problem', () => {
       'precondition-failed',
       'A condition of the request is not met. Read the resource again, and send the command again if it still makes ' +
         'sense. (precondition-failed) Try again in 2 s. Another command has changed the resource. Its values and its ' +
-        'entity tag are new: gateway-admin show',
+        'entity tag are new: gateway-admin show KIND NAME',
     ],
   ] as const)('leaves out the sentences for programs, for %s', (code, told) => {
     expect(refusal(examples[code]?.value as ReturnType<typeof problem>, 1500).message).toBe(told);

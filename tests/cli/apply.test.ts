@@ -16,7 +16,7 @@ import {
 import { applyPatch, parsePointer, type Json } from 'gateway-admin-core/json';
 import { createScriptedGateway } from 'gateway-admin-core/testing';
 
-import { operationLine, operationLines } from '../../src/cli/change.ts';
+import { operationLine, operationLines } from '../../src/cli/row.ts';
 import { difference } from '../../src/json/diff.ts';
 import { valueAt } from '../../src/json/pointer.ts';
 import { givenDocuments } from '../support/arbitrary-document.ts';
@@ -39,7 +39,7 @@ async function serving(
   document: GatewayDocument,
   options: Parameters<typeof runAdmin>[0] = {},
 ): Promise<Served> {
-  const running = runAdmin({ snapshot: createSnapshot(document), ...options });
+  const running = runAdmin({ snapshot: createSnapshot(document), name: 'eu-1', ...options });
   const url = await serve(running.admin);
   return {
     ...running,
@@ -58,7 +58,8 @@ type Entry = Record<string, unknown> & { readonly name: string };
 type Exported = Record<'servers' | 'filters' | 'monitors' | 'services', Entry[]>;
 
 const apply = ['apply', '-', '--yes'];
-const nothing = { code: 0, out: 'Nothing to do: the gateway is as - says.\n', err: '' };
+const nothing = { code: 0, out: 'Nothing to do: eu-1 is as - says.\n', err: '' };
+const nothingButMore = 'Nothing to do: eu-1 is as - says, and has more.\n';
 
 /** Documents that can be a body: no name is a path segment that URLs resolve. */
 const reachable = givenDocuments.filter((document) => !/"\.{1,2}"/.test(JSON.stringify(document)));
@@ -79,7 +80,7 @@ describe('gateway-admin apply', () => {
         const served = await serving(document);
         expect(await served.ask(['plan', '-'], await exported(served))).toEqual({
           ...nothing,
-          out: `${nothing.out}Nothing was done.\n`,
+          out: `${nothing.out}Nothing was done on eu-1.\n`,
         });
         expect(await served.ask(apply, await exported(served))).toEqual(nothing);
         expect(appliedTo(served.gateway)).toEqual([]);
@@ -124,7 +125,7 @@ describe('gateway-admin apply', () => {
         '                      ~ /max_connection = 7 (was 100)',
         '2 sessions continue',
         'note: The gateway may close sessions because of this. It does not say which.',
-        'Nothing was done.',
+        'Nothing was done on eu-1.',
         '',
       ].join('\n'),
     );
@@ -133,7 +134,7 @@ describe('gateway-admin apply', () => {
       changes: [{ resource: '/services/My-Service', changes: ['stop'] }, {}],
       closes: { sessions: 0, connections: 0 },
       stays: { sessions: 2 },
-      notes: [{ code: 'gateway-may-close' }],
+      notes: expect.arrayContaining([expect.objectContaining({ code: 'gateway-may-close' })]),
     });
   });
 
@@ -146,7 +147,10 @@ describe('gateway-admin apply', () => {
     const again = await ask([...apply, '--json'], { monitors });
     expect(JSON.parse(again.out)).toEqual({ outcome: 'unchanged', closed });
     const plan = await ask(['plan', '-', '--json'], { monitors });
-    expect(JSON.parse(plan.out)).toEqual({ changes: [], closes: closed, stays: { sessions: 0 } });
+    expect(JSON.parse(plan.out)).toEqual({
+      ...{ changes: [], closes: closed, stays: { sessions: 0 } },
+      notes: expect.arrayContaining([expect.objectContaining({ code: 'left-as-it-is', count: 3 })]),
+    });
   });
 
   it.each([
@@ -210,8 +214,14 @@ describe('gateway-admin apply', () => {
       users: sampleDocument.users,
     };
     const { code, out, err } = await ask(apply, given);
-    expect([code, out]).toEqual([0, nothing.out]);
+    expect([code, out]).toEqual([0, nothingButMore]);
     expect(err.trimEnd().split('\n').toSorted()).toEqual([
+      '/filters/Hint: not in the document, left as it is',
+      '/filters/Query-Log: not in the document, left as it is',
+      '/filters/Spare: not in the document, left as it is',
+      '/monitors/Failed-Monitor: not in the document, left as it is',
+      '/monitors/Idle-Monitor: not in the document, left as it is',
+      '/monitors/Main-Monitor: not in the document, left as it is',
       '/servers/DB-Server-2: not in the document, left as it is',
       '/servers/Spare-DB: not in the document, left as it is',
       '/servers/db-serv-3: not in the document, left as it is',
@@ -274,7 +284,15 @@ describe('gateway-admin apply', () => {
     expect(admin.snapshot.services.find('off')?.listeners).toHaveLength(1);
     expect(await ask(apply, whole)).toEqual(nothing);
     const kept = await ask(apply, { servers: [] });
-    expect([kept.code, kept.err]).toEqual([0, '/servers/db-1: not in the document, left as it is\n']);
+    expect([kept.code, kept.out]).toEqual([0, nothingButMore]);
+    expect(kept.err.split('\n')).toEqual([
+      '/servers/db-1: not in the document, left as it is',
+      '/services/Sales: not in the document, left as it is',
+      '/services/Off: not in the document, left as it is',
+      '/monitors/Watch: not in the document, left as it is',
+      '/filters/Hint: not in the document, left as it is',
+      '',
+    ]);
     const gone = await ask([...apply, '--prune'], {});
     expect([gone.code, gone.err]).toEqual([0, '']);
     expect(gone.out).toContain('delete');
@@ -283,6 +301,98 @@ describe('gateway-admin apply', () => {
     // What comes back stands last.
     expect(namesIn(admin.snapshot).toSorted()).toEqual(['Hint', 'Off', 'Sales', 'Watch', 'db-1']);
     expect(admin.snapshot.services.find('sales')?.state).toBe('started');
+  });
+
+  it('tells what stays of an empty document, and never that the gateway is as the document says', async () => {
+    const { ask } = await serving(sampleDocument);
+    const { code, out, err } = await ask(['plan', '-'], {});
+    expect([code, out]).toEqual([0, `${nothingButMore}Nothing was done on eu-1.\n`]);
+    expect(err.split('\n').slice(0, 2)).toEqual([
+      '/servers/db-serv-1: not in the document, left as it is',
+      '/servers/DB-Server-2: not in the document, left as it is',
+    ]);
+    expect(err).toContain('more: not in the document, left as they are\n');
+    const plan = await ask(['plan', '-', '--only', 'filters', '--json'], {});
+    expect(JSON.parse(plan.out)).toMatchObject({
+      changes: [],
+      notes: ['/filters/Hint', '/filters/Query-Log', '/filters/Spare'].map((resource) => ({
+        code: 'left-as-it-is',
+        resource,
+      })),
+    });
+  });
+
+  it('shows the address of what is created, deleted and moved', async () => {
+    const [listener, server] = [
+      { name: 'l', protocol: 'pg', address: '127.0.0.1', port: 55_432 },
+      { name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' },
+    ];
+    const [sales, ask] = [
+      { name: 'Sales', router: 'cli', listeners: [listener] },
+      (
+        await serving({
+          servers: [server],
+          services: [{ name: 'Sales', router: 'cli', listeners: [listener] }],
+        })
+      ).ask,
+    ];
+    const { out } = await ask(['plan', '-', '--prune'], {
+      servers: [{ ...server, name: 'db-2', address: 'fe80::1' }],
+      services: [
+        { ...sales, listeners: [{ ...listener, port: 15_432 }] },
+        { ...sales, name: 'New', listeners: [{ ...listener, address: '/run/l.sock', port: undefined }] },
+      ],
+    });
+    expect(out.split('\n').slice(1, -3)).toEqual([
+      '/servers/db-2                create [fe80::1]:5432',
+      '/services/New                create',
+      '                             + listener l /run/l.sock',
+      '/services/Sales/listeners/l  delete (was 127.0.0.1:55432)',
+      '/services/Sales/listeners/l  create 127.0.0.1:15432',
+      '/services/New                start',
+      '/servers/db-1                delete (was 10.0.0.1:5432)',
+    ]);
+  });
+
+  it('leaves listeners alone if --only does not name them', async () => {
+    const listener = { name: 'l', protocol: 'pg', address: '127.0.0.1', port: 4000 };
+    const { ask, admin } = await serving({
+      services: [{ name: 'Sales', router: 'cli', listeners: [listener] }],
+    });
+    const ofStaging = {
+      services: [
+        { name: 'Sales', router: 'cli', max_connection: 7, listeners: [{ ...listener, port: 5000 }] },
+        { name: 'New', router: 'cli', listeners: [listener] },
+      ],
+    };
+    const services = await ask([...apply, '--only', 'services'], ofStaging);
+    expect([services.code, services.err]).toEqual([0, 'Left out: /services/1/listeners\n']);
+    expect(admin.snapshot.services.find('sales')).toMatchObject({
+      settings: { max_connection: 7 },
+      listeners: [{ port: 4000 }],
+    });
+    expect(admin.snapshot.services.find('new')?.listeners).toEqual([]);
+    const both = await ask([...apply, '--only', 'listeners,services'], ofStaging);
+    expect([both.code, both.err]).toEqual([0, '']);
+    expect(admin.snapshot.services.find('sales')?.listeners).toMatchObject([{ port: 5000 }]);
+    expect(admin.snapshot.services.find('new')?.listeners).toMatchObject([{ port: 4000 }]);
+    expect(await ask([...apply, '--only', 'listeners'], ofStaging)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--only takes listeners beside services.'),
+    });
+  });
+
+  it('names the resource of the gateway that uses what would be deleted', async () => {
+    const { ask, gateway } = await serving(sampleDocument);
+    const { code, err } = await ask([...apply, '--prune', '--only', 'servers'], { servers: [] });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(
+        '\n  /servers/db-serv-1 would be deleted, and /services/My-Service of the gateway uses it\n',
+      ),
+    ]);
+    expect(err).not.toContain('/services/0');
+    expect(appliedTo(gateway)).toEqual([]);
   });
 
   it('says what another address of a server means', async () => {
@@ -306,7 +416,7 @@ describe('gateway-admin apply', () => {
     expect([wrong.code, wrong.err]).toEqual([
       2,
       expect.stringContaining(
-        '--only takes services, servers, monitors, filters, with commas between them, and not sessions.',
+        '--only takes services, servers, monitors, filters, listeners, with commas between them, and not sessions.',
       ),
     ]);
   });
@@ -361,7 +471,7 @@ describe('gateway-admin apply', () => {
     const { ask } = await serving(sampleDocument);
     const file = join(await newDirectory(), 'document.json');
     writeFileSync(file, '\ufeff{"format":1}');
-    expect(await ask(['plan', file])).toMatchObject({ code: 0, err: '' });
+    expect(await ask(['plan', file, '--only', 'monitors', '--prune'])).toMatchObject({ code: 0, err: '' });
   });
 
   it('refuses a file that is no JSON, and a file that is not there', async () => {
@@ -399,7 +509,7 @@ describe('gateway-admin apply', () => {
     });
     expect([code, err]).toEqual([
       2,
-      expect.stringMatching('Apply - [(]1 change[)] on 127.0.0.1:[0-9]+[?] Nobody can be asked'),
+      expect.stringMatching('Apply - [(]1 change[)] on eu-1[?] Nobody can be asked'),
     ]);
     expect(appliedTo(gateway)).toEqual([]);
   });
@@ -481,7 +591,7 @@ describe('gateway-admin apply', () => {
       2,
       expect.stringContaining('~ /max_connection = 7 (was 70)'),
     ]);
-    expect(out).toContain(`Done: apply ${file} (3 changes) on ${new URL(url).host}.`);
+    expect(out).toContain(`Done: apply ${file} (3 changes) on eu-1.`);
     expect(admin.snapshot.services.find('bare-service')?.settings.max_connection).toBe(7);
   });
 
@@ -575,12 +685,12 @@ const {
 
 /** What is told of the resources of the sample that three changes are not about. */
 const leftBehind = [
-  'services/My-Service',
-  'services/Report-Service',
-  'services/Spare-Service',
-  'monitors/Main-Monitor',
-  'monitors/Failed-Monitor',
-].map((place) => `/${place}: not in the document, left as it is`);
+  ...['/servers/db-serv-1', '/servers/DB-Server-2', '/servers/db-serv-3', '/servers/Spare-DB'],
+  ...['/services/My-Service', '/services/Report-Service', '/services/Spare-Service'],
+  ...['/monitors/Main-Monitor', '/monitors/Failed-Monitor', '/filters/Hint'],
+]
+  .map((link) => `${link}: not in the document, left as it is`)
+  .concat('2 more: not in the document, left as they are');
 
 function namesIn({ servers, filters, monitors, services }: Snapshot): readonly string[] {
   return [...servers, ...filters, ...monitors, ...services].map(({ name }) => name);

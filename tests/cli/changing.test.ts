@@ -76,7 +76,7 @@ describe('a change by gateway-admin', () => {
     const before = running.admin.snapshot;
     const plan = await ask([...args, '--dry-run']);
     expect([plan.code, plan.err]).toEqual([0, '']);
-    expect(plan.out).toMatch(/^Plan: [^]*\n {2}gateway: [^]*\nNothing was done\.\n$/);
+    expect(plan.out).toMatch(/^Plan: [^]*\n {2}gateway: [^]*\nNothing was done on eu-1\.\n$/);
     expect(plan.out).toContain(`gateway: ${effect}`);
     expect([running.admin.snapshot, appliedTo(running.gateway)]).toEqual([before, []]);
     const { code, out } = await ask(args);
@@ -85,23 +85,23 @@ describe('a change by gateway-admin', () => {
   });
 
   it.each([
-    [['start', 'service', 'my-service'], 'Nothing to do: start service my-service.'],
+    [['start', 'service', 'my-service'], 'Nothing to do: start service my-service on eu-1.'],
     [
       ['set', 'server', 'db-server-2', 'maintenance'],
-      'Nothing to do: set maintenance of server db-server-2.',
+      'Nothing to do: set maintenance of server db-server-2 on eu-1.',
     ],
     [
       ['clear', 'server', 'db-serv-1', 'maintenance'],
-      'Nothing to do: clear maintenance of server db-serv-1.',
+      'Nothing to do: clear maintenance of server db-serv-1 on eu-1.',
     ],
-    [['close', 'sessions', 'report-service'], 'Nothing to do: close the sessions of report-service.'],
+    [['close', 'sessions', 'report-service'], 'Nothing to do: close the sessions of report-service on eu-1.'],
   ])('%j says that nothing is to do, and asks nobody', async (args, told) => {
     expect(await ask(args)).toEqual({ code: 0, out: `${told}\n`, err: '' });
   });
 
   it('plans nothing if nothing is to do', async () => {
     const { out } = await ask(['start', 'service', 'my-service', '--dry-run']);
-    expect(out).toBe('Plan: start service my-service\n  nothing to do\nNothing was done.\n');
+    expect(out).toBe('Plan: start service my-service\n  nothing to do\nNothing was done on eu-1.\n');
   });
 
   it.each([
@@ -133,7 +133,7 @@ describe('a change by gateway-admin', () => {
 
   it('says what was closed', async () => {
     expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
-      'Done: stop service my-service on eu-1.\n',
+      'Done: stop service my-service on eu-1. 2 sessions continue.\n',
     );
     expect((await ask(['close', 'sessions', 'my-service', '--yes'])).out).toBe(
       'Done: close the sessions of my-service on eu-1. 2 sessions and 3 backend connections closed.\n',
@@ -145,7 +145,7 @@ describe('a change by gateway-admin', () => {
       'Done: close session 12 of carol from ::1 (service My-Service) on eu-1. 1 session and 1 backend connection closed.\n',
     );
     expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
-      'Done: stop service my-service on eu-1.\n',
+      'Done: stop service my-service on eu-1. 1 session continues.\n',
     );
     expect((await ask(['close', 'sessions', 'bare-service', '--yes'])).out).toBe(
       'Done: close the sessions of bare-service on eu-1. 1 session closed.\n',
@@ -176,7 +176,7 @@ describe('a change by gateway-admin', () => {
     expect((await ask(['hold', '--dry-run'])).out).toContain(plan);
     const done = { code: 0, out: 'Done: make the interface read-only on eu-1.\n', err: '' };
     expect(await ask(['hold'])).toEqual(done);
-    expect((await ask(['hold'])).out).toBe('Nothing to do: make the interface read-only.\n');
+    expect((await ask(['hold'])).out).toBe('Nothing to do: make the interface read-only on eu-1.\n');
     const held = await ask(stop);
     expect([held.code, held.err]).toEqual([
       5,

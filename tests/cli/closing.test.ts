@@ -70,7 +70,7 @@ describe('gateway-admin close session', () => {
         '  gateway: sessions.close /sessions/9 (1)',
         '  gateway: sessions.close /sessions/12 (1)',
         '  closes 2 sessions and 3 backend connections',
-        'Nothing was done.',
+        'Nothing was done on eu-1.',
         '',
       ].join('\n'),
     );
@@ -188,7 +188,7 @@ describe('gateway-admin close sessions', () => {
     expect(asked.err).toContain('Close all sessions on eu-1? 3 sessions and 3 backend connections close.');
     expect([asked.code, open()]).toEqual([0, []]);
     const again = await ask(['close', 'sessions', '--all', '--yes']);
-    expect(again.out).toBe('Nothing to do: close all sessions.\n');
+    expect(again.out).toBe('Nothing to do: close all sessions on eu-1.\n');
   });
 
   it('closes what the question was about: sessions that open or wake meanwhile stay', async () => {

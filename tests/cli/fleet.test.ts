@@ -83,12 +83,12 @@ describe('gateway-admin retry', () => {
     const { gateway, clock } = await start(openSampleFleet().then(({ paris }) => paris));
     const told = 'let the gateway follow the fleet';
     const plan = await ask(['retry', '--dry-run']);
-    expect(plan.out).toMatch(new RegExp(`^Plan: ${told}\n[^]*Nothing was done\\.\n$`));
+    expect(plan.out).toMatch(new RegExp(`^Plan: ${told}\n[^]*Nothing was done on paris\\.\n$`));
     gateway.otherwise({ apply: 'done' });
     expect(await ask(['retry'])).toEqual({ code: 0, out: `Done: ${told} on paris.\n`, err: '' });
     await clock.advance(10);
     expect((await ask(['list', 'nodes', '--range', '0-0'])).out).toContain('in step');
-    expect((await ask(['retry'])).out).toBe(`Nothing to do: ${told}.\n`);
+    expect((await ask(['retry'])).out).toBe(`Nothing to do: ${told} on paris.\n`);
   });
 
   it('is refused outside a fleet', async () => {
@@ -102,7 +102,7 @@ describe('gateway-admin forget', () => {
   it('takes a node out after a yes, and once', async () => {
     await start(runWithEndedNode());
     const plan = await ask(['forget', 'paris', '--dry-run']);
-    expect(plan.out).toMatch(/^Plan: forget the node paris\n[^]*Nothing was done\.\n$/);
+    expect(plan.out).toMatch(/^Plan: forget the node paris\n[^]*Nothing was done on berlin\.\n$/);
     const question =
       'gateway-admin: Forget the node paris on berlin? Nobody can be asked: without a terminal, say --yes.\n';
     expect(await ask(['forget', 'paris'])).toEqual({ code: 2, out: '', err: question });

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
+  closeServerConnections,
+  closeServiceSessions,
   createResource,
   flushLogs,
   patchService,
@@ -60,6 +62,14 @@ describe('gateway-admin history', () => {
     });
   });
 
+  it('counts what was closed', async () => {
+    await done((snapshot, context) => closeServerConnections(snapshot, 'db-serv-1', context));
+    await done((snapshot, context) => closeServiceSessions(snapshot, 'My Service', context));
+    const { out } = await run('history');
+    expect(out).toContain('  sessions.closed /services/My-Service: 2 sessions\n');
+    expect(out).toContain('  connections.closed /servers/db-serv-1: 2 connections\n');
+  });
+
   it('finds changes by resource, field, user, type and time', async () => {
     const [limited] = [await limit(7), await done(stop)];
     const ids = async (...args: readonly string[]): Promise<readonly unknown[]> =>
@@ -97,6 +107,16 @@ describe('gateway-admin why', () => {
   it('says so if there is no such change, and refuses what is no place', async () => {
     const none = await run('why', '/services/My-Service/user');
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('The history has no change of')]);
+    for (const field of ['', '/listeners', '/password'])
+      expect((await run('why', `/services/Spare-Service${field}`)).err).toContain(
+        'the gateway has begun with what it is now',
+      );
+    const absent = await run('why', '/services/Nope/state');
+    expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('no service named "Nope"')]);
+    const unknown = await run('why', '/services/My-Service/nonsense');
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('no field "nonsense" here')]);
+    const nowhere = await run('why', '/houses/My-Service');
+    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('There is no place /houses.')]);
     for (const place of ['max_connection', '/services', '/a/b/c/d'])
       expect((await run('why', place)).code).toBe(2);
   });

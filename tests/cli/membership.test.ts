@@ -55,6 +55,69 @@ describe('gateway-admin create', () => {
     });
   });
 
+  it('creates a server and adds it to every list that --in names, in one change with one undo', async () => {
+    const lists = ['--in', 'services/my-service,monitors/idle-monitor', '--in', '/services/Bare-Service'];
+    const args = ['create', 'server', 'db 9', ...server, ...lists];
+    const plan = await ask([...args, '--dry-run']);
+    expect(plan.out.split('\n').slice(1, 5)).toEqual([
+      '  /services/My-Service  + /servers/- = "/servers/db-9"',
+      '  /monitors/Idle-Monitor  + /servers/- = "/servers/db-9"',
+      '  /services/Bare-Service  + /servers/- = "/servers/db-9"',
+      '  gateway: server.create /servers/db-9',
+    ]);
+    expect(running.gateway.calls).toEqual([]);
+    expect(await ask(args)).toMatchObject({ code: 0, out: 'Done: create server db 9 on eu-1.\n' });
+    const { services, monitors, servers: all } = running.admin.snapshot;
+    for (const one of [
+      services.find('my-service'),
+      services.find('bare-service'),
+      monitors.find('idle-monitor'),
+    ])
+      expect(one?.settings.servers.at(-1)).toBe('/servers/db-9');
+    expect(all.find('db-9')).toBeDefined();
+    expect((await ask(args)).out).toBe('Nothing to do: create server db 9 on eu-1.\n');
+    expect((await ask(['undo', '--last', '--yes'])).code).toBe(0);
+    expect(running.admin.snapshot.servers.find('db-9')).toBeUndefined();
+    expect(running.admin.snapshot.services.find('my-service')?.settings.servers).not.toContain(
+      '/servers/db-9',
+    );
+  });
+
+  it('creates nothing if a list of --in does not exist, or if the definition has faults', async () => {
+    const absent = await ask(['create', 'server', 'db-9', ...server, '--in', 'services/none']);
+    expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('no service named "none"')]);
+    const faulty = ['create', 'server', 'db-9', '--set', 'port=0', '--in', 'services/my-service'];
+    const { code, err } = await ask(faulty);
+    expect([code, err]).toEqual([1, expect.stringContaining('\n  /address: ')]);
+    expect(err).toContain('\n  /port: ');
+    expect(running.gateway.calls).toEqual([]);
+  });
+
+  it.each([
+    [['service', 'S'], 'services/my-service', 'create service takes no --in.'],
+    [['filter', 'F'], 'monitors/m', 'create filter takes --in services/NAME, and not --in monitors/m.'],
+    [
+      ['server', 'db-9'],
+      'my-service',
+      'create server takes --in services/NAME and --in monitors/NAME, and not --in my-service.',
+    ],
+  ])('refuses a list that cannot have the resource: %j in %s', async (words, list, told) => {
+    const { code, err } = await ask(['create', ...words, '--set', 'router=cli', '--in', list]);
+    expect([code, err]).toEqual([2, expect.stringContaining(told)]);
+    expect(running.gateway.calls).toEqual([]);
+  });
+
+  it('takes the parameter of a filter as a patch takes it, and as a document has it', async () => {
+    const filter = ['--set', 'module=hintfilter'];
+    const forms = ['parameters/match=x', 'parameters/match/value=x', 'parameters/match={"value":"x"}'];
+    for (const [at, form] of forms.entries())
+      expect((await ask(['create', 'filter', `F${String(at)}`, ...filter, '--set', form])).err).toBe('');
+    const made = toDocument(running.admin.snapshot).filters?.slice(-3) ?? [];
+    expect(made.map(({ parameters }) => parameters)).toEqual(
+      forms.map(() => ({ match: { value: 'x', configurable: true } })),
+    );
+  });
+
   it('adds a service with a listener in one command, and starts it', async () => {
     const listener = '{"name":"Reports","protocol":"pgclient","address":"127.0.0.1","port":4010}';
     const { code, out } = await ask([
@@ -124,7 +187,7 @@ describe('gateway-admin create', () => {
 
   it('says that nothing is to do if an equal resource is there, and where another one is', async () => {
     const args = ['create', 'service', 'Spare Service', '--set', 'router=cli', '--set', 'state=stopped'];
-    expect((await ask(args)).out).toBe('Nothing to do: create service Spare Service.\n');
+    expect((await ask(args)).out).toBe('Nothing to do: create service Spare Service on eu-1.\n');
     const { code, err } = await ask([...args, '--set', 'user=app']);
     expect([code, err]).toEqual([
       1,
@@ -145,6 +208,7 @@ describe('gateway-admin create', () => {
   });
 
   it.each<[string, readonly string[], string, string?]>([
+    ['another name', ['--set', 'name=db-8'], 'create takes the name as an argument, and not as a setting.'],
     ['a setting without a value', ['--set', 'port'], 'create needs a path and a value: --set PATH=VALUE.'],
     [
       'a place beyond the end of a list',
@@ -161,12 +225,12 @@ describe('gateway-admin create', () => {
 
   it('advises to correct the definition, and to look at what is done in part', async () => {
     const reserved = await ask(['create', 'server', 'db-9', ...server, '--set', 'parameters/__proto__=1']);
-    expect(reserved.err).toContain('(reserved-key) Correct what is named.');
+    expect(reserved.err).toContain('(reserved-key) Correct what is named. Try: gateway-admin help create,');
     const refusal = new EffectRefusedError('No.');
     await start({ gateway: sampleGateway().will('done', refusal, refusal) });
     const partly = await ask(['create', 'service', 'New', '--set', 'router=cli']);
     expect(partly.err).toContain(
-      '(partly-done) Look at what is done: gateway-admin show. Then send the rest.',
+      '(partly-done) Look at what is done: gateway-admin show KIND NAME. Then send the rest.',
     );
   });
 
@@ -210,6 +274,7 @@ describe('gateway-admin delete', () => {
 
   it('shows the whole plan with --dry-run', async () => {
     const { out } = await ask(['delete', 'filter', 'hint', '--detach', '--dry-run']);
+    expect(out).toContain('  /services/My-Service  - /filters/1 (was "/filters/Hint")\n');
     expect(out).toContain('gateway: service.update /services/My-Service\n');
     expect(out).toContain('gateway: filter.delete /filters/Hint\n');
     expect(running.gateway.calls).toEqual([]);

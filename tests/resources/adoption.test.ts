@@ -63,6 +63,14 @@ function effectsOf(
   return effects.map(({ type, resource }) => `${type} ${resource}`);
 }
 
+const serverEntry = { name: 'db-0', address: '10.0.0.1', port: 5432, protocol: 'pg' };
+
+function leftBehindIn(transition: Transition, from: Snapshot): readonly (string | undefined)[] {
+  const decision = expectDecision(transition, from);
+  if (decision.outcome === 'refused') throw new Error(decision.problem.detail);
+  return (decision.notes ?? []).map(({ resource }) => resource);
+}
+
 function faultsOf({ errors = [] }: Problem): readonly string[] {
   return errors.map(({ pointer, code, detail }) => `${pointer} ${code}: ${detail}`);
 }
@@ -272,6 +280,15 @@ describe('adoptDocument', () => {
 
     it('leaves what the document lacks, and deletes it with prune: what lists others before them', () => {
       expectUnchanged(adopting({}), createSnapshot(whole));
+      expect(leftBehindIn(adopting({}), createSnapshot(whole))).toEqual([
+        '/servers/db-9',
+        '/services/New',
+        '/services/Off',
+        '/monitors/Watch',
+        '/filters/Trace',
+      ]);
+      expect(leftBehindIn(adopting({}, ['/servers/db-9']), createSnapshot(whole))).toEqual(['/servers/db-9']);
+      expect(leftBehindIn(adopting({}, undefined, true), createSnapshot(whole))).toEqual([]);
       expect(effectsOf({}, undefined, true, createSnapshot(whole))).toEqual([
         'service.stop /services/New',
         'monitor.stop /monitors/Watch',
@@ -283,6 +300,23 @@ describe('adoptDocument', () => {
       ]);
       const { next } = expectAccepted(adopting({}, undefined, true), createSnapshot(whole));
       expect(configuration(next)).toEqual(configuration(empty));
+    });
+
+    it('tells what stays beside what changes, and counts what is more than ten', () => {
+      const servers = Array.from({ length: 12 }, (_none, at) => ({
+        ...serverEntry,
+        name: `db-${String(at)}`,
+      }));
+      const [first = serverEntry] = servers;
+      const { notes = [] } = expectAccepted(
+        adopting({ servers: [{ ...first, port: 6432 }] }),
+        createSnapshot({ servers }),
+      );
+      expect(notes).toHaveLength(11);
+      expect(notes.map(({ detail }) => detail).slice(9)).toEqual([
+        '/servers/db-10: not in the document, left as it is',
+        '1 more: not in the document, left as they are',
+      ]);
     });
 
     it('takes a server out of the lists before the server goes', () => {

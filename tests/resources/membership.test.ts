@@ -219,6 +219,14 @@ describe('a creation', () => {
     const from = createSnapshot({ servers: [{ ...server, status: ['running'] }] });
     expectUnchanged(creating('servers', server), from);
     expectUnchanged(creating('servers', { ...server, parameters: {} }), from);
+    expect(expectRefused(creating('servers', { ...server, name: 'DB-9' }), from)).toMatchObject({
+      code: 'resource-exists',
+      detail: 'The existing server is called "db-9", which is the same name. Choose another name.',
+    });
+    const differing = expectRefused(creating('servers', { ...server, name: 'DB-9', port: 2 }), from);
+    expect(differing.detail).toContain(
+      '"db-9" already, and it differs from the given one in port. Change it with',
+    );
     expect(expectRefused(creating('servers', { ...server, port: 2 }), from)).toMatchObject({
       code: 'resource-exists',
       detail:
@@ -248,8 +256,8 @@ describe('a creation', () => {
     ],
     [
       'only to delete',
-      { name: 'SALES', user: 'ada' },
-      'name, user. Delete it first with DELETE /services/Sales, or choose another name.',
+      { name: 'SALES', router: 'other', user: 'ada' },
+      'router, user. Delete it first with DELETE /services/Sales, or choose another name.',
     ],
   ])('says what to do with another resource: %s', (_what, members, detail) => {
     const sales = { name: 'Sales', router: 'cli', state: 'stopped' as const };

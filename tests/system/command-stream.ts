@@ -54,7 +54,7 @@ export async function documentOn(port: number): Promise<GatewayDocument> {
     users: [{ name: 'keeper', passwordHash }],
     servers: servers.map((name) => ({ name, ...place, port })),
     services: services.map(serviceOf),
-    monitors: [...monitors, 'Always'].map((name) => ({ name, module: 'tcp', servers: links })),
+    monitors: [...monitors, 'Always'].map((name) => ({ name, module: 'tcpmon', servers: links })),
   };
 }
 

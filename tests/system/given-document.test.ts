@@ -53,7 +53,7 @@ describe('the example gateway at SIGHUP', () => {
     services: [{ ...serviceDocument('Sales'), servers: ['one', ...more].map((name) => `/servers/${name}`) }],
     monitors: [
       {
-        ...{ name: 'M', module: 'tcp', monitor_interval: 100 },
+        ...{ name: 'M', module: 'tcpmon', monitor_interval: 100 },
         servers: ['one', ...more].map((name) => `/servers/${name}`),
       },
     ],
@@ -74,6 +74,13 @@ describe('the example gateway at SIGHUP', () => {
       const client = await startSession(gateway.portOf('Sales'));
       hangUp();
       await until('nothing differs', () => gateway.printed().includes('nothing to do'));
+      expect(gateway.printed()).not.toContain('left as it is');
+      write({ servers: [] });
+      hangUp();
+      await until('what stays is told', () => gateway.printed().includes('/monitors/M: not in the document'));
+      expect(gateway.printed()).toContain(
+        'nothing to do\n  note: /servers/one: not in the document, left as it is\n',
+      );
       write({ servers: 7 });
       hangUp();
       await until('the fault is told', () => gateway.errors().includes('/servers'));
@@ -81,10 +88,18 @@ describe('the example gateway at SIGHUP', () => {
       hangUp();
       await until('the changes are shown', () => gateway.printed().includes(end));
       expect(gateway.printed()).toContain(
-        ': 3 changes\n  server.created /servers/two\n  service.updated /services/Sales: /servers/',
+        `: 3 changes\n  server.created /servers/two: 127.0.0.1:${String(echo.port)}\n` +
+          '  service.updated /services/Sales: /servers/- = "/servers/two"\n',
       );
+      if (args.length === 0)
+        expect(gateway.printed()).toContain(`To make these changes: gateway-admin apply ${path}\n`);
       expect(await gateway.get('/servers?fields=name')).toEqual(names.map((name) => ({ name })));
       expect(await client.ask('hello')).toBe('one hello');
+      write({ servers: [serverEntry('one', echo.port + 1)] });
+      hangUp();
+      const moved = `server.updated /servers/one: /port = ${String(echo.port + 1)} (was ${String(echo.port)})\n`;
+      await until('the other port is shown', () => gateway.printed().includes(moved));
+      expect(gateway.printed()).toContain('note: one sends its clients to another database.\n');
       expect(await gateway.stop()).toBe(0);
     } finally {
       rmSync(folder, { recursive: true });
@@ -109,7 +124,7 @@ describe('the example gateway on a document', () => {
         serviceDocument('Second'),
         { ...serviceDocument('Third'), state: 'stopped' },
       ],
-      monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 100 }],
+      monitors: [{ name: 'M', module: 'tcpmon', servers: ['/servers/one'], monitor_interval: 100 }],
       sessions: [
         {
           ...{ id: 7, state: 'Old', user: 'ada', address: '::1', connected: '2026-01-01T00:00:00Z' },
@@ -171,7 +186,7 @@ describe('the example gateway on a document', () => {
           listeners: [{ ...serviceDocument('C').listeners?.[0], ssl: 'required', ssl_key: '/key' }],
         },
       ],
-      monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 0 }],
+      monitors: [{ name: 'M', module: 'othermon', servers: ['/servers/one'], monitor_interval: 0 }],
       filters: [{ name: 'F', module: 'tee' }],
     });
     expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -179,6 +194,7 @@ describe('the example gateway on a document', () => {
     expect(pointers.sort()).toEqual([
       '/filters/0/module',
       '/format',
+      '/monitors/0/module',
       '/monitors/0/monitor_interval',
       '/servers/1/address',
       '/servers/1/name',
@@ -234,7 +250,7 @@ describe('the example gateway on a document', () => {
             listeners: [{ name: 'L', address: front ?? '', protocol: 'postgresql' }],
           },
         ],
-        monitors: [{ name: 'M', module: 'tcp', servers: ['/servers/one'], monitor_interval: 50 }],
+        monitors: [{ name: 'M', module: 'tcpmon', servers: ['/servers/one'], monitor_interval: 50 }],
       });
       expect(gateway.output).toContain(`listener S ${String(front)}\n`);
       await until('the server is up', async () => {
@@ -270,7 +286,7 @@ describe('the example gateway on a document', () => {
         },
       ],
       monitors: [
-        { name: 'M', module: 'tcp', parameters: { user: 'ada' }, parametersSealed: { pin: 'v1.x' } },
+        { name: 'M', module: 'tcpmon', parameters: { user: 'ada' }, parametersSealed: { pin: 'v1.x' } },
       ],
       filters: [
         { name: 'F', module: 'statementlog', parameters: { match: { value: 'a' }, exclude: { value: 'b' } } },

@@ -117,7 +117,7 @@ describe('an operator of a gateway in production', () => {
     expect(await ended).toEqual([0, null]);
     const [done, left, ...others] = out.split('\n');
     expect([done, left]).toEqual([
-      'Done: drain service reports on eu-1 (production).',
+      'Done: drain service reports on eu-1 (production). 2 sessions continue.',
       '2 sessions and 2 connections are left.',
     ]);
     expect(others.slice(-2)).toEqual(['Drained: nothing is left.', '']);
@@ -408,19 +408,10 @@ describe('an operator to whom things come and go, while clients work', () => {
   it('adds a third database server, and takes it away again', async () => {
     const before = await logIn('Reports', 4);
     const [{ port }] = (await staging.get('/servers')) as [{ readonly port: number }];
-    await done(
-      'create',
-      'server',
-      'db-3',
-      ...place,
-      '--set',
-      `port=${String(port)}`,
-      '--set',
-      'parameters/weight=9',
-    );
+    const weighted = ['--set', `port=${String(port)}`, '--set', 'parameters/weight=9'];
+    const lists = ['--in', 'services/reports,monitors/main-monitor'];
+    await done('create', 'server', 'db-3', ...place, ...weighted, ...lists);
     expect(await done('list', 'servers')).toMatch(/^db-3 /m);
-    await done('patch', 'monitor', 'main-monitor', '--set', 'servers/-=/servers/db-3');
-    await done('patch', 'service', 'reports', '--set', 'servers/-=/servers/db-3');
     await until('the monitor has found the server', async () =>
       JSON.stringify(await gateway.get('/servers/db-3?fields=status')).includes('running'),
     );
@@ -431,9 +422,9 @@ describe('an operator to whom things come and go, while clients work', () => {
 
     const inUse = await ask('delete', 'server', 'db-3', '--detach', ...isConfirmed);
     expect([inUse.code, inUse.err]).toEqual([1, expect.stringContaining('close them first')]);
-    await done('set', 'server', 'db-3', 'maintenance');
+    const closing = ['--deadline', '1s', '--then', 'close', '--wait'];
+    expect(await done('drain', 'server', 'db-3', ...closing, ...isConfirmed)).toContain('Drained:');
     expect(await portsOf(await logIn('Reports', 2))).not.toContain(port);
-    await done('close', 'connections', 'db-3', ...isConfirmed);
     // A client sees the end of its connection at its next statement.
     for (const client of there) await expect(client.valueOf('select 1')).rejects.toThrow();
     await done('delete', 'server', 'db-3', '--detach', ...isConfirmed);
@@ -480,6 +471,12 @@ describe('an operator to whom things come and go, while clients work', () => {
     );
     await done('delete', 'service', 'archive', ...isConfirmed);
     expect(await portsOf(before)).toHaveLength(1);
+    await logIn('Reports', 1);
+    const afterwards = (): string => gateway.printed().split(' service.deleted ').at(-1) ?? '';
+    await until('the console has counted the sessions', () =>
+      Promise.resolve(/ sessions .* open$/m.test(afterwards())),
+    );
+    expect(afterwards()).not.toMatch(/ -\d+ (?:opened|closed)/);
   });
 
   it('brings the services of staging to production, and not its databases', async () => {
@@ -488,10 +485,7 @@ describe('an operator to whom things come and go, while clients work', () => {
     const listeners = await gateway.get('/services/reports/listeners');
     await runProgram(staging.admin, 'patch', 'service', 'reports', '--set', 'max_connection=33');
     const exported = await runProgram(staging.admin, 'export');
-    const document = JSON.parse(exported.out) as { readonly services: readonly object[] };
-    // Both gateways are on one machine. The ports of listeners stay with their gateway.
-    const services = document.services.map((service) => ({ ...service, listeners: undefined }));
-    const input = JSON.stringify({ ...document, services });
+    const input = exported.out;
     const only = ['-', '--only', 'services,filters', '--url', gateway.admin];
     const plan = await command(['plan', ...only], { input });
     expect([plan.code, plan.out]).toEqual([

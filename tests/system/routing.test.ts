@@ -37,7 +37,7 @@ async function start(
     ],
     filters: [{ name: 'Log', module: 'statementlog' }],
     monitors: ['one', 'two'].map((name) => {
-      return { name, module: 'tcp', servers: [`/servers/${name}`], monitor_interval };
+      return { name, module: 'tcpmon', servers: [`/servers/${name}`], monitor_interval };
     }),
   };
   const gateway = await startOn(document);
@@ -377,7 +377,7 @@ describe('a setting that the example gateway does not have', () => {
       ],
       [
         '/monitors',
-        { module: 'tcp', parameters: { user: 'ada' } },
+        { module: 'tcpmon', parameters: { user: 'ada' } },
         '/parameters/user: the monitor of this gateway has no parameters.',
       ],
       ['/filters', { module: 'tee' }, '/module: this gateway has one filter module, "statementlog".'],

@@ -28,7 +28,7 @@ function documentOf(service: object = {}): GatewayDocument {
       listeners: [{ name: 'Clients', ...place, port: 0 }],
       ...service,
     })),
-    monitors: [{ name: 'Watch', module: 'tcp', servers: ['/servers/one'], monitor_interval: 100 }],
+    monitors: [{ name: 'Watch', module: 'tcpmon', servers: ['/servers/one'], monitor_interval: 100 }],
   };
 }
 

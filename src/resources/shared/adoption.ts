@@ -10,6 +10,7 @@ import {
   type TransitionOf,
 } from '../../core/decision.ts';
 import { formatPointer } from '../../json/pointer.ts';
+import type { Note } from '../../core/note.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
 import { find, linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import {
@@ -62,7 +63,9 @@ export function adoptionFor<S extends State>(
     const differences = documentDifferences(adopting, snapshot, given, selection.value);
     const isReplaced = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
     const replaced = new Set(differences.filter(isReplaced).map(({ resource }) => resource));
-    const chosen = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value, prune));
+    const all = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value));
+    const chosen = prune ? all : all.filter(({ wanted }) => wanted !== undefined);
+    const left = prune ? [] : all.filter(({ wanted }) => wanted === undefined);
     const resources = [
       ...chosen.map(linkOfChosen),
       // That nothing else is there rests on the collections.
@@ -70,7 +73,7 @@ export function adoptionFor<S extends State>(
     ];
     const obstacles = differences.filter((each) => !isReplaced(each)).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
-    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources);
+    const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources, leftNotes(left.map(linkOfChosen)));
     const replacements = chosen
       .filter((one) => replaced.has(linkOfChosen(one)))
       .map(
@@ -80,6 +83,22 @@ export function adoptionFor<S extends State>(
       );
     return combine(restsOn, ...replacements, ...stepsOf(chosen, membership))(snapshot, context);
   };
+}
+
+/** The largest number of resources that notes name as left behind. */
+const mostLeftBehind = 10;
+
+/** The notes about resources that a document lacks, and that stay. */
+function leftNotes(links: readonly string[]): readonly Note[] {
+  const code = 'left-as-it-is';
+  const why = 'not in the document, left as';
+  const count = links.length - mostLeftBehind;
+  return [
+    ...links
+      .slice(0, mostLeftBehind)
+      .map((resource) => ({ code, resource, detail: `${resource}: ${why} it is` })),
+    ...(count > 0 ? [{ code, count, detail: `${String(count)} more: ${why} they are` }] : []),
+  ];
 }
 
 /** A resource that an adoption is about. */
@@ -100,12 +119,10 @@ function chosenIn<S extends State>(
   named: NamedResources<S>,
   { snapshot, given }: { readonly snapshot: S; readonly given: S },
   selection: Selection,
-  prune: boolean,
 ): readonly Chosen<S>[] {
-  const present = selectedIn(snapshot, named, selection).flatMap((thing): readonly Chosen<S>[] => {
+  const present = selectedIn(snapshot, named, selection).map((thing): Chosen<S> => {
     const wanted = find(given, named, thing.key);
-    if (wanted !== undefined) return [{ named, thing, wanted, isNew: false }];
-    return prune ? [{ named, thing, isNew: false }] : [];
+    return { named, thing, ...(wanted && { wanted }), isNew: false };
   });
   const added = selectedIn(given, named, selection).filter(
     ({ key }) => find(snapshot, named, key) === undefined,

@@ -318,10 +318,16 @@ function hasSecret({ secret, entries }: Field, value: Json): boolean {
 }
 
 function exists(named: NamedResources, present: ConfiguredEntity, differing: readonly Field[]): Problem {
-  const members = differing.map(({ name, sealedEntriesOf = name }) => sealedEntriesOf);
+  const others = differing.filter(({ name }) => name !== 'name');
+  const members = others.map(({ name, sealedEntriesOf = name }) => sealedEntriesOf);
+  if (others.length === 0)
+    return problem(
+      'resource-exists',
+      `The existing ${named.singular} is called ${quoted(present.name)}, which is the same name. Choose another name.`,
+    );
   const detail =
     `There is a ${named.singular} named ${quoted(present.name)} already, and it differs from the given one in ` +
-    `${[...new Set(members)].join(', ')}. ${remedyFor(named, present, differing)}, or choose another name.`;
+    `${[...new Set(members)].join(', ')}. ${remedyFor(named, present, others)}, or choose another name.`;
   return problem('resource-exists', detail);
 }
 

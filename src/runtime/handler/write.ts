@@ -221,8 +221,10 @@ interface Done {
 /** What a command has done. */
 function doneBy(execution: Succeeded): Done {
   if (execution.outcome === 'unchanged') return { outcome: 'unchanged', closed: nothingClosed };
-  const [command] = execution.events.flatMap((event) => event.command ?? []);
-  return { outcome: 'accepted', ...(command === undefined ? {} : { command }), closed: execution.closed };
+  const { closed, events } = execution;
+  const [command] = events.flatMap((event) => event.command ?? []);
+  // Of a closing at most, only the end shows that there was nothing to close.
+  return command === undefined ? { outcome: 'unchanged', closed } : { outcome: 'accepted', command, closed };
 }
 
 /** The answer without a representation: says what was done if the client asks. */

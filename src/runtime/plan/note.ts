@@ -32,7 +32,9 @@ type Changing = Changes<AdminEvent, Effect>;
 export function notesOf(changing: Changing, before: Snapshot, where: string): readonly Note[] {
   const { events, effects } = changing;
   return [
-    ...events.flatMap((event) => (event.type === 'server.updated' ? leavingMaintenance(event) : [])),
+    ...events.flatMap((event) =>
+      event.type === 'server.updated' ? [...leavingMaintenance(event), ...movingClients(event)] : [],
+    ),
     ...events.flatMap((event) => (event.type === 'service.updated' ? onOldServers(event, before) : [])),
     ...events.flatMap((event) =>
       event.type === 'service.updated' || event.type === 'server.updated'
@@ -74,6 +76,12 @@ function leavingMaintenance({ before, after, resource }: ServerUpdate): readonly
   return isLeaving
     ? [{ code: 'leaves-maintenance', resource, detail: `${nameIn(resource)} leaves maintenance.` }]
     : [];
+}
+
+function movingClients({ before, after, resource }: ServerUpdate): readonly Note[] {
+  if (before.address === after.address && before.port === after.port) return [];
+  const detail = `${nameIn(resource)} sends its clients to another database.`;
+  return [{ code: 'other-database', resource, detail }];
 }
 
 /** A drain begins, ends, gets a deadline at which it closes what is left, or loses its deadline. */

@@ -133,15 +133,16 @@ export function* planning(
     effects: effects.map((effect) => redactSecrets(cut(effect, total))),
     ...(version === undefined ? {} : { etag: formatEtag(snapshot.epoch, version) }),
     ...(found ?? (total === undefined ? footprintOf(effects, snapshot) : teardownOf(effects, snapshot))),
-    ...shownNotes(
-      decision.outcome === 'unchanged'
-        ? notes
+    ...shownNotes([
+      ...notes,
+      ...(decision.notes ?? []),
+      ...(decision.outcome === 'unchanged'
+        ? []
         : [
-            ...notes,
             ...notesOf({ events, effects }, snapshot, where),
             ...(foresee(decision, snapshot) ?? mayCloseNotes(events)),
-          ],
-    ),
+          ]),
+    ]),
   };
 }
 

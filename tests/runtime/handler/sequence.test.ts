@@ -198,6 +198,21 @@ describe('what cannot be undone in a sequence', () => {
 });
 
 describe('the mark of a sequence', () => {
+  it('gives unchanged if the sequence is sent again, and nothing is left to do', async () => {
+    const { admin } = runAdmin();
+    const commands = [limit(7), closeAll];
+    const { mark } = await plan(admin, commands);
+    const marked = { query: `?mark=${mark}`, headers: { prefer: 'return=representation' } };
+    expect((await send(admin, commands, marked)).body).toMatchObject({
+      ...{ outcome: 'accepted', command: expect.any(String) },
+      closed: { sessions: 2, connections: 3 },
+    });
+    expect((await send(admin, commands, marked)).body).toEqual({
+      outcome: 'unchanged',
+      closed: { sessions: 0, connections: 0 },
+    });
+  });
+
   it('fits although an earlier closing has nothing to close', async () => {
     const { admin } = runAdmin();
     const commands = [{ method: 'DELETE', path: '/services/Report-Service/sessions' }, closeAll];

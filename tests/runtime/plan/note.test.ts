@@ -182,6 +182,27 @@ describe('the notes of a plan', () => {
       [{ code: 'leaves-maintenance', resource: '/servers/db-2', detail: 'db-2 leaves maintenance.' }],
     ],
     [
+      'another address of a server',
+      (snapshot, context) =>
+        patchServer(snapshot, 'db-1', [{ op: 'replace', path: '/port', value: 5433 }], context),
+      [
+        {
+          ...{ code: 'other-database', resource: '/servers/db-1' },
+          detail: 'db-1 sends its clients to another database.',
+        },
+      ],
+    ],
+    [
+      'a document that lacks what the gateway has',
+      (snapshot, context) => adoptDocument(snapshot, createSnapshot({ services: [] }), context),
+      ['/servers/db-1', '/servers/db-2', '/servers/db-3', '/services/Sales', '/services/Reports'].map(
+        (resource) => ({
+          ...{ code: 'left-as-it-is', resource },
+          detail: `${resource}: not in the document, left as it is`,
+        }),
+      ),
+    ],
+    [
       'a server that sessions still use',
       patchSales({ op: 'replace', path: '/servers/0', value: '/servers/db-2' }),
       [

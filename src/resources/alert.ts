@@ -162,24 +162,15 @@ const fields = defineFields<{
 /** The largest number of alerts in a response. @internal */
 export const mostAlerts = 1000;
 
-/** Everything that is wrong, the errors first. */
-function alertsOf(snapshot: Snapshot, around: Surroundings): readonly Alert[] {
-  return rows.flatMap(([code, { level, find }]) =>
-    find(snapshot, around).map(({ since, ...found }) => ({
-      ...{ ...found, code, level },
-      ...(since !== undefined && { since }),
-      detail: cut(found.detail, longestTexts.detail),
-    })),
-  );
-}
-
-function represent(alert: Alert, { times }: Surroundings): AlertRepresentation {
-  return representFields(fields, { rest: alert, times }) as AlertRepresentation;
-}
-
 /** Everything that is wrong, the errors first, as a response shows it. @internal */
-export function alertsShown(snapshot: Snapshot, around: Surroundings): readonly AlertRepresentation[] {
-  return alertsOf(snapshot, around).map((alert) => represent(alert, around));
+export function alertsOf(snapshot: Snapshot, around: Surroundings): readonly AlertRepresentation[] {
+  return rows.flatMap(([code, { level, find }]) =>
+    find(snapshot, around).map(({ since, ...found }) => {
+      const detail = cut(found.detail, longestTexts.detail);
+      const rest = { ...found, code, level, detail, ...(since !== undefined && { since }) };
+      return representFields(fields, { rest, times: around.times }) as AlertRepresentation;
+    }),
+  );
 }
 
 /** A sentence with a reason in the words of the host, if there is one, and one full stop. */
@@ -327,7 +318,7 @@ export const alertKind: Kind<State, never, never, never> = {
       shape: fields.representation,
       find: () => ok(undefined),
       list: (snapshot: Snapshot, _none, around) =>
-        listingOf(alertsOf(snapshot, around).slice(0, mostAlerts), (alert) => represent(alert, around)),
+        listingOf(alertsOf(snapshot, around).slice(0, mostAlerts), (alert) => alert),
     }),
   ],
 };

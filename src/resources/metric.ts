@@ -8,7 +8,7 @@ import { sessionsOf } from '../snapshot/state.ts';
 import { alertTable, type AlertRepresentation } from './alert.ts';
 import { serverStatusWords } from './server.ts';
 import { lifecycle, type Lived } from './shared/lifecycle.ts';
-import type { Snapshot } from './snapshot.ts';
+import { assertSnapshot, type Snapshot } from './snapshot.ts';
 
 /** One line of a metric: the value, and the values of the labels. */
 type Sample = readonly [value: number, ...labels: readonly string[]];
@@ -152,8 +152,7 @@ export function metricsOf(admin: {
   readonly snapshot: Snapshot;
   alerts(): readonly AlertRepresentation[];
 }): string {
-  if (typeof (admin as Partial<Measured> | undefined)?.alerts !== 'function')
-    throw new TypeError('metricsOf needs the interface that createAdmin or openAdmin has given');
+  assertSnapshot((admin as Partial<Measured> | undefined)?.snapshot, 'admin.snapshot');
   return metricText(metricTable, admin);
 }
 

@@ -8,7 +8,7 @@ import { parseEntityTags } from '../http/etag.ts';
 import { createRouter } from '../http/router.ts';
 import type { HostAttempt } from '../ports/audit-record.ts';
 import type { ConfigurationStore } from '../ports/port.ts';
-import { alertsShown } from '../resources/alert.ts';
+import { alertsOf } from '../resources/alert.ts';
 import {
   boundRoutes,
   differencesOfDocument,
@@ -356,7 +356,7 @@ function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle'
   return {
     handle: createRequestHandler(complete),
     guard: createGuard(complete),
-    alerts: () => alertsShown(writer.snapshot, surroundings),
+    alerts: () => alertsOf(writer.snapshot, surroundings),
   };
 }
 

@@ -38,8 +38,8 @@ describe('what gateway-admin says about a problem', () => {
     ],
     [
       'precondition-failed',
-      'A condition of the request is not met. Read the resource again, and send the command again if it still makes ' +
-        'sense. (precondition-failed) Try again in 2 s. Another command has changed the resource. Its values and its ' +
+      'A condition of the request is not met. Read the resource again, and try again if that still makes sense. ' +
+        '(precondition-failed) Try again in 2 s. Another command has changed the resource. Its values and its ' +
         'entity tag are new: gateway-admin show KIND NAME',
     ],
   ] as const)('leaves out the sentences for programs, for %s', (code, told) => {

@@ -291,6 +291,43 @@ describe.each(transportNames)('through %s', (name) => {
     expect((await close(sessionTag)).status).toBe(404);
   });
 
+  it('If-Match on a GET is compared as on a command, before If-None-Match', async () => {
+    const read = (target: string, headers: Readonly<Record<string, string>>): Promise<Answer> =>
+      transport.send('GET', target, { headers });
+    for (const target of [
+      '/services/My-Service',
+      '/sessions/9',
+      '/services',
+      '/services/My-Service?fields=name',
+    ]) {
+      const tag = await tagOf(target);
+      for (const [ifMatch, status] of [
+        [tag, 200],
+        [`"x", W/${tag}`, 200],
+        ['*', 200],
+        ['"x.1"', 412],
+        ['x', 400],
+      ] as const)
+        expect([target, ifMatch, (await read(target, { 'if-match': ifMatch })).status]).toEqual([
+          target,
+          ifMatch,
+          status,
+        ]);
+      expect((await transport.send('HEAD', target, { headers: { 'if-match': '"x.1"' } })).status).toBe(412);
+    }
+    const tag = await tagOf('/services/My-Service');
+    const may = '/services/My-Service?may=true';
+    expect((await read(may, { 'if-match': tag })).status).toBe(200);
+    expect((await read('/services/My-Service', { 'if-match': tag, 'if-none-match': tag })).status).toBe(304);
+    expect((await read('/services/My-Service', { 'if-match': '"x.1"', 'if-none-match': tag })).status).toBe(
+      412,
+    );
+    // What has no tag matches nothing but *.
+    expect((await read('/sessions', { 'if-match': '*' })).status).toBe(200);
+    expect((await read('/sessions', { 'if-match': '"x.1"' })).status).toBe(412);
+    expect((await read('/services/nothing', { 'if-match': '"x.1"' })).status).toBe(404);
+  });
+
   it('a missing resource is 404, not 412', async () => {
     for (const [method, target] of [
       ['PUT', '/service/nothing/stop'],

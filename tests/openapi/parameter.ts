@@ -58,7 +58,7 @@ export const parameters: Members = {
   ifMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'Entity tags. The command is refused if the resource has none of them.',
+    description: 'Entity tags. The request is refused if the resource has none of them.',
     schema: text,
     'x-addition': true,
   },
@@ -165,7 +165,7 @@ function conditionOf(route: BoundRoute): readonly string[] {
   if (route.kind === 'command') return ['ifMatch', 'ifNoneMatch', 'prefer'];
   if (route.kind === 'stream') return ['after', 'types', 'lastEventId'];
   if (route.kind === 'probe') return [];
-  return route.version === undefined ? [] : ['ifNoneMatch'];
+  return route.version === undefined ? ['ifMatch'] : ['ifMatch', 'ifNoneMatch'];
 }
 
 const word: Members = { ...text, enum: ['true', 'false'] };

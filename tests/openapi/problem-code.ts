@@ -31,7 +31,8 @@ const rules: readonly Rule[] = [
   [({ path }) => path.startsWith('/sessions/:id'), ['session-id-invalid']],
   [({ query }) => query.includes('range'), ['range-invalid']],
   [({ query }) => query.includes('fields'), ['fields-invalid']],
-  [isCommand, ['precondition-failed', 'audit-unavailable', 'closed', 'store-unavailable']],
+  [hasConditions, ['precondition-failed']],
+  [isCommand, ['audit-unavailable', 'closed', 'store-unavailable']],
   [(route) => isCommand(route) && !('worksReadOnly' in route), ['read-only']],
   [isResourceCommand, ['command-in-progress', 'outcome-unknown']],
   [asksHost, ['effect-refused']],
@@ -86,6 +87,11 @@ const ownCodes: Readonly<Record<string, readonly ProblemCode[]>> = {
 /** Whether a route answers everybody with its status alone. */
 function isProbe({ kind }: BoundRoute): boolean {
   return kind === 'probe';
+}
+
+/** Whether a route compares entity tags. */
+function hasConditions({ kind }: BoundRoute): boolean {
+  return kind !== 'probe' && kind !== 'stream';
 }
 
 /** Whether a route changes something. */

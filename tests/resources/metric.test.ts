@@ -197,7 +197,7 @@ describe('the metrics of a snapshot', () => {
   it('are those of a running interface alone', () => {
     for (const other of [{}, undefined, createSnapshot({})])
       expect(() => metricsOf(other as never)).toThrow(
-        new TypeError('metricsOf needs the interface that createAdmin or openAdmin has given'),
+        new TypeError('admin.snapshot must come from createSnapshot'),
       );
   });
 });

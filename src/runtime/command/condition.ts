@@ -66,10 +66,22 @@ export function failureOf(
   return satisfiesIfNoneMatch(ifNoneMatch, etagOf()) ? undefined : stillTheSame;
 }
 
-/** The entity tag of a resource; `undefined` if the resource has none. */
-function tagOf(route: BoundResourceRoute, snapshot: Snapshot, thing: unknown): string | undefined {
+/**
+ * The entity tag of a resource; `undefined` if the resource has none.
+ *
+ * @param projection - what is shown of the resource; left out if all is
+ * @internal
+ */
+export function tagOf(
+  route: BoundResourceRoute,
+  snapshot: Snapshot,
+  thing: unknown,
+  projection?: string,
+): string | undefined {
   const version = route.version?.(snapshot, thing);
-  return version === undefined ? route.conditionTag?.(thing) : formatEtag(snapshot.epoch, version);
+  return version === undefined
+    ? route.conditionTag?.(thing)
+    : formatEtag(snapshot.epoch, version, projection);
 }
 
 const stillTheSame = problem(
@@ -80,8 +92,8 @@ const stillTheSame = problem(
 
 const changedSince = problem(
   'precondition-failed',
-  'The resource has changed since you read the entity tag in If-Match, so the command was refused. Read the resource ' +
-    'again, and send the command again if it still makes sense.',
+  'The resource has changed since you read the entity tag in If-Match, so the request was refused. Read the resource ' +
+    'again, and try again if that still makes sense.',
 );
 
 /** Link of the collection of a route. The id of a route starts with the name of the collection. */

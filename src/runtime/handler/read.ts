@@ -1,8 +1,7 @@
 /**
  * Reading: the answers of the routes that change nothing, which are resources, lists and the stream of events.
  */
-import type { Version } from '../../core/version.ts';
-import { formatEtag, parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
+import { parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import { selectFields } from '../../http/fields.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
 import type { Listing, May, Route } from '../../http/route.ts';
@@ -10,6 +9,7 @@ import { fail, ok, type Problem, type Result } from '../../problem.ts';
 import type { BoundResourceRoute } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import { failureOf, tagOf } from '../command/condition.ts';
 import { readerOf } from '../password/share.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
 import { shownCaller } from './access.ts';
@@ -24,7 +24,7 @@ type ListRoute = Extract<BoundResourceRoute, { readonly kind: 'list' }>;
 type ReadRoute = ItemRoute | ListRoute;
 
 /** What decides on the answer to a read. */
-interface Asked extends Pick<Arrival<Route>, 'request' | 'parameters' | 'query' | 'caller'> {
+interface Asked extends Pick<Arrival<Route>, 'request' | 'parameters' | 'query' | 'caller' | 'conditions'> {
   /** What the caller may do with the resource; left out if the request does not ask. */
   readonly may?: readonly May[];
 }
@@ -39,20 +39,21 @@ interface There {
 
 /** Answers with a resource or a list. @internal */
 export function read(route: ReadRoute, asked: Asked, options: HandlerOptions): Replying {
-  const { request, parameters, query, may } = asked;
-  const noneMatch = entityTags(request.headers['if-none-match']);
-  if (!noneMatch.ok) return refusal(noneMatch.problem);
+  const { parameters, query, may, conditions } = asked;
+  const { ifMatch, ifNoneMatch } = conditions;
   const snapshot = options.snapshot();
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
+  const failed = ifMatch && failureOf({ ifMatch }, () => tagOf(route, snapshot, found.value));
+  if (failed !== undefined) return refusal(failed);
   // No version stands for what a caller may do, which depends on the caller and on the moment.
   const tagging = may === undefined ? route : undefined;
   const version = tagging?.version?.(snapshot, found.value);
   const projection = projectionOf(query);
-  const etag = etagOf(snapshot, version, projection);
-  const shownTag = etag ?? tagging?.conditionTag?.(found.value);
-  const headers: Headers = shownTag === undefined ? {} : { etag: shownTag };
-  if (etag !== undefined && noneMatch.value !== undefined && !satisfiesIfNoneMatch(noneMatch.value, etag))
+  const etag = tagging && tagOf(tagging, snapshot, found.value, projection);
+  const headers: Headers = etag === undefined ? {} : { etag };
+  // Only a tag with a version stands for every figure that is shown.
+  if (version !== undefined && ifNoneMatch !== undefined && !satisfiesIfNoneMatch(ifNoneMatch, etag))
     return empty(304, headers);
   const by = route.kind === 'item' ? route.read : route;
   const reading = { by, thing: thingOf(route, found.value), version, ...shown(snapshot, projection, query) };
@@ -203,20 +204,6 @@ function lastEventId(header: string | undefined): Result<EventId | undefined> {
   const detail =
     'The header Last-Event-ID must be the id of an event of GET /events. Leave the header out to read from now on.';
   return fail('header-invalid', detail);
-}
-
-/**
- * The entity tag of a representation; `undefined` if it has no version.
- *
- * @param projection - what is shown of the representation; empty if all is
- * @internal
- */
-export function etagOf(
-  { epoch }: Snapshot,
-  version: Version | undefined,
-  projection = '',
-): string | undefined {
-  return version === undefined ? undefined : formatEtag(epoch, version, projection);
 }
 
 /** The part of an entity tag that stands for the selected fields, elements and range. */

@@ -13,7 +13,7 @@ import { readBody } from './body.ts';
 import { mayOf } from './may.ts';
 import { originProblem } from './origin.ts';
 import { entityTags, follow, probe, read } from './read.ts';
-import { refusal, type Headers } from './respond.ts';
+import { refusal, type Headers, type Reply } from './respond.ts';
 import { sequenceRoute } from './sequence.ts';
 import { act, command, refusalOf } from './write.ts';
 
@@ -44,14 +44,14 @@ function caller<R extends Route>(
 
 /** Gives the fields that everybody may read, or refuses. */
 function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions): Replying {
-  const { request, route, parameters, query, queryFault } = arrival;
+  const { request, route, query, queryFault } = arrival;
   // A reader with wrong credentials gets the error, and not the public fields.
   const isStranger = reason.code === 'unauthenticated' && request.headers['authorization'] === undefined;
   const open = route.kind === 'item' ? route.publicFields : undefined;
   if (!isStranger || route.kind !== 'item' || open === undefined) return refusal(reason);
   if (queryFault !== undefined) return refusal(queryFault);
   const fields = (query.fields ?? route.fields).filter((name) => open.includes(name));
-  return read(route, { request, parameters, query: { ...query, fields }, caller: arrival.caller }, options);
+  return preconditions(arrival) ?? read(route, { ...arrival, query: { ...query, fields } }, options);
 }
 
 /** Ends a request whose client has left. */
@@ -63,8 +63,9 @@ const presence: Step = ({ request, caller: { principal } }) => {
 
 const query: Step = ({ queryFault }) => queryFault && refusal(queryFault);
 
-const preconditions: Step = (arrival) => {
-  if (arrival.route.kind !== 'command') return undefined;
+const preconditions = (arrival: Arrival): Reply | undefined => {
+  const { kind } = arrival.route;
+  if (kind === 'stream' || kind === 'probe') return undefined;
   const conditions = conditionsOf(arrival.request);
   if (!conditions.ok) return refusal(conditions.problem);
   arrival.conditions = conditions.value;

@@ -4,6 +4,7 @@
 import { refused } from '../../core/decision.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import type { Json } from '../../json/value.ts';
+import { formatEtag } from '../../http/etag.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Acted, PathParameters, Route, Use } from '../../http/route.ts';
 import { ok, type Problem } from '../../problem.ts';
@@ -20,7 +21,7 @@ import { canonical, forbiddenTo } from './access.ts';
 import type { Arrival, HandlerOptions } from './arrival.ts';
 import { commandDigits } from '../plan/mark.ts';
 import { actionMisfitOf, actionPlan, planChanged, type Planned } from '../plan/plan.ts';
-import { etagOf, surroundingsFor } from './read.ts';
+import { surroundingsFor } from './read.ts';
 import { wantsRepresentation } from './prefer.ts';
 import { empty, json, refusal, type Headers, type Reply } from './respond.ts';
 
@@ -185,10 +186,10 @@ async function conclude(
 ): Promise<Reply> {
   const { snapshot } = execution;
   const place = creates ?? { route, parameters };
-  const etag = etagOf(snapshot, versionAt(place, snapshot));
+  const version = versionAt(place, snapshot);
   const headers: Headers = {
     ...(await coordinator?.settled(request, execution)),
-    ...(etag === undefined ? {} : { etag }),
+    ...(version && { etag: formatEtag(snapshot.epoch, version) }),
   };
   if (creates === undefined && route.answer === undefined) return done(request, doneBy(execution), headers);
   const found = place.route.find(snapshot, place.parameters);

@@ -197,7 +197,7 @@ export class SharedHistory {
     }: Beginning = {},
   ) {
     this.#listeners = listeners;
-    this.#entries = new Entries(entries);
+    this.#entries = new Entries(entries, { open: unsettled.open?.map(({ intent }) => intent.command) ?? [] });
     this.#isReadOnly = readOnly;
     this.#begun = begun;
     this.#lives = new Map(lives.map((each) => [each.node, each]));
@@ -315,6 +315,7 @@ export class SharedHistory {
 
   #settle(record: SharedRecord & { type: 'settlement' }): void {
     if (record.events.length > 0) this.#fold(record);
+    if (record.last || record.why === 'abandoned') this.#entries.end(record.command);
     if (record.why === 'abandoned') return this.#unsettled.abandon(record.command, this.#snapshot);
     this.#unsettled.settle(record);
     if (record.last && record.why === undefined) this.#end(record.command);

@@ -7,6 +7,7 @@ import {
   EffectRefusedError,
   openAdmin,
   patchServer,
+  stopService,
   type Admin,
   type ConfigurationStore,
   type GatewayDocument,
@@ -87,6 +88,22 @@ describe('the document at a start with a store', () => {
     await before.close();
     const { admin } = await open(second, store, 'additions');
     expect(namesIn(admin)).toContain('Reports');
+    await admin.close();
+  });
+
+  it('gives with additions nothing that was deleted before the gateway has refused to create it again', async () => {
+    const store = createMemoryStore();
+    const snapshot = createSnapshot(second);
+    const gateway = createScriptedGateway({ snapshot });
+    const before = await openAdmin({ snapshot, gateway, store });
+    const reports = { name: 'Reports', router: 'cli' };
+    await before.execute((state, context) => stopService(state, 'Reports', context));
+    await before.execute((state, context) => deleteResource(state, 'services', 'Reports', context));
+    gateway.will('done', new EffectRefusedError('No.'));
+    await before.execute((state, context) => createResource(state, 'services', reports, context));
+    await before.close();
+    const { admin } = await open(second, store, 'additions');
+    expect(namesIn(admin)).not.toContain('Reports');
     await admin.close();
   });
 

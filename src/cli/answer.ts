@@ -129,7 +129,7 @@ export const nextSteps = {
   'user-exists': 'Try: gateway-admin user password NAME',
   'resource-exists': 'Look at the present one: gateway-admin show',
   'resource-in-use': 'Stop and close what is named; delete --detach takes the resource out of lists.',
-  'not-supported': 'Change the document of the gateway, and start the gateway again.',
+  'not-supported': 'Do what the answer names instead.',
   'last-user': 'Try: gateway-admin user add NAME',
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',

@@ -125,7 +125,7 @@ describe.each(creations)('POST $path', (endpoint) => {
 
   it('is not asked of a gateway that does not support it', async () => {
     await transport.close();
-    const gateway = Object.assign(sampleGateway(), { supports: ['delete'] });
+    const gateway = Object.assign(sampleGateway(), { supports: ['drain'] });
     await open({ gateway });
     expect(codeOf(await post(path, definition))).toEqual([409, 'not-supported']);
     expect(codeOf(await post(`${path}?dry_run=true`, definition))).toEqual([409, 'not-supported']);
@@ -286,7 +286,7 @@ describe.each(deletions)('DELETE $path', (endpoint) => {
 
   it('is not asked of a gateway that does not support it', async () => {
     await transport.close();
-    const gateway = Object.assign(sampleGateway(), { supports: ['create'] });
+    const gateway = Object.assign(sampleGateway(), { supports: ['drain'] });
     await open({ gateway });
     expect(codeOf(await send('DELETE', target))).toEqual([409, 'not-supported']);
     expect(gateway.calls).toEqual([]);

@@ -67,10 +67,14 @@ function abilityFor(effect: Effect): Ability | undefined {
   return after === undefined || sameJson({ ...before }, { ...after }) ? undefined : 'drain';
 }
 
+const startAgain =
+  'Change the document of the gateway, and start the gateway again. A gateway with a store takes the document over only ' +
+  'with the option adopt of openAdmin.';
+
 /** What to do instead. */
 const insteadOf: Readonly<Record<Ability, string>> = {
-  create: 'Change the document of the gateway, and start the gateway again.',
-  delete: 'Change the document of the gateway, and start the gateway again.',
+  create: startAgain,
+  delete: startAgain,
   drain: 'Stop the service, or set the server to maintenance, and close what is left later.',
 };
 

@@ -130,6 +130,7 @@ export const nextSteps = {
   'resource-exists': 'Look at the present one: gateway-admin show',
   'resource-in-use': 'Stop and close what is named; delete --detach takes the resource out of lists.',
   'not-supported': 'Do what the answer names instead.',
+  'listener-of-node': 'Change the document of the node, and start the node again.',
   'last-user': 'Try: gateway-admin user add NAME',
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',

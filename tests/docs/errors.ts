@@ -200,6 +200,11 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     meaning: 'The gateway cannot create, delete or drain while it runs. It was not asked.',
     next: 'Do what `detail` names instead. A gateway with a store takes a changed document over only with `adopt`.',
   },
+  'listener-of-node': {
+    meaning:
+      'In a fleet: the listener is in the document of the node. Another node listens at an address of its own.',
+    next: 'Change the document of the node, and start the node again.',
+  },
   'last-user': {
     meaning: 'Without the last admin user, nobody could log in.',
     next: 'Create another user first.',

@@ -46,6 +46,11 @@ export function strayListeners({ services }: Snapshot, node: string): readonly s
   });
 }
 
+/** Whether a command deletes a listener that the documents of the nodes have. */
+export function deletesOwn({ kind }: FleetCommand): boolean {
+  return kind.startsWith(`delete listener ${spare} of `);
+}
+
 /** @param number - differs from command to command */
 export function listenerCommand(random: Random, number: number): FleetCommand {
   const service = random.pick(['Sales', 'Sales', 'Reports', 'New', 'Other']);

@@ -450,3 +450,12 @@ it('asks the rule of the host with the key of the deleted name, before anything 
     ['servers.delete', { name: 'spare-db' }],
   ]);
 });
+
+it.each([
+  ['/services/New', [400, 'query-invalid']],
+  ['/monitors/New', [400, 'query-invalid']],
+  ['/servers/New', [404, 'server-not-found']],
+  ['/filters/New', [404, 'filter-not-found']],
+] as const)('detach is for what others can list: DELETE %s', async (target, answer) => {
+  expect(codeOf(await send('DELETE', `${target}?detach=true`))).toEqual(answer);
+});

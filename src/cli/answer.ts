@@ -118,7 +118,7 @@ export const nextSteps = {
   'read-only': 'An administrator ends this mode. Try: gateway-admin release',
   'origin-refused': 'Give --url the IP address of the gateway, or let its host allow the name.',
   ...absent,
-  'listener-not-found': 'Try: gateway-admin list services',
+  'listener-not-found': 'Try: gateway-admin list listeners SERVICE',
   'command-not-found': 'Try: gateway-admin commands',
   'entry-not-found': 'Try: gateway-admin history',
   'route-not-found': otherVersion,

@@ -487,6 +487,17 @@ describe('PUT /history/:id/undo', () => {
     });
   });
 
+  it('says once that nothing was changed', async () => {
+    const { admin } = runAdmin();
+    const created = await settle(admin, (snapshot, context) =>
+      createResource(snapshot, 'servers', { name: 'db-9', address: '::', port: 1, protocol: 'pg' }, context),
+    );
+    const list = [{ op: 'add', path: '/servers/-', value: '/servers/db-9' }] as const;
+    await settle(admin, (snapshot, context) => patchService(snapshot, 'My Service', list, context));
+    const { body } = await send(admin, `PUT /history/${created}/undo`);
+    expect((body as { readonly detail: string }).detail.match(/Nothing was changed\./g)).toHaveLength(1);
+  });
+
   it('does not touch a listener of a later service of the same name', async () => {
     const { admin } = runAdmin();
     const listener = { name: 'Second', protocol: 'pg', address: '::', port: 4010 };

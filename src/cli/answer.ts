@@ -142,7 +142,8 @@ export const nextSteps = {
   'user-exists': 'Try: gateway-admin user password NAME',
   'resource-exists': `Look at the present one: ${show}`,
   'resource-in-use': 'Stop and close what is named; delete --detach takes the resource out of lists.',
-  'not-supported': 'Change the document of the gateway, and start the gateway again.',
+  'not-supported': 'Do what the answer names instead.',
+  'listener-of-node': 'Change the document of the node, and start the node again.',
   'last-user': 'Try: gateway-admin user add NAME',
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',

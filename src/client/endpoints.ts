@@ -173,7 +173,7 @@ type Bodies = {
 };
 
 /** The options of lists that do not have those of every list, and those of commands that have more. @internal */
-type Options = Readonly<Record<`${Defined}.delete`, { readonly detach?: boolean }>> & {
+type Options = Readonly<Record<'servers.delete' | 'filters.delete', { readonly detach?: boolean }>> & {
   readonly 'gateway.tasks': object;
   readonly 'sessions.list': Ranged & SessionSearch & { readonly after?: number };
   readonly 'sessions.closeMany': SessionSearch | { readonly all: true };

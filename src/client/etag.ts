@@ -23,12 +23,14 @@ export function withEtags(send: Send): Send {
     const isReading = request.method === 'GET';
     const tag = headers['if-match'] ?? (isReading ? undefined : tags.get(resource));
     const response = await send({ ...request, headers: { ...headers, 'if-match': tag } });
-    const { etag, location = resource } = response.headers;
+    const { etag, location } = response.headers;
+    // Relative to the target (RFC 9110 section 10.2.2).
+    const place = location === undefined ? resource : new URL(location, new URL(target, 'http://x')).pathname;
     const showsNow = isReading ? target === resource : !target.includes('dry_run=');
     if (etag === undefined || response.status >= 300 || !showsNow) return response;
     // After a deletion the tag is that of the list, and so is the tag with which the next creation is compared.
     if (request.method === 'DELETE' && target.replace(/\?.*/, '') === resource) tags.delete(resource);
-    else if (!/\/$|^\/sessions\//.test(location)) tags.set(location, etag);
+    else if (!/\/$|^\/sessions\//.test(place)) tags.set(place, etag);
     return response;
   };
 }

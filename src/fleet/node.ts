@@ -24,7 +24,7 @@ import type { CompleteOptions } from '../runtime/options.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
 import type { FleetLag, FleetNode, RunningFleet } from '../resources/fleet.ts';
-import type { Transition } from '../resources/index.ts';
+import type { Effect, Transition } from '../resources/index.ts';
 import { withStartTimes } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
 import { drainsIn } from '../resources/shared/drain.ts';
@@ -46,7 +46,7 @@ import {
   type SharedHistory,
   type Writing,
 } from './shared-history.ts';
-import { foreignCommand, notYetShared, Superseded } from './refusal.ts';
+import { foreignCommand, listenerOfNode, notYetShared, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
 import { SharedJournal } from './shared-journal.ts';
@@ -225,6 +225,13 @@ export class RunningNode implements RunningCoordinator {
 
   refuseBeyondLevel(): Problem | undefined {
     return this.#log.history.level < membershipLevel ? notYetShared : undefined;
+  }
+
+  refuseEffect(effect: Effect): Problem | undefined {
+    if (effect.type !== 'listener.delete') return undefined;
+    const { complete, node } = this.#parts;
+    const isOwn = this.#log.history.isOfDocument(effect, complete.snapshot);
+    return isOwn ? listenerOfNode(effect.definition.name, node) : undefined;
   }
 
   basisOf(restsOn: readonly string[]): Basis {

@@ -1,7 +1,7 @@
 /**
  * Refusals: what a node of a fleet answers for a reason that lies with the other nodes, in sentences for the client.
  */
-import { problem } from '../problem.ts';
+import { problem, quoted, type Problem } from '../problem.ts';
 import type { AdminEvent } from '../resources/index.ts';
 import { problemOn, refusal, type Execution, type Refusal } from '../runtime/command/execution.ts';
 import { LogEnded } from '../runtime/journal/log.ts';
@@ -78,6 +78,14 @@ export const notYetShared = problem(
   'A node of the fleet runs an earlier version, which cannot create, delete or drain resources. Nothing was changed. Update every ' +
     'node, and take nodes that will not come back out of the fleet.',
 );
+
+/** The document of the node has the listener: the other nodes listen at addresses of their own. @internal */
+export function listenerOfNode(name: string, node: string): Problem {
+  const detail =
+    `The listener ${quoted(name)} is in the document of the node ${node}, and belongs to this node alone. Nothing was ` +
+    'changed. Change the document of the node, and start the node again.';
+  return problem('listener-of-node', detail);
+}
 
 const nothingChanged = 'Nothing was changed.';
 

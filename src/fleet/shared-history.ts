@@ -21,7 +21,7 @@ import { collectionOf, replaceVersions } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { hashOf } from './hash.ts';
 import { NodeOutdated } from './refusal.ts';
-import { listenerChangeShape, SharedListeners } from './shared-listener.ts';
+import { listenerChangeShape, SharedListeners, type ListenerKeys } from './shared-listener.ts';
 
 /**
  * The highest level of a log that this version reads. From level 2 on, the state has the history, and nodes create and
@@ -202,7 +202,7 @@ export class SharedHistory {
     }: Beginning = {},
   ) {
     this.#listeners = listeners;
-    this.#entries = new Entries(entries);
+    this.#entries = new Entries(entries, { open: unsettled.open?.map(({ intent }) => intent.command) ?? [] });
     this.#isReadOnly = readOnly;
     this.#readOnlyBy = readOnlyBy;
     this.#begun = begun;
@@ -241,6 +241,11 @@ export class SharedHistory {
     const last = [...before.#ended].at(-1);
     const hasLast = last === undefined || this.#ended.has(last) || this.#ended.size >= mostEnded;
     return hasLast && this.#snapshot.revision >= before.#snapshot.revision;
+  }
+
+  /** Whether the document that a node was given has a listener, and no other node has it with the same address. */
+  isOfDocument(listener: ListenerKeys, given: Snapshot): boolean {
+    return this.#listeners.isOfDocument(listener, given);
   }
 
   /** The highest level that nodes may write. */
@@ -328,6 +333,7 @@ export class SharedHistory {
 
   #settle(record: SharedRecord & { type: 'settlement' }): void {
     if (record.events.length > 0) this.#fold(record);
+    if (record.last || record.why === 'abandoned') this.#entries.end(record.command);
     if (record.why === 'abandoned') return this.#unsettled.abandon(record.command, this.#snapshot);
     this.#unsettled.settle(record);
     if (record.last && record.why === undefined) this.#end(record.command);

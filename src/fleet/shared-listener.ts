@@ -32,6 +32,9 @@ interface ListenerChange {
   readonly definition?: Listener;
 }
 
+/** The keys of a service and of a listener. @internal */
+export type ListenerKeys = Pick<ListenerChange, 'service' | 'listener'>;
+
 type ServiceEntry = NonNullable<GatewayDocument['services']>[number];
 
 /** Keeps the listeners that all nodes have. @internal */
@@ -69,6 +72,14 @@ export class SharedListeners {
     this.#changes.delete(key);
     const change = { service, listener, isGone };
     this.#changes.set(key, event.type === 'listener.created' ? { ...change, definition } : change);
+  }
+
+  /** Whether a listener is that of the document that a node was given. */
+  isOfDocument({ service, listener }: ListenerKeys, given: Snapshot): boolean {
+    if (this.#created.has(service)) return false;
+    const isGone = this.#changes.get(keyOf({ service, listener }))?.isGone === true;
+    const { listeners = [] } = given.services.find(service) ?? {};
+    return !isGone && listeners.some(({ name }) => nameKey(name) === listener);
   }
 
   #forget(service: string): void {
@@ -109,6 +120,6 @@ function hasListeners({ listeners }: ServiceEntry): boolean {
   return listeners !== undefined;
 }
 
-function keyOf({ service, listener }: Pick<ListenerChange, 'service' | 'listener'>): string {
+function keyOf({ service, listener }: ListenerKeys): string {
   return `${service}\n${listener}`;
 }

@@ -63,7 +63,7 @@ export interface GatewayPort {
    * of these names, `drain` is the setting of this name. A gateway that can drain gives no new session to a server that
    * drains, reports every session that it accepted before `apply` resolves, and reports `sessions.complete` once it has
    * reported everything that is open. A command that needs what is not listed is refused with `not-supported` before the
-   * host is asked. By default, nothing is listed.
+   * host is asked. By default, nothing is listed. `create` and `delete` are listed together, because each undoes the other.
    */
   readonly supports?: readonly ('create' | 'delete' | 'drain')[];
   /** Live figures, which override the stored figures in responses. */

@@ -540,14 +540,8 @@ export function followResource(
   }) as Decision;
 }
 
-/** As {@link adoptDocument}, before the gateway is open: it opens what the snapshot shows, and is asked for nothing. @internal */
-export function adoptAtStart(
-  snapshot: Snapshot,
-  given: Snapshot,
-  context: Context,
-  options: AdoptOptions,
-): Decision {
-  const decision = adoptDocument(snapshot, given, context, options);
+/** A decision before the gateway is open: it opens what the snapshot shows, and is asked for nothing. @internal */
+export function atStart(decision: Decision, snapshot: Snapshot): Decision {
   if (decision.outcome !== 'accepted') return decision;
   const { events, resources } = decision;
   return accepted(eventTable, snapshot, resources, { events, effects: [] });

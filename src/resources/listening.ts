@@ -55,11 +55,13 @@ interface Placed {
   readonly listener: Listener;
 }
 
-function linkOfListener(service: Service, { name }: Pick<Listener, 'name'>): string {
+/** The link of a listener. @internal */
+export function linkOfListener(service: Service, { name }: Pick<Listener, 'name'>): string {
   return `${linkOf('services', service)}/listeners/${encodeSegment(name.replace(/\s/g, '-'))}`;
 }
 
-function listenerOf({ listeners }: Service, name: string): Listener | undefined {
+/** The listener of a service with a name. @internal */
+export function listenerOf({ listeners }: Service, name: string): Listener | undefined {
   return listeners.find((each) => nameKey(each.name) === nameKey(name));
 }
 

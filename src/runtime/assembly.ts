@@ -89,6 +89,8 @@ interface OpenedBeginning extends Beginning {
   readonly unsettled: UnsettledCommands<Intent>;
   /** What is taken over from the given document, after those commands; left out if nothing is. */
   readonly adopt?: Transition | undefined;
+  /** How to bring what only the given document has into use; left out if there is no way. */
+  readonly advice?: string;
 }
 
 /**
@@ -99,7 +101,7 @@ interface OpenedBeginning extends Beginning {
  */
 export async function start(options: CompleteOptions, beginning: OpenedBeginning): Promise<Admin> {
   const { instruments, snapshot: given, onDifferences } = options;
-  const { journal, coordinator, unsettled, adopt } = beginning;
+  const { journal, coordinator, unsettled, adopt, advice } = beginning;
   // Read now: `unsettled` is live, and forgets a command at its settlement.
   const recovered = unsettled.open.length + unsettled.abandoned.length;
   const { admin, writer, drains } = assemble(options, awaitingReports(options, beginning));
@@ -115,7 +117,7 @@ export async function start(options: CompleteOptions, beginning: OpenedBeginning
   journal.startRepeating();
   instruments?.opened(admin.snapshot, { recovered, unknown: admin.commands().length });
   // Only now: the commands of the last process may have changed the configuration.
-  onDifferences(differencesOfDocument(admin.snapshot, given));
+  onDifferences(differencesOfDocument(admin.snapshot, given), advice);
   coordinator?.run();
   drains.begin();
   return admin;

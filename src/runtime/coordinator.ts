@@ -4,6 +4,7 @@
  */
 import type { AdminRequest } from '../http/message.ts';
 import type { Problem } from '../problem.ts';
+import type { Effect } from '../resources/index.ts';
 import type { Surroundings } from '../resources/shared/rendering.ts';
 import type { Execution, Refusal } from './command/execution.ts';
 import type { Headers } from './handler/respond.ts';
@@ -33,6 +34,8 @@ export interface Coordinator {
   before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
   /** The refusal of a decision that creates, deletes or drains; `undefined` if the others know what that is. */
   refuseBeyondLevel(): Problem | undefined;
+  /** The refusal of an effect on what belongs to a node alone; `undefined` if the nodes share it. */
+  refuseEffect(effect: Effect): Problem | undefined;
   /** What a decision of this turn of the event loop rests on, for {@link Journal.keep}. */
   basisOf(restsOn: readonly string[]): Basis;
   /**

@@ -2,9 +2,9 @@
  * `createAdmin` and `openAdmin`: run the interface of one gateway.
  */
 import type { ConfigurationStore } from '../ports/port.ts';
-import { linkKey } from '../core/link.ts';
 import { declareSecretParameters } from '../resources/document.ts';
-import { adoptAtStart, onlyGiven, type Transition } from '../resources/index.ts';
+import { adoptAdditions } from '../resources/additions.ts';
+import { adoptDocument, atStart, type Transition } from '../resources/index.ts';
 import { withStartTimes } from '../resources/service.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions } from './admin.ts';
@@ -101,7 +101,7 @@ export async function openAdmin(
     readonly store: ConfigurationStore;
     /**
      * What is taken over from the given snapshot if the store has content: `nothing` by default; `additions` creates what the
-     * store has never had, and leaves out what was deleted since; `all` is {@link adoptDocument} with `prune`. The gateway is
+     * store has never had, and leaves out what was deleted since, and what lists it; `all` is {@link adoptDocument} with `prune`. The gateway is
      * asked for nothing: open what `admin.snapshot` shows. What cannot be taken over goes to `onError`.
      */
     readonly adopt?: 'nothing' | 'additions' | 'all';
@@ -126,7 +126,10 @@ export async function openAdmin(
     const { unsettled, entries } = history;
     const adopt = isEmpty(stored) ? undefined : adoptionOf(options.adopt, given, history);
     const configuration = (): Snapshot => history.snapshot;
-    return await start(complete, { snapshot, journal, unsettled, entries, configuration, adopt });
+    return await start(complete, {
+      ...{ snapshot, journal, unsettled, entries, configuration, adopt },
+      advice: additions[options.adopt ?? 'nothing'],
+    });
   } catch (error) {
     await disposeOfPorts(options);
     throw error;
@@ -140,9 +143,20 @@ function adoptionOf(
   { deleted }: History,
 ): Transition | undefined {
   if (adopt === 'nothing') return undefined;
-  if (adopt === 'all') return (snapshot, context) => adoptAtStart(snapshot, given, context, { prune: true });
   return (snapshot, context) =>
-    adoptAtStart(snapshot, given, context, {
-      only: onlyGiven(snapshot, given).filter((link) => !deleted.has(linkKey(link))),
-    });
+    atStart(
+      adopt === 'all'
+        ? adoptDocument(snapshot, given, context, { prune: true })
+        : adoptAdditions(snapshot, given, context, deleted),
+      snapshot,
+    );
 }
+
+/** What the option does with what only the document has. */
+const additions = {
+  nothing:
+    "To create what the store has never had at each start, give openAdmin the option adopt: 'additions'.",
+  additions:
+    "The option adopt: 'additions' creates nothing that was deleted, and nothing that lists such a resource.",
+  all: 'The option adopt needs a document that can be taken over as a whole.',
+} as const;

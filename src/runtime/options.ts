@@ -60,7 +60,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
   /** Never throws. */
   readonly onError: (error: unknown) => void;
   /** Reports where the given document differs from the configuration in use. */
-  readonly onDifferences: (differences: readonly DocumentDifference[]) => void;
+  readonly onDifferences: (differences: readonly DocumentDifference[], advice?: string) => void;
 }
 
 /** The ports for secrets that need no running interface. */
@@ -148,9 +148,9 @@ export function watchersOf(
         clock,
       })
     : undefined;
-  const onDifferences: CompleteOptions['onDifferences'] = (differences) => {
+  const onDifferences: CompleteOptions['onDifferences'] = (differences, advice) => {
     if (differences.length === 0) return;
-    const error = new DifferingDocumentError(differences);
+    const error = new DifferingDocumentError(differences, advice);
     // After a change over the interface, the two differ at every start. An error is only what no command can take over, and
     // what an operator has added to the document and does not find.
     const isUsual = differences.every(

@@ -250,9 +250,11 @@ function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Probl
 
 function refusalOf({ id }: Entry, reason: string, later: Entry | undefined): Problem {
   const next = later === undefined ? '' : ` ${adviceOn(later)}`;
+  // The reason can be a refusal that says so.
+  const why = reason.replace(/ Nothing was changed\.$/, '');
   const refusal = problem(
     'undo-refused',
-    `The entry ${id} was not undone. ${reason} Nothing was changed.${next}`,
+    `The entry ${id} was not undone. ${why} Nothing was changed.${next}`,
   );
   return later === undefined ? refusal : Object.freeze({ ...refusal, command: later.id });
 }

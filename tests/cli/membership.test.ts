@@ -239,7 +239,7 @@ describe('gateway-admin create', () => {
     const { code, err } = await ask(['create', 'server', 'db-9', ...server]);
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('(not-supported) Change the document of the gateway'),
+      expect.stringContaining('(not-supported) Do what the answer names instead.'),
     ]);
   });
 });

@@ -76,6 +76,11 @@ async function planOf(target: string, body: unknown): Promise<Extract<Plan, { re
   return answer.body as Extract<Plan, { readonly mark: string }>;
 }
 
+/** The address to which a client resolves the place in an answer. */
+function placeIn(target: string, { headers }: Answer): string {
+  return new URL(headers['location'] ?? '', `http://gateway${target}`).pathname;
+}
+
 describe.each(creations)('POST $path', (endpoint) => {
   const path = targetOf(endpoint);
   const { body } = endpoint;
@@ -84,11 +89,28 @@ describe.each(creations)('POST $path', (endpoint) => {
   it('answers with the resource, its place and its entity tag', async () => {
     const answer = await post(path, definition);
     const place = taggedBy(endpoint) ?? '';
-    expect([answer.status, answer.headers['location']]).toEqual([201, place]);
+    expect([answer.status, placeIn(path, answer)]).toEqual([201, place]);
     const shown = await send('GET', place);
     expect([answer.body, answer.headers['etag']]).toEqual([shown.body, shown.headers['etag']]);
     const list = (await send('GET', path)).body as readonly { readonly name: string }[];
     expect(list.at(-1)?.name).toBe(definition.name);
+  });
+
+  it('names a place below the path at which the interface is mounted', async () => {
+    await transport.close();
+    const { admin } = runAdmin();
+    for (const [slash, basePath] of [
+      ['', '/admin'],
+      ['/', '/a/b%20c/'],
+    ] as const) {
+      transport = await transports.node(admin, { basePath });
+      const target = `${basePath.replace(/\/$/, '')}${path}${slash}`;
+      const name = slash === '' ? definition.name : 'Another One';
+      const answer = await post(target, { ...definition, name });
+      const shown = await send('GET', placeIn(target, answer));
+      expect([answer.status, shown.status, shown.body]).toEqual([201, 200, answer.body]);
+      await transport.close();
+    }
   });
 
   // Promise: create-again
@@ -125,7 +147,7 @@ describe.each(creations)('POST $path', (endpoint) => {
 
   it('is not asked of a gateway that does not support it', async () => {
     await transport.close();
-    const gateway = Object.assign(sampleGateway(), { supports: ['delete'] });
+    const gateway = Object.assign(sampleGateway(), { supports: ['drain'] });
     await open({ gateway });
     expect(codeOf(await post(path, definition))).toEqual([409, 'not-supported']);
     expect(codeOf(await post(`${path}?dry_run=true`, definition))).toEqual([409, 'not-supported']);
@@ -286,7 +308,7 @@ describe.each(deletions)('DELETE $path', (endpoint) => {
 
   it('is not asked of a gateway that does not support it', async () => {
     await transport.close();
-    const gateway = Object.assign(sampleGateway(), { supports: ['create'] });
+    const gateway = Object.assign(sampleGateway(), { supports: ['drain'] });
     await open({ gateway });
     expect(codeOf(await send('DELETE', target))).toEqual([409, 'not-supported']);
     expect(gateway.calls).toEqual([]);
@@ -427,4 +449,13 @@ it('asks the rule of the host with the key of the deleted name, before anything 
     ['servers.create', {}],
     ['servers.delete', { name: 'spare-db' }],
   ]);
+});
+
+it.each([
+  ['/services/New', [400, 'query-invalid']],
+  ['/monitors/New', [400, 'query-invalid']],
+  ['/servers/New', [404, 'server-not-found']],
+  ['/filters/New', [404, 'filter-not-found']],
+] as const)('detach is for what others can list: DELETE %s', async (target, answer) => {
+  expect(codeOf(await send('DELETE', `${target}?detach=true`))).toEqual(answer);
 });

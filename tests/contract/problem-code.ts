@@ -400,6 +400,7 @@ interface Provoked {
 export const fleetProvocations: Readonly<
   Partial<Record<ProblemCode, (world: Pair, send: Send) => Promise<Handled>>>
 > = {
+  'listener-of-node': ({ own }, send) => send(own),
   async 'node-behind'({ clock, own, other }, send) {
     own.gateway.otherwise({ apply: new EffectRefusedError('There is no room.') });
     await send(other);

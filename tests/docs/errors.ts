@@ -197,8 +197,13 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Take the resource out of the lists, or send `detach=true`; stop or close the rest. Then delete again.',
   },
   'not-supported': {
-    meaning: 'The gateway cannot create or delete resources while it runs. It was not asked.',
-    next: 'Change the document of the gateway, and start the gateway again.',
+    meaning: 'The gateway cannot create, delete or drain while it runs. It was not asked.',
+    next: 'Do what `detail` names instead. A gateway with a store takes a changed document over only with `adopt`.',
+  },
+  'listener-of-node': {
+    meaning:
+      'In a fleet: the listener is in the document of the node. Another node listens at an address of its own.',
+    next: 'Change the document of the node, and start the node again.',
   },
   'last-user': {
     meaning: 'Without the last admin user, nobody could log in.',

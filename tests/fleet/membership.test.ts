@@ -59,6 +59,8 @@ function creating(...[collection, definition]: Created): Transition {
   return (snapshot, context) => createResource(snapshot, collection, definition, context);
 }
 
+const deletingLocal: Transition = (snapshot, context) =>
+  deleteListener(snapshot, 'My Service', 'Local Listener', context);
 const stopping: Transition = (snapshot, context) => stopService(snapshot, 'New', context);
 
 function deleting(collection: 'servers' | 'services', name: string, detach = false): Transition {
@@ -451,7 +453,7 @@ describe('a compaction', () => {
       address: '0.0.0.0',
       port,
     });
-    const own = given.services.find('My Service')?.listeners ?? [];
+    const own = (given.services.find('My Service')?.listeners ?? []).map(({ name }) => name);
     await settle(
       one,
       creating('services', { ...service('New'), ...{ listeners: [listener('First', 5001)] } }),
@@ -462,9 +464,12 @@ describe('a compaction', () => {
     await settle(one, (snapshot, context) =>
       createListener(snapshot, 'My Service', listener('More', 5003), context),
     );
-    await settle(one, (snapshot, context) =>
-      deleteListener(snapshot, 'My Service', 'Local Listener', context),
-    );
+    for (const name of ['Less', 'Local Listener']) {
+      await settle(one, (snapshot, context) =>
+        createListener(snapshot, 'My Service', listener(name, 5004), context),
+      );
+      await settle(one, (snapshot, context) => deleteListener(snapshot, 'My Service', name, context));
+    }
     const store = world.memory.open();
     const { position, ...stored } = await store.load();
     await store.compact(restoreShared(stored, given, level).toState(), { expectedPosition: position });
@@ -472,8 +477,7 @@ describe('a compaction', () => {
     const namesIn = (name: string): readonly string[] | undefined =>
       third.admin.snapshot.services.find(name)?.listeners.map((each) => each.name);
     expect(namesIn('New')).toEqual(['First', 'More']);
-    const kept = own.map(({ name }) => name).filter((name) => name !== 'Local Listener');
-    expect(namesIn('My Service')).toEqual([...kept, 'More']);
+    expect(namesIn('My Service')).toEqual([...own, 'More']);
     await third.admin.close();
   });
 });
@@ -496,6 +500,32 @@ describe('a creation that a set-back of the store takes back', () => {
   });
 });
 
+describe('a listener of the document of a node', () => {
+  it('is not deleted: each node keeps its own', async () => {
+    const asked = doneFrom(one);
+    const { snapshot } = one.admin;
+    expect(await settle(one, deletingLocal)).toMatchObject({
+      outcome: 'refused',
+      problem: {
+        code: 'listener-of-node',
+        status: 409,
+        detail:
+          'The listener "Local Listener" is in the document of the node one, and belongs to this node alone. Nothing was ' +
+          'changed. Change the document of the node, and start the node again.',
+      },
+    });
+    expect([asked(), one.admin.snapshot]).toEqual([[], snapshot]);
+    // What a node has created is that of all nodes.
+    const listener = { name: 'More', protocol: 'pgclient', address: '0.0.0.0', port: 5005 };
+    await settle(one, (now, context) => createListener(now, 'My Service', listener, context));
+    const deletingMore: Transition = (now, context) => deleteListener(now, 'My Service', 'More', context);
+    expect(await settle(other, deletingMore)).toMatchObject({ outcome: 'accepted' });
+    expect(one.admin.snapshot.services.find('my-service')?.listeners).toEqual(
+      snapshot.services.find('my-service')?.listeners,
+    );
+  });
+});
+
 describe('a listener that only some documents have', () => {
   it('gives its service another tag at each node when it is deleted, also over a compaction', async () => {
     const { services = [], ...document } = toDocument(given);
@@ -504,8 +534,10 @@ describe('a listener that only some documents have', () => {
       services: services.map((each) => (each.name === 'My Service' ? { ...each, listeners: [] } : each)),
     });
     const lacking = await world.open('lacking', leaseMs, { snapshot: without });
-    await settle(one, (snapshot, context) =>
-      deleteListener(snapshot, 'My Service', 'Local Listener', context),
+    const listener = { name: 'Local Listener', protocol: 'pgclient', address: '0.0.0.0', port: 5004 };
+    await settle(lacking, (snapshot, context) => createListener(snapshot, 'My Service', listener, context));
+    await settle(lacking, (snapshot, context) =>
+      deleteListener(snapshot, 'My Service', listener.name, context),
     );
     await world.clock.advance(2000);
     const versionAt = ({ admin }: Node) => admin.snapshot.services.find('My Service')?.version.command;

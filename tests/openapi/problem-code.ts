@@ -55,6 +55,7 @@ const rules: readonly Rule[] = [
     ['password-unacceptable', 'secret-not-storable'],
   ],
   [isDeletion, ['resource-in-use', 'not-supported']],
+  [({ id }) => id === 'services.deleteListener', ['listener-of-node']],
   [({ id }) => id === 'services.deleteListener' || id.endsWith('.drain'), ['not-supported']],
   [
     (route) => patches(route, ({ secret }) => secret !== undefined),

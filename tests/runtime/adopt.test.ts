@@ -3,10 +3,12 @@ import {
   createMemoryStore,
   createResource,
   createSnapshot,
+  deleteListener,
   deleteResource,
   EffectRefusedError,
   openAdmin,
   patchServer,
+  stopService,
   type Admin,
   type ConfigurationStore,
   type GatewayDocument,
@@ -87,6 +89,52 @@ describe('the document at a start with a store', () => {
     await before.close();
     const { admin } = await open(second, store, 'additions');
     expect(namesIn(admin)).toContain('Reports');
+    await admin.close();
+  });
+
+  it('gives with additions nothing that was deleted before the gateway has refused to create it again', async () => {
+    const store = createMemoryStore();
+    const snapshot = createSnapshot(second);
+    const gateway = createScriptedGateway({ snapshot });
+    const before = await openAdmin({ snapshot, gateway, store });
+    const reports = { name: 'Reports', router: 'cli' };
+    await before.execute((state, context) => stopService(state, 'Reports', context));
+    await before.execute((state, context) => deleteResource(state, 'services', 'Reports', context));
+    gateway.will('done', new EffectRefusedError('No.'));
+    await before.execute((state, context) => createResource(state, 'services', reports, context));
+    await before.close();
+    const { admin } = await open(second, store, 'additions');
+    expect(namesIn(admin)).not.toContain('Reports');
+    await admin.close();
+  });
+
+  it('gives with additions also a listener of a service, and all that does not rest on what was deleted', async () => {
+    const listener = (name: string, port: number) => ({ name, protocol: 'pg', address: '::', port });
+    const listening = (...listeners: readonly ReturnType<typeof listener>[]): GatewayDocument => ({
+      ...first,
+      services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-1'], listeners }],
+    });
+    const store = createMemoryStore();
+    const before = await open(listening(listener('gone', 1), listener('kept', 2)), store);
+    await before.admin.execute((state, context) => deleteListener(state, 'Sales', 'gone', context));
+    await before.admin.execute((state, context) => deleteResource(state, 'servers', 'db-2', context));
+    await before.admin.close();
+    const { services = [] } = listening(listener('gone', 1), listener('kept', 7), listener('new', 3));
+    const resting = { name: 'Resting', router: 'cli', servers: ['/servers/db-3', '/servers/db-2'] };
+    const document = { ...second, services: [...services, resting] };
+    const { admin, asked, errors } = await open(document, store, 'additions');
+    expect(namesIn(admin)).toEqual(['db-1', 'db-3', 'Sales']);
+    expect(admin.snapshot.services.find('sales')?.listeners).toEqual([
+      listener('kept', 2),
+      listener('new', 3),
+    ]);
+    expect(asked).toEqual([]);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain(
+      'Only in the document, and not in use: /servers/db-2, /services/Resting. The option adopt: ' +
+        "'additions' creates nothing that was deleted, and nothing that lists such a resource.",
+    );
+    expect(errors[0]).not.toContain('give openAdmin');
     await admin.close();
   });
 

@@ -28,9 +28,10 @@ import {
 
 import { createHistory } from '../../src/runtime/way-back.ts';
 import { History } from '../../src/runtime/journal/history.ts';
+import { configuration } from '../support/configuration.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { openedSessions } from '../support/opened-session.ts';
-import { runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 
 interface Shown {
   readonly id: string;
@@ -461,6 +462,50 @@ describe('PUT /history/:id/undo', () => {
     expect(gateway.calls).toHaveLength(length);
   });
 
+  const withKeep = createSnapshot({
+    servers: [{ name: 'spare', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
+    services: [
+      { name: 'Sales', router: 'cli' },
+      { name: 'Keep', router: 'cli', state: 'stopped' },
+    ],
+  });
+  const creating =
+    (name: string): Transition =>
+    (snapshot, context) =>
+      createResource(snapshot, 'services', { name, router: 'cli' }, context);
+  const deleteKeep: Transition = (snapshot, context) => deleteResource(snapshot, 'services', 'keep', context);
+  const deleteSpare: Transition = (snapshot, context) =>
+    deleteResource(snapshot, 'servers', 'spare', context);
+  const stopSales: Transition = (snapshot, context) => stopService(snapshot, 'Sales', context);
+  const startSales: Transition = (snapshot, context) => startService(snapshot, 'Sales', context);
+  const port =
+    (value: number): Transition =>
+    (snapshot, context) =>
+      patchServer(snapshot, 'spare', [{ op: 'replace', path: '/port', value }], context);
+
+  it.each<[string, Transition, Transition, number]>([
+    ['a deletion', deleteKeep, creating('Keep'), 1],
+    ['a change of what was deleted', port(1), sequence(deleteSpare, creating('New')), 2],
+    ['a change of what has changed', port(1), sequence(port(2), creating('New')), 2],
+    ['a start or stop', stopSales, sequence(startSales, creating('New')), 2],
+  ])('of %s goes as if a command that was taken back since had not been asked', async (...row) => {
+    const [, done, asked, before] = row;
+    const store = createMemoryStore();
+    const running = await openRunning(store, { snapshot: withKeep });
+    const id = await settle(running.admin, done);
+    const shown = await list(running.admin);
+    const { gateway } = running;
+    gateway.will(...Array.from({ length: before }, () => 'done' as const), new EffectRefusedError('No.'));
+    expect(await running.admin.execute(asked)).toMatchObject({ problem: { code: 'effect-refused' } });
+    expect((await list(running.admin)).slice(1)).toEqual(shown);
+    await running.admin.close();
+    const { admin } = await openRunning(store, { snapshot: withKeep, gateway });
+    expect((await list(admin)).slice(1)).toEqual(shown);
+    expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({ status: 204 });
+    expect(configuration(admin.snapshot)).toEqual(configuration(withKeep));
+    await admin.close();
+  });
+
   it('does not delete what has changed since its creation', async () => {
     const { admin } = runAdmin();
     const created = await settle(admin, (snapshot, context) =>
@@ -473,6 +518,17 @@ describe('PUT /history/:id/undo', () => {
       status: 409,
       body: { detail: expect.stringContaining('/services/New has changed since. Nothing was changed.') },
     });
+  });
+
+  it('says once that nothing was changed', async () => {
+    const { admin } = runAdmin();
+    const created = await settle(admin, (snapshot, context) =>
+      createResource(snapshot, 'servers', { name: 'db-9', address: '::', port: 1, protocol: 'pg' }, context),
+    );
+    const list = [{ op: 'add', path: '/servers/-', value: '/servers/db-9' }] as const;
+    await settle(admin, (snapshot, context) => patchService(snapshot, 'My Service', list, context));
+    const { body } = await send(admin, `PUT /history/${created}/undo`);
+    expect((body as { readonly detail: string }).detail.match(/Nothing was changed\./g)).toHaveLength(1);
   });
 
   it('does not touch a listener of a later service of the same name', async () => {
@@ -511,8 +567,10 @@ describe('PUT /history/:id/undo', () => {
     const later = ['service.deleted', 'service.created'].map((type) => ({
       ...{ type, resource: '/services/My-Service', service: 'my-service', at: 2 },
     }));
-    for (const event of later)
+    for (const event of later) {
       history.entries.take({ command: event.type, events: [event as never], kept: [event], revision: 2 });
+      history.entries.end(event.type);
+    }
     const { undo } = createHistory({
       entries: history.entries,
       configuration: () => history.snapshot,

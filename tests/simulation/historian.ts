@@ -84,12 +84,18 @@ export class Historian {
     return JSON.stringify(configuration(before)) === JSON.stringify(configuration(after));
   }
 
-  /** Whether a later command has changed a resource of a command, or one that the command names. */
+  /** Whether what a command had created was taken back with everything else. */
+  #isTakenBack(command: SettledCommand): boolean {
+    return command.events.some(({ type }) => type.endsWith('.created')) && this.#leavesAll(command);
+  }
+
+  /** Whether a later command has changed a resource of a command, or one that it names, and has not taken that back. */
   #isTouched(command: SettledCommand): boolean {
     const { commands } = this.#ledger;
     const own = command.events.map(textOf);
-    const later = commands.slice(commands.indexOf(command) + 1).flatMap(({ events }) => events);
-    return later.some((event) =>
+    const later = commands.slice(commands.indexOf(command) + 1).filter((each) => !this.#isTakenBack(each));
+    const events = later.flatMap((each) => each.events);
+    return events.some((event) =>
       own.some(({ link, text }) => textOf(event).text.includes(link) || text.includes(textOf(event).link)),
     );
   }

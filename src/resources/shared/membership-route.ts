@@ -100,13 +100,15 @@ export function deletionRoute<S extends State>(
   named: NamedResources<S>,
   membership: Membership<S>,
 ): CommandRoute<S, DecisionOf<S>, Surroundings, ConfiguredEntity> {
-  const { collection, singular } = named;
+  const { collection, singular, fields } = named;
+  // Only what lists nothing is listed.
+  const isListed = Object.keys(fields.links).length === 0;
   return {
     ...shared,
     ...endpointOf(named, 'delete'),
-    search: ['detach'],
+    search: isListed ? ['detach'] : [],
     mediaTypes: [],
-    summary: `Deletes a ${singular}. With detach=true, the lists of other resources lose it first.`,
+    summary: `Deletes a ${singular}.${isListed ? ' With detach=true, the lists of other resources lose it first.' : ''}`,
     find: finder(named),
     version: (snapshot, thing) => shownVersion(snapshot, collection, thing),
     versionWhenGone: (snapshot) => collectionVersion(snapshot, named),

@@ -20,8 +20,13 @@ export class Departed {
 
   /** Takes in the events of a change. */
   take(events: readonly AdminEvent[]): void {
-    for (const { type, resource } of events)
-      if (type.endsWith('.deleted')) this.#until.set(linkKey(resource), this.#now() + lateMs);
+    for (const { type, resource } of events) {
+      if (!type.endsWith('.deleted')) continue;
+      const key = linkKey(resource);
+      // A key that is set again keeps its old place.
+      this.#until.delete(key);
+      this.#until.set(key, this.#now() + lateMs);
+    }
   }
 
   has(link: string): boolean {

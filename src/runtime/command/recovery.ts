@@ -113,7 +113,8 @@ export async function inspectAbandoned(
   return eventsOf(acting.filter((stage) => made.includes(stage)));
 }
 
-const ended = 'The process ended before the command did. The gateway may not have been asked for the remaining parts.';
+const ended =
+  'The process ended before the command did. The gateway may not have been asked for the remaining parts.';
 
 const interrupted =
   'The process ended before the change was confirmed. After the restart, the change was not completely in place.';

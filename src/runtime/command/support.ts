@@ -25,22 +25,23 @@ function isAboutMembership(link: string): boolean {
 }
 
 /**
- * The refusal of a decision that creates or deletes, if the gateway does not support that or the other nodes cannot
- * follow; `undefined` if all can.
+ * The refusal of a decision that creates or deletes, if the gateway does not support that, the other nodes cannot
+ * follow, or what is deleted belongs to this node alone; `undefined` if all can.
  *
  * @internal
  */
 export function refuseUnsupported(
   decision: Acceptance,
   host: Pick<GatewayPort, 'supports'>,
-  coordinator: Pick<Coordinator, 'refuseBeyondLevel'> | undefined,
+  coordinator: Pick<Coordinator, 'refuseBeyondLevel' | 'refuseEffect'> | undefined,
 ): Problem | undefined {
   // The first part of a long teardown is made when its effects are read.
   if (partsOf(decision).count > 1 && !decision.resources.some(isAboutMembership)) return undefined;
   for (const effect of firstPartOf<AdminEvent, Effect>(decision).effects) {
     const ability = abilityFor(effect);
     if (ability === undefined) continue;
-    const problem = refuseAbility(ability, effect.resource, host, coordinator);
+    const problem =
+      refuseAbility(ability, effect.resource, host, coordinator) ?? coordinator?.refuseEffect(effect);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -67,10 +68,14 @@ function abilityFor(effect: Effect): Ability | undefined {
   return after === undefined || sameJson({ ...before }, { ...after }) ? undefined : 'drain';
 }
 
+const startAgain =
+  'Change the document of the gateway, and start the gateway again. A gateway with a store takes the document over only ' +
+  'with the option adopt of openAdmin.';
+
 /** What to do instead. */
 const insteadOf: Readonly<Record<Ability, string>> = {
-  create: 'Change the document of the gateway, and start the gateway again.',
-  delete: 'Change the document of the gateway, and start the gateway again.',
+  create: startAgain,
+  delete: startAgain,
   drain: 'Stop the service, or set the server to maintenance, and close what is left later.',
 };
 

@@ -194,7 +194,10 @@ async function conclude(
   if (creates === undefined && route.answer === undefined) return done(request, doneBy(execution), headers);
   const found = place.route.find(snapshot, place.parameters);
   if (!found.ok) return refusal(found.problem);
-  if (creates !== undefined) return created(creates.route, found.value, { execution, headers }, surroundings);
+  if (creates !== undefined) {
+    const place = placeFrom(request.target, creates.route.link(found.value));
+    return created(creates.route, found.value, { execution, headers, place }, surroundings);
+  }
   return json(200, route.answer?.(snapshot, found.value, surroundings), headers);
 }
 
@@ -202,14 +205,30 @@ type Creation = NonNullable<Change['creates']>;
 
 /** Shows what is there after a creation: 201 with its address, or 200 if it was there before. */
 function created(
-  { read, link }: Creation['route'],
+  { read }: Creation['route'],
   thing: unknown,
-  { execution, headers }: { readonly execution: Succeeded; readonly headers: Headers },
+  {
+    execution,
+    headers,
+    place,
+  }: { readonly execution: Succeeded; readonly headers: Headers; readonly place: string },
   surroundings: HandlerOptions['surroundings'],
 ): Reply {
   const shown = read(execution.snapshot, thing, surroundings);
   if (execution.outcome === 'unchanged') return json(200, shown, headers);
-  return json(201, shown, { ...headers, location: link(thing) });
+  return json(201, shown, { ...headers, location: place });
+}
+
+/**
+ * The address of what was created in a list, relative to the address of the list (RFC 9110 section 10.2.2): only the adapter
+ * knows the path below which the interface is mounted.
+ */
+function placeFrom(target: string, link: string): string {
+  const isWithSlash = /^[^?]*\/(?:\?|$)/.test(target);
+  return link
+    .split('/')
+    .slice(isWithSlash ? -1 : -2)
+    .join('/');
 }
 
 /** What was done, for a client that asks. */

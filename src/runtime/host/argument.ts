@@ -165,11 +165,14 @@ function assertHooks(
 
 const readers = ['threads', 'tasks', 'idle', 'statistics'] as const satisfies readonly (keyof Telemetry)[];
 
-/** @throws TypeError if a gateway says that it can do what no effect asks for */
+/** @throws TypeError if a gateway says that it can do what no effect asks for, or what it could not undo */
 function assertSupports(supports: unknown): void {
   const isKnown = (each: unknown): boolean => abilities.some((ability) => ability === each);
-  if (supports === undefined || (Array.isArray(supports) && supports.every(isKnown))) return;
-  throw new TypeError(`gateway.supports must be a list with some of ${abilities.join(', ')}`);
+  if (supports === undefined) return;
+  if (!Array.isArray(supports) || !supports.every(isKnown))
+    throw new TypeError(`gateway.supports must be a list with some of ${abilities.join(', ')}`);
+  if (supports.includes('create') !== supports.includes('delete'))
+    throw new TypeError('gateway.supports must list create and delete together: each undoes the other');
 }
 
 /** A member that is no function may be the host's own. A function of another name is a misspelt reader. */

@@ -19,13 +19,16 @@ import { onlyInDocument, type DocumentDifference } from '../../resources/shared/
 export class DifferingDocumentError extends AdminError {
   readonly #differences: readonly DocumentDifference[];
 
-  /** @param differences - every difference; the message lists the first 20 */
-  constructor(differences: readonly DocumentDifference[]) {
+  /**
+   * @param differences - every difference; the message lists the first 20
+   * @param advice - how to bring what only the document has into use
+   */
+  constructor(differences: readonly DocumentDifference[], advice?: string) {
     const places = `${String(differences.length)} place${differences.length === 1 ? '' : 's'}`;
     const head = `The given document differs from the store in ${places}. The configuration in the store is in use.`;
     super(
       'document-differs',
-      [head, ...linesOf(differences)].join('\n  ') + `\n${remedy}${additionsIn(differences)}`,
+      [head, ...linesOf(differences)].join('\n  ') + `\n${remedy}${additionsIn(differences, advice)}`,
     );
     this.name = 'DifferingDocumentError';
     this.#differences = differences;
@@ -42,16 +45,14 @@ const remedy =
   'adopted). To keep the values in use, change the document.';
 
 /** What only the document has, and how to bring it into use. */
-function additionsIn(differences: readonly DocumentDifference[]): string {
+function additionsIn(differences: readonly DocumentDifference[], advice: string | undefined): string {
   const links = differences.flatMap(({ detail, obstacle, resource }) =>
     detail === onlyInDocument && obstacle === undefined ? [resource] : [],
   );
   if (links.length === 0) return '';
   const named = links.length > 3 ? [...links.slice(0, 3), `${String(links.length - 3)} more`] : links;
-  return (
-    `\nOnly in the document, and not in use: ${named.join(', ')}. To create what the store has never had at each start, give ` +
-    "openAdmin the option adopt: 'additions'."
-  );
+  const next = advice === undefined ? '' : ` ${advice}`;
+  return `\nOnly in the document, and not in use: ${named.join(', ')}.${next}`;
 }
 
 function linesOf(differences: readonly DocumentDifference[]): readonly string[] {

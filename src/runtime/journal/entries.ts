@@ -50,6 +50,16 @@ export interface Settlement {
   readonly revision: number;
 }
 
+/** What bounds entries, and which of them are not complete. */
+interface EntriesOptions {
+  /** The number of last entries that stay. */
+  readonly most?: number;
+  /** The largest length of all entries together, in characters of JSON; the last entry always stays. */
+  readonly mostCharacters?: number;
+  /** The ids of the commands that have not ended. */
+  readonly open?: Iterable<string>;
+}
+
 /** The number of last entries that stay, whatever they have changed. */
 const mostRecent = 1000;
 
@@ -75,16 +85,19 @@ export class Entries {
   readonly #ends = new Map<string, string>();
   /** The number of members of which an entry has the last change. */
   readonly #uses = new Map<string, number>();
+  /** The events of commands that have not ended: the gateway can still refuse the rest, and everything is taken back. */
+  readonly #open = new Map<string, readonly EntryEvent[]>();
 
-  /**
-   * @param entries - the entries to begin with, the oldest one first
-   * @param most - the number of last entries that stay
-   * @param characters - the largest length of all entries together, in characters of JSON; the last entry always stays
-   */
-  constructor(entries: readonly Entry[] = [], most = mostRecent, characters = mostCharacters) {
+  /** @param entries - the entries to begin with, the oldest one first */
+  constructor(entries: readonly Entry[] = [], options: EntriesOptions = {}) {
+    const { most = mostRecent, mostCharacters: characters = mostCharacters, open = [] } = options;
     this.#most = most;
     this.#mostCharacters = characters;
-    for (const entry of deepFreeze(entries)) this.#add(entry, entry.events);
+    const isOpen = new Set(open);
+    for (const entry of deepFreeze(entries)) {
+      this.#add(entry, entry.events);
+      if (!isOpen.has(entry.id)) this.end(entry.id);
+    }
   }
 
   /** Every entry, the oldest one first. */
@@ -99,8 +112,7 @@ export class Entries {
     const clean = (event: EntryEvent): EntryEvent => withoutPlain(event, isSecret);
     return new Entries(
       this.all.map((entry) => ({ ...entry, events: entry.events.map(clean) })),
-      this.#most,
-      this.#mostCharacters,
+      { most: this.#most, mostCharacters: this.#mostCharacters, open: this.#open.keys() },
     );
   }
 
@@ -132,9 +144,9 @@ export class Entries {
 
   /** Takes in what was settled. A long teardown is settled in parts, and has one entry. */
   take({ command: id, events: settled, kept, revision }: Settlement): void {
-    const [first, ...more] = settled.filter(isChange);
-    if (first === undefined) return;
-    const { at, actor, undoes } = more.at(-1) ?? first;
+    const newest = settled.findLast(isChange);
+    if (newest === undefined) return;
+    const { at, actor, undoes } = newest;
     const own = kept.filter(isChange);
     const before = this.find(id)?.events ?? [];
     const events = joined(before.concat(own));
@@ -142,16 +154,29 @@ export class Entries {
     this.#add(deepFreeze({ id, at, ...named, revision, events }), own);
   }
 
-  #add(entry: Entry, changes: readonly EntryEvent[]): void {
-    const { id } = entry;
-    this.#put(this.#kept.has(id) ? this.#kept : this.#recent, entry);
+  /**
+   * A command has ended, so what it has changed and not taken back is the last change.
+   *
+   * @returns what the command has changed
+   */
+  end(id: string): readonly EntryEvent[] {
+    const changes = netOf(this.#open.get(id) ?? []);
+    this.#open.delete(id);
     for (const event of changes)
       if (isDeletion(event)) this.#forget(event, id);
       else for (const member of membersOf(event)) this.#note(event, member, id);
+    if (!this.#uses.has(id)) this.#drop(this.#kept, id);
+    return changes;
+  }
+
+  #add(entry: Entry, changes: readonly EntryEvent[]): void {
+    const { id } = entry;
+    this.#open.set(id, (this.#open.get(id) ?? []).concat(changes));
+    this.#put(this.#kept.has(id) ? this.#kept : this.#recent, entry);
     const [oldest] = this.#recent.values();
     if (this.#recent.size > this.#most && oldest !== undefined) {
       this.#drop(this.#recent, oldest.id);
-      if (this.#uses.has(oldest.id)) this.#put(this.#kept, oldest);
+      if (this.#uses.has(oldest.id) || this.#open.has(oldest.id)) this.#put(this.#kept, oldest);
     }
     this.#shorten();
   }
@@ -329,6 +354,50 @@ function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
     else all[at] = { ...before, count: (before.count ?? 0) + more };
   }
   return all;
+}
+
+/**
+ * What the events of a command have changed together. A command that was taken back has changed nothing, and what it has
+ * created and deleted never was. Only what settles in several parts is taken back, because of a creation.
+ */
+function netOf(events: readonly EntryEvent[]): readonly EntryEvent[] {
+  if (!events.some(({ type }) => type.endsWith('.created'))) return events;
+  const net = new Map<string, readonly EntryEvent[]>();
+  for (const event of events) {
+    const owner = ownerKey(event);
+    const before = net.get(owner) ?? [];
+    const from = before.findLastIndex((each) => takesBack(event, each));
+    const isLeft = (each: EntryEvent, at: number): boolean =>
+      at < from || (isDeletion(event) ? !isWithin(each, event) : at > from);
+    net.set(owner, from < 0 ? [...before, event] : before.filter(isLeft));
+  }
+  return [...net.values()].flat();
+}
+
+/** Whether an event takes an earlier one of its command back. */
+function takesBack(event: EntryEvent, earlier: EntryEvent): boolean {
+  const { definition, operations } = event;
+  if (subjectKey(event) !== subjectKey(earlier)) return false;
+  const opposite = opposites.get(event.type.slice(kindOf(event).length + 1));
+  if (opposite === undefined) return areEqual(operations, earlier.inverse);
+  if (earlier.type !== `${kindOf(event)}.${opposite}`) return false;
+  return opposite !== 'deleted' || areEqual(definition, earlier.definition);
+}
+
+const opposites: ReadonlyMap<string, string> = new Map([
+  ['created', 'deleted'],
+  ['deleted', 'created'],
+  ['started', 'stopped'],
+  ['stopped', 'started'],
+]);
+
+function areEqual(one: unknown, other: unknown): boolean {
+  return one !== undefined && other !== undefined && sameJson(one as Json, other as Json);
+}
+
+/** Whether an event is about a deleted resource, or about what belonged to the resource. */
+function isWithin({ resource }: EntryEvent, { resource: deleted }: EntryEvent): boolean {
+  return `${linkKey(resource)}/`.startsWith(`${linkKey(deleted)}/`);
 }
 
 /** The kind of the resource of an event. @internal */

@@ -12,8 +12,8 @@ import { keepFields } from '../../core/field.ts';
 import { deepFreeze, isObject, type Json } from '../../json/value.ts';
 import type { StoredHistory } from '../../ports/port.ts';
 import { linkKey } from '../../core/link.ts';
-import type { Entry } from '../../resources/history.ts';
-import { namedResources, type AdminEvent } from '../../resources/index.ts';
+import type { EntryEvent } from '../../resources/history.ts';
+import { namedResources } from '../../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -90,21 +90,26 @@ export class History {
     if (record.type === 'intent') return this.unsettled.begin(record);
     this.#revision = record.revision;
     if (record.type === 'mark') return;
-    if (record.type === 'abandonment') return this.unsettled.abandon(record.command, this.#snapshot);
+    if (record.type === 'abandonment') {
+      this.#end(record.command);
+      return this.unsettled.abandon(record.command, this.#snapshot);
+    }
     const { next, kept } = foldRecord(this.#snapshot, record.events);
     this.#snapshot = next;
-    const earlier = this.entries.find(record.command)?.events ?? [];
-    for (const event of record.events) this.#noteMembership(event, earlier);
     this.entries.take({ ...record, kept, revision: record.revision + 1 });
+    if (record.last) this.#end(record.command);
     this.unsettled.settle(record);
   }
 
-  /** @param earlier - what the command has done before: to take its own creation back is no deletion */
-  #noteMembership({ type, resource }: AdminEvent, earlier: Entry['events']): void {
+  #end(command: string): void {
+    for (const event of this.entries.end(command)) this.#noteMembership(event);
+  }
+
+  #noteMembership({ type, resource }: EntryEvent): void {
     const key = linkKey(resource);
-    if (type.endsWith('.created')) this.deleted.delete(key);
-    if (!type.endsWith('.deleted')) return;
-    if (earlier.some((each) => each.type.endsWith('.created') && linkKey(each.resource) === key)) return;
+    if (!/\.(?:created|deleted)$/.test(type)) return;
+    this.deleted.delete(key);
+    if (type.endsWith('.created')) return;
     this.deleted.add(key);
     const [oldest] = this.deleted;
     if (this.deleted.size > mostDeleted && oldest !== undefined) this.deleted.delete(oldest);
@@ -140,7 +145,7 @@ export function restore(
   const { document, revision, open, abandoned = [], entries, deleted = [] } = parseState(state);
   const history = new History(configured(given, document, revision), {
     unsettled: deepFreeze({ open, abandoned }),
-    entries: new Entries(entries),
+    entries: new Entries(entries, { open: open.map(({ intent }) => intent.command) }),
     deleted,
   });
   for (const record of records) takeRecord(history, parseRecord(record));

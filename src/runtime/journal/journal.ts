@@ -66,7 +66,11 @@ export const noJournal: Journal = Object.freeze({
 export function journalInMemory(entries: Entries): Journal {
   return {
     ...noJournal,
-    keep: async <T>({ record, then }: Keeping<T>) => Promise.resolve(then(foldInto(entries, record))),
+    async keep<T>({ record, then }: Keeping<T>) {
+      const kept = then(foldInto(entries, record));
+      if (record.type === 'settlement' && record.last) entries.end(record.command);
+      return Promise.resolve(kept);
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Listeners in a simulated fleet: each node has two of its own, which its document gives. Clients create and delete others, and
- * one of the two.
+ * ask in vain for the deletion of one of the two.
  */
 import {
   createListener,
@@ -39,11 +39,16 @@ export function sharedListeners(listeners: readonly Listener[] = []): readonly L
 export function strayListeners({ services }: Snapshot, node: string): readonly string[] {
   return ['Sales', 'Reports'].flatMap((name) => {
     const { listeners = [] } = services.find(name) ?? {};
-    const is = listeners.filter((each) => each.name === own).map(({ address }) => address);
-    return is.join() === `${node}${ending}`
+    const is = listeners.filter((each) => [own, spare].includes(each.name)).map(({ address }) => address);
+    return is.length === 2 && is.every((address) => address === `${node}${ending}`)
       ? []
-      : [`${node} has the listener ${is.join() || 'nowhere'} of ${name}`];
+      : [`${node} has the listeners ${is.join() || 'nowhere'} of ${name}`];
   });
+}
+
+/** Whether a command deletes a listener that the documents of the nodes have. */
+export function deletesOwn({ kind }: FleetCommand): boolean {
+  return kind.startsWith(`delete listener ${spare} of `);
 }
 
 /** @param number - differs from command to command */

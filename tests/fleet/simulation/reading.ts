@@ -72,8 +72,11 @@ export class Readings {
   /** A client reads what an answer shows, and then reads at the node. */
   lookAtAnswer(node: Node, { request }: FleetCommand, { snapshot, reply }: Answer): void {
     if (snapshot !== undefined) this.#lookAtSnapshot(node, snapshot);
-    if (request !== undefined && reply !== undefined)
-      this.#lookAtReply(node.name, reply.place ?? request.target, { ...reply, body: asRead(reply.body) });
+    if (request !== undefined && reply !== undefined) {
+      const { place } = reply;
+      const target = place && new URL(place, `http://gateway${request.target}`).pathname;
+      this.#lookAtReply(node.name, target ?? request.target, { ...reply, body: asRead(reply.body) });
+    }
     this.look(node);
   }
 

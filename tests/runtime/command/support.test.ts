@@ -6,6 +6,7 @@ import {
   createResource,
   createSnapshot,
   deleteResource,
+  drain,
   openAdmin,
   patchServer,
   sequence,
@@ -69,25 +70,36 @@ describe('a host that does not say what it supports', () => {
     await admin.close();
   });
 
-  it('is asked for what it supports alone, and not for the undo of it', async () => {
-    const { admin, asked } = await running(['create']);
+  it('is asked for what it supports alone', async () => {
+    const { admin, asked } = await running(['create', 'delete']);
     expect((await admin.execute(create)).outcome).toBe('accepted');
-    expect(await admin.execute(remove)).toMatchObject({
-      problem: {
-        code: 'not-supported',
-        detail:
-          'This gateway cannot delete /servers/spare while it runs. Change the document of the gateway, and start the gateway again.',
-      },
-    });
-    const listed = await admin.handle({ method: 'GET', target: '/history', headers: {} });
-    const body = listed.matched ? (listed.response.body as string) : '[]';
-    const [entry] = JSON.parse(body) as readonly { readonly id: string }[];
-    const target = `/history/${entry?.id ?? ''}/undo`;
-    const undone = await admin.handle({ method: 'PUT', target, headers: {} });
-    expect(undone).toMatchObject({ response: { status: 409 } });
+    const drained = await admin.execute((from, context) => drain(from, 'services', 'Sales', {}, context));
+    expect(drained).toMatchObject({ problem: { code: 'not-supported' } });
     expect(asked).toEqual(['server.create']);
     await admin.close();
   });
+
+  it('is told what to do instead', async () => {
+    const { admin } = await running();
+    expect(await admin.execute(remove)).toMatchObject({
+      problem: {
+        detail:
+          'This gateway cannot delete /servers/spare while it runs. Change the document of the gateway, and start the ' +
+          'gateway again. A gateway with a store takes the document over only with the option adopt of openAdmin.',
+      },
+    });
+    await admin.close();
+  });
+
+  // The undo of a creation is a deletion, also where the gateway refuses what comes after.
+  it.each([[['create']], [['delete', 'drain']]] as const)(
+    'is an error of the host if it could not undo what it does: %j',
+    async (supports) => {
+      await expect(running(supports)).rejects.toThrow(
+        'gateway.supports must list create and delete together: each undoes the other',
+      );
+    },
+  );
 
   it('is an error of the host if it says what nothing asks for', async () => {
     const gateway = { ...createScriptedGateway({ snapshot }), supports: ['creation'] };

@@ -38,6 +38,7 @@ class Series {
     const { next, kept } = foldRecord(this.snapshot, events);
     this.snapshot = next;
     this.entries.take({ command: id, events, kept, revision: 1 });
+    this.entries.end(id);
     this.ids.push(id);
     for (const event of kept) this.#note(event, id);
     return events;
@@ -63,12 +64,12 @@ describe('the entries', () => {
   // Promise: history-reason
   it('are the last ones, and those with the last change of a member that exists, over any number of restarts', () => {
     const random = createRandom(1);
-    const series = new Series(createSnapshot(document), new Entries([], 20));
+    const series = new Series(createSnapshot(document), new Entries([], { most: 20 }));
     for (let count = 1; count <= 10_000; count += 1) {
       series.settle(String(count), anyCommand(random, count).step);
       // Read back out of a state, as a start does.
       if (random.chance(0.05))
-        series.entries = new Entries(JSON.parse(JSON.stringify(series.entries.all)) as never, 20);
+        series.entries = new Entries(JSON.parse(JSON.stringify(series.entries.all)) as never, { most: 20 });
       const { entries } = series;
       if (count % 100 > 0) continue;
       const ids = entries.all.map(({ id }) => id);
@@ -82,7 +83,7 @@ describe('the entries', () => {
   // Promise: history-length
   it('are the last ones that a store can keep, over any number of restarts', () => {
     const most = 20_000;
-    const series = new Series(sampleSnapshot(), new Entries([], 1000, most));
+    const series = new Series(sampleSnapshot(), new Entries([], { mostCharacters: most }));
     const length = (): number => JSON.stringify(series.entries.all).length;
     const options =
       (number: number, size: number): Transition =>
@@ -95,7 +96,9 @@ describe('the entries', () => {
     for (let count = 1; count <= 200; count += 1) {
       series.settle(String(count), options(1, count));
       if (count % 10 === 0)
-        series.entries = new Entries(JSON.parse(JSON.stringify(series.entries.all)) as never, 1000, most);
+        series.entries = new Entries(JSON.parse(JSON.stringify(series.entries.all)) as never, {
+          mostCharacters: most,
+        });
       longest = Math.max(longest, length());
       const { all } = series.entries;
       expect(all.map(({ id }) => id)).toEqual(series.ids.slice(-all.length));

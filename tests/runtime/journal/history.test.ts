@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore, stopMonitor, stopService, type Json, type Transition } from 'gateway-admin-core';
+import {
+  adoptDocument,
+  createMemoryStore,
+  createSnapshot,
+  stopMonitor,
+  stopService,
+  type Json,
+  type Transition,
+} from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { restore } from '../../../src/runtime/journal/history.ts';
 import { openRunning, sampleGateway } from '../../support/running-admin.ts';
 
 type Members = Readonly<Record<string, Json>>;
@@ -149,6 +158,19 @@ describe('a store with content that this version cannot read', () => {
   ])('is refused with a message that names the fault: %s', async (_what, history, said) => {
     expect(await opening(history as { readonly state?: Json })).toContain(said);
   });
+});
+
+it('the last 10,000 deleted resources are remembered', () => {
+  const names = Array.from({ length: 10_001 }, (_, at) => `db-${String(at)}`);
+  const servers = names.map((name) => ({ name, address: '::', port: 5432, protocol: 'pg' }));
+  const given = createSnapshot({ servers });
+  const history = restore({ records: [] }, given);
+  const decision = adoptDocument(given, createSnapshot({}), { now: 0 }, { prune: true });
+  if (decision.outcome !== 'accepted') throw new Error('Nothing was deleted');
+  const { events } = decision;
+  history.take({ type: 'settlement', command: '1', revision: 1, events, last: true });
+  const { deleted } = history.toState() as { readonly deleted: readonly string[] };
+  expect(deleted).toEqual(names.slice(1).map((name) => `/servers/${name}`));
 });
 
 it('a new life inspects the command that the journal left open', async () => {

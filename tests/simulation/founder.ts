@@ -245,7 +245,8 @@ export class Founder {
   ): Founding {
     const random = this.#random;
     const key = nameKey(name);
-    const detach = random.chance(0.5);
+    // Nothing lists a service or monitor.
+    const detach = random.chance(0.5) && (collection === 'servers' || collection === 'filters');
     const gone = fieldsOfEach([name]).map((field) => [field, undefined]);
     const detached =
       collection === 'servers' && detach

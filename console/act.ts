@@ -245,7 +245,9 @@ export function actOn(id: EndpointId, verb: string, name: string, subject = name
   return { id, title: `${verb} ${subject}`, subject, given: [name] };
 }
 
-/** The act that changes the settings of a resource. Its plan shows what others have changed since the form was filled. */
+/**
+ * The act that changes the settings of a resource. Its plan shows what others have changed since the form was filled.
+ */
 export function patching({ collection, link, name }: Subject, patch: readonly object[]): Act {
   return {
     id: `${collection}.patch` as EndpointId,

@@ -25,9 +25,9 @@ export interface LogIn {
 /**
  * Opens a client.
  *
- * A browser opens a dialog of its own, and the request waits for it, when a request with the credentials of the browser gets a
- * Basic challenge. The first request has none, and no request has any if the interface may answer with such a challenge. The
- * interface itself has no challenge, because everybody may read whether it is ready.
+ * A browser opens a dialog of its own, and the request waits for it, when a request with the credentials of the browser
+ * gets a Basic challenge. The first request has none, and no request has any if the interface may answer with such a
+ * challenge. The interface itself has no challenge, because everybody may read whether it is ready.
  */
 export async function connect(address: string, logIn?: LogIn): Promise<Client> {
   const credentials = await credentialsFor(address);
@@ -45,8 +45,8 @@ async function credentialsFor(address: string): Promise<RequestCredentials> {
   const response = await fetch(address.replace(/\/?$/, '/gateway'), options);
   void response.body?.cancel();
   const hasDialog = /\b(?:basic|digest)\b/i.test(response.headers.get('www-authenticate') ?? '');
-  // An interface that is open until the first user will want a log-in later. Only to a secure context, it tells a page without
-  // such a challenge.
+  // An interface that is open until the first user will want a log-in later. Only to a secure context, it tells a page
+  // without such a challenge.
   return hasDialog || (response.ok && !isSecureContext) ? 'omit' : 'same-origin';
 }
 

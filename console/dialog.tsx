@@ -1,6 +1,6 @@
 /**
- * The dialog of an act: shows the plan, does exactly that, and says what was done. What happens meanwhile neither changes nor
- * closes it: the mark of the plan finds out whether the plan still holds.
+ * The dialog of an act: shows the plan, does exactly that, and says what was done. What happens meanwhile neither
+ * changes nor closes it: the mark of the plan finds out whether the plan still holds.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Client, CommandOutcome } from 'gateway-admin-core/client';

@@ -44,8 +44,8 @@ function isParameter(value: unknown): value is { readonly value: unknown } {
 }
 
 /**
- * The patch that makes a resource as the texts say: an operation for each changed field. An emptied field is removed. A value
- * that its field cannot have is sent as it is, so that the interface says what is wrong.
+ * The patch that makes a resource as the texts say: an operation for each changed field. An emptied field is removed. A
+ * value that its field cannot have is sent as it is, so that the interface says what is wrong.
  */
 export function patchOf(fields: readonly Field[], resource: Values, typed: Typed): readonly Operation[] {
   const before = textsOf(fields, resource);
@@ -104,8 +104,8 @@ function wordsOf(text: string): readonly string[] {
 }
 
 /**
- * The values of lines such as `weight = 2`; the text itself if a line has no value. A line that nobody has changed stands for
- * what it stood for.
+ * The values of lines such as `weight = 2`; the text itself if a line has no value. A line that nobody has changed
+ * stands for what it stood for.
  */
 function mapOf(text: string, before: Values, values: Field['values']): Values | string {
   const left = Object.entries(before);

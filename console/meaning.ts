@@ -1,6 +1,6 @@
 /**
- * Meanings: the fields of each kind of resource, and what each act does. The page loads them when a person opens the first
- * resource or dialog.
+ * Meanings: the fields of each kind of resource, and what each act does. The page loads them when a person opens the
+ * first resource or dialog.
  */
 import { useEffect, useState } from 'preact/hooks';
 

@@ -1,6 +1,6 @@
 /**
- * The place: what the page shows, as the fragment of its address. A link leads another person to the same place, and the back
- * button leads back.
+ * The place: what the page shows, as the fragment of its address. A link leads another person to the same place, and
+ * the back button leads back.
  */
 import type { SessionSearch } from 'gateway-admin-core/client';
 

@@ -1,6 +1,7 @@
 /**
- * The reader: reads the lists, the sessions that are looked at and the gateway itself when they are due, one after the other, so
- * that no second request is sent before the first is answered. While nobody looks at the page, nothing is read.
+ * The reader: reads the lists, the sessions that are looked at and the gateway itself when they are due, one after the
+ * other, so that no second request is sent before the first is answered. While nobody looks at the page, nothing is
+ * read.
  */
 import type { Answer, Client, Elements } from 'gateway-admin-core/client';
 import type { Problem } from 'gateway-admin-core';

@@ -1,5 +1,6 @@
 /**
- * The settings of a resource as a form, which becomes a patch. What a person has typed stays, whatever happens meanwhile.
+ * The settings of a resource as a form, which becomes a patch. What a person has typed stays, whatever happens
+ * meanwhile.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Operation, Problem } from 'gateway-admin-core';

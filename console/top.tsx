@@ -1,5 +1,6 @@
 /**
- * The top line: which gateway, how it is, what is wrong, what is in flight, who looks, and whether all this is true now.
+ * The top line: which gateway, how it is, what is wrong, what is in flight, who looks, and whether all this is true
+ * now.
  */
 import type { Act } from './act.ts';
 import { rowsOf, type Model } from './model.ts';

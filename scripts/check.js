@@ -1,6 +1,6 @@
 /**
- * Everything that has to hold before a change is done: the build and the checks in two lines side by side, then the tests.
- * A failed check does not stop the others, so that one run tells everything. The last line is that of the tests.
+ * Everything that has to hold before a change is done: the build and the checks in two lines side by side, then the
+ * tests. A failed check does not stop the others, so that one run tells everything. The last line is that of the tests.
  */
 import { spawn } from 'node:child_process';
 

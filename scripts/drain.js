@@ -1,7 +1,7 @@
 /**
  * The drain test: 200 drains of services and servers in a fleet of three example gateways, under 200 clients, with real
- * PostgreSQL servers. No client gets an error before a deadline, and no node says "drained" too early. The judge has the
- * laws. The script needs the build: `npm run test:drain`.
+ * PostgreSQL servers. No client gets an error before a deadline, and no node says "drained" too early. The judge has
+ * the laws. The script needs the build: `npm run test:drain`.
  *
  * Arguments: the number of drains, and the seed. Left out, the seed is another one each time.
  */

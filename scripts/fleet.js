@@ -1,8 +1,8 @@
 /**
- * The long fleet test: 50 rounds in which a node and the database are killed, or as many as the first argument says, as many of
- * each of the two worst cases, and as many in which a standby takes over. The nodes reach their store directly,
- * without hints, or through a pool, in turn. Clients read at every node all the time. The second argument is the number of the
- * first round: left out, the rounds are others each time.
+ * The long fleet test: 50 rounds in which a node and the database are killed, or as many as the first argument says, as
+ * many of each of the two worst cases, and as many in which a standby takes over. The nodes reach their store directly,
+ * without hints, or through a pool, in turn. Clients read at every node all the time. The second argument is the number
+ * of the first round: left out, the rounds are others each time.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -1,6 +1,6 @@
 /**
- * The long fuzz run: 200,000 bodies and 200,000 requests, or as many as the first argument says. With `--expose-gc` the test
- * also looks at the heap.
+ * The long fuzz run: 200,000 bodies and 200,000 requests, or as many as the first argument says. With `--expose-gc` the
+ * test also looks at the heap.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -1,6 +1,6 @@
 /**
- * Measures the sources: `npm run house`. Prints the lines of code, the public names, the files that name a kind, the type
- * circles, the longest functions, and what one PATCH and one GET run. No figure has a limit here.
+ * Measures the sources: `npm run house`. Prints the lines of code, the public names, the files that name a kind, the
+ * type circles, the longest functions, and what one PATCH and one GET run. No figure has a limit here.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';

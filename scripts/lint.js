@@ -1,7 +1,7 @@
 /**
- * Checks the types of the whole project and of the console, then lints both. The rules that need types use the programs of the
- * type check, and find most types computed already. Results of the rules are cached by content; types are checked anew each
- * time.
+ * Checks the types of the whole project and of the console, then lints both. The rules that need types use the programs
+ * of the type check, and find most types computed already. Results of the rules are cached by content; types are
+ * checked anew each time.
  */
 import { ESLint } from 'eslint';
 import ts from 'typescript';

@@ -1,6 +1,6 @@
 /**
- * A checker for Stryker that lets a random sample of the mutants through. Stryker can test only the mutants of a range of
- * lines, and a range that contains a block contains all mutants of the block. A checker sees every mutant by itself.
+ * A checker for Stryker that lets a random sample of the mutants through. Stryker can test only the mutants of a range
+ * of lines, and a range that contains a block contains all mutants of the block. A checker sees every mutant by itself.
  *
  * Stryker hands all mutants to `group` at once, and one process does so as long as the concurrency is 2 at most.
  */

@@ -1,7 +1,7 @@
 /**
- * Mutation testing with Stryker: changes one place of the sources at a time and runs the tests about the folder. A mutant
- * survives if no test fails. A folder has thousands of mutants, and each costs seconds, so that a run tests a random
- * sample. The seed is printed: the same seed and the same sources give the same sample.
+ * Mutation testing with Stryker: changes one place of the sources at a time and runs the tests about the folder. A
+ * mutant survives if no test fails. A folder has thousands of mutants, and each costs seconds, so that a run tests a
+ * random sample. The seed is printed: the same seed and the same sources give the same sample.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -6,8 +6,8 @@
  *     node scripts/promises.js --check    prints faults only
  *
  * The page has one entry for each promise: "- `id`: a sentence". A test that checks the promise has the comment
- * "// Promise: id" directly above its `it`. Each call fails if a promise has no test or is there twice, if a comment names
- * no promise, or if a comment stands above no test.
+ * "// Promise: id" directly above its `it`. Each call fails if a promise has no test or is there twice, if a comment
+ * names no promise, or if a comment stands above no test.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 
@@ -58,8 +58,9 @@ function print({ id, sentence }) {
 }
 
 /**
- * The comments about promises in a test file, each with the name of the test below it. The name starts with the names of
- * the groups around the test, as Jest prints them. `%s`, `$name` and `${name}` stay as they are. No name: no test below.
+ * The comments about promises in a test file, each with the name of the test below it. The name starts with the names
+ * of the groups around the test, as Jest prints them. `%s`, `$name` and `${name}` stay as they are. No name: no test
+ * below.
  */
 function testsIn(path, text) {
   const found = [...text.matchAll(/^ *\/\/ Promise: (.*)$/gm)].map(({ 0: { length }, 1: id, index }) => ({

@@ -1,5 +1,6 @@
 /**
- * Runs the tests with a real proxy in front of the interface: `npm run test:proxies`. The proxy is the nginx of the system.
+ * Runs the tests with a real proxy in front of the interface: `npm run test:proxies`. The proxy is the nginx of the
+ * system.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -1,6 +1,6 @@
 /**
- * Uses the built package in the runtime that runs this file: `npm run test:runtimes`. Prints the version of the runtime, and
- * for each check `yes`, `-` if the runtime has no such thing, or the error.
+ * Uses the built package in the runtime that runs this file: `npm run test:runtimes`. Prints the version of the
+ * runtime, and for each check `yes`, `-` if the runtime has no such thing, or the error.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

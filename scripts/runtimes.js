@@ -1,6 +1,6 @@
 /**
- * Uses the built package in each runtime, and in vitest: `npm run test:runtimes`. Bun, Deno and vitest come from npm and
- * stay in npm's cache.
+ * Uses the built package in each runtime, and in vitest: `npm run test:runtimes`. Bun, Deno and vitest come from npm
+ * and stay in npm's cache.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

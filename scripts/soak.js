@@ -1,6 +1,6 @@
 /**
- * Soak: a million commands through one interface, while clients open and close sessions and a reader follows the events.
- * The heap must not grow. The script needs the build: `npm run test:soak`.
+ * Soak: a million commands through one interface, while clients open and close sessions and a reader follows the
+ * events. The heap must not grow. The script needs the build: `npm run test:soak`.
  *
  * Arguments: the number of commands with a memory store, and the number without a store.
  */
@@ -11,7 +11,9 @@ import { createAdmin, createMemoryStore, createSnapshot, openAdmin } from 'gatew
 const [withStore = 1_000_000, withoutStore = 400_000] = process.argv.slice(2).map(Number);
 const sampleEvery = 100_000;
 const warmUp = 200_000;
-/** The allowed growth of the heap after the warm-up, in MB: of the line through the samples, and from lowest to highest. */
+/**
+ * The allowed growth of the heap after the warm-up, in MB: of the line through the samples, and from lowest to highest.
+ */
 const allowed = { trend: 2, spread: 5 };
 const clients = 16;
 const mostSessions = 500;

@@ -1,6 +1,6 @@
 /**
- * Brings the build of the library and of the example gateway up to date, and becomes the gateway: a single process, so that a
- * signal to it ends the gateway.
+ * Brings the build of the library and of the example gateway up to date, and becomes the gateway: a single process, so
+ * that a signal to it ends the gateway.
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * The long walk over the page of the console: 10,000 acts, or as many as the first argument says. The second argument is the seed.
- * Without a seed, each run walks elsewhere.
+ * The long walk over the page of the console: 10,000 acts, or as many as the first argument says. The second argument
+ * is the seed. Without a seed, each run walks elsewhere.
  */
 import { spawnSync } from 'node:child_process';
 

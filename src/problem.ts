@@ -159,8 +159,8 @@ export interface Problem<Code extends ProblemCode | HostProblemCode = ProblemCod
   /** The single faults, at most 20 of them. Left out when the problem has no single places. */
   readonly errors?: readonly Fault[];
   /**
-   * Id of the command in flight, for `command-in-progress`, `command-not-abandonable` and `outcome-unknown`; of the later
-   * command that is in the way, for `undo-refused`.
+   * Id of the command in flight, for `command-in-progress`, `command-not-abandonable` and `outcome-unknown`; of the
+   * later command that is in the way, for `undo-refused`.
    */
   readonly command?: string;
   /** The plan of the command as it is now, for `precondition-failed` of a mark; see {@link Plan}. */
@@ -234,8 +234,8 @@ function headOf<Code extends ProblemCode | HostProblemCode>(
  * Creates a problem with a code of the host, for a veto or for a transition of the host.
  *
  * @param code - `host-`, and then words of lower-case letters and digits with `-` between them; at most 64 characters
- * @param details - `status`: 409 if the state forbids the command, 422 if its content is wrong. `title`: a short text for
- *   the kind of problem. `detail`: a sentence for a person, cut after 2,048 characters
+ * @param details - `status`: 409 if the state forbids the command, 422 if its content is wrong. `title`: a short text
+ *   for the kind of problem. `detail`: a sentence for a person, cut after 2,048 characters
  * @returns a frozen problem
  * @throws TypeError if the code, the title or the detail is not such a text
  * @throws RangeError if the status is neither 409 nor 422

@@ -1,4 +1,7 @@
-/** The beginning of a client: its packets before there is a session. A client that sends none, such as a check, has none. */
+/**
+ * The beginning of a client: its packets before there is a session. A client that sends none, such as a check, has
+ * none.
+ */
 import type { Socket } from 'node:net';
 
 import { cancelRequest, encryptionRequests, isStart, userIn } from './protocol.ts';

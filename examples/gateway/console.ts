@@ -90,8 +90,8 @@ function hints(services: readonly Service[], admin: string, user: string | undef
 }
 
 /**
- * Prints a line for each event, until the interface closes; for sessions at most one line a second. In a fleet, each line
- * begins with the name of the node.
+ * Prints a line for each event, until the interface closes; for sessions at most one line a second. In a fleet, each
+ * line begins with the name of the node.
  */
 export async function showEvents(admin: Admin, node?: string): Promise<void> {
   const prefix = node === undefined ? '' : `${node} `;

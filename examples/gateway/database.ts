@@ -23,8 +23,8 @@ export function placesFor(names: readonly string[]): Promise<readonly Database[]
 /**
  * Starts the databases within seconds. They end when this process does, however that comes about.
  *
- * @param wanted - the servers, each on its port or, if another program has the port by now, on one that is free; the server
- *   `store` keeps what it has confirmed, also if the machine fails
+ * @param wanted - the servers, each on its port or, if another program has the port by now, on one that is free; the
+ *   server `store` keeps what it has confirmed, also if the machine fails
  * @param signal - gives up the start
  * @param closers - gets the function that stops the databases; it resolves when their data are removed
  */

@@ -13,7 +13,9 @@ import { matchParameter, statementLog } from './statement-log.ts';
 const router = 'readconnroute';
 const monitorModule = 'tcpmon';
 
-/** Two services on two databases, one with a filter. The databases are independent: a table in one is not in the other. */
+/**
+ * Two services on two databases, one with a filter. The databases are independent: a table in one is not in the other.
+ */
 export function defaultDocument(databases: readonly Database[]): GatewayDocument {
   const place = { protocol, address: '127.0.0.1' };
   const servers = databases.map((database, index) => ({

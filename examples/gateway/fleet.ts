@@ -1,7 +1,7 @@
 /**
- * The example as a fleet: several gateways that share one configuration, each in a process of its own, in front of the same
- * two databases. A third PostgreSQL server keeps the configuration. This process starts the gateways, and starts a gateway
- * again that has ended.
+ * The example as a fleet: several gateways that share one configuration, each in a process of its own, in front of the
+ * same two databases. A third PostgreSQL server keeps the configuration. This process starts the gateways, and starts a
+ * gateway again that has ended.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -48,7 +48,9 @@ export class Gateway implements GatewayPort {
     return this.#admin;
   }
 
-  /** Opens the services and monitors that the snapshot shows as started. Reports a service that cannot open as failed. */
+  /**
+   * Opens the services and monitors that the snapshot shows as started. Reports a service that cannot open as failed.
+   */
   async open(admin: Admin): Promise<void> {
     this.#admin = admin;
     // The sessions of an earlier process have ended with it.

@@ -1,4 +1,6 @@
-/** The requests to the port of the administration interface: those of the interface, of its console, and of Prometheus. */
+/**
+ * The requests to the port of the administration interface: those of the interface, of its console, and of Prometheus.
+ */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 import { metricsOf, type Admin } from 'gateway-admin-core';
@@ -6,8 +8,8 @@ import { createConsole } from 'gateway-admin-core/console';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
 /**
- * Answers `GET` and `HEAD` of `/metrics` with the figures of the gateway, `/console` with the page, and leaves all else to
- * the interface.
+ * Answers `GET` and `HEAD` of `/metrics` with the figures of the gateway, `/console` with the page, and leaves all else
+ * to the interface.
  */
 export function createListener(admin: Admin): RequestListener {
   const handle = createNodeHandler(admin, { onError: console.error });

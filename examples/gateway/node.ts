@@ -1,6 +1,6 @@
 /**
- * One gateway of the fleet: a process of its own, which `fleet.ts` starts. The process ends when the process that has started
- * it is gone.
+ * One gateway of the fleet: a process of its own, which `fleet.ts` starts. The process ends when the process that has
+ * started it is gone.
  */
 import { once } from 'node:events';
 

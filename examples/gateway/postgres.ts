@@ -1,7 +1,7 @@
 /**
- * The keeper of the databases: a process of its own that runs PostgreSQL servers on temporary data, one for each argument,
- * such as `db-1:5432`. The keeper stops the servers and removes the data when the gateway is gone, also if the gateway was
- * killed.
+ * The keeper of the databases: a process of its own that runs PostgreSQL servers on temporary data, one for each
+ * argument, such as `db-1:5432`. The keeper stops the servers and removes the data when the gateway is gone, also if
+ * the gateway was killed.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

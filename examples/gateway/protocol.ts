@@ -29,8 +29,8 @@ export function userIn(packet: Buffer): string {
 }
 
 /**
- * The packet that starts a session, for another user if there is one. Without a database, the packet means the database with
- * the name of its user. This database stays.
+ * The packet that starts a session, for another user if there is one. Without a database, the packet means the database
+ * with the name of its user. This database stays.
  */
 export function withUser(packet: Buffer, user = ''): Buffer {
   // As bytes: PostgreSQL knows the encoding of the values only later.
@@ -49,8 +49,8 @@ export function withUser(packet: Buffer, user = ''): Buffer {
 }
 
 /**
- * The length of the first message of a server: `undefined` if the head has not come yet; 0 if the beginning is over, because the
- * server is ready for a query, refuses the client, or sends no message that this gateway knows.
+ * The length of the first message of a server: `undefined` if the head has not come yet; 0 if the beginning is over,
+ * because the server is ready for a query, refuses the client, or sends no message that this gateway knows.
  */
 export function beginningLength(bytes: Buffer): number | undefined {
   if (bytes.length < headBytes) return undefined;
@@ -60,8 +60,8 @@ export function beginningLength(bytes: Buffer): number | undefined {
 }
 
 /**
- * The key with which a client may cancel a query, in the first messages of a server: what follows the code in the packet
- * that asks for it. `undefined` if the key has not come yet, `none` if no key comes.
+ * The key with which a client may cancel a query, in the first messages of a server: what follows the code in the
+ * packet that asks for it. `undefined` if the key has not come yet, `none` if no key comes.
  */
 export function keyIn(messages: Buffer): Buffer | 'none' | undefined {
   for (let at = 0; ;) {

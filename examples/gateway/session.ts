@@ -2,8 +2,9 @@
  * A session: one client, its one connection to a server, and the reports to the administration interface.
  *
  * The transaction and the settings of a client belong to one connection, so the client cannot move to another
- * connection. If the connection ends, the gateway tells the client why, and disconnects it. Exception: if the administrator
- * closes the connection while the client waits for no answer, the session continues until the next message of the client.
+ * connection. If the connection ends, the gateway tells the client why, and disconnects it. Exception: if the
+ * administrator closes the connection while the client waits for no answer, the session continues until the next
+ * message of the client.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

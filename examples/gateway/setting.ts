@@ -7,8 +7,9 @@ import { serversAt } from './router.ts';
 import { matchParameter } from './statement-log.ts';
 
 /**
- * The settings that this gateway has, by the effect that changes them. There is no `password`: a client gives its password to
- * the server, and the gateway only carries it. So a server must trust the gateway if the service has a `user`.
+ * The settings that this gateway has, by the effect that changes them. There is no `password`: a client gives its
+ * password to the server, and the gateway only carries it. So a server must trust the gateway if the service has a
+ * `user`.
  */
 const supported: Partial<Record<Effect['type'], readonly string[]>> = {
   'service.update': [
@@ -26,7 +27,9 @@ const supported: Partial<Record<Effect['type'], readonly string[]>> = {
   'filter.update': ['parameters'],
 };
 
-/** Refuses settings and new resources that this gateway does not have, and a weight that no server of the service has. */
+/**
+ * Refuses settings and new resources that this gateway does not have, and a weight that no server of the service has.
+ */
 export const veto: Veto = ({ effects, next }) => {
   for (const effect of effects) {
     const reason = refusalOf(effect);

@@ -16,9 +16,9 @@ const query = 'Q'.charCodeAt(0);
 const parse = 'P'.charCodeAt(0);
 
 /**
- * Creates the function that takes the bytes of the client of a session and prints the statements that match, once for each
- * filter of the service. The filters are read at each use. The function takes all bytes of a client, because a filter that the
- * service gets later must know where a message begins.
+ * Creates the function that takes the bytes of the client of a session and prints the statements that match, once for
+ * each filter of the service. The filters are read at each use. The function takes all bytes of a client, because a
+ * filter that the service gets later must know where a message begins.
  */
 export function createStatementLog(admin: Admin, service: string, session: number): (chunk: Buffer) => void {
   const read = createStatementReader();
@@ -44,8 +44,9 @@ function filtersOf({ services, filters }: Snapshot, service: string): readonly F
 }
 
 /**
- * Creates the function that takes the bytes of a client and gives the statements in them. After the start packet, a client
- * sends messages only: a byte for the type, the length of the rest, and the rest. A chunk may end anywhere in a message.
+ * Creates the function that takes the bytes of a client and gives the statements in them. After the start packet, a
+ * client sends messages only: a byte for the type, the length of the rest, and the rest. A chunk may end anywhere in a
+ * message.
  */
 export function createStatementReader(): (chunk: Buffer) => readonly string[] {
   let held = Buffer.alloc(0);
@@ -70,7 +71,9 @@ export function createStatementReader(): (chunk: Buffer) => readonly string[] {
   };
 }
 
-/** The statement of a message: the first text in `Query`. In `Parse`, the name of the prepared statement comes before. */
+/**
+ * The statement of a message: the first text in `Query`. In `Parse`, the name of the prepared statement comes before.
+ */
 function statementIn(message: Buffer): string {
   const begin = message[0] === query ? headBytes : message.indexOf(0, headBytes) + 1;
   const end = message.indexOf(0, begin);

@@ -1,6 +1,6 @@
 /**
- * The clients of the drain test: each connects through a node to a service, works for a while, leaves by itself, and connects
- * again. A client that is refused tries another node or service.
+ * The clients of the drain test: each connects through a node to a service, works for a while, leaves by itself, and
+ * connects again. A client that is refused tries another node or service.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,6 +1,6 @@
 /**
- * The fleet of the drain test: the example gateway as `npm start -- --fleet 3` runs it, in front of real PostgreSQL servers.
- * The program starts a node again that was killed.
+ * The fleet of the drain test: the example gateway as `npm start -- --fleet 3` runs it, in front of real PostgreSQL
+ * servers. The program starts a node again that was killed.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

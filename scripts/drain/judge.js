@@ -1,12 +1,13 @@
 /**
- * The judge of the drain test. Clients, the operator and PostgreSQL tell the judge what they see, and the judge says which
- * law that breaks. Times are those of `Date.now()`. No law depends on speed: a session was open when the client sent the last
- * statement that was answered, and is closed when the client gets the error. What lies between can have been at any time.
+ * The judge of the drain test. Clients, the operator and PostgreSQL tell the judge what they see, and the judge says
+ * which law that breaks. Times are those of `Date.now()`. No law depends on speed: a session was open when the client
+ * sent the last statement that was answered, and is closed when the client gets the error. What lies between can have
+ * been at any time.
  *
  * Law 1: a drain ends no session before its deadline, and none at all without a deadline or with `then: resume`.
- * Law 2: at a deadline, a node closes only sessions of the drain. The plan counts all of them, except those that came later.
- * Law 3: when a node says "drained", nothing of the drain is open there, and nothing opens there before the drain ends.
- * Law 4: a minute after a deadline nothing is left to do, unless an alert says why.
+ * Law 2: at a deadline, a node closes only sessions of the drain. The plan counts all of them, except those that came
+ * later. Law 3: when a node says "drained", nothing of the drain is open there, and nothing opens there before the
+ * drain ends. Law 4: a minute after a deadline nothing is left to do, unless an alert says why.
  * Law 5: nothing is refused that does not drain, and after the last resume every client works again.
  */
 
@@ -160,7 +161,9 @@ export class Judge {
     return true;
   }
 
-  /** What PostgreSQL has at a node that has drained. Gives how many sessions are left from before, and are about to end. */
+  /**
+   * What PostgreSQL has at a node that has drained. Gives how many sessions are left from before, and are about to end.
+   */
   seen(drain, node, rows) {
     const claim = drain.claims.get(node);
     const [fresh] = rows.filter(({ begun }) => begun > claim && begun < drain.endFrom);

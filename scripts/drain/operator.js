@@ -1,6 +1,6 @@
 /**
- * The operator of the drain test: drains services and servers of a fleet, as a list says that is made from a seed. Two hands
- * work at once, one on services and one on servers.
+ * The operator of the drain test: drains services and servers of a fleet, as a list says that is made from a seed. Two
+ * hands work at once, one on services and one on servers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -13,8 +13,8 @@ import { assertArguments, createSink, mountAt, notFound, senderOf } from './moun
  */
 export interface FetchOptions {
   /**
-   * Path of the interface, such as `/admin`; must begin with a slash. Default: the root, where the path `/` itself belongs to
-   * the host if there is `next`. Give `/` if `/` belongs to the interface.
+   * Path of the interface, such as `/admin`; must begin with a slash. Default: the root, where the path `/` itself
+   * belongs to the host if there is `next`. Give `/` if `/` belongs to the interface.
    */
   readonly basePath?: string;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
@@ -25,7 +25,8 @@ export interface FetchOptions {
   readonly next?: (request: Request) => Response | Promise<Response>;
   /**
    * Gets errors inside the adapter and in `principalOf`, `peerOf` or `next`. Default: errors are ignored. Errors in
-   * `principalOf` and `peerOf` also go to `onError` of the interface. If the function fails, the console gets the error once.
+   * `principalOf` and `peerOf` also go to `onError` of the interface. If the function fails, the console gets the error
+   * once.
    */
   readonly onError?: (error: unknown) => void;
 }

@@ -11,8 +11,8 @@ interface Given {
 }
 
 /**
- * Finds the body that was read before. Parsed JSON is written as text again, so that the interface checks every body in the
- * same way.
+ * Finds the body that was read before. Parsed JSON is written as text again, so that the interface checks every body in
+ * the same way.
  *
  * @param limit - the interface refuses a longer body
  * @throws Error if the request has no body
@@ -49,7 +49,9 @@ function textOf(parsed: unknown, limit: number): string {
   }
 }
 
-/** JSON has no number that is not finite, and `stringify` would write `null`. The interface refuses both numbers alike. */
+/**
+ * JSON has no number that is not finite, and `stringify` would write `null`. The interface refuses both numbers alike.
+ */
 function withEveryNumber(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? Number.MAX_VALUE : value;
 }

@@ -32,13 +32,14 @@ export function assertArguments(
 /**
  * Creates the function that removes the base path from a request target.
  *
- * Without a base path, the path `/` belongs to the host if the host answers other requests itself: the host may have a home
- * page there. A base path of `/` says that the path belongs to the interface.
+ * Without a base path, the path `/` belongs to the host if the host answers other requests itself: the host may have a
+ * home page there. A base path of `/` says that the path belongs to the interface.
  *
- * @param options - the options of the adapter; `basePath` is the path of the interface, such as `/admin`, and the root if
- *   left out. Slashes at the end are ignored
- * @returns a function that takes the path and query of a request, and the function of the host that answers other requests,
- *   if there is one. The function returns the part after the base path, or `undefined` if the request is the host's
+ * @param options - the options of the adapter; `basePath` is the path of the interface, such as `/admin`, and the root
+ *   if left out. Slashes at the end are ignored
+ * @returns a function that takes the path and query of a request, and the function of the host that answers other
+ *   requests, if there is one. The function returns the part after the base path, or `undefined` if the request is the
+ *   host's
  * @throws TypeError when the base path is not a string
  * @throws RangeError when the base path does not begin with a slash
  * @internal

@@ -16,21 +16,22 @@ import { assertArguments, createSink, mountAt, notFound, senderOf, type Hooks } 
  */
 export interface NodeOptions {
   /**
-   * Path of the interface, such as `/admin`; must begin with a slash. Default: the root, where the path `/` itself belongs to
-   * the host if the listener gets a third argument. Give `/` if `/` belongs to the interface. If a framework removes the path
-   * under which the listener is mounted, give that path or `/`.
+   * Path of the interface, such as `/admin`; must begin with a slash. Default: the root, where the path `/` itself
+   * belongs to the host if the listener gets a third argument. Give `/` if `/` belongs to the interface. If a framework
+   * removes the path under which the listener is mounted, give that path or `/`.
    */
   readonly basePath?: string;
   /** Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. */
   readonly principalOf?: (request: IncomingMessage) => Principal | undefined | Promise<Principal | undefined>;
   /**
-   * Gives where a request comes from. Default: the remote address of the connection. Behind a proxy, take the address from
-   * the header in which the proxy writes it.
+   * Gives where a request comes from. Default: the remote address of the connection. Behind a proxy, take the address
+   * from the header in which the proxy writes it.
    */
   readonly peerOf?: (request: IncomingMessage) => string | undefined;
   /**
-   * Gets errors inside the adapter, and in `principalOf` or `peerOf`. Default: errors are ignored. Errors in `principalOf`
-   * and `peerOf` also go to `onError` of the interface. If the function fails, the console gets the error once.
+   * Gets errors inside the adapter, and in `principalOf` or `peerOf`. Default: errors are ignored. Errors in
+   * `principalOf` and `peerOf` also go to `onError` of the interface. If the function fails, the console gets the error
+   * once.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -112,9 +113,9 @@ export function createNodeHandler(
 }
 
 /**
- * Creates a function that begins a pipelined request when the request before it is answered, and never if the connection
- * closes before or with that answer (RFC 9112 §9.6). Otherwise a client that reads nothing could make the process render
- * thousands of lists, and a command could be done without an answer.
+ * Creates a function that begins a pipelined request when the request before it is answered, and never if the
+ * connection closes before or with that answer (RFC 9112 §9.6). Otherwise a client that reads nothing could make the
+ * process render thousands of lists, and a command could be done without an answer.
  */
 function createTurns(): (request: IncomingMessage, response: ServerResponse, begin: () => void) => void {
   const last = new WeakMap<object, ServerResponse>();
@@ -196,8 +197,8 @@ function streamOf(response: ServerResponse & { readonly stream?: ServerHttp2Stre
 }
 
 /**
- * The headers of a request. Node keeps only the first of several headers such as `Authorization`; the interface gets them
- * all, as from `fetch`. HTTP/2 has the host in a pseudo-header.
+ * The headers of a request. Node keeps only the first of several headers such as `Authorization`; the interface gets
+ * them all, as from `fetch`. HTTP/2 has the host in a pseudo-header.
  */
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string | undefined> {
   // One pass: a request has up to 2,000 headers. Without a prototype, every name is a name like any other.
@@ -213,7 +214,10 @@ function headersOf({ rawHeaders }: IncomingMessage): Record<string, string | und
   return headers;
 }
 
-/** Reads the body, and stops once the body is longer than the limit. A body that was read before is taken from the request. */
+/**
+ * Reads the body, and stops once the body is longer than the limit. A body that was read before is taken from the
+ * request.
+ */
 async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> {
   if (request.readableDidRead) return givenBody(request, limit);
   const chunks: Buffer[] = [];
@@ -256,8 +260,8 @@ function forgoRest({ httpVersionMajor }: IncomingMessage, response: ServerRespon
 const lookMs = 5;
 
 /**
- * Resets a stream of HTTP/2 when the whole response was sent, with the mark of its end: a reset before that mark makes a client
- * discard the response. No event of the stream says so.
+ * Resets a stream of HTTP/2 when the whole response was sent, with the mark of its end: a reset before that mark makes
+ * a client discard the response. No event of the stream says so.
  */
 function resetOnceSent(stream: ServerHttp2Stream): void {
   const look = setInterval(() => {
@@ -281,8 +285,8 @@ function hasEnded({ complete }: IncomingMessage, response: ServerResponse): bool
 const lingerMs = 1000;
 
 /**
- * Sends the response at once, and closes the connection when the client has stopped sending. A connection that closes before
- * is reset, and a proxy that still sends a body then loses the response.
+ * Sends the response at once, and closes the connection when the client has stopped sending. A connection that closes
+ * before is reset, and a proxy that still sends a body then loses the response.
  */
 async function endAfterRest(
   request: IncomingMessage,
@@ -298,8 +302,8 @@ async function endAfterRest(
 
 /**
  * Sends pieces as fast as the client takes them. If they fail, the response breaks, so that the client does not take a
- * part for the whole. That a client leaves, or that the host ends the response, is no error. A stream of Node around the
- * pieces would take half as much memory again for each reader of events.
+ * part for the whole. That a client leaves, or that the host ends the response, is no error. A stream of Node around
+ * the pieces would take half as much memory again for each reader of events.
  */
 async function sendPieces(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   let fault: Error | undefined;

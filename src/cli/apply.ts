@@ -1,8 +1,8 @@
 /**
  * `plan` and `apply`: make a running gateway as a gateway document says.
  *
- * `adoptDocument` decides what changes, as in the process of a gateway. For that, the state in use is read over the interface,
- * and made into a snapshot. Each event of the decision becomes a command of one sequence.
+ * `adoptDocument` decides what changes, as in the process of a gateway. For that, the state in use is read over the
+ * interface, and made into a snapshot. Each event of the decision becomes a command of one sequence.
  */
 import type { Client, SequenceCommand } from '../client/index.ts';
 import {
@@ -83,7 +83,10 @@ function shownPlan(plan: Accepted | undefined, left: Notes): object {
   return { changes, closes, stays, ...(notes.length > 0 && { notes }) };
 }
 
-/** Finds the change that makes the gateway as the document says, with its plan; `undefined` if the gateway is so already. */
+/**
+ * Finds the change that makes the gateway as the document says, with its plan; `undefined` if the gateway is so
+ * already.
+ */
 async function find(
   call: Call,
   client: Client,
@@ -259,7 +262,9 @@ function commandsTo(wanted: Wanted, live: Live): readonly SequenceCommand[] {
   return decision.outcome === 'unchanged' ? [] : decision.events.map((event) => commandOf(event, tags));
 }
 
-/** Ends the command if a resource that stays uses one that would be deleted. The document has no place for that fault. */
+/**
+ * Ends the command if a resource that stays uses one that would be deleted. The document has no place for that fault.
+ */
 function assertUnused(wanted: Wanted, live: Live): void {
   const deleted = new Set(leftBehind(wanted, live));
   const used = configured
@@ -291,8 +296,8 @@ function impossible({ errors = [], detail }: Problem): CommandError {
 }
 
 /**
- * The document with what it leaves out and what cannot change: the other resources, because links may name them, and the
- * listeners of services.
+ * The document with what it leaves out and what cannot change: the other resources, because links may name them, and
+ * the listeners of services.
  *
  * @param pruned - the collections whose other resources must go
  */

@@ -1,6 +1,6 @@
 /**
- * Changes: every command that changes something asks for its plan first, so that it can say what will happen, and whether
- * there is anything to do. What closes or deletes something, or may do so, is done only after a yes.
+ * Changes: every command that changes something asks for its plan first, so that it can say what will happen, and
+ * whether there is anything to do. What closes or deletes something, or may do so, is done only after a yes.
  */
 import { createInterface } from 'node:readline/promises';
 import { setTimeout } from 'node:timers/promises';
@@ -95,7 +95,9 @@ function asks(call: Call, planned: PlannedChange): boolean {
   return !call.has('yes') && (isAsked(planned) || (hasGraveNote(planned) && canAsk(call)));
 }
 
-/** Whether a change is made only after a yes. What is closed does not come back, nor do the sessions of what is deleted. */
+/**
+ * Whether a change is made only after a yes. What is closed does not come back, nor do the sessions of what is deleted.
+ */
 function isAsked({ change, plan: { closes, events, notes = [] } }: PlannedChange): boolean {
   return (
     change.asks === true ||
@@ -105,7 +107,10 @@ function isAsked({ change, plan: { closes, events, notes = [] } }: PlannedChange
   );
 }
 
-/** Whether sessions may end, nobody is served, or a deadline goes away. A person is asked about that, and a script goes on. */
+/**
+ * Whether sessions may end, nobody is served, or a deadline goes away. A person is asked about that, and a script goes
+ * on.
+ */
 function hasGraveNote({ plan: { notes = [] } }: PlannedChange): boolean {
   return notes.some(
     ({ code }) =>
@@ -288,7 +293,9 @@ function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): 
   return plan.outcome === 'unchanged' ? ['nothing to do'] : [...linesOf(plan), ...consequenceLines(plan)];
 }
 
-/** The settings that change, and what the gateway is asked for. Where several resources change, each line names its own. */
+/**
+ * The settings that change, and what the gateway is asked for. Where several resources change, each line names its own.
+ */
 function changeLines({ events, effects, patch = [] }: Accepted): readonly string[] {
   // A change of the interface itself has no event.
   if (events.length === 0) return operationLines(patch, []);

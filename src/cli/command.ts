@@ -28,7 +28,9 @@ export const exitCodes = {
   unknown: 4,
   /** The user is not known, or may not do this. */
   notAllowed: 5,
-  /** `plan --exit-code`: the gateway is not as the document says. With `--yes`: it is not as the plan showed any more. */
+  /**
+   * `plan --exit-code`: the gateway is not as the document says. With `--yes`: it is not as the plan showed any more.
+   */
   differs: 6,
   /** Refused in the middle: the message names what is done. */
   partlyDone: 7,

@@ -206,7 +206,8 @@ interface Progress {
 /**
  * How far a drain has come.
  *
- * @param followed - the positions in the log of the fleet at which the node that is asked had the drain; gets the present one
+ * @param followed - the positions in the log of the fleet at which the node that is asked had the drain; gets the
+ *   present one
  * @throws CommandError if there is no drain any more
  */
 async function progressOf(
@@ -247,7 +248,9 @@ async function ended(
   );
 }
 
-/** How many sessions or connections the node that is asked has closed since a deadline, as far as the history says so. */
+/**
+ * How many sessions or connections the node that is asked has closed since a deadline, as far as the history says so.
+ */
 async function closedSince(
   client: Client,
   resource: string,

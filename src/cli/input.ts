@@ -1,8 +1,8 @@
 /**
  * Input: texts from files and from the standard input, and passwords.
  *
- * A password comes from a terminal without echo, from a pipe, or from a file. Never from an argument, because other users of
- * the machine can read the arguments of a program.
+ * A password comes from a terminal without echo, from a pipe, or from a file. Never from an argument, because other
+ * users of the machine can read the arguments of a program.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -67,7 +67,9 @@ function decoded(decoder: TextDecoder, part?: Uint8Array): string {
   }
 }
 
-/** Warns if every user of the machine can read a file with a secret. Only a file has such a mode, and not on Windows. */
+/**
+ * Warns if every user of the machine can read a file with a secret. Only a file has such a mode, and not on Windows.
+ */
 export async function warnOfReaders(
   file: string | undefined,
   { output }: Pick<Call, 'output'>,

@@ -15,7 +15,8 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 });
 process.stderr.on('error', () => undefined);
 const code = await run(process.argv.slice(2), process);
-// A server that does not end its answer keeps the connection open. What was printed is written first, or its error told.
+// A server that does not end its answer keeps the connection open. What was printed is written first, or its error
+// told.
 process.stdout.write('', () => {
   setImmediate(() => process.exit(isLost && code === exitCodes.done ? exitCodes.refused : code));
 });

@@ -37,7 +37,8 @@ export interface Live {
 /**
  * Reads the state in use.
  *
- * @param isWhole - whether a resource is read by itself, with its entity tag and its listeners; the others come from the list
+ * @param isWhole - whether a resource is read by itself, with its entity tag and its listeners; the others come from
+ *   the list
  */
 export async function readParts(
   client: Client,

@@ -196,8 +196,8 @@ interface ValuePlace extends Pick<Verb, 'verb' | 'id'> {
 }
 
 /**
- * Whether a place of a resource takes values of the type of the given one. The answer to a patch shows the types, and the body
- * of a creation.
+ * Whether a place of a resource takes values of the type of the given one. The answer to a patch shows the types, and
+ * the body of a creation.
  */
 async function isTaken(value: Json, { verb, id, path }: ValuePlace): Promise<boolean> {
   // The document is large: it is loaded only for a value that is not certainly a text.
@@ -235,7 +235,9 @@ function memberOf(
   return typeof member === 'object' ? [member] : [];
 }
 
-/** The type of a value in the words of JSON Schema. Where integers are taken, the interface refuses a fraction itself. */
+/**
+ * The type of a value in the words of JSON Schema. Where integers are taken, the interface refuses a fraction itself.
+ */
 function typeOf(value: Json, wanted: string | undefined): string {
   if (typeof value === 'number') return wanted === 'integer' ? 'integer' : 'number';
   return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;

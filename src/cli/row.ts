@@ -74,8 +74,8 @@ const signs: ReadonlyMap<string, string> = new Map([
 /**
  * The operations of a patch in lines, with the value before each: `~ /max_connection = 50 (was 100)`.
  *
- * @param inverse - the operations that lead back, as an event has them: one for each operation, or the replacement of a whole
- *   list for several
+ * @param inverse - the operations that lead back, as an event has them: one for each operation, or the replacement of a
+ *   whole list for several
  */
 export function operationLines(
   operations: readonly Operation[],

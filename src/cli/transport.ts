@@ -1,6 +1,6 @@
 /**
- * The transport of the command line: requests over `node:http` and `node:https`. `fetch` takes no certificates of one's own,
- * and reaches no port that browsers refuse.
+ * The transport of the command line: requests over `node:http` and `node:https`. `fetch` takes no certificates of one's
+ * own, and reaches no port that browsers refuse.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';

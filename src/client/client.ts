@@ -1,5 +1,6 @@
 /**
- * The client: a method for each endpoint. A refusal is a value. An error is thrown only if the interface gave no answer.
+ * The client: a method for each endpoint. A refusal is a value. An error is thrown only if the interface gave no
+ * answer.
  */
 import { endpoints, type Endpoint } from '../http/endpoint.ts';
 import type { May, Plan } from '../index.ts';
@@ -50,8 +51,8 @@ export interface CommandOptions extends RequestOptions {
   /** The entity tag that the resource must have; otherwise the command is refused with `precondition-failed`. */
   readonly ifMatch?: string;
   /**
-   * The mark of a plan: the command does what that plan showed, or is refused with `precondition-failed`, whose problem has the
-   * plan of now.
+   * The mark of a plan: the command does what that plan showed, or is refused with `precondition-failed`, whose problem
+   * has the plan of now.
    */
   readonly mark?: string;
 }
@@ -71,8 +72,8 @@ export interface CommandOutcome {
 }
 
 /**
- * The name of the resource or node that a path names, of a service and its listener, or the id of a session, a command or an
- * entry; nothing if the path has no variable.
+ * The name of the resource or node that a path names, of a service and its listener, or the id of a session, a command
+ * or an entry; nothing if the path has no variable.
  *
  * @internal
  */
@@ -168,7 +169,8 @@ export type Client = {
 /**
  * Creates a client.
  *
- * @param send - carries the requests: `sendWithFetch(…)`, `sendTo(admin)`, or your own function; `withEtags` can wrap it
+ * @param send - carries the requests: `sendWithFetch(…)`, `sendTo(admin)`, or your own function; `withEtags` can wrap
+ *   it
  * @returns the client. Its methods reject if `send` rejects, or if something other than the interface answered, such
  *   as a proxy on the way
  *

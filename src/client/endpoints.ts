@@ -195,7 +195,8 @@ type ResultOf<Id> = Given<
 type BodyOf<Id, Method> = Given<Bodies, Id, Method extends 'PATCH' ? readonly Operation[] : undefined>;
 
 /**
- * Every endpoint, by its name: what it takes and what it gives. The kind and the method come from the table of endpoints.
+ * Every endpoint, by its name: what it takes and what it gives. The kind and the method come from the table of
+ * endpoints.
  *
  * @public
  */

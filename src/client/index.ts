@@ -1,6 +1,6 @@
 /**
- * The entry `gateway-admin-core/client`: a typed client, for tools in any process. It runs in Node, in browsers and on edge
- * runtimes.
+ * The entry `gateway-admin-core/client`: a typed client, for tools in any process. It runs in Node, in browsers and on
+ * edge runtimes.
  *
  * @packageDocumentation
  */

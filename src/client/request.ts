@@ -14,7 +14,8 @@ interface AnyOptions {
 }
 
 /**
- * The request of an endpoint. `given` are the subject, the body and the options; the endpoint says which of them there are.
+ * The request of an endpoint. `given` are the subject, the body and the options; the endpoint says which of them there
+ * are.
  *
  * @internal
  */

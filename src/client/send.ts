@@ -11,8 +11,8 @@ import type { Admin, AdminRequest, AdminResponse } from '../index.ts';
 export type ReceivedResponse = AdminResponse & { readonly url?: string };
 
 /**
- * Carries a request to the interface and brings back the response, over whatever connects the two. Both must end when the
- * `signal` of the request aborts.
+ * Carries a request to the interface and brings back the response, over whatever connects the two. Both must end when
+ * the `signal` of the request aborts.
  *
  * @public
  */
@@ -92,8 +92,8 @@ export function sendTo(admin: Pick<Admin, 'handle'>): Send {
 }
 
 /**
- * The chunks of a stream. Not every browser can loop over a stream itself. The signal is listened to here as well, because
- * `fetch` of Node 20 and 22 forgets it when memory is collected while the stream is read.
+ * The chunks of a stream. Not every browser can loop over a stream itself. The signal is listened to here as well,
+ * because `fetch` of Node 20 and 22 forgets it when memory is collected while the stream is read.
  */
 async function* chunksOf(
   stream: ReadableStream<Uint8Array>,

@@ -15,7 +15,9 @@ export class Batch {
   readonly #drafts: Draft[] = [];
   #changes = 0;
 
-  /** The number of changes in place so far. Such a change gives the same object, so its caller cannot see it otherwise. */
+  /**
+   * The number of changes in place so far. Such a change gives the same object, so its caller cannot see it otherwise.
+   */
   get changes(): number {
     return this.#changes;
   }

@@ -1,8 +1,9 @@
 /**
  * Collections: immutable lists of named resources in declaration order, with an index by key.
  *
- * An entry has an ordinal number as long as it is there. The index gives the number of a key, and a persistent map gives the
- * entry of a number, in order. A change of one entry of ten thousand copies a few nodes of the map and nothing else.
+ * An entry has an ordinal number as long as it is there. The index gives the number of a key, and a persistent map
+ * gives the entry of a number, in order. A change of one entry of ten thousand copies a few nodes of the map and
+ * nothing else.
  */
 import type { Json } from '../json/value.ts';
 import type { ProblemCode } from '../problem.ts';
@@ -157,8 +158,8 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   }
 
   /**
-   * A copy of this collection in which `entity` replaces the entry with its key, or is added at the end. The collections that a
-   * batch makes share what it changes in place: only the last one may be used.
+   * A copy of this collection in which `entity` replaces the entry with its key, or is added at the end. The
+   * collections that a batch makes share what it changes in place: only the last one may be used.
    */
   with(entity: T, batch?: Batch): IndexedCollection<T> {
     const known = this.#index.get(entity.key);
@@ -196,7 +197,9 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return isSame ? this : this.#next(entries, this.#index, version);
   }
 
-  /** This collection in the order of another one with the same keys; the same object if the order or the keys are equal. */
+  /**
+   * This collection in the order of another one with the same keys; the same object if the order or the keys are equal.
+   */
   inOrderOf(other: IndexedCollection<T>): IndexedCollection<T> {
     const [own, wanted] = [this.range(0, Infinity), other.range(0, Infinity)];
     const isSame = own.every(({ key }, at) => wanted[at]?.key === key);

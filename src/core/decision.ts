@@ -27,15 +27,15 @@ export interface Context {
   /** Whether callers must authenticate. If `required`, the last user cannot be deleted. */
   readonly authentication?: 'required' | 'none';
   /**
-   * The last revision at which a session or connection may have opened to be closed: a command with the mark of a plan closes
-   * no later one. Left out if all that are open may be closed.
+   * The last revision at which a session or connection may have opened to be closed: a command with the mark of a plan
+   * closes no later one. Left out if all that are open may be closed.
    */
   readonly openedUpTo?: number;
   /** The time of the plan of `openedUpTo`: a session is no older then. Left out without a plan. */
   readonly plannedAt?: number;
   /**
-   * Gives the idle time of a session as the host knows it now, by the id of the session; `undefined` if the host has none. Left
-   * out if the stored idle times are to be used.
+   * Gives the idle time of a session as the host knows it now, by the id of the session; `undefined` if the host has
+   * none. Left out if the stored idle times are to be used.
    */
   readonly idleOf?: (session: number) => number | undefined;
 }
@@ -58,7 +58,9 @@ export interface EventBase {
   readonly undoes?: string;
   /** Id of the command that settled with this event; left out in a decision and for a report of the host. */
   readonly command?: string;
-  /** The place in the log of the fleet; left out for an event that the other nodes do not share, and without a fleet. */
+  /**
+   * The place in the log of the fleet; left out for an event that the other nodes do not share, and without a fleet.
+   */
   readonly fleet?: FleetPlace;
 }
 
@@ -241,7 +243,8 @@ export type EventTable<S, E extends EventBase> = {
 };
 
 /**
- * A row for each type of effect: how the effect is undone. An `irreversible` effect must be the last effect of a command.
+ * A row for each type of effect: how the effect is undone. An `irreversible` effect must be the last effect of a
+ * command.
  *
  * @internal
  */
@@ -261,7 +264,10 @@ interface Reversible<G, F> {
   readonly deletes?: true;
   /** The links of what must still be there to undo the effect once its event has settled. */
   readonly undoRestsOn?: (this: void, effect: G) => readonly string[];
-  /** Says why the host must not be asked now, whatever the decision knew: the rest of a sentence. `undefined` if it may be. */
+  /**
+   * Says why the host must not be asked now, whatever the decision knew: the rest of a sentence. `undefined` if it may
+   * be.
+   */
   readonly obstacle?: (this: void, snapshot: unknown, effect: G) => string | undefined;
   /** Gives the report that the applied effect amounts to; left out if no report gives the aspect. */
   readonly confirms?: (this: void, effect: G) => object;
@@ -366,8 +372,8 @@ export interface Parts<E, F, S = unknown> {
   /**
    * Makes the parts, in order. Every call makes the same parts, but for what `present` leaves out.
    *
-   * @param present - gives the snapshot at the time of each part. A part leaves out what the snapshot says is no longer to
-   *   be done, and can be empty
+   * @param present - gives the snapshot at the time of each part. A part leaves out what the snapshot says is no longer
+   *   to be done, and can be empty
    */
   readonly make: (this: void, present?: () => S) => Iterable<Changes<E, F>>;
 }
@@ -465,8 +471,8 @@ export function partsOf<E extends EventBase, F extends EffectBase, S extends Rev
 }
 
 /**
- * Gives the first part of a decision, without making the parts after it. If only the making shows what it has, its list is
- * empty.
+ * Gives the first part of a decision, without making the parts after it. If only the making shows what it has, its list
+ * is empty.
  *
  * @internal
  */

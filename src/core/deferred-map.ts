@@ -26,8 +26,8 @@ class Waiting<C> {
 }
 
 /**
- * An ordered map for many changes and few readers. Only `change` changes the content. To keep the content as it is, make a
- * copy before the change; a copy costs one small object.
+ * An ordered map for many changes and few readers. Only `change` changes the content. To keep the content as it is,
+ * make a copy before the change; a copy costs one small object.
  *
  * @internal
  */
@@ -40,8 +40,8 @@ export class DeferredMap<V extends NonNullable<unknown>, C> {
   /**
    * @param settled - the content
    * @param merge - applies a change to the value of a key
-   * @param changes - the number at which the counting of changes begins. Maps that change in step must begin at different
-   *   numbers, so that not all of them settle in one turn of the event loop
+   * @param changes - the number at which the counting of changes begins. Maps that change in step must begin at
+   *   different numbers, so that not all of them settle in one turn of the event loop
    */
   constructor(settled: OrderedMap<V>, merge: Merge<V, C>, changes: number, waiting?: Waiting<C>) {
     this.#settled = settled;

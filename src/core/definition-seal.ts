@@ -1,8 +1,9 @@
 /**
- * Sealing a definition: every secret in a resource that a client defines is sealed, before a transition sees the definition.
+ * Sealing a definition: every secret in a resource that a client defines is sealed, before a transition sees the
+ * definition.
  *
- * Clients write a secret under the name that they know, such as `password`, and a secret parameter among the others. The
- * result is an entry of a gateway document.
+ * Clients write a secret under the name that they know, such as `password`, and a secret parameter among the others.
+ * The result is an entry of a gateway document.
  */
 import * as z from 'zod/mini';
 
@@ -15,8 +16,8 @@ import { passwordFault, type SecretPorts } from './secret.ts';
 import { mostMembers, type ObjectShape } from './shape.ts';
 
 /**
- * Gives the shape of a definition from a client: configuration, with secrets in plain text, and what is ignored because the
- * gateway computes it.
+ * Gives the shape of a definition from a client: configuration, with secrets in plain text, and what is ignored because
+ * the gateway computes it.
  *
  * @internal
  */
@@ -43,8 +44,8 @@ export function definitionShape({ all }: Fields): ObjectShape {
 /**
  * Seals the secrets in a definition from a client. No text from a client passes for sealed text.
  *
- * @returns the entry of a gateway document; refused with `password-unacceptable` for a value that cannot be a secret, and with
- *   `secret-not-storable` if a secret could not be read after a restart
+ * @returns the entry of a gateway document; refused with `password-unacceptable` for a value that cannot be a secret,
+ *   and with `secret-not-storable` if a secret could not be read after a restart
  * @internal
  */
 export async function sealDefinition(

@@ -28,7 +28,8 @@ interface FieldRules {
   readonly instead?: string;
   /**
    * The field stores the secret entries of the map with this name, sealed. Clients write such an entry in the map, and
-   * the entry is never shown. Needs `secret` with the name of the field itself, and `default` if the field is a setting.
+   * the entry is never shown. Needs `secret` with the name of the field itself, and `default` if the field is a
+   * setting.
    */
   readonly sealedEntriesOf?: string;
   /** The member of a secret entry that is the secret; the whole entry if left out. Only with `sealedEntriesOf`. */
@@ -211,8 +212,8 @@ function fromDocument({ time, normalize }: Field, value: unknown): unknown {
 }
 
 /**
- * Writes an entry of a gateway document. The inverse of {@link loadFields}. A map of secret entries is left out while it
- * is empty.
+ * Writes an entry of a gateway document. The inverse of {@link loadFields}. A map of secret entries is left out while
+ * it is empty.
  *
  * @internal
  */

@@ -38,8 +38,8 @@ export function quote(name: string): string {
 
 /**
  * A member for records that are copied by object spread. Spread keeps this member, but would lose the methods of a
- * class. A record with this member prints its plain values, its lists with {@link inspectList}, and its other members by
- * their names.
+ * class. A record with this member prints its plain values, its lists with {@link inspectList}, and its other members
+ * by their names.
  *
  * @internal
  */

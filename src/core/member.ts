@@ -10,7 +10,8 @@ import { quoted } from '../problem.ts';
  * @param object - the options of a host, which may have no types
  * @param known - the names of the members that are read
  * @param what - what a member is, such as `option of createAdmin`
- * @throws TypeError for something that is no object, and for another member, with the known name that is most like its name
+ * @throws TypeError for something that is no object, and for another member, with the known name that is most like its
+ *   name
  * @internal
  */
 export function assertMembers(object: object, known: readonly string[], what: string): void {

@@ -16,10 +16,11 @@ export const maxFoldedLength = 1024;
 /**
  * Gives the key of a name. Two names are the same if their keys are equal.
  *
- * A white-space character counts as a hyphen, letters that differ only in case count as the same letter, and a decomposed
- * character counts as the composed one. Each white-space character gives one hyphen, also in a run. The locale of the
- * process has no influence. A text of more than 1,024 UTF-16 units is no name, and is given back unchanged. In a text with
- * more than 30 combining marks in a row, a decomposed character does not count as the composed one.
+ * A white-space character counts as a hyphen, letters that differ only in case count as the same letter, and a
+ * decomposed character counts as the composed one. Each white-space character gives one hyphen, also in a run. The
+ * locale of the process has no influence. A text of more than 1,024 UTF-16 units is no name, and is given back
+ * unchanged. In a text with more than 30 combining marks in a row, a decomposed character does not count as the
+ * composed one.
  *
  * @param name - a name as declared, or a percent-decoded name from a path or a link
  * @returns the key; the key of a key is the key itself
@@ -45,8 +46,8 @@ export function nameKey(name: string): string {
 }
 
 /**
- * Upper case joins the two small forms of a letter such as the Greek sigma. The first lower case is for the capital sharp
- * s (U+1E9E), which upper case alone would leave apart from the small one.
+ * Upper case joins the two small forms of a letter such as the Greek sigma. The first lower case is for the capital
+ * sharp s (U+1E9E), which upper case alone would leave apart from the small one.
  */
 function foldCase(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase();

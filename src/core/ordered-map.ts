@@ -12,8 +12,8 @@
 
 /**
  * Token of a batch of changes, such as a {@link Batch}. A change with a token changes the nodes of earlier changes with
- * that token in place. So only the last map of a batch may be used. Maps made before the batch, or without the token, do
- * not change.
+ * that token in place. So only the last map of a batch may be used. Maps made before the batch, or without the token,
+ * do not change.
  */
 type Owner = object;
 
@@ -172,7 +172,9 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return this.#column(offset, length, ({ keys }) => keys);
   }
 
-  /** The keys of at most `length` entries, from position `offset` on. Each entry is one position, whatever its weight. */
+  /**
+   * The keys of at most `length` entries, from position `offset` on. Each entry is one position, whatever its weight.
+   */
   keysAt(offset: number, length: number): number[] {
     return this.#column(offset, length, ({ keys }) => keys);
   }

@@ -1,6 +1,6 @@
 /**
- * Sealing a patch: the sealer of the host seals (encrypts) every secret in a patch from a client, before a transition sees the
- * patch.
+ * Sealing a patch: the sealer of the host seals (encrypts) every secret in a patch from a client, before a transition
+ * sees the patch.
  */
 import { deepFreeze, isObject, type Json, type JsonObject } from '../json/value.ts';
 import type { ParsedOperation } from '../json/patch.ts';

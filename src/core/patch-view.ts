@@ -35,8 +35,8 @@ export interface PatchHooks<T extends object> {
    */
   readonly expand?: (operation: ParsedOperation, settings: JsonObject) => ParsedOperation;
   /**
-   * Checks rules that shapes cannot express, on the whole result, which can be wrong in other ways. The operations and the
-   * pointers of the faults have the stored names.
+   * Checks rules that shapes cannot express, on the whole result, which can be wrong in other ways. The operations and
+   * the pointers of the faults have the stored names.
    */
   readonly check?: (before: T, after: JsonObject, operations: readonly ParsedOperation[]) => readonly Fault[];
   /** Gives the operations that lead back, if positions in a list do not survive what others do. Default: `inverse`. */
@@ -241,7 +241,9 @@ export function adoptSettings<T extends object>(
   return conclude(view, { before, old, result, operations: [], writesSecret: false }, find, undefined);
 }
 
-/** Replaces the shorthands for values. The values are frozen, because they can become part of the settings. @internal */
+/**
+ * Replaces the shorthands for values. The values are frozen, because they can become part of the settings. @internal
+ */
 export function completeOperations<T extends object>(
   { complete }: PatchView<T>,
   operations: readonly ParsedOperation[],

@@ -44,8 +44,8 @@ interface ReportRow<S, O, E> {
   /**
    * What the report gives the whole of. Left out for a report of a single change, such as a session that was closed.
    *
-   * A report of the whole that arrives while a command on the same aspect is in flight is newer than the command, so the
-   * report is folded once more when the command settles.
+   * A report of the whole that arrives while a command on the same aspect is in flight is newer than the command, so
+   * the report is folded once more when the command settles.
    */
   readonly whole?: {
     /** The aspect of the resource; see the `aspect` of an effect. */
@@ -87,8 +87,8 @@ export interface CrossingReport {
 /** What a runtime says about reports that cross commands. @internal */
 export interface CrossingHooks {
   /**
-   * Gets each report of the whole of an aspect. If the function gives true, a contradiction of the report is no fault yet,
-   * because the report is folded again later.
+   * Gets each report of the whole of an aspect. If the function gives true, a contradiction of the report is no fault
+   * yet, because the report is folded again later.
    */
   readonly hold?: (this: void, report: CrossingReport) => boolean;
   /** Whether a resource was deleted a moment ago, so that a report about it is only late. */

@@ -39,7 +39,9 @@ export function isSealed(value: Json | undefined): value is Json & Sealed {
  * @public
  */
 export interface SecretPorts {
-  /** Hashes the password of an admin user. Refused if too many passwords are being hashed, or the hasher takes too long. */
+  /**
+   * Hashes the password of an admin user. Refused if too many passwords are being hashed, or the hasher takes too long.
+   */
   hash(password: string): Promise<Result<string>>;
   /** The objection of the host to the password of an admin user; `undefined` if there is none. */
   objection(password: string): string | undefined;
@@ -104,9 +106,9 @@ interface Names {
  * Creates the function that redacts secrets in plain JSON.
  *
  * The function removes every member with the stored name of a secret, and every sealed text, at any depth. A JSON Patch
- * operation whose pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients know.
- * An entry of a map of parameters is no secret because it has the name of a stored secret. An operation on an entry that is
- * named like a secret of clients, such as `password`, loses its value all the same.
+ * operation whose pointer leads to a secret, or into one, loses its value, and its pointer gets the name that clients
+ * know. An entry of a map of parameters is no secret because it has the name of a stored secret. An operation on an
+ * entry that is named like a secret of clients, such as `password`, loses its value all the same.
  *
  * @param secrets - the names of each secret
  * @internal

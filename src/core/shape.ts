@@ -206,7 +206,10 @@ const usesBeforeCompiling = 100;
 
 const uses = new WeakMap<z.core.$ZodType, Use>();
 
-/** The compiled form of a shape that is used often. Where programs may not be made at run time, zod gives the shape back. */
+/**
+ * The compiled form of a shape that is used often. Where programs may not be made at run time, zod gives the shape
+ * back.
+ */
 function compiledOf<T>(shape: z.core.$ZodType<T>): z.core.$ZodType<T> {
   const use = uses.get(shape) ?? { count: 0 };
   if (use.compiled !== undefined) return use.compiled as z.core.$ZodType<T>;
@@ -287,8 +290,8 @@ function faultsOf(
 }
 
 /**
- * The issues of the form that a value is meant to have: of the last form of the union whose type is right and that lacks no
- * member. A union has the general form first.
+ * The issues of the form that a value is meant to have: of the last form of the union whose type is right and that
+ * lacks no member. A union has the general form first.
  */
 function meantBy(
   { errors }: z.core.$ZodIssueInvalidUnion,

@@ -247,7 +247,8 @@ export function parseInstant(text: string): number | undefined {
   if (match === null) return undefined;
   const [, wall = '', fraction = '', sign, hours, minutes] = match;
   const asUtc = Date.parse(`${wall}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  // `Date.parse` turns 30 February into 1 March and 24:00 into the next day, and gives `NaN` for month 13: never this day.
+  // `Date.parse` turns 30 February into 1 March and 24:00 into the next day, and gives `NaN` for month 13: never this
+  // day.
   if (new Date(asUtc).getUTCDate() !== Number(wall.slice(8, 10))) return undefined;
   const instant = asUtc - toMilliseconds(sign, hours, minutes);
   return instant < earliest || instant > latest ? undefined : instant;

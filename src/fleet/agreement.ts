@@ -1,9 +1,9 @@
 /**
  * Agreement: whether the nodes have the same configuration at the same position of the log.
  *
- * The fold gives every node the same state at the same position, over all versions of the library. A node that has another
- * state shows a fault of the library or of the store, and the operator must know. Positions are compared, not revisions:
- * after a set-back, the log can reach an earlier revision again with other changes.
+ * The fold gives every node the same state at the same position, over all versions of the library. A node that has
+ * another state shows a fault of the library or of the store, and the operator must know. Positions are compared, not
+ * revisions: after a set-back, the log can reach an earlier revision again with other changes.
  */
 import { hashOf } from './hash.ts';
 import type { SharedHistory } from './shared-history.ts';

@@ -1,6 +1,6 @@
 /**
- * The announcer: announces a node in the shared store, once a second and when other nodes may wait for news. The operator
- * gets an error if the announcements fail.
+ * The announcer: announces a node in the shared store, once a second and when other nodes may wait for news. The
+ * operator gets an error if the announcements fail.
  */
 import type { Clock } from '../ports/port.ts';
 import type { Refusal } from '../runtime/command/execution.ts';

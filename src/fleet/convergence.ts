@@ -1,8 +1,8 @@
 /**
  * Convergence: this gateway follows what the other nodes have changed.
  *
- * Compares the configuration of the fleet with that of this node, and applies the difference. A change that was taken back
- * before this gateway could follow leaves no trace.
+ * Compares the configuration of the fleet with that of this node, and applies the difference. A change that was taken
+ * back before this gateway could follow leaves no trace.
  */
 import type { FleetPlace } from '../core/decision.ts';
 import { linkKey, parseLink } from '../core/link.ts';
@@ -97,8 +97,8 @@ export class Convergence {
   }
 
   /**
-   * What must still come or go in a list, because a refusal for a name that nothing has rests on the list; or what must still
-   * list a resource or leave it out, because a deletion rests on that.
+   * What must still come or go in a list, because a refusal for a name that nothing has rests on the list; or what must
+   * still list a resource or leave it out, because a deletion rests on that.
    */
   #comingOrGoing(link: string): Row | undefined {
     if (this.#rows.size === 0) return undefined;
@@ -183,8 +183,8 @@ export class Convergence {
   }
 
   /**
-   * Follows what lists a resource here and not in the fleet, or the other way round. A resource in the place of another leaves
-   * all lists at first, and what comes after that may fail. The command holds the lists until they are noted.
+   * Follows what lists a resource here and not in the fleet, or the other way round. A resource in the place of another
+   * leaves all lists at first, and what comes after that may fail. The command holds the lists until they are noted.
    *
    * @param resources - the links of the resources of a command that follows the resource
    */
@@ -273,7 +273,8 @@ export class Convergence {
 }
 
 /**
- * What a resource says of a link: of its own list, which listeners it has in there; of any other link, whether it lists it.
+ * What a resource says of a link: of its own list, which listeners it has in there; of any other link, whether it lists
+ * it.
  *
  * @param key - the key of the link
  * @param place - the key of the link of the resource

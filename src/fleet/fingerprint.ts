@@ -1,6 +1,7 @@
 /**
- * Fingerprints: what must be equal at all nodes, so that each one can read what the others store: the key that seals secrets,
- * and the hasher of passwords. Each node announces a text that all know, sealed and hashed, and tries those of the others.
+ * Fingerprints: what must be equal at all nodes, so that each one can read what the others store: the key that seals
+ * secrets, and the hasher of passwords. Each node announces a text that all know, sealed and hashed, and tries those of
+ * the others.
  */
 import type { Hasher, SecretSealer } from '../ports/port.ts';
 import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host/deadline.ts';

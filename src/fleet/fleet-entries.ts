@@ -1,6 +1,6 @@
 /**
- * The history of a node: the entries that the nodes share, in the order of the log, and those of what only this gateway has
- * done, such as closing sessions, by their time.
+ * The history of a node: the entries that the nodes share, in the order of the log, and those of what only this gateway
+ * has done, such as closing sessions, by their time.
  */
 import type { Entry } from '../resources/history.ts';
 import type { Entries } from '../runtime/journal/entries.ts';

@@ -25,8 +25,8 @@ export interface FleetStep {
  */
 export interface FleetRecord {
   /**
-   * `intent`: a node is about to ask its gateway. `settlement`: a command, or a part of a large one, has ended. A settlement
-   * without events says that nothing has changed: the command was refused, unless `why` says something else.
+   * `intent`: a node is about to ask its gateway. `settlement`: a command, or a part of a large one, has ended. A
+   * settlement without events says that nothing has changed: the command was refused, unless `why` says something else.
    */
   readonly type: 'intent' | 'settlement';
   /** The node that was asked for the change. */
@@ -45,8 +45,8 @@ export interface FleetRecord {
 }
 
 /**
- * The item that a reader of the history gets in place of missing steps: the place was compacted away, or the store was set
- * back.
+ * The item that a reader of the history gets in place of missing steps: the place was compacted away, or the store was
+ * set back.
  *
  * @beta
  */

@@ -18,11 +18,13 @@ export interface OpenFleetOptions extends AdminOptions {
   /** The log that the nodes share. The node owns this store, and disposes of it at `close`. */
   readonly store: SharedStore;
   /**
-   * The name of this node, for good: 1 to 64 letters, digits, `-` and `_`. A second process with the name of a running node is
-   * refused.
+   * The name of this node, for good: 1 to 64 letters, digits, `-` and `_`. A second process with the name of a running
+   * node is refused.
    */
   readonly node: string;
-  /** After how many milliseconds of silence the others end the command of a node; at least 3,000, and 10,000 by default. */
+  /**
+   * After how many milliseconds of silence the others end the command of a node; at least 3,000, and 10,000 by default.
+   */
   readonly leaseMs?: number;
 }
 
@@ -39,8 +41,8 @@ export interface Fleet {
   /** Every node, this one first. */
   nodes(): readonly FleetNode[];
   /**
-   * Follows the log of the fleet, from now on or from a position on: every change at any node, in one order that is the same at
-   * every node. A reader can go on at another node. Ends when the signal aborts, or this node closes.
+   * Follows the log of the fleet, from now on or from a position on: every change at any node, in one order that is the
+   * same at every node. A reader can go on at another node. Ends when the signal aborts, or this node closes.
    */
   history(options?: FleetHistoryOptions): AsyncIterableIterator<FleetStep | FleetGap>;
   /**
@@ -74,8 +76,8 @@ export interface FleetOutcome {
   /** The name of the node. */
   readonly node: string;
   /**
-   * `applied`: its gateway has followed. `behind`: its gateway could not follow yet, and tries again. `waiting`: the node has
-   * not said anything about the change in time.
+   * `applied`: its gateway has followed. `behind`: its gateway could not follow yet, and tries again. `waiting`: the
+   * node has not said anything about the change in time.
    */
   readonly outcome: 'applied' | 'behind' | 'waiting';
   /** Where and why its gateway could not follow; empty if it did, or nothing is known. */
@@ -91,8 +93,9 @@ export interface FleetAdmin extends Admin {
   /** The fleet, as this node sees it. */
   readonly fleet: Fleet;
   /**
-   * Executes a command, as {@link Admin.execute}. With `settle: 'fleet'`, a command that was accepted or has changed nothing
-   * then waits for the other nodes. What they have come to changes nothing about the outcome: the change is stored for all.
+   * Executes a command, as {@link Admin.execute}. With `settle: 'fleet'`, a command that was accepted or has changed
+   * nothing then waits for the other nodes. What they have come to changes nothing about the outcome: the change is
+   * stored for all.
    */
   execute(
     transition: Transition,

@@ -1,6 +1,6 @@
 /**
- * The guarded store: the shared store of the host, with answers of the right form. A wrong answer counts as a failed call:
- * the operator gets an error, and the call is made again.
+ * The guarded store: the shared store of the host, with answers of the right form. A wrong answer counts as a failed
+ * call: the operator gets an error, and the call is made again.
  */
 import { isObject, isText } from '../runtime/host/check.ts';
 import { answerText } from '../runtime/host/host-error.ts';

@@ -3,8 +3,8 @@
  */
 
 /**
- * Gives a whole number below 2^32 that follows from a text (FNV-1a over UTF-16 code units, with its bits mixed at the end).
- * Different seeds give different numbers. Not for secrets: a text with a given number is easy to find.
+ * Gives a whole number below 2^32 that follows from a text (FNV-1a over UTF-16 code units, with its bits mixed at the
+ * end). Different seeds give different numbers. Not for secrets: a text with a given number is easy to find.
  *
  * @internal
  */

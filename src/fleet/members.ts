@@ -147,8 +147,8 @@ export class Members {
   }
 
   /**
-   * For how long a node has been silent. A node of which the store knows nothing is silent from the first question on: the
-   * store may have forgotten what a living node has said.
+   * For how long a node has been silent. A node of which the store knows nothing is silent from the first question on:
+   * the store may have forgotten what a living node has said.
    */
   silenceOf(node: string): number {
     const member = this.#members.get(node);

@@ -197,8 +197,8 @@ export class RunningNode implements RunningCoordinator {
   }
 
   async end(): Promise<void> {
-    // The node is heard until its last command has ended: otherwise the others would end that command. From here on, a store
-    // that does not answer ends the reading too.
+    // The node is heard until its last command has ended: otherwise the others would end that command. From here on, a
+    // store that does not answer ends the reading too.
     this.#closed.abort();
     await this.#loops;
     await this.#announcer.end();
@@ -473,8 +473,9 @@ export class RunningNode implements RunningCoordinator {
   }
 
   /**
-   * Ends the commands that nobody performs; what their effects have left is in the snapshot, and is followed. Begins this
-   * process again in a log that has lost its beginning, and takes over the names of parameters that are secret by now.
+   * Ends the commands that nobody performs; what their effects have left is in the snapshot, and is followed. Begins
+   * this process again in a log that has lost its beginning, and takes over the names of parameters that are secret by
+   * now.
    */
   #tidy(): void {
     const { secretParameters } = this.#log.snapshot;

@@ -1,6 +1,6 @@
 /**
- * `openFleet`: runs one node of a fleet. The nodes share one log of changes; each tries a change on its own gateway first,
- * and follows what the others have changed.
+ * `openFleet`: runs one node of a fleet. The nodes share one log of changes; each tries a change on its own gateway
+ * first, and follows what the others have changed.
  */
 import { assertObject } from '../json/value.ts';
 import { assertOpenOptions } from '../runtime/host/argument.ts';
@@ -16,9 +16,9 @@ import { level, lowestLevel } from './shared-history.ts';
 /**
  * Runs one node of a fleet of gateways that share a configuration.
  *
- * A command is tried on the gateway of this node first. If the gateway does it, the change is stored, and the other nodes
- * follow. A 204 therefore means: done here, and kept for all. The configuration in the store wins over the given snapshot,
- * except for what belongs to the node: the instance, listeners, threads, tasks, modules and logs.
+ * A command is tried on the gateway of this node first. If the gateway does it, the change is stored, and the other
+ * nodes follow. A 204 therefore means: done here, and kept for all. The configuration in the store wins over the given
+ * snapshot, except for what belongs to the node: the instance, listeners, threads, tasks, modules and logs.
  *
  * @param options - those of `openAdmin`, with a shared store and the name of the node
  * @returns the running interface of this node, with the fleet

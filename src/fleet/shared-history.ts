@@ -1,8 +1,8 @@
 /**
  * Shared history: the records that the nodes of a fleet share, and the state that they lead to.
  *
- * The fold is the same at every node, so the state at a position is the same at every node. Facts about one gateway are not
- * in it: sessions, what a monitor sees, what has failed, and where a gateway listens.
+ * The fold is the same at every node, so the state at a position is the same at every node. Facts about one gateway are
+ * not in it: sessions, what a monitor sees, what has failed, and where a gateway listens.
  */
 import * as z from 'zod/mini';
 
@@ -27,9 +27,9 @@ import { listenerChangeShape, SharedListeners, type ListenerKeys } from './share
  * The highest level of a log that this version reads. From level 2 on, the state has the history, and nodes create and
  * delete resources.
  *
- * A version with a new kind of record, event or setting has a new level. Its nodes write what is new only once the log is at
- * the new level, and a node raises the level once every node has said that it reads the new one. A log begins at the highest
- * level of the node that begins it.
+ * A version with a new kind of record, event or setting has a new level. Its nodes write what is new only once the log
+ * is at the new level, and a node raises the level once every node has said that it reads the new one. A log begins at
+ * the highest level of the node that begins it.
  *
  * @internal
  */
@@ -41,7 +41,9 @@ export const lowestLevel = 1;
 /** From this level on, the state has the history. Below, a node of an earlier version would lose the history again. */
 const historyLevel = 2;
 
-/** From this level on, nodes create and delete resources. A node of an earlier version cannot read the events. @internal */
+/**
+ * From this level on, nodes create and delete resources. A node of an earlier version cannot read the events. @internal
+ */
 export const membershipLevel = 2;
 
 const head = {
@@ -65,8 +67,8 @@ const settlementShape = z.object({
   actor,
   ...settlementMembers,
   /**
-   * `abandoned` if another node has ended the command, because this one was silent: this one looks at its next start what has
-   * become of the command. `forgotten` if this one will not come back.
+   * `abandoned` if another node has ended the command, because this one was silent: this one looks at its next start
+   * what has become of the command. `forgotten` if this one will not come back.
    */
   why: z.exactOptional(z.enum(['abandoned', 'forgotten'])),
 });
@@ -151,7 +153,9 @@ const stateShape = z.object({
 
 type SharedState = z.infer<typeof stateShape>;
 
-/** The number of ended commands that are kept. Each node has at most one unanswered call, of the records of one turn. */
+/**
+ * The number of ended commands that are kept. Each node has at most one unanswered call, of the records of one turn.
+ */
 const mostEnded = 1000;
 
 /** What a {@link SharedHistory} begins with, besides the configuration. */
@@ -346,9 +350,9 @@ export class SharedHistory {
   }
 
   /**
-   * Folds the events of a settlement: one revision, also if they change nothing. Revisions leave numbers out, which depend on
-   * the commands and their order. After a set-back, a lost revision therefore comes again only by chance, about 1 in 33,000
-   * for each: an entity tag of a lost change does not hold for another one.
+   * Folds the events of a settlement: one revision, also if they change nothing. Revisions leave numbers out, which
+   * depend on the commands and their order. After a set-back, a lost revision therefore comes again only by chance,
+   * about 1 in 33,000 for each: an entity tag of a lost change does not hold for another one.
    */
   #fold({ events: given, command }: Pick<SharedRecord & { type: 'settlement' }, 'events' | 'command'>): void {
     const last = this.#snapshot.revision;
@@ -366,7 +370,8 @@ export class SharedHistory {
     const { epoch, revision } = this.#snapshot;
     const { changes } = this.#listeners;
     const all = [epoch, revision, versionsOf(this.#snapshot), this.#document(), changes];
-    // A node that has read a state has the members of some objects in another order than one that has folded the records.
+    // A node that has read a state has the members of some objects in another order than one that has folded the
+    // records.
     return JSON.stringify(all, inOrder);
   }
 
@@ -405,7 +410,8 @@ export class SharedHistory {
  * Reads the content of a shared store.
  *
  * @param stored - the content
- * @param given - the snapshot of the host: the configuration of an empty store, and everything that belongs to this node
+ * @param given - the snapshot of the host: the configuration of an empty store, and everything that belongs to this
+ *   node
  * @param highest - the highest level that this node reads
  * @throws NodeOutdated for a later level; Error if nothing can read the content
  * @internal

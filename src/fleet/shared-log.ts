@@ -154,8 +154,8 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Whether a position is that of a change, or behind it. No for a position that this node has not read yet, that is long
-   * gone, or that a set-back has taken back.
+   * Whether a position is that of a change, or behind it. No for a position that this node has not read yet, that is
+   * long gone, or that a set-back has taken back.
    */
   isPast(change: string, position: string): boolean {
     const [first, other] = [this.#order.get(change), this.#order.get(position)];
@@ -163,8 +163,8 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Whether the log has lost the beginning of this process, because the store was set back or the node was forgotten, and does
-   * not get it again yet.
+   * Whether the log has lost the beginning of this process, because the store was set back or the node was forgotten,
+   * and does not get it again yet.
    */
   get isForgotten(): boolean {
     const { node, life } = this.#options.writing;
@@ -172,8 +172,8 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * The open commands of this node that nobody performs: a call of an earlier process has arrived late, or the store was set
-   * back to before their end.
+   * The open commands of this node that nobody performs: a call of an earlier process has arrived late, or the store
+   * was set back to before their end.
    */
   get orphans(): readonly SharedCommand[] {
     return this.#history.open.filter(
@@ -309,8 +309,8 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Appends behind a position. If the store rejects the end that it shows itself, that is no conflict: to read and append
-   * again would never end.
+   * Appends behind a position. If the store rejects the end that it shows itself, that is no conflict: to read and
+   * append again would never end.
    */
   async #appendAt(records: readonly Json[], expectedPosition: string): Promise<string> {
     const { store } = this.#options;
@@ -679,7 +679,9 @@ function actorOf([first]: readonly AdminEvent[]): { readonly actor?: string } {
   return first?.actor === undefined ? {} : { actor: first.actor };
 }
 
-/** What tells a record from every other: a life ends a command with one content, and another life may end it otherwise. */
+/**
+ * What tells a record from every other: a life ends a command with one content, and another life may end it otherwise.
+ */
 function identityOf(record: SharedRecord): string {
   const { type, life, command } = record;
   const head = `${life} ${type} ${command}`;

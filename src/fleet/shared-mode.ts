@@ -20,8 +20,8 @@ interface ModeParts {
 }
 
 /**
- * Creates the mode of a node. What the host sets holds at this node at once, and at the other nodes once it is stored. What a
- * client changes holds once it is stored, for all nodes.
+ * Creates the mode of a node. What the host sets holds at this node at once, and at the other nodes once it is stored.
+ * What a client changes holds once it is stored, for all nodes.
  *
  * @internal
  */

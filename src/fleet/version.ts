@@ -42,8 +42,8 @@ function placed(events: readonly AdminEvent[], fleet: FleetPlace): readonly Admi
 }
 
 /**
- * Gives resources of a node the versions that the fleet has for the same content, and lists of a node the order that they have
- * in the fleet, also the listeners of a service: a node creates in another order than it reads.
+ * Gives resources of a node the versions that the fleet has for the same content, and lists of a node the order that
+ * they have in the fleet, also the listeners of a service: a node creates in another order than it reads.
  *
  * @param given - the snapshot of the node
  * @param fleet - what the fleet has, at the place in the log that the content of the node comes from
@@ -75,7 +75,8 @@ export function withFleetVersions(
         !isDifferent.has(collection) &&
         isSameOrder(collectionOf(own, { collection }), collectionOf(fleet, { collection }));
       if (isWhole) return withCommand(present, collectionOf(fleet, { collection }).version.command, revision);
-      // The list has the latest number of its members. With the new number of one member it would look like that of the fleet.
+      // The list has the latest number of its members. With the new number of one member it would look like that of the
+      // fleet.
       return isMoved.has(collection) ? withCommand(present, revision, revision) : present;
     }
     const command = find(fleet, { collection }, key)?.version.command;

@@ -6,8 +6,8 @@
 /** One endpoint. @internal */
 export interface Endpoint {
   /**
-   * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events, `probe` answers with
-   * its status alone.
+   * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events, `probe`
+   * answers with its status alone.
    */
   readonly kind: 'item' | 'list' | 'command' | 'stream' | 'probe';
   readonly method: 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';

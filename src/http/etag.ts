@@ -67,12 +67,12 @@ function partRule(index: number, count: number): RegExp {
 }
 
 /**
- * Tells whether `If-Match` allows a change: one of the tags must have the epoch and the command number of the resource. Of
- * any tag, the text before the second dot is compared.
+ * Tells whether `If-Match` allows a change: one of the tags must have the epoch and the command number of the resource.
+ * Of any tag, the text before the second dot is compared.
  *
  * The live number and the projection are not compared, and the weak form of a tag matches too, because a proxy that
- * compresses makes tags weak. This departs from the strong comparison of RFC 9110 on purpose: what is compared is no property
- * of the bytes.
+ * compresses makes tags weak. This departs from the strong comparison of RFC 9110 on purpose: what is compared is no
+ * property of the bytes.
  *
  * @param tags - the result of {@link parseEntityTags}
  * @param etag - the tag of the resource; `undefined` if its representation has none

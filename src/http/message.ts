@@ -26,25 +26,25 @@ export interface AdminRequest {
   /** Headers, with names in any case. Hooks get the names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * The body, or a function that reads the body. The function is called at most once, and only if the route needs a body. The
-   * function may stop reading one byte after the given limit.
+   * The body, or a function that reads the body. The function is called at most once, and only if the route needs a
+   * body. The function may stop reading one byte after the given limit.
    */
   readonly body?: Uint8Array | string | ((limit: number) => Promise<Uint8Array>);
   /**
    * The caller that the host has authenticated, or a function that finds the caller; `null` if the host has found none,
-   * which is answered with 401. The function is called at most once, and only if the interface has the path. If it rejects,
-   * the answer is a 500, and a 503 if it does not answer within `hashDeadlineMs`. If the member is present, `authenticate` is
-   * not called.
+   * which is answered with 401. The function is called at most once, and only if the interface has the path. If it
+   * rejects, the answer is a 500, and a 503 if it does not answer within `hashDeadlineMs`. If the member is present,
+   * `authenticate` is not called.
    */
   readonly principal?: Principal | null | (() => Promise<Principal | null>);
   /**
-   * Where the request comes from, such as the IP address of the client. Waiting places for log-ins are shared out by peer.
-   * All requests without the member are one peer.
+   * Where the request comes from, such as the IP address of the client. Waiting places for log-ins are shared out by
+   * peer. All requests without the member are one peer.
    */
   readonly peer?: string;
   /**
-   * Aborts when the client disconnects. A command that has not started is cancelled; a started command continues. A stream of
-   * events ends.
+   * Aborts when the client disconnects. A command that has not started is cancelled; a started command continues. A
+   * stream of events ends.
    */
   readonly signal?: AbortSignal;
 }
@@ -66,8 +66,8 @@ export interface AdminResponse {
   /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The body; left out if there is none. A long list arrives in chunks. A stream of events arrives in chunks without end: call
-   * `return` of its iterator, or abort `signal`, when the client disconnects.
+   * The body; left out if there is none. A long list arrives in chunks. A stream of events arrives in chunks without
+   * end: call `return` of its iterator, or abort `signal`, when the client disconnects.
    */
   readonly body?: string | AsyncIterable<Uint8Array>;
 }

@@ -77,7 +77,8 @@ const unsafeInQuery = /[^\w.~!$&'()*+,;=:@/?%-]/gu;
  * below any base path.
  *
  * The pages neither overlap nor leave a gap, so the first page may be shorter. For a range past the end, `prev` leads
- * to the last elements. Of a list whose pages can begin after an element, `next` leads on after the last one of the page.
+ * to the last elements. Of a list whose pages can begin after an element, `next` leads on after the last one of the
+ * page.
  *
  * @param range - the requested range
  * @param total - number of elements in the list

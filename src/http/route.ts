@@ -21,8 +21,8 @@ import type { Problem, Result } from '../problem.ts';
 export type PathParameters = Readonly<Record<string, string>>;
 
 /**
- * The least role that may use an endpoint: `reader` for reading, `operator` for starting, stopping, closing, maintenance and
- * flushing, `administrator` for everything else.
+ * The least role that may use an endpoint: `reader` for reading, `operator` for starting, stopping, closing,
+ * maintenance and flushing, `administrator` for everything else.
  *
  * @see docs/spec-choices.md 32.
  *
@@ -43,8 +43,8 @@ type Method = 'GET' | 'PATCH' | 'PUT' | 'POST' | 'DELETE';
  */
 export interface Route {
   /**
-   * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events until the client
-   * leaves, `probe` answers everybody with its status alone.
+   * `item` reads one resource, `list` reads a list, `command` makes a change, `stream` follows the events until the
+   * client leaves, `probe` answers everybody with its status alone.
    */
   readonly kind: 'item' | 'list' | 'command' | 'stream' | 'probe';
   /** Stable name, such as `services.stop`. */
@@ -55,13 +55,16 @@ export interface Route {
   readonly path: string;
   /** Other paths of the same endpoint. */
   readonly aliases: readonly string[];
-  /** The least role that may use the endpoint, for `createRoles` and for a rule of the host. A `probe` needs no log-in. */
+  /**
+   * The least role that may use the endpoint, for `createRoles` and for a rule of the host. A `probe` needs no log-in.
+   */
   readonly role: Role;
   /** Query parameters that the endpoint accepts, besides those of `search`. */
   readonly query: readonly ('fields' | 'range' | 'may' | 'dry_run' | 'mark' | 'after' | 'types')[];
   /**
-   * Query parameters with a value, each given once. Those of a list, such as `user`, select its elements: an element must have
-   * all given values. Those of a command say more about what to do. Empty if the endpoint has no such parameter.
+   * Query parameters with a value, each given once. Those of a list, such as `user`, select its elements: an element
+   * must have all given values. Those of a command say more about what to do. Empty if the endpoint has no such
+   * parameter.
    */
   readonly search: readonly string[];
   /** One sentence that describes the endpoint. */
@@ -93,8 +96,8 @@ interface Finding<S, T> {
   /** The last change of anything that the representation shows. Left out if the representation shows live figures. */
   version?(this: void, snapshot: S, thing: T): Version;
   /**
-   * The entity tag of a resource without a version, for conditions alone: tells the resource from a later one with its path.
-   * The representation changes and the tag stays, so the tag leads to no 304.
+   * The entity tag of a resource without a version, for conditions alone: tells the resource from a later one with its
+   * path. The representation changes and the tag stays, so the tag leads to no 304.
    */
   conditionTag?(this: void, thing: T): string;
 }
@@ -151,7 +154,9 @@ export interface Things<T extends object = object> {
 /** The values of the search parameters of a request, by name; at least one. @internal */
 export type SearchValues = Readonly<Record<string, string>>;
 
-/** A list whose elements are still to be found, because no index has them. `C` is an element before rendering. @internal */
+/**
+ * A list whose elements are still to be found, because no index has them. `C` is an element before rendering. @internal
+ */
 export interface Search<C = unknown> {
   /** Number of candidates. */
   readonly candidates: number;
@@ -276,8 +281,8 @@ export interface ActionRoute<R, T = unknown> extends Route, Writing {
   /** The action is done even while the interface is read-only. */
   readonly worksReadOnly?: true;
   /**
-   * Finds the thing that the path names, or parses the body. Refused with a problem if there is no such thing, or the form
-   * of the body is wrong.
+   * Finds the thing that the path names, or parses the body. Refused with a problem if there is no such thing, or the
+   * form of the body is wrong.
    */
   findIn(this: void, surroundings: R, parameters: PathParameters, body: Json): Result<T>;
   /** Decides the action. Changes nothing. */

@@ -51,8 +51,8 @@ export interface PatchRules {
   readonly maxPointerTokens?: number;
   /**
    * The largest document after an operation that adds, replaces, copies or moves a value: roughly its bytes as JSON. A
-   * character counts as one byte, and an escape in a text of fewer than 100 characters is not counted. Default 1,048,576
-   * (1 MiB).
+   * character counts as one byte, and an escape in a text of fewer than 100 characters is not counted. Default
+   * 1,048,576 (1 MiB).
    */
   readonly maxResultBytes?: number;
   /**
@@ -307,7 +307,9 @@ export function applyOperations(
   return ok(after);
 }
 
-/** Documents from this size on are measured once. For smaller ones, to remember the size takes longer than to measure. */
+/**
+ * Documents from this size on are measured once. For smaller ones, to remember the size takes longer than to measure.
+ */
 const largeSize = 16_384;
 
 /** Upper bounds of the sizes of large documents, frozen to any depth. To measure one takes longer than to patch it. */
@@ -323,7 +325,9 @@ function knownSize(document: Json, most: number): number {
   return size;
 }
 
-/** Keeps the bound for the patched document, which is frozen as the document before was: the next patch starts there. */
+/**
+ * Keeps the bound for the patched document, which is frozen as the document before was: the next patch starts there.
+ */
 function passSizeOn(before: Json, after: Json, size: number): void {
   if (size >= largeSize && isContainer(before) && isContainer(after) && sizes.has(before))
     sizes.set(after, size);

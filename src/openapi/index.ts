@@ -19,8 +19,8 @@ export interface OpenApiOptions {
   /** The addresses of the interface, each with an optional description; `[{ url: '/' }]` by default. */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[];
   /**
-   * The ways to log in, by name: OpenAPI security schemes. A client needs one of them; none is needed if there are none.
-   * Basic authentication by default.
+   * The ways to log in, by name: OpenAPI security schemes. A client needs one of them; none is needed if there are
+   * none. Basic authentication by default.
    */
   readonly security?: Readonly<Record<string, object>>;
 }
@@ -28,8 +28,8 @@ export interface OpenApiOptions {
 /**
  * Creates the OpenAPI 3.1 document of the interface.
  *
- * The document is plain JSON. It has each endpoint with its parameters, bodies, answers and problem codes, and examples.
- * Endpoints and search parameters that the Gateway Administration REST Interface does not describe have
+ * The document is plain JSON. It has each endpoint with its parameters, bodies, answers and problem codes, and
+ * examples. Endpoints and search parameters that the Gateway Administration REST Interface does not describe have
  * `x-addition: true`, and each operation has the role that it needs as `x-role`.
  *
  * @param options - the title, the addresses and the ways to log in

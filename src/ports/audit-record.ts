@@ -6,8 +6,8 @@ import type { Json, JsonObject } from '../json/value.ts';
 import type { HostProblemCode, ProblemCode } from '../problem.ts';
 
 /**
- * One audit record: plain JSON, distinguished by `kind`. No record contains a password, a password hash, a sealed text or
- * the body of a request.
+ * One audit record: plain JSON, distinguished by `kind`. No record contains a password, a password hash, a sealed text
+ * or the body of a request.
  *
  * @see docs/embedding.md, "Keep audit records".
  *
@@ -38,8 +38,8 @@ export interface WriteRecord extends AuditRecordBase {
   /** Says that something was to be changed. */
   readonly kind: 'write';
   /**
-   * Where the request came from: `peer` of the request, cut after 255 characters. Left out if the request did not say so,
-   * and for a command that the host program sent.
+   * Where the request came from: `peer` of the request, cut after 255 characters. Left out if the request did not say
+   * so, and for a command that the host program sent.
    */
   readonly peer?: string;
   /** Name of the caller, cut after 255 characters; left out if the caller is not known. */
@@ -76,15 +76,15 @@ export interface WriteRecord extends AuditRecordBase {
    * - For a decided command, an item for each event, with its type, its resource and its JSON Patch operations, and the
    *   number of its sessions or connections as `count`. With a mark, that number is known only at the end, as `closed`.
    * - For a changed read-only mode, its operations.
-   * - Otherwise what the request asked for: the operations without their values, the commands of a sequence, or the name of
-   *   what was to be created.
+   * - Otherwise what the request asked for: the operations without their values, the commands of a sequence, or the
+   *   name of what was to be created.
    *
    * A change of more than 64 KiB is shown by the types and resources of its first 100 items.
    */
   readonly change?: readonly Json[];
   /**
-   * The number of attempts that this record stands for. Only for attempts that were refused before the caller was known:
-   * they are recorded at most once a second for each peer, endpoint and problem.
+   * The number of attempts that this record stands for. Only for attempts that were refused before the caller was
+   * known: they are recorded at most once a second for each peer, endpoint and problem.
    */
   readonly count?: number;
   /** Present if the attempts of several peers are in one record, because there were too many peers. */
@@ -123,8 +123,8 @@ export interface FailedLogInRecord extends AuditRecordBase {
 }
 
 /**
- * The record of records that did not reach the sink, because the sink did not keep records for too long. Records of what
- * was done are dropped last, and never if the sink is required.
+ * The record of records that did not reach the sink, because the sink did not keep records for too long. Records of
+ * what was done are dropped last, and never if the sink is required.
  *
  * @beta
  */

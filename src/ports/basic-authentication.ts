@@ -15,8 +15,8 @@ export interface BasicAuthenticationOptions {
   /** Text that a client shows when it asks for a password: printable ASCII. Default `gateway admin`. */
   readonly realm?: string;
   /**
-   * Whether everybody may administer the gateway as long as there is no admin user. Default `false`: then the first user
-   * must be in the document, or be created with {@link Admin.createFirstUser}.
+   * Whether everybody may administer the gateway as long as there is no admin user. Default `false`: then the first
+   * user must be in the document, or be created with {@link Admin.createFirstUser}.
    */
   readonly openUntilFirstUser?: boolean;
 }
@@ -82,7 +82,8 @@ interface Credentials {
 }
 
 /**
- * Longest header `Authorization`: longer than any name with any acceptable password, in every Unicode normalisation form.
+ * Longest header `Authorization`: longer than any name with any acceptable password, in every Unicode normalisation
+ * form.
  *
  * @internal
  */

@@ -1,9 +1,9 @@
 /**
  * A store in memory, for tests, simulations and first steps. Its content ends with the process.
  *
- * This store is no client of the shared memory of a fleet. The shared memory would bring reading, hints and announcements
- * into the main entry. It also tells a repeated call by an id that it draws, where this store compares the records: the
- * positions here depend on the calls alone, and a simulation repeats them.
+ * This store is no client of the shared memory of a fleet. The shared memory would bring reading, hints and
+ * announcements into the main entry. It also tells a repeated call by an id that it draws, where this store compares
+ * the records: the positions here depend on the calls alone, and a simulation repeats them.
  */
 import { assertObject, type Json } from '../json/value.ts';
 import type { ConfigurationStore, StoredHistory } from './port.ts';

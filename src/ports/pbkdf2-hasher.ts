@@ -18,9 +18,9 @@ export interface Pbkdf2HasherOptions {
  * Creates a hasher that uses PBKDF2 with HMAC-SHA-256 and a random salt of 16 bytes.
  *
  * A hash is the text `$pbkdf2-sha256$i=600000$<salt>$<hash>`, with salt and hash in base64 without padding. `verify`
- * takes the rounds from the hash, so hashes with fewer rounds stay valid after the rounds are raised; the missing rounds
- * are worked off, so that such a verification takes as long as any other. A hash of another form, or with rounds out of
- * range, matches no password; its verification takes as long as that of a wrong password.
+ * takes the rounds from the hash, so hashes with fewer rounds stay valid after the rounds are raised; the missing
+ * rounds are worked off, so that such a verification takes as long as any other. A hash of another form, or with rounds
+ * out of range, matches no password; its verification takes as long as that of a wrong password.
  *
  * @param options - the rounds
  * @returns the hasher

@@ -82,8 +82,8 @@ export class StoreLostError extends AdminError {
 }
 
 /**
- * Whether an error of a store means that the store is lost for good. The code is compared, because the store may have loaded
- * another copy of this library.
+ * Whether an error of a store means that the store is lost for good. The code is compared, because the store may have
+ * loaded another copy of this library.
  *
  * @internal
  */

@@ -3,9 +3,9 @@
  *
  * Only {@link GatewayPort} is required. This folder also contains ready-made implementations of the other ports.
  *
- * The library checks the answer of a port where a wrong answer would let an unknown caller in, would be written to disk, or
- * would end the process. Everything else is the contract, and the library relies on it. A port that throws or rejects never
- * ends the process and never leaves a client without an answer: `onError` gets a HostError.
+ * The library checks the answer of a port where a wrong answer would let an unknown caller in, would be written to
+ * disk, or would end the process. Everything else is the contract, and the library relies on it. A port that throws or
+ * rejects never ends the process and never leaves a client without an answer: `onError` gets a HostError.
  */
 import type { Context } from '../core/decision.ts';
 import type { AdminRequest, Principal } from '../http/message.ts';
@@ -40,9 +40,9 @@ export interface GatewayPort {
   /**
    * Applies an effect.
    *
-   * Resolve when the effect is applied. Reject with {@link EffectRefusedError} when nothing was done. Any other rejection,
-   * or no answer before the deadline, means that the outcome is unknown; the library then calls `inspect`. If the
-   * effect was applied in part, complete or undo that part before the promise settles.
+   * Resolve when the effect is applied. Reject with {@link EffectRefusedError} when nothing was done. Any other
+   * rejection, or no answer before the deadline, means that the outcome is unknown; the library then calls `inspect`.
+   * If the effect was applied in part, complete or undo that part before the promise settles.
    */
   apply(effect: Effect, context: EffectContext): Promise<void>;
   /**
@@ -52,18 +52,19 @@ export interface GatewayPort {
    * restart the library inspects the effects that were in flight when the process ended; {@link openAdmin} resolves
    * only after that.
    *
-   * A start is in place if the gateway wants the service or monitor to run, also if it has failed and the gateway tries again.
-   * `inspect` must not change anything. Answer `in-place` only if nothing can remove the state any more, because this
-   * answer is final. `not-in-place` counts only after `apply` has settled; the client then learns that nothing was
+   * A start is in place if the gateway wants the service or monitor to run, also if it has failed and the gateway tries
+   * again. `inspect` must not change anything. Answer `in-place` only if nothing can remove the state any more, because
+   * this answer is final. `not-in-place` counts only after `apply` has settled; the client then learns that nothing was
    * changed. Reject if the host cannot tell.
    */
   inspect(effect: Effect, context: EffectContext): Promise<'in-place' | 'not-in-place'>;
   /**
-   * What the gateway can do while it runs, besides everything that needs no word here: `create` and `delete` are the effects
-   * of these names, `drain` is the setting of this name. A gateway that can drain gives no new session to a server that
-   * drains, reports every session that it accepted before `apply` resolves, and reports `sessions.complete` once it has
-   * reported everything that is open. A command that needs what is not listed is refused with `not-supported` before the
-   * host is asked. By default, nothing is listed. `create` and `delete` are listed together, because each undoes the other.
+   * What the gateway can do while it runs, besides everything that needs no word here: `create` and `delete` are the
+   * effects of these names, `drain` is the setting of this name. A gateway that can drain gives no new session to a
+   * server that drains, reports every session that it accepted before `apply` resolves, and reports `sessions.complete`
+   * once it has reported everything that is open. A command that needs what is not listed is refused with
+   * `not-supported` before the host is asked. By default, nothing is listed. `create` and `delete` are listed together,
+   * because each undoes the other.
    */
   readonly supports?: readonly ('create' | 'delete' | 'drain')[];
   /** Live figures, which override the stored figures in responses. */
@@ -77,13 +78,13 @@ export interface GatewayPort {
  */
 export interface Clock {
   /**
-   * The current time, in milliseconds since 1970-01-01T00:00:00Z, in the years 0 to 9999. The time may jump. A call that needs
-   * the time fails if the function throws or gives another number.
+   * The current time, in milliseconds since 1970-01-01T00:00:00Z, in the years 0 to 9999. The time may jump. A call
+   * that needs the time fails if the function throws or gives another number.
    */
   now(): number;
   /**
-   * Milliseconds since any fixed moment. Never goes back and never jumps. The durations of measurements and log lines, and
-   * the five minutes of a verified log-in, come from this function, and from `now` if the function is left out.
+   * Milliseconds since any fixed moment. Never goes back and never jumps. The durations of measurements and log lines,
+   * and the five minutes of a verified log-in, come from this function, and from `now` if the function is left out.
    */
   monotonic?(): number;
   /**
@@ -101,8 +102,8 @@ export interface Clock {
  */
 export interface SleepOptions {
   /**
-   * Whether the process must not end during the sleep; `true` if left out. The library gives `false` if no caller waits for
-   * the end of the sleep, as between two calls of `inspect` after a 504, or between two heartbeats.
+   * Whether the process must not end during the sleep; `true` if left out. The library gives `false` if no caller waits
+   * for the end of the sleep, as between two calls of `inspect` after a 504, or between two heartbeats.
    */
   readonly keepAlive?: boolean;
 }
@@ -125,7 +126,9 @@ export interface Logger {
   info(fields: object, message: string): void;
   /** Takes a line about something that an operator may have to look at. */
   warn(fields: object, message: string): void;
-  /** Takes a line about an error of the host, the store or the library. The field `err` is the error, if there is one. */
+  /**
+   * Takes a line about an error of the host, the store or the library. The field `err` is the error, if there is one.
+   */
   error(fields: object, message: string): void;
 }
 
@@ -136,8 +139,8 @@ export interface Logger {
  */
 export interface Hasher {
   /**
-   * Hashes a password of 1 to 1024 bytes in Unicode form NFC. The result is one line of 1 to 4,096 characters. Only `verify`
-   * looks inside the result.
+   * Hashes a password of 1 to 1024 bytes in Unicode form NFC. The result is one line of 1 to 4,096 characters. Only
+   * `verify` looks inside the result.
    */
   hash(password: string): Promise<string>;
   /** Answers whether a hash belongs to a password. False for a hash of unknown form. */
@@ -150,9 +153,9 @@ export interface Hasher {
    */
   needsRehash?(hash: string): boolean;
   /**
-   * Whether `verify` understands a hash. If the state that an interface starts with has another hash, the interface is not
-   * started, because the user could never log in. If the function fails, the interface is not started either. If left out, no
-   * hash is checked.
+   * Whether `verify` understands a hash. If the state that an interface starts with has another hash, the interface is
+   * not started, because the user could never log in. If the function fails, the interface is not started either. If
+   * left out, no hash is checked.
    */
   knows?(hash: string): boolean;
 }
@@ -212,11 +215,11 @@ export interface ConfigurationStore {
   /**
    * Appends records in order. Resolves once the records are stored as safely as the store can.
    *
-   * @param records - one record or more. A call that fails may have stored the first ones; the same call again must store
-   *   only the others
-   * @param options - `expectedPosition`: the position of the first record. If the store ends elsewhere, and this is not a
-   *   repeated call, another writer has written to the store. Then `append` must reject with {@link StoreConflictError}
-   *   and store none of the records
+   * @param records - one record or more. A call that fails may have stored the first ones; the same call again must
+   *   store only the others
+   * @param options - `expectedPosition`: the position of the first record. If the store ends elsewhere, and this is not
+   *   a repeated call, another writer has written to the store. Then `append` must reject with {@link
+   *   StoreConflictError} and store none of the records
    * @returns the position of the next record
    */
   append(records: readonly Json[], options: { readonly expectedPosition: string }): Promise<string>;
@@ -241,8 +244,8 @@ export interface ConfigurationStore {
  *
  * Three promises differ from those of {@link ConfigurationStore}:
  *
- * - After any rejection, the store goes on. After a {@link StoreConflictError} the library reads, and appends again at the
- *   new end. After another rejection it makes the same call again, as with every store.
+ * - After any rejection, the store goes on. After a {@link StoreConflictError} the library reads, and appends again at
+ *   the new end. After another rejection it makes the same call again, as with every store.
  * - What a call of `append` has stored is seen by every later `read` of every node.
  * - A position is 1 to 255 visible ASCII characters, because it is sent in headers.
  * - A position names the call that ended there, and not only a number: the same position never stands for different
@@ -255,8 +258,8 @@ export interface ConfigurationStore {
  */
 export interface SharedStore extends ConfigurationStore {
   /**
-   * Where the store reaches its servers. `openFleet` warns if a listener of the gateway itself is among them. Left out if the
-   * store has no servers, or does not know.
+   * Where the store reaches its servers. `openFleet` warns if a listener of the gateway itself is among them. Left out
+   * if the store has no servers, or does not know.
    */
   readonly addresses?: readonly { readonly host: string; readonly port: number }[];
   /**
@@ -268,15 +271,16 @@ export interface SharedStore extends ConfigurationStore {
    */
   read(after: string): Promise<readonly LogStep[] | 'gone'>;
   /**
-   * Waits for a hint that the end of the log has moved. May resolve for nothing, and may never resolve: the library also
-   * reads once a second.
+   * Waits for a hint that the end of the log has moved. May resolve for nothing, and may never resolve: the library
+   * also reads once a second.
    *
    * @param after - the end that the library knows
    * @param signal - ends the waiting: `changed` then resolves
    */
   changed(after: string, signal: AbortSignal): Promise<void>;
   /**
-   * Keeps what a node says of itself, in place of what it said before, and gives what every node says. Need not be durable.
+   * Keeps what a node says of itself, in place of what it said before, and gives what every node says. Need not be
+   * durable.
    *
    * @param node - the name of the node
    * @param status - what the node says, as plain JSON; `null` takes the node out
@@ -300,9 +304,9 @@ export interface LogStep {
 /**
  * Keeps audit records outside the process, such as in a file.
  *
- * The library makes one call at a time. If `append` rejects, the same records come again, in the same order and perhaps with
- * others after them, with growing pauses, until `append` resolves. A sink that may have kept a part of a failed call
- * recognises the records by their `id`, and keeps each one once.
+ * The library makes one call at a time. If `append` rejects, the same records come again, in the same order and perhaps
+ * with others after them, with growing pauses, until `append` resolves. A sink that may have kept a part of a failed
+ * call recognises the records by their `id`, and keeps each one once.
  *
  * @beta
  */
@@ -311,8 +315,8 @@ export interface AuditSink {
    * Keeps records in order. Resolves once the records are kept as safely as the sink can.
    *
    * @param records - one record or more; frozen
-   * @param context - `signal` aborts at the deadline (`auditDeadlineMs`). The call is not made again before it has settled,
-   *   so a sink that waits for another machine must end its waiting then
+   * @param context - `signal` aborts at the deadline (`auditDeadlineMs`). The call is not made again before it has
+   *   settled, so a sink that waits for another machine must end its waiting then
    */
   append(records: readonly AuditRecord[], context: { readonly signal: AbortSignal }): Promise<void>;
   /** Releases files and other resources. Another disposal changes nothing. */
@@ -330,10 +334,10 @@ export interface Authenticate {
    *
    * @param request - the request; the body is not read
    * @param snapshot - the current state, with the admin users
-   * @param verifyPassword - finds the admin user whom a name and a password belong to, as the client wrote them. Every call
-   *   costs the same work, whether or not the user exists; a verified log-in is remembered for five minutes
-   * @returns the caller; `undefined` if there is none; `'throttled'` if too many passwords are being hashed; `'overloaded'`
-   *   if the hasher did not answer in time
+   * @param verifyPassword - finds the admin user whom a name and a password belong to, as the client wrote them. Every
+   *   call costs the same work, whether or not the user exists; a verified log-in is remembered for five minutes
+   * @returns the caller; `undefined` if there is none; `'throttled'` if too many passwords are being hashed;
+   *   `'overloaded'` if the hasher did not answer in time
    */
   (
     request: AdminRequest,
@@ -344,24 +348,24 @@ export interface Authenticate {
     ) => Promise<Principal | 'throttled' | 'overloaded' | undefined>,
   ): Promise<Principal | 'throttled' | 'overloaded' | undefined>;
   /**
-   * Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). A challenge of Basic or Digest is not sent to the
-   * script of a web page, because the browser would ask for a password in place of the page.
+   * Value of the `WWW-Authenticate` header of a 401 (RFC 9110 §11.6.1). A challenge of Basic or Digest is not sent to
+   * the script of a web page, because the browser would ask for a password in place of the page.
    */
   readonly challenge?: string;
   /**
-   * Whether no caller has to log in at this state. Left out if every caller always has to log in. If the function throws, or
-   * gives no boolean, every caller has to log in.
+   * Whether no caller has to log in at this state. Left out if every caller always has to log in. If the function
+   * throws, or gives no boolean, every caller has to log in.
    */
   isOpen?(snapshot: Snapshot): boolean;
 }
 
 /**
- * The host's own rule: sees an accepted decision before anything is done, and returns the problem with which the command
- * is refused, or `undefined` to allow the command.
+ * The host's own rule: sees an accepted decision before anything is done, and returns the problem with which the
+ * command is refused, or `undefined` to allow the command.
  *
- * The function is asked in the turn of the command, also for `plan` and dry runs, and can be asked several times for one
- * command. It is synchronous and changes nothing. If it throws, or returns anything else, the command is refused with 500
- * `internal`. Make the problem with {@link hostProblem} or {@link problem}.
+ * The function is asked in the turn of the command, also for `plan` and dry runs, and can be asked several times for
+ * one command. It is synchronous and changes nothing. If it throws, or returns anything else, the command is refused
+ * with 500 `internal`. Make the problem with {@link hostProblem} or {@link problem}.
  *
  * @public
  */
@@ -371,11 +375,12 @@ export type Veto = (
 ) => Problem | undefined;
 
 /**
- * Says what the gateway would do by itself because of a decision, such as closing sessions that are idle for too long. The notes
- * stand in the plan, beside the numbers of the library. Their codes begin with `host-`. At most 20 notes are shown.
+ * Says what the gateway would do by itself because of a decision, such as closing sessions that are idle for too long.
+ * The notes stand in the plan, beside the numbers of the library. Their codes begin with `host-`. At most 20 notes are
+ * shown.
  *
- * The function is asked for each plan, in the turn of the event loop. It is synchronous and changes nothing. If it throws, or
- * answers wrongly, `onError` gets a {@link HostError} and the plan has no notes of the host.
+ * The function is asked for each plan, in the turn of the event loop. It is synchronous and changes nothing. If it
+ * throws, or answers wrongly, `onError` gets a {@link HostError} and the plan has no notes of the host.
  *
  * @public
  */

@@ -89,8 +89,8 @@ interface Durations {
   /** Does work of the present cost. */
   time<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Does work of a lower cost, and waits until the work has taken as long as work of the present cost. More hashing could
-   * not fill the time exactly: a lower cost needs less memory, and gains from the caches of the processor.
+   * Does work of a lower cost, and waits until the work has taken as long as work of the present cost. More hashing
+   * could not fill the time exactly: a lower cost needs less memory, and gains from the caches of the processor.
    */
   stretch<T>(work: () => Promise<T>): Promise<T>;
   /** Takes the time of some work of the present cost, if none was done yet: work of a lower cost is to come. */

@@ -1,6 +1,6 @@
 /**
- * A shared store in memory, for tests, simulations and first steps of a fleet: one content in the process, on which every
- * node opens a store of its own. The content ends with the process.
+ * A shared store in memory, for tests, simulations and first steps of a fleet: one content in the process, on which
+ * every node opens a store of its own. The content ends with the process.
  */
 import { assertMembers } from '../core/member.ts';
 import type { Json } from '../json/value.ts';
@@ -28,8 +28,8 @@ export interface SharedMemory {
   /**
    * Takes a backup of the content.
    *
-   * @returns a function that restores the backup, under the stores that are open. The positions that were given since the
-   *   backup are then `gone`
+   * @returns a function that restores the backup, under the stores that are open. The positions that were given since
+   *   the backup are then `gone`
    */
   backup(): () => void;
 }
@@ -226,7 +226,9 @@ function positionOf(count: number, id: string): string {
   return `${String(count)}.${id}`;
 }
 
-/** Draws the id of a call. Two calls that both end at the same count get different ids, also after a restored backup. */
+/**
+ * Draws the id of a call. Two calls that both end at the same count get different ids, also after a restored backup.
+ */
 function drawId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -50,8 +50,8 @@ export function systemSleep(
 }
 
 /**
- * Resolves in another turn of the event loop. A resolved promise would go on before the loop does other work, and a timer
- * of 0 milliseconds rings after one.
+ * Resolves in another turn of the event loop. A resolved promise would go on before the loop does other work, and a
+ * timer of 0 milliseconds rings after one.
  *
  * @internal
  */

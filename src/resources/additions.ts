@@ -17,8 +17,8 @@ import { linksOf } from './shared/use.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * Creates what only the document has: resources, and listeners of services in use. What was deleted stays out, and so does
- * a resource that lists it.
+ * Creates what only the document has: resources, and listeners of services in use. What was deleted stays out, and so
+ * does a resource that lists it.
  *
  * @param deleted - the keys of the links of what was deleted
  * @internal

@@ -1,6 +1,6 @@
 /**
- * Alerts: what is wrong with the gateway now. The Gateway Administration REST Interface has no such chapter: the endpoint is
- * an addition.
+ * Alerts: what is wrong with the gateway now. The Gateway Administration REST Interface has no such chapter: the
+ * endpoint is an addition.
  *
  * Alerts are derived at each look, so an alert vanishes with its cause.
  */

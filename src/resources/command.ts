@@ -63,7 +63,8 @@ export interface CommandTable {
 
 /**
  * The event of a command whose outcome was unknown, and which has failed. `reason` names the changes that stand. A
- * command that turns out to have succeeded publishes its own events instead. Both kinds of events carry the id of the command.
+ * command that turns out to have succeeded publishes its own events instead. Both kinds of events carry the id of the
+ * command.
  *
  * @internal
  */

@@ -158,8 +158,8 @@ export type ConnectionEvent =
     });
 
 /**
- * The effect on connections: the host must close those that are on the server, and their sessions continue. A connection
- * that no longer exists, or is on another server by now, counts as closed.
+ * The effect on connections: the host must close those that are on the server, and their sessions continue. A
+ * connection that no longer exists, or is on another server by now, counts as closed.
  *
  * @internal
  */

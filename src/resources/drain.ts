@@ -15,12 +15,12 @@ import type { State } from '../snapshot/state.ts';
 import { assertInputs, type Snapshot } from './snapshot.ts';
 
 /**
- * Drains a service or server: it takes no new sessions, and what is open ends by itself. With `timeout`, the rest is closed
- * at the deadline, or the drain ends then.
+ * Drains a service or server: it takes no new sessions, and what is open ends by itself. With `timeout`, the rest is
+ * closed at the deadline, or the drain ends then.
  *
- * A service is stopped, and started again when the drain ends. A drain that is there gets the new deadline and reason, and
- * keeps its beginning; equal ones are unchanged. Refused with `service-not-found` or `server-not-found` if there is no such
- * resource, and with `validation-failed` for options that do not fit.
+ * A service is stopped, and started again when the drain ends. A drain that is there gets the new deadline and reason,
+ * and keeps its beginning; equal ones are unchanged. Refused with `service-not-found` or `server-not-found` if there is
+ * no such resource, and with `validation-failed` for options that do not fit.
  *
  * @param snapshot - the snapshot to decide on
  * @param collection - `services` or `servers`

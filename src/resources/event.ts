@@ -1,6 +1,6 @@
 /**
- * Events over HTTP: what happens in the gateway, as a stream. The Gateway Administration REST Interface has no such chapter: the
- * endpoint is an addition. Each kind declares its own events.
+ * Events over HTTP: what happens in the gateway, as a stream. The Gateway Administration REST Interface has no such
+ * chapter: the endpoint is an addition. Each kind declares its own events.
  */
 import { endpoint } from '../http/endpoint.ts';
 import type { State } from '../snapshot/state.ts';

@@ -47,8 +47,8 @@ export interface FleetNode {
     readonly connections: number;
   }[];
   /**
-   * Whether the node has read another configuration out of the same log than this one. That is a fault of the library or of
-   * the store: report it, and restart the node that is wrong.
+   * Whether the node has read another configuration out of the same log than this one. That is a fault of the library
+   * or of the store: report it, and restart the node that is wrong.
    */
   readonly differs: boolean;
 }

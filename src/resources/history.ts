@@ -1,6 +1,6 @@
 /**
- * The history: the settled commands, and the way back. The Gateway Administration REST Interface has no such chapter: the
- * endpoints are additions.
+ * The history: the settled commands, and the way back. The Gateway Administration REST Interface has no such chapter:
+ * the endpoints are additions.
  */
 import * as z from 'zod/mini';
 
@@ -64,8 +64,9 @@ export interface HistoryEntryRepresentation {
   /** Links of the resources that the command has changed. */
   readonly resources: readonly string[];
   /**
-   * What has happened, with secrets redacted: the events without the settings before and after the change. Of closed sessions
-   * or connections, their number as `count`. With `already`, the same state was wanted before: at a start of a failed service.
+   * What has happened, with secrets redacted: the events without the settings before and after the change. Of closed
+   * sessions or connections, their number as `count`. With `already`, the same state was wanted before: at a start of a
+   * failed service.
    */
   readonly events: readonly {
     readonly type: string;
@@ -73,13 +74,15 @@ export interface HistoryEntryRepresentation {
     readonly [member: string]: unknown;
   }[];
   /**
-   * Whether the entry can be undone now. `refused`: the undo would take back a later change too, or the command has left
-   * everything as it was. `irreversible`: the command has closed or flushed something, or has changed a user.
+   * Whether the entry can be undone now. `refused`: the undo would take back a later change too, or the command has
+   * left everything as it was. `irreversible`: the command has closed or flushed something, or has changed a user.
    */
   readonly undo: 'possible' | 'refused' | 'irreversible';
   /** Id of the command that this one has undone; left out if it has undone none. */
   readonly undoes?: string;
-  /** Id of the command that has undone this one; left out if none has, or if an undo of the undo has brought it back. */
+  /**
+   * Id of the command that has undone this one; left out if none has, or if an undo of the undo has brought it back.
+   */
   readonly undone_by?: string;
 }
 

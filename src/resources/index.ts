@@ -1,6 +1,6 @@
 /**
- * The list of kinds, and everything that follows from the list: the unions of events, effects and reports, the fold, the
- * routes, the form of documents, and redaction.
+ * The list of kinds, and everything that follows from the list: the unions of events, effects and reports, the fold,
+ * the routes, the form of documents, and redaction.
  */
 import * as z from 'zod/mini';
 
@@ -181,8 +181,8 @@ export type Decision =
       /** The events: what happened, in order. */
       readonly events: readonly AdminEvent[];
       /**
-       * The effects: what the host must do, in order. Empty if the change concerns only the state of the library, such as
-       * an admin user.
+       * The effects: what the host must do, in order. Empty if the change concerns only the state of the library, such
+       * as an admin user.
        */
       readonly effects: readonly Effect[];
       /** What stays as it is, although the caller may expect a change. Left out if there is nothing. */
@@ -337,11 +337,11 @@ export const routes: readonly Route[] = Object.freeze([...boundRoutes]);
  * Removes secrets from plain JSON before a person or another program sees it: from events, effects, decisions, plans,
  * documents and JSON Patches.
  *
- * The result lacks every member that stores a declared secret, and every sealed text (`{ sealed }`), at any depth. A JSON
- * Patch operation on a secret keeps its pointer and loses its value.
+ * The result lacks every member that stores a declared secret, and every sealed text (`{ sealed }`), at any depth. A
+ * JSON Patch operation on a secret keeps its pointer and loses its value.
  *
- * Members of `parameters` and `router_options` are kept, also if a member has the name of a stored secret: clients choose
- * these names, and secret parameters are stored elsewhere.
+ * Members of `parameters` and `router_options` are kept, also if a member has the name of a stored secret: clients
+ * choose these names, and secret parameters are stored elsewhere.
  *
  * @param value - plain JSON, of any depth
  * @returns a copy without secrets
@@ -461,22 +461,23 @@ export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[
 }
 
 /**
- * Takes the part of a gateway document over that can change while the gateway runs: services, servers, monitors and filters
- * with their settings, and whether services and monitors are started. One decision, all or nothing.
+ * Takes the part of a gateway document over that can change while the gateway runs: services, servers, monitors and
+ * filters with their settings, and whether services and monitors are started. One decision, all or nothing.
  *
- * - A resource that is only in the document is created. One that the document lacks stays as it is, unless `prune` is given:
- *   then it is stopped and deleted.
+ * - A resource that is only in the document is created. One that the document lacks stays as it is, unless `prune` is
+ *   given: then it is stopped and deleted.
  * - A setting that the document leaves out is unset, or gets its default. Rules about what a client may patch do not
  *   apply, for example about parameters of filters that are not configurable.
  * - Of the status of a server, only `maintenance` is taken over. The host reports the other words.
- * - What drains goes on to drain if the document says nothing of it. Its state in the document is then that after the drain.
+ * - What drains goes on to drain if the document says nothing of it. Its state in the document is then that after the
+ *   drain.
  * - Admin users are never taken over, so no log-in comes back from a document. Sessions, logs and everything else that
  *   belongs to the process are not taken over either.
  *
- * Unchanged if nothing differs. Refused with `op-not-allowed`, with a fault for each place, if the document differs where
- * the gateway cannot change while it runs: the name, router, module or protocol of a resource, or a link to a resource that
- * is not taken over. Refused with `resource-in-use` if a resource that must go has sessions or connections, or is
- * listed by a resource that stays as it is.
+ * Unchanged if nothing differs. Refused with `op-not-allowed`, with a fault for each place, if the document differs
+ * where the gateway cannot change while it runs: the name, router, module or protocol of a resource, or a link to a
+ * resource that is not taken over. Refused with `resource-in-use` if a resource that must go has sessions or
+ * connections, or is listed by a resource that stays as it is.
  *
  * @param snapshot - the snapshot to decide on
  * @param given - the snapshot of the document; see {@link createSnapshot}
@@ -484,8 +485,8 @@ export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[
  * @param options - `only`: the links of the resources to take over; all resources by default. Refused with
  *   `link-unresolved` if a link names no service, server, monitor or filter of either snapshot
  *   `prune`: deletes what the document lacks
- * @returns the decision: first everything that is created, then everything that stops, the changed settings, everything that
- *   starts, and everything that is deleted. Each event has one effect. The notes name what stays
+ * @returns the decision: first everything that is created, then everything that stops, the changed settings, everything
+ *   that starts, and everything that is deleted. Each event has one effect. The notes name what stays
  *
  * @example
  * ```ts
@@ -518,8 +519,8 @@ export function adoptDocument(
 export const adoptConfiguration = adoptionFor<Snapshot>(membership, namedResources);
 
 /**
- * Makes one resource as another snapshot has it: creates it, changes it, deletes it, or puts it in the place of another one
- * with its name.
+ * Makes one resource as another snapshot has it: creates it, changes it, deletes it, or puts it in the place of another
+ * one with its name.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
 /**
- * The interface itself: what there is to read, the version of the library, the health, and the read-only mode. The Gateway
- * Administration REST Interface has no such chapter: both endpoints are additions.
+ * The interface itself: what there is to read, the version of the library, the health, and the read-only mode. The
+ * Gateway Administration REST Interface has no such chapter: both endpoints are additions.
  */
 import * as z from 'zod/mini';
 
@@ -35,7 +35,9 @@ export interface InterfaceRepresentation {
   readonly role?: Role;
   /** Whether the interface takes commands: the interface is not closed, and its store answers. */
   readonly ready: boolean;
-  /** Whether every request that would change something is refused. Only a JSON Patch or the program changes the mode. */
+  /**
+   * Whether every request that would change something is refused. Only a JSON Patch or the program changes the mode.
+   */
   readonly read_only: boolean;
   /** Name of the user who has begun the read-only mode; left out if the program has, or if the user is not known. */
   readonly read_only_by?: string;

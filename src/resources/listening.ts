@@ -43,7 +43,10 @@ type OfListener = About<'service'> & About<'listener'> & { readonly definition: 
 /** The events of listeners. @internal */
 export type ListenerEvent = OfListener & EventHead<'listener.created' | 'listener.deleted'>;
 
-/** The effects on listeners: the host must open the listener of a started service, or close it while the sessions continue. @internal */
+/**
+ * The effects on listeners: the host must open the listener of a started service, or close it while the sessions
+ * continue. @internal
+ */
 export type ListenerEffect = OfListener & EffectHead<'listener.create' | 'listener.delete'>;
 
 /** The decision about a listener. @internal */
@@ -127,8 +130,9 @@ const effects: EffectTable<ListenerEffect> = {
 /**
  * Creates a listener of a service. The host opens the listener of a started service, and nothing of a stopped one.
  *
- * Unchanged if the listener exists with an equal definition. Refused with `service-not-found` if there is no such service, with
- * `resource-exists` if another listener of the service has the name, and with every fault of the definition otherwise.
+ * Unchanged if the listener exists with an equal definition. Refused with `service-not-found` if there is no such
+ * service, with `resource-exists` if another listener of the service has the name, and with every fault of the
+ * definition otherwise.
  *
  * @param snapshot - the snapshot to decide on
  * @param service - name of the service, compared by {@link nameKey}

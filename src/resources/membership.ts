@@ -25,12 +25,12 @@ type DefinitionOf<C extends Configured> = NonNullable<GatewayDocument[C]>[number
 /**
  * Creates a service, server, monitor or filter.
  *
- * A service or monitor is created stopped and then started; with `state: 'stopped'` in the definition it stays stopped. The
- * status of a server may have `maintenance` alone: a monitor reports the other words.
+ * A service or monitor is created stopped and then started; with `state: 'stopped'` in the definition it stays stopped.
+ * The status of a server may have `maintenance` alone: a monitor reports the other words.
  *
- * Unchanged if the resource exists with an equal definition. Refused with `resource-exists` if another one has the name,
- * and with every fault of the definition otherwise: a wrong value, a link that does not resolve, a secret parameter in
- * plain text, or a value that the gateway counts or sees.
+ * Unchanged if the resource exists with an equal definition. Refused with `resource-exists` if another one has the
+ * name, and with every fault of the definition otherwise: a wrong value, a link that does not resolve, a secret
+ * parameter in plain text, or a value that the gateway counts or sees.
  *
  * @param snapshot - the snapshot to decide on
  * @param collection - `services`, `servers`, `monitors` or `filters`
@@ -66,9 +66,9 @@ export function createResource<C extends Configured>(
 /**
  * Deletes a service, server, monitor or filter.
  *
- * Refused with a problem such as `server-not-found` if there is no such resource, and with `resource-in-use` if the resource is in use, with
- * a fault for each use: a list that names it, a service or monitor that is not stopped, open sessions of a service, open connections to
- * a server.
+ * Refused with a problem such as `server-not-found` if there is no such resource, and with `resource-in-use` if the
+ * resource is in use, with a fault for each use: a list that names it, a service or monitor that is not stopped, open
+ * sessions of a service, open connections to a server.
  *
  * @param snapshot - the snapshot to decide on
  * @param collection - `services`, `servers`, `monitors` or `filters`

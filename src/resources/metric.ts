@@ -122,8 +122,8 @@ export const metricTable: MetricTable = {
 };
 
 /**
- * Writes the figures of the gateway for Prometheus: the sessions, connections and states of services, servers and monitors,
- * and how many alerts there are.
+ * Writes the figures of the gateway for Prometheus: the sessions, connections and states of services, servers and
+ * monitors, and how many alerts there are.
  *
  * The text is in the Prometheus text format, version 0.0.4. Send it as `text/plain; version=0.0.4; charset=utf-8`. The
  * cost does not grow with the number of sessions. No label has a user or an address of a client.

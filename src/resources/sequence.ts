@@ -1,6 +1,6 @@
 /**
- * Sequences: several commands in one request, which are all made, or none. The Gateway Administration REST Interface has no
- * such chapter: the endpoint is an addition. The handler finds the routes of the commands.
+ * Sequences: several commands in one request, which are all made, or none. The Gateway Administration REST Interface
+ * has no such chapter: the endpoint is an addition. The handler finds the routes of the commands.
  */
 import * as z from 'zod/mini';
 

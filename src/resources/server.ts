@@ -105,8 +105,8 @@ export interface Server extends Entity {
   /** Why the status is as it is, in the words of the host; left out if the host has given no reason. */
   readonly status_reason?: string;
   /**
-   * When a word other than `maintenance` came or went last, in milliseconds since 1970-01-01T00:00:00Z; left out if none
-   * has in this life of the gateway.
+   * When a word other than `maintenance` came or went last, in milliseconds since 1970-01-01T00:00:00Z; left out if
+   * none has in this life of the gateway.
    */
   readonly status_since?: number;
   /** The settings, which a patch can modify. */
@@ -130,8 +130,8 @@ export interface ServerRepresentation extends Omit<ServerSettings, 'state' | 'pa
   /** Why the status is as it is, in the words of the host; left out if the host has given no reason. */
   readonly status_reason?: string;
   /**
-   * When a word other than `maintenance` came or went last: ISO 8601 with a numeric offset; left out if none has in this
-   * life of the gateway.
+   * When a word other than `maintenance` came or went last: ISO 8601 with a numeric offset; left out if none has in
+   * this life of the gateway.
    */
   readonly status_since?: string;
   /** The drain of the server, with what is left; left out unless the server drains. */
@@ -419,7 +419,8 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
  *
  * const snapshot = createSnapshot({ servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }] });
  * const operations = [{ op: 'add', path: '/state/-', value: 'maintenance' }] as const;
- * patchServer(snapshot, 'db-1', operations, { now: 0 }).next.servers.find('db-1')?.settings.state; // => ['maintenance']
+ * patchServer(snapshot, 'db-1', operations, { now: 0 }).next.servers.find('db-1')?.settings.state; // =>
+ * ['maintenance']
  * ```
  *
  * @see Gateway Administration REST Interface, "Server"; docs/patching.md.

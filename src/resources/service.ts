@@ -281,7 +281,9 @@ const draining: Draining<Snapshot, Service> = drainingOf({
   wanted: ({ state }) => wantedState(state),
 });
 
-/** Marks the filters as changed that the service has added or removed, because a filter shows the services that use it. */
+/**
+ * Marks the filters as changed that the service has added or removed, because a filter shows the services that use it.
+ */
 function markFilters(
   snapshot: Snapshot,
   { before: { filters: before = [] }, after: { filters: after = [] } }: Changed<ServiceSettings>,

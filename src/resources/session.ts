@@ -484,7 +484,9 @@ function decideSessions(snapshot: Snapshot, criteria: SessionCriteria, context: 
   });
 }
 
-/** The link of the list of all sessions. Not a link of a service or server: one that hangs must not keep sessions open. */
+/**
+ * The link of the list of all sessions. Not a link of a service or server: one that hangs must not keep sessions open.
+ */
 const allSessions = linkOfCollection({ collection: 'sessions' });
 
 const criteriaShape = z.strictObject({

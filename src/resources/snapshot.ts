@@ -26,8 +26,8 @@ export interface Snapshot {
   readonly revision: number;
   /**
    * The names of secret parameters, as {@link nameKey} folds them, in alphabetical order; left out if there are none. A
-   * router option of a service, or a parameter of a server, listener, monitor or filter, with such a name is stored sealed
-   * and never shown.
+   * router option of a service, or a parameter of a server, listener, monitor or filter, with such a name is stored
+   * sealed and never shown.
    */
   readonly secretParameters?: readonly string[];
   /** The instance of the gateway. */
@@ -94,8 +94,8 @@ export const users: Named<User, 'user'> = { collection: 'users', singular: 'user
 export const collections: readonly Named<Entity>[] = [servers, services, monitors, filters, users];
 
 /**
- * Checks that a value is a snapshot: frozen, with the collections that only {@link createSnapshot} and the fold of events
- * make. A copy has not these collections, or is not frozen.
+ * Checks that a value is a snapshot: frozen, with the collections that only {@link createSnapshot} and the fold of
+ * events make. A copy has not these collections, or is not frozen.
  *
  * @param name - the name of the argument, for the message
  * @throws TypeError for any other value

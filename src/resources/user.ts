@@ -226,8 +226,8 @@ export function createUser(snapshot: Snapshot, user: NewUser, context: Context):
 /**
  * Changes the password of an admin user. The users who are logged in with the old password are logged out.
  *
- * Always a change, also with the present hash. Refused with `validation-failed` if the hash is empty or no text, and with
- * `user-not-found` if there is no such user.
+ * Always a change, also with the present hash. Refused with `validation-failed` if the hash is empty or no text, and
+ * with `user-not-found` if there is no such user.
  *
  * @param snapshot - the snapshot to decide on
  * @param name - name of the user, compared without case
@@ -341,8 +341,8 @@ function decideDeletion(snapshot: Snapshot, user: User, context: Context): UserD
 }
 
 /**
- * Makes the users of a snapshot those of another one, in the same order: creates, changes and deletes users until they are
- * equal.
+ * Makes the users of a snapshot those of another one, in the same order: creates, changes and deletes users until they
+ * are equal.
  *
  * @returns the decision; no rule about the last user applies, because others have decided already
  * @internal

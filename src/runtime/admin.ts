@@ -36,9 +36,10 @@ import type { Plan } from './plan/plan.ts';
  */
 export interface AdminOptions {
   /**
-   * The initial state; see {@link createSnapshot}. If a store is not empty, the stored configuration is used instead, and
-   * `onError` gets a {@link DifferingDocumentError} if the two differ. The instance, threads, tasks, modules and log targets
-   * belong to the process, and always come from this snapshot. With a store, sessions never come from this snapshot.
+   * The initial state; see {@link createSnapshot}. If a store is not empty, the stored configuration is used instead,
+   * and `onError` gets a {@link DifferingDocumentError} if the two differ. The instance, threads, tasks, modules and
+   * log targets belong to the process, and always come from this snapshot. With a store, sessions never come from this
+   * snapshot.
    */
   readonly snapshot: Snapshot;
   /** The real gateway. */
@@ -59,14 +60,14 @@ export interface AdminOptions {
    */
   readonly secretParameters?: readonly string[];
   /**
-   * The host's own rule: sees every accepted decision before anything is done, in `execute`, `handle`, `plan` and dry runs
-   * alike, and refuses with a problem. By default every accepted decision is carried out.
+   * The host's own rule: sees every accepted decision before anything is done, in `execute`, `handle`, `plan` and dry
+   * runs alike, and refuses with a problem. By default every accepted decision is carried out.
    */
   readonly veto?: Veto;
   /**
-   * Says what the gateway would do by itself because of a decision, such as closing sessions that are idle for too long: at most
-   * 20 notes, whose codes begin with `host-`. Only plans ask. If the function throws or answers wrongly, `onError` gets a
-   * {@link HostError}, and the plan has no notes of the host.
+   * Says what the gateway would do by itself because of a decision, such as closing sessions that are idle for too
+   * long: at most 20 notes, whose codes begin with `host-`. Only plans ask. If the function throws or answers wrongly,
+   * `onError` gets a {@link HostError}, and the plan has no notes of the host.
    */
   readonly foresee?: Foresee;
   /** The name of this gateway, which `GET /` and the command line show, such as `eu-1`. At most 255 characters. */
@@ -83,9 +84,9 @@ export interface AdminOptions {
     /** Decides whether a caller may use an endpoint. By default every caller may use every endpoint. */
     readonly authorize?: Authorize;
     /**
-     * Origins of web pages that may read and send commands, such as `https://console.example`: browsers get the headers of
-     * CORS. A page of the interface's own origin always may. Also needed behind a proxy that changes the header `Host`.
-     * None by default.
+     * Origins of web pages that may read and send commands, such as `https://console.example`: browsers get the headers
+     * of CORS. A page of the interface's own origin always may. Also needed behind a proxy that changes the header
+     * `Host`. None by default.
      */
     readonly allowedOrigins?: readonly string[];
     /**
@@ -96,8 +97,8 @@ export interface AdminOptions {
     readonly allowedHosts?: readonly string[];
     /**
      * Checks the password of an admin user, in addition to the built-in rules. Returns the objection in a sentence, or
-     * `undefined` to accept the password. The function is synchronous. If the function throws, or returns another value,
-     * the response is 500 `internal`.
+     * `undefined` to accept the password. The function is synchronous. If the function throws, or returns another
+     * value, the response is 500 `internal`.
      */
     readonly passwordPolicy?: (password: string) => string | undefined;
   };
@@ -106,20 +107,21 @@ export interface AdminOptions {
     /**
      * Gets every error that no client gets: a {@link HostError} for each failure, wrong answer and late answer of the
      * gateway port and of other functions of the host, a {@link ReportError} for each malformed report, a
-     * {@link DifferingDocumentError} if the store has another configuration than the given snapshot, failures of the store,
-     * and unexpected errors. Failures of functions that are called for each request, line or figure come once for each
-     * function: those of telemetry, of the logger, of `onMeasurement`, of `isOpen`, and of the timers of the clock. By
-     * default, and without a `logger`, the console gets every error.
+     * {@link DifferingDocumentError} if the store has another configuration than the given snapshot, failures of the
+     * store, and unexpected errors. Failures of functions that are called for each request, line or figure come once
+     * for each function: those of telemetry, of the logger, of `onMeasurement`, of `isOpen`, and of the timers of the
+     * clock. By default, and without a `logger`, the console gets every error.
      */
     readonly onError?: (error: unknown) => void;
     /**
-     * Gets a line for each command, for each request that fails by a fault of the host, and for each error of `onError`.
-     * Fits `pino()`. Silent by default.
+     * Gets a line for each command, for each request that fails by a fault of the host, and for each error of
+     * `onError`. Fits `pino()`. Silent by default.
      */
     readonly logger?: Logger;
     /**
-     * Gets every measurement: durations of requests, commands, effects and calls of the store, counts and queue lengths.
-     * Called at once, so the function must be fast. If it throws, nothing else changes. By default nothing is measured.
+     * Gets every measurement: durations of requests, commands, effects and calls of the store, counts and queue
+     * lengths. Called at once, so the function must be fast. If it throws, nothing else changes. By default nothing is
+     * measured.
      */
     readonly onMeasurement?: (measurement: Measurement) => void;
     /** Keeps the audit records outside the process. By default readers of {@link Admin.audit} alone get the records. */
@@ -168,16 +170,16 @@ export interface Admin {
    * and not kept by a store. Set the member to change the mode at once.
    *
    * A command of a request that waits for its turn is refused at its turn. A started command runs to completion, and
-   * reports are folded as always. {@link Admin.execute}, {@link Admin.plan} and {@link Admin.abandon} work in both modes,
-   * because the program that calls them knows the mode and may need the calm for its own changes. `PATCH /` changes the mode
-   * too, and `GET /` shows the mode.
+   * reports are folded as always. {@link Admin.execute}, {@link Admin.plan} and {@link Admin.abandon} work in both
+   * modes, because the program that calls them knows the mode and may need the calm for its own changes. `PATCH /`
+   * changes the mode too, and `GET /` shows the mode.
    *
    * Setting a value that is not true or false throws a TypeError.
    */
   readOnly: boolean;
   /**
-   * Answers a request. Never rejects, also not for a value that is no request: the response then names the fault, as 400
-   * `header-invalid` for the headers and as 500 `internal` for anything else.
+   * Answers a request. Never rejects, also not for a value that is no request: the response then names the fault, as
+   * 400 `header-invalid` for the headers and as 500 `internal` for anything else.
    */
   handle(request: AdminRequest): Promise<Handled>;
   /**
@@ -237,7 +239,8 @@ export interface Admin {
    */
   abandon(commandId: string): Promise<Execution>;
   /**
-   * Folds reports of the host over the snapshot at once, without a queue. Never throws: faults in reports go to `onError`.
+   * Folds reports of the host over the snapshot at once, without a queue. Never throws: faults in reports go to
+   * `onError`.
    */
   report(report: HostReport | readonly HostReport[]): void;
   /**
@@ -248,9 +251,10 @@ export interface Admin {
    */
   events(options?: EventsOptions): AsyncIterableIterator<PublishedEvent | EventGap>;
   /**
-   * Decides whether a request to an endpoint of the host may go on, as {@link Admin.handle} decides for its own endpoints:
-   * the origin, the log-in, `authorize`, and the read-only mode for every method but `GET` and `HEAD`. Never rejects for what
-   * a request contains. A refused attempt leaves its audit record; record an admitted one with `audit.record`.
+   * Decides whether a request to an endpoint of the host may go on, as {@link Admin.handle} decides for its own
+   * endpoints: the origin, the log-in, `authorize`, and the read-only mode for every method but `GET` and `HEAD`. Never
+   * rejects for what a request contains. A refused attempt leaves its audit record; record an admitted one with
+   * `audit.record`.
    *
    * `authorize` gets a route with the id `host`, the path of the request, and the given role.
    *
@@ -269,16 +273,16 @@ export interface Admin {
   /** The audit records. */
   readonly audit: {
     /**
-     * Follows the audit records in order, from now on or after a given record: one for each attempt to change something, and
-     * failed log-ins.
+     * Follows the audit records in order, from now on or after a given record: one for each attempt to change
+     * something, and failed log-ins.
      *
      * @throws RangeError if `after` is not the id of an audit record
      * @throws TypeError if an option has a wrong type
      */
     (options?: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap>;
     /**
-     * Leaves the record of an attempt at an endpoint of the host, with `host` as the id of the route. Secrets are redacted
-     * from `change`.
+     * Leaves the record of an attempt at an endpoint of the host, with `host` as the id of the route. Secrets are
+     * redacted from `change`.
      *
      * @returns resolves when the client can be answered: at once, or when a required sink has the record
      * @throws TypeError if a member has a wrong type

@@ -209,8 +209,8 @@ export function assemble(
 }
 
 /**
- * Disposes of the store and of the audit sink after a failed start. A second failure must not hide the first one, and any
- * option can be the reason for the first one.
+ * Disposes of the store and of the audit sink after a failed start. A second failure must not hide the first one, and
+ * any option can be the reason for the first one.
  *
  * @internal
  */

@@ -100,9 +100,10 @@ export async function openAdmin(
   options: AdminOptions & {
     readonly store: ConfigurationStore;
     /**
-     * What is taken over from the given snapshot if the store has content: `nothing` by default; `additions` creates what the
-     * store has never had, and leaves out what was deleted since, and what lists it; `all` is {@link adoptDocument} with `prune`. The gateway is
-     * asked for nothing: open what `admin.snapshot` shows. What cannot be taken over goes to `onError`.
+     * What is taken over from the given snapshot if the store has content: `nothing` by default; `additions` creates
+     * what the store has never had, and leaves out what was deleted since, and what lists it; `all` is {@link
+     * adoptDocument} with `prune`. The gateway is asked for nothing: open what `admin.snapshot` shows. What cannot be
+     * taken over goes to `onError`.
      */
     readonly adopt?: 'nothing' | 'additions' | 'all';
   },

@@ -1,9 +1,9 @@
 /**
  * Deadlines of drains: what is still open is closed, or the drain ends.
  *
- * A deadline is an instant in the journal, so a drain that is due after a restart or takeover acts at once. Each node of a
- * fleet closes what is open there; the first one ends a drain, and the others find none. An interface that is read-only acts
- * too, because the command was decided before.
+ * A deadline is an instant in the journal, so a drain that is due after a restart or takeover acts at once. Each node
+ * of a fleet closes what is open there; the first one ends a drain, and the others find none. An interface that is
+ * read-only acts too, because the command was decided before.
  */
 import { accepted, firstPartOf, unchanged } from '../core/decision.ts';
 import { parseInstant } from '../core/time.ts';
@@ -175,7 +175,9 @@ function isSame(now: AnyDrain | undefined, { since, until, then }: AnyDrain): bo
   return now?.since === since && now.until === until && now.then === then;
 }
 
-/** Whether the deadline of a drain has something to do: the drain is still there, and ends or has something to close. */
+/**
+ * Whether the deadline of a drain has something to do: the drain is still there, and ends or has something to close.
+ */
 function hasWork({ place, drain }: Due, snapshot: Snapshot): boolean {
   if (!isSame(thingAt(place, snapshot)?.settings.drain, drain)) return false;
   if (drain.then === 'resume') return true;
@@ -184,8 +186,8 @@ function hasWork({ place, drain }: Due, snapshot: Snapshot): boolean {
 }
 
 /**
- * The command of a deadline. It closes at most one batch, and rests on the service or server too: an end of the drain comes
- * before or after, never in between.
+ * The command of a deadline. It closes at most one batch, and rests on the service or server too: an end of the drain
+ * comes before or after, never in between.
  */
 function atDeadline({ place, drain }: Due): Transition {
   return (snapshot, context): Decision => {

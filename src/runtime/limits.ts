@@ -37,27 +37,28 @@ export interface Limits {
   /** Largest number of passwords that wait to be hashed; 64 by default. Further ones are 429. */
   readonly maxHashesQueued: number;
   /**
-   * Deadline of one call to the hasher, the sealer, `authenticate`, or `principal` of a request, in milliseconds; 10,000 by
-   * default. A request that takes longer is 503. The time in which `authenticate` waits for `verifyPassword` does not count.
+   * Deadline of one call to the hasher, the sealer, `authenticate`, or `principal` of a request, in milliseconds;
+   * 10,000 by default. A request that takes longer is 503. The time in which `authenticate` waits for `verifyPassword`
+   * does not count.
    */
   readonly hashDeadlineMs: number;
   /** Largest number of past events that are kept for readers; 10,000 by default. */
   readonly maxEventsKept: number;
   /**
-   * Largest number of readers of `GET /events` at the same time; 100 by default. Further ones are 503. The last quarter is
-   * kept for users, or peers, without a stream.
+   * Largest number of readers of `GET /events` at the same time; 100 by default. Further ones are 503. The last quarter
+   * is kept for users, or peers, without a stream.
    */
   readonly maxEventReaders: number;
   /** Time between two heartbeats of `GET /events`, in milliseconds; 15,000 by default. */
   readonly heartbeatMs: number;
   /**
-   * Largest number of past audit records that are kept for readers, and of audit records that wait for the sink; 10,000 by
-   * default.
+   * Largest number of past audit records that are kept for readers, and of audit records that wait for the sink; 10,000
+   * by default.
    */
   readonly maxAuditKept: number;
   /**
-   * Deadline of one call to the audit sink, in milliseconds; 10,000 by default. If the sink is required, also the longest
-   * time that the answer to a command waits for its record.
+   * Deadline of one call to the audit sink, in milliseconds; 10,000 by default. If the sink is required, also the
+   * longest time that the answer to a command waits for its record.
    */
   readonly auditDeadlineMs: number;
 }

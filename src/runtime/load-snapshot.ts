@@ -19,8 +19,8 @@ const stride = 32;
  *
  * @param document - the document; every part is optional
  * @param options - those of {@link createSnapshot}, and `signal`, which ends the loading
- * @returns a deep-frozen snapshot of revision 0; rejects with every error that `createSnapshot` throws, or with the reason
- *   of the signal
+ * @returns a deep-frozen snapshot of revision 0; rejects with every error that `createSnapshot` throws, or with the
+ *   reason of the signal
  *
  * @example
  * ```ts

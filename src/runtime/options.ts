@@ -125,8 +125,8 @@ function placeOf({ name, environment }: GivenOptions): CompleteOptions['place'] 
 }
 
 /**
- * Connects `onError`, the logger and the measurements. An error goes to all three. With a logger and without `onError`, the
- * console gets only the errors of the logger itself.
+ * Connects `onError`, the logger and the measurements. An error goes to all three. With a logger and without `onError`,
+ * the console gets only the errors of the logger itself.
  *
  * @internal
  */
@@ -151,8 +151,8 @@ export function watchersOf(
   const onDifferences: CompleteOptions['onDifferences'] = (differences, advice) => {
     if (differences.length === 0) return;
     const error = new DifferingDocumentError(differences, advice);
-    // After a change over the interface, the two differ at every start. An error is only what no command can take over, and
-    // what an operator has added to the document and does not find.
+    // After a change over the interface, the two differ at every start. An error is only what no command can take over,
+    // and what an operator has added to the document and does not find.
     const isUsual = differences.every(
       ({ obstacle, detail }) => obstacle === undefined && detail !== onlyInDocument,
     );

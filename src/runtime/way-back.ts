@@ -216,7 +216,10 @@ function laterThan(entry: Entry, event: EntryEvent, entries: KeptEntries): Entry
   return last?.id === entry.id ? undefined : last;
 }
 
-/** The newest change of a member that an event has changed, or that is in the way now, if a later entry has made the change. */
+/**
+ * The newest change of a member that an event has changed, or that is in the way now, if a later entry has made the
+ * change.
+ */
 function laterChangeOf(
   event: EntryEvent,
   { id }: Entry,
@@ -271,8 +274,8 @@ const notFound = problem(
 );
 
 /**
- * Goes back on paper, from the present configuration to that of a moment. The configuration of a moment does not change, so
- * the decision in the turn takes it over like a document.
+ * Goes back on paper, from the present configuration to that of a moment. The configuration of a moment does not
+ * change, so the decision in the turn takes it over like a document.
  */
 async function restore({ entries, clock, configuration, follow }: Around, id: string): Promise<Restoring> {
   if (entries.find(id) === undefined) await follow?.();

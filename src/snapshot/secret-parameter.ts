@@ -1,10 +1,11 @@
 /**
  * Secret parameters: the names of parameters whose values are secret.
  *
- * Router options of services, and parameters of servers, listeners, monitors and filters, are maps with free names, so the
- * host declares which names are secret. An entry with such a name is stored sealed, in a second map beside the first one, such
- * as `parametersSealed` beside `parameters`. Everything that shows a snapshot leaves the second map out, as it leaves out
- * the sealed password of a service. Nothing that reads, writes or redacts a document needs the declared names.
+ * Router options of services, and parameters of servers, listeners, monitors and filters, are maps with free names, so
+ * the host declares which names are secret. An entry with such a name is stored sealed, in a second map beside the
+ * first one, such as `parametersSealed` beside `parameters`. Everything that shows a snapshot leaves the second map
+ * out, as it leaves out the sealed password of a service. Nothing that reads, writes or redacts a document needs the
+ * declared names.
  *
  * The names decide only what may come in. A snapshot carries its names from one change to the next, and an entry with
  * such a name comes in sealed, or not at all. Names are declared when a snapshot is created, and when an interface is
@@ -82,8 +83,8 @@ export function isSecretIn({
   secretParameters: keys,
 }: Pick<State, 'secretParameters'>): (name: string) => boolean {
   if (keys === undefined) return () => false;
-  // Composing shortens a text to a quarter at most (U+1F82), and to change the case shortens none. A name that is longer
-  // than four times every key has a longer key, and is not worth the work.
+  // Composing shortens a text to a quarter at most (U+1F82), and to change the case shortens none. A name that is
+  // longer than four times every key has a longer key, and is not worth the work.
   return (name) => keys.some((key) => name.length <= 4 * key.length) && keys.includes(nameKey(name));
 }
 

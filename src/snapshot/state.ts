@@ -122,8 +122,8 @@ export function revise<S extends State, T extends Entity>(
 /**
  * Changes one resource of a collection as {@link revise} does, without a draft, which would take several times as long.
  *
- * @param copy - gives a changed copy, not frozen itself; the given resource itself if nothing changes. A copy with equal
- *   members is a change too, as when a secret is written again
+ * @param copy - gives a changed copy, not frozen itself; the given resource itself if nothing changes. A copy with
+ *   equal members is a change too, as when a secret is written again
  * @internal
  */
 export function replace<S extends State, T extends Entity>(
@@ -205,8 +205,8 @@ export function drainingIn(
 }
 
 /**
- * A snapshot with another value of one member. The first change of a fold copies the snapshot; the others change that copy,
- * which is frozen at the end of the fold.
+ * A snapshot with another value of one member. The first change of a fold copies the snapshot; the others change that
+ * copy, which is frozen at the end of the fold.
  */
 function withMember<S extends State>(
   state: S,
@@ -258,8 +258,8 @@ function markKey<S extends State>(
  * Gives resources and collections other versions.
  *
  * @param state - the snapshot to change
- * @param versionOf - gives the wanted version of a resource by its collection and key, or of a collection without a key,
- *   once its resources have theirs. Given the present version, the version stays
+ * @param versionOf - gives the wanted version of a resource by its collection and key, or of a collection without a
+ *   key, once its resources have theirs. Given the present version, the version stays
  * @returns the snapshot with these versions; the same object if no version changes
  * @internal
  */
@@ -309,8 +309,8 @@ export function sessionsOf({ sessions }: Pick<State, 'sessions'>): IndexedSessio
 }
 
 /**
- * Replaces the session table of a snapshot, and gives a new version to what drains and shows other numbers now. Gives the
- * same snapshot for the same table.
+ * Replaces the session table of a snapshot, and gives a new version to what drains and shows other numbers now. Gives
+ * the same snapshot for the same table.
  *
  * @internal
  */

@@ -15,8 +15,8 @@ export interface SharedStorePlace extends StorePlace {
   /** Opens a store at this place, as one more node does. Several stores may be open at once. */
   open(): Promise<SharedStore>;
   /**
-   * Takes a backup of the place, and gives a function that restores the backup. The stores of the audit stay open. Leave
-   * out if the place has no backups; the audit of restored backups then passes.
+   * Takes a backup of the place, and gives a function that restores the backup. The stores of the audit stay open.
+   * Leave out if the place has no backups; the audit of restored backups then passes.
    */
   backup?(): Promise<() => Promise<void>>;
 }

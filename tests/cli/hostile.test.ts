@@ -1,6 +1,6 @@
 /**
- * Whatever a server answers, a command ends with one of its exit codes and a sentence, and nothing of the server reaches the
- * terminal but printable characters.
+ * Whatever a server answers, a command ends with one of its exit codes and a sentence, and nothing of the server
+ * reaches the terminal but printable characters.
  */
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';

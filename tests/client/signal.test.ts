@@ -1,6 +1,6 @@
 /**
- * Signals of requests over fetch, in a process that collects its garbage while a body is read: fetch of Node 20 and 22 then
- * no longer follows the signal.
+ * Signals of requests over fetch, in a process that collects its garbage while a body is read: fetch of Node 20 and 22
+ * then no longer follows the signal.
  */
 import { execFile } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +13,9 @@ import { root } from '../support/project.ts';
 
 beforeAll(buildPackage, 120_000);
 
-/** A server that sends the beginning of a body and then nothing, and a client whose signal aborts after a collection. */
+/**
+ * A server that sends the beginning of a body and then nothing, and a client whose signal aborts after a collection.
+ */
 const program = (type: string, beginning: string, read: string): string => `
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,6 @@
 /**
- * The console for every eye and every screen: no fault that axe knows, no text beyond the edge, no motion that is not wanted.
+ * The console for every eye and every screen: no fault that axe knows, no text beyond the edge, no motion that is not
+ * wanted.
  */
 import { describe, expect, it } from '@jest/globals';
 import axe, { type AxeResults } from 'axe-core';

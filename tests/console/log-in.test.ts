@@ -12,8 +12,8 @@ import { inBrowser } from '../support/browser.ts';
 import { documentWithUser, password, serveConsole, type Served } from './served-console.ts';
 
 /**
- * Notes how often the browser would open its own dialog for a name and a password. As in the browser of a user, the request
- * waits then, because nobody answers the dialog.
+ * Notes how often the browser would open its own dialog for a name and a password. As in the browser of a user, the
+ * request waits then, because nobody answers the dialog.
  */
 async function noteDialogs(page: Page): Promise<readonly string[]> {
   const dialogs: string[] = [];
@@ -82,7 +82,8 @@ describe('the log-in form of the console, in a real browser', () => {
       await page.getByText('live', { exact: true }).waitFor();
       await page.getByRole('banner').getByText('ada', { exact: true }).waitFor();
       expect(dialogs).toEqual([]);
-      // Over plain HTTP to such a name, a browser does not say that a script asks, so the interface has its own challenge.
+      // Over plain HTTP to such a name, a browser does not say that a script asks, so the interface has its own
+      // challenge.
       expect(new Set(requests.map(({ headers }) => headers['sec-fetch-mode']))).toEqual(new Set([undefined]));
     }),
   );

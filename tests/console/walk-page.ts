@@ -1,6 +1,6 @@
 /**
- * What a walker sees of the page, and what has been pressed. The functions of this file run in the page: they use nothing
- * outside of themselves.
+ * What a walker sees of the page, and what has been pressed. The functions of this file run in the page: they use
+ * nothing outside of themselves.
  */
 
 /** Something that a person can press, choose or write into. */

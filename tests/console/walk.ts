@@ -1,5 +1,6 @@
 /**
- * A random walk over the page: a walker presses what a person can press, while the world goes on. After each act the laws hold.
+ * A random walk over the page: a walker presses what a person can press, while the world goes on. After each act the
+ * laws hold.
  */
 import type { AdminEvent } from 'gateway-admin-core';
 import { createRandom, type Random } from 'gateway-admin-core/testing';

@@ -1,6 +1,6 @@
 /**
- * Runs of combining marks: normalising a run takes time that grows with the square of its length, so what a client sends
- * is normalised only where it can matter. These tests count the text that is normalised, and measure no time.
+ * Runs of combining marks: normalising a run takes time that grows with the square of its length, so what a client
+ * sends is normalised only where it can matter. These tests count the text that is normalised, and measure no time.
  */
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createSnapshot } from 'gateway-admin-core';

@@ -473,7 +473,9 @@ export const endpoints: readonly Endpoint[] = [
   ...user,
 ];
 
-/** The endpoints, all of them additions, that need a running interface; those of commands, one of unknown outcome too. */
+/**
+ * The endpoints, all of them additions, that need a running interface; those of commands, one of unknown outcome too.
+ */
 export const additions: readonly Endpoint[] = [
   {
     method: 'POST',

@@ -26,7 +26,9 @@ const empty = createSnapshot({}, { epoch: 'empty' });
 const create: Transition = (snapshot, context) =>
   createResource(snapshot, 'services', { name: 'New Service', router: 'cli' }, context);
 
-/** An interface with two commands of unknown outcome. The first has two parts; the caller of the second is not known. */
+/**
+ * An interface with two commands of unknown outcome. The first has two parts; the caller of the second is not known.
+ */
 async function busyAdmin(): Promise<Admin> {
   const gateway = sampleGateway().will(hold().apply, hold().apply).otherwise({ inspect: 'not-in-place' });
   const { admin, clock } = runAdmin({ gateway });
@@ -39,7 +41,9 @@ async function busyAdmin(): Promise<Admin> {
   return admin;
 }
 
-/** An interface with a settled command and its undo, and two later ones; the caller of the first of these is not known. */
+/**
+ * An interface with a settled command and its undo, and two later ones; the caller of the first of these is not known.
+ */
 async function changedAdmin(): Promise<Admin> {
   const { admin } = runAdmin();
   const stop: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);

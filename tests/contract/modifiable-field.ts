@@ -35,7 +35,10 @@ export interface ModifiableField {
   readonly sealedAs?: string;
   /** Under which name the secret entries of a map are stored. */
   readonly entriesSealedAs?: string;
-  /** What becomes of it when it is removed; a field that is `needed` cannot be. A `port` is needed where there is no socket. */
+  /**
+   * What becomes of it when it is removed; a field that is `needed` cannot be. A `port` is needed where there is no
+   * socket.
+   */
   readonly removed: 'needed' | 'absent' | 'empty' | 'port';
 }
 

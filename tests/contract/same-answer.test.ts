@@ -33,8 +33,8 @@ afterEach(async () => {
 });
 
 /**
- * A fresh interface, the same each time. For the endpoints of commands, it has a command of unknown outcome, for those of a
- * fleet, a node that has ended, and for those of the history, two settled commands.
+ * A fresh interface, the same each time. For the endpoints of commands, it has a command of unknown outcome, for those
+ * of a fleet, a node that has ended, and for those of the history, two settled commands.
  */
 async function run({ path }: Endpoint): Promise<Admin> {
   const snapshot = createSnapshot(sampleDocument, { epoch: 'sample' });

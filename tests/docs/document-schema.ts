@@ -1,7 +1,7 @@
 /**
- * The JSON Schema of the gateway document, for editors and other tools: from the tables of fields and the comments of the
- * interfaces. The schema accepts every document that `createSnapshot` accepts. What it cannot say, such as that a link must
- * resolve, `createSnapshot` alone refuses.
+ * The JSON Schema of the gateway document, for editors and other tools: from the tables of fields and the comments of
+ * the interfaces. The schema accepts every document that `createSnapshot` accepts. What it cannot say, such as that a
+ * link must resolve, `createSnapshot` alone refuses.
  */
 import * as z from 'zod/mini';
 

@@ -1,6 +1,6 @@
 /**
- * The page about the gateway document: every field, from the tables of fields and the comments of the interfaces, and what
- * is refused, from `createSnapshot`.
+ * The page about the gateway document: every field, from the tables of fields and the comments of the interfaces, and
+ * what is refused, from `createSnapshot`.
  */
 import { createSnapshot, InvalidDocumentError, type GatewayDocument } from 'gateway-admin-core';
 import type * as z from 'zod/mini';

@@ -1,5 +1,6 @@
 /**
- * The file llms.txt: the pages with their first sentences, and the questions of the index, for programs that read one file.
+ * The file llms.txt: the pages with their first sentences, and the questions of the index, for programs that read one
+ * file.
  */
 import { read } from '../support/project.ts';
 import { destinationOf, targetsOf } from './link.ts';

@@ -1,6 +1,6 @@
 /**
- * The page about logs and figures. Its table of figures is written from the table of the library; all else is written by
- * hand.
+ * The page about logs and figures. Its table of figures is written from the table of the library; all else is written
+ * by hand.
  */
 import { metricTable } from '../../src/resources/metric.ts';
 import { read } from '../support/project.ts';

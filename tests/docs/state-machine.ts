@@ -1,7 +1,9 @@
 /**
- * The state machines of the page about the functions: diagrams of what the tables, the transitions and a running interface do.
+ * The state machines of the page about the functions: diagrams of what the tables, the transitions and a running
+ * interface do.
  *
- * No diagram is drawn by hand. Each is explored: from its first state, every input is tried in every state that is found.
+ * No diagram is drawn by hand. Each is explored: from its first state, every input is tried in every state that is
+ * found.
  */
 import {
   applyReports,

@@ -1,6 +1,6 @@
 /**
- * What a node of a fleet answers and shows between two readings of the log. No node gets a hint here, so each one knows what
- * the others have done only from the reading of every second, unless an answer needs more.
+ * What a node of a fleet answers and shows between two readings of the log. No node gets a hint here, so each one knows
+ * what the others have done only from the reading of every second, unless an answer needs more.
  */
 import { describe, expect, it } from '@jest/globals';
 import {

@@ -363,7 +363,8 @@ describe('a resource in the place of another, whose command gets no answer in ti
   const lists = ['/servers/DB-9', '/servers/db-serv-1'];
 
   /**
-   * Puts another server into the place of one that a service lists. The other node follows a change of the service first.
+   * Puts another server into the place of one that a service lists. The other node follows a change of the service
+   * first.
    *
    * @param answers - those of the gateway of the other node, from the replacement on
    */

@@ -31,7 +31,10 @@ const revisions = [
   ),
 ];
 
-/** Closing sessions and flushing logs are commands to one node: they are not in the log, and a restart does not find them. */
+/**
+ * Closing sessions and flushing logs are commands to one node: they are not in the log, and a restart does not find
+ * them.
+ */
 const ownCommands = [
   'a long teardown that was in flight when the process ended settles the part in flight, also after several lives, and does not ask for the parts after it',
   'a long teardown that was in flight when the process ended asks for nothing when no part was in flight',
@@ -55,7 +58,10 @@ const documents = [
   'an interface with a store fills an empty store without writing out the sessions of the given snapshot',
 ];
 
-/** The tests count calls or look at records. A fleet does not compact at each start, and ends a command with a settlement. */
+/**
+ * The tests count calls or look at records. A fleet does not compact at each start, and ends a command with a
+ * settlement.
+ */
 const calls = [
   ...['it rejects', 'it never answers'].flatMap((how) =>
     ['nothing is kept', 'all is kept'].map(
@@ -68,7 +74,10 @@ const calls = [
   'abandoning while the store fails is done if the store may have got the record, and the record stands before later ones',
 ];
 
-/** The log says what an abandoned command has left. A node whose gateway has done otherwise brings its gateway to what the log says. */
+/**
+ * The log says what an abandoned command has left. A node whose gateway has done otherwise brings its gateway to what
+ * the log says.
+ */
 const followed = [
   'an abandoned command at the next start leaves no service that drains and is not stopped, when a start settles after later commands',
 ];

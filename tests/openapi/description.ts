@@ -75,7 +75,9 @@ export function pascalCase(words: string): string {
   return words.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The tables of fields that a kind declares, `fields: { service: fields }`, each with the type of its representation. */
+/**
+ * The tables of fields that a kind declares, `fields: { service: fields }`, each with the type of its representation.
+ */
 function declaredIn(
   file: ts.SourceFile | undefined,
   checker: ts.TypeChecker,

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of the interface: from the table of routes, the tables of fields, the documentation comments and
- * the answers of a running interface.
+ * The OpenAPI 3.1 document of the interface: from the table of routes, the tables of fields, the documentation comments
+ * and the answers of a running interface.
  */
 import { contractVersion } from '../../src/resources/index.ts';
 

@@ -151,7 +151,10 @@ function isDeletion(route: BoundRoute): boolean {
   return asksHost(route) && route.id.endsWith('.delete');
 }
 
-/** The code for a name or id of a resource that names nothing: `/services/:name` and `/service/:name/stop` name a service. */
+/**
+ * The code for a name or id of a resource that names nothing: `/services/:name` and `/service/:name/stop` name a
+ * service.
+ */
 function notFound({ path }: BoundRoute): readonly ProblemCode[] {
   const [, kind] = /^\/(\w+?)s?\/:(?!node)/.exec(path) ?? [];
   if (kind === 'history') return ['entry-not-found'];

@@ -1,5 +1,6 @@
 /**
- * The options and arguments of the functions that users can import: a misspelt option is an error, and not without effect.
+ * The options and arguments of the functions that users can import: a misspelt option is an error, and not without
+ * effect.
  */
 import { afterAll, describe, expect, it } from '@jest/globals';
 import * as main from 'gateway-admin-core';

@@ -1,6 +1,6 @@
 /**
- * The browser of the tests: its pages are under the rules that they have in the browser of a user, and nothing of it stays in
- * the worker of the test file.
+ * The browser of the tests: its pages are under the rules that they have in the browser of a user, and nothing of it
+ * stays in the worker of the test file.
  */
 import { executionAsyncId } from 'node:async_hooks';
 

@@ -1,6 +1,6 @@
 /**
- * The sizes of programs that use the package, and of the page of the console: minified and compressed with gzip, other packages
- * included. A size that is recorded here does not grow by itself.
+ * The sizes of programs that use the package, and of the page of the console: minified and compressed with gzip, other
+ * packages included. A size that is recorded here does not grow by itself.
  */
 import { gzipSync } from 'node:zlib';
 
@@ -12,7 +12,10 @@ import { files, html } from '../../src/console/page.js';
 import { tablesOf } from '../docs/table.ts';
 import { read, root } from '../support/project.ts';
 
-/** Each program of the table in README.md. The table says how large it may be: its size when it last changed, rounded up. */
+/**
+ * Each program of the table in README.md. The table says how large it may be: its size when it last changed, rounded
+ * up.
+ */
 const programs = [
   `export { createClient, sendWithFetch } from '../dist/client/index.js';`,
   `export { createClient } from '../dist/client/index.js';

@@ -8,6 +8,9 @@ const sources = [
   ...['.ts', '.tsx'].flatMap((end) => filesBelow('console', end)),
 ];
 
+/** The longest line of prose, in characters. */
+const longestLine = 120;
+
 /** Says nothing of what is inside. */
 const vague = /^(utils?|helpers?|types?|common|misc)$/;
 
@@ -25,11 +28,17 @@ describe('the sources', () => {
       /^(?:#!.*\n)?\/\*\*\n(?: \*.*\n)+? \*\/\n(?:\n|import |export \{|export (?:type )?\*)/,
     );
   });
+
+  it.each(sources)('%s has comments in lines of at most 120 characters', (path) => {
+    const comments = read(path)
+      .split('\n')
+      .filter((line) => /^\s*(?:\/?\*|\/\/ (?!eslint-))/.test(line));
+    expect(comments.filter(({ length }) => length > longestLine)).toEqual([]);
+  });
 });
 
 /** Words that stand in place of a subject, or of a verb. */
 const withoutSubject = /\b(?:is|are) told\b|\bis none\b|\bsomebody\b|\bwhoever\b/i;
-const longestLine = 120;
 
 /** The lines of a page that are hard to read. Tables, code blocks and the targets of links may be longer. */
 function hardLines(text: string): readonly string[] {

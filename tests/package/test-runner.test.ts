@@ -1,6 +1,6 @@
 /**
- * The test runner of `tests/support/jest-circus-runner.js`: what it saves is lost without a word as soon as a new version of
- * Jest loads its modules in another order.
+ * The test runner of `tests/support/jest-circus-runner.js`: what it saves is lost without a word as soon as a new
+ * version of Jest loads its modules in another order.
  */
 import { spawnSync } from 'node:child_process';
 import { executionAsyncId } from 'node:async_hooks';

@@ -1,5 +1,6 @@
 /**
- * The law of closing by criteria: what is closed has met the criteria when it was planned, and meets them when it is closed.
+ * The law of closing by criteria: what is closed has met the criteria when it was planned, and meets them when it is
+ * closed.
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';

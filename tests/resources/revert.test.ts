@@ -102,7 +102,9 @@ function forEachPair(
 
 const textIn = (snapshot: Snapshot, subject: Subject): string => textOf(settingsOf(subject, snapshot));
 
-/** The list, the member of a map or the field that an operation is about. A rule ties a port to its address: one place. */
+/**
+ * The list, the member of a map or the field that an operation is about. A rule ties a port to its address: one place.
+ */
 function placeOf(settings: object, path: string): string {
   const [field = '', member] = path.split('/').slice(1);
   if (field === 'port') return '/address';

@@ -1,6 +1,6 @@
 /**
- * The commands that clients have abandoned. Until another start, and for what an undo may do even later, the gateway may have
- * what the interface does not show.
+ * The commands that clients have abandoned. Until another start, and for what an undo may do even later, the gateway
+ * may have what the interface does not show.
  */
 import type { Effect } from 'gateway-admin-core';
 
@@ -42,8 +42,8 @@ export class Abandonment {
   }
 
   /**
-   * The differences that nobody finds out. An abandoned command was being undone, and that call can take effect after later
-   * commands: the next start asks for what the command was to do, not for what was to undo it.
+   * The differences that nobody finds out. An abandoned command was being undone, and that call can take effect after
+   * later commands: the next start asks for what the command was to do, not for what was to undo it.
    */
   allows(difference: string): boolean {
     return [...this.#abandoned].some((id) => {

@@ -1,6 +1,6 @@
 /**
- * Clients that send requests: they read with tags, and name a tag that they have read in what they send later. One whole tag
- * stands for one body, in all lives.
+ * Clients that send requests: they read with tags, and name a tag that they have read in what they send later. One
+ * whole tag stands for one body, in all lives.
  */
 import {
   changePassword,
@@ -279,7 +279,9 @@ function patching(target: string, operations: readonly object[]): { readonly req
   return { request: { method: 'PATCH', target, headers, body: JSON.stringify(operations) } };
 }
 
-/** The answer to the patch of a server has the status under both of its names; reading has one (docs/spec-choices.md). */
+/**
+ * The answer to the patch of a server has the status under both of its names; reading has one (docs/spec-choices.md).
+ */
 function asRead(body: string): string {
   const answer = JSON.parse(body) as Readonly<Record<string, unknown>>;
   const { state: _state, ...shown } = answer;

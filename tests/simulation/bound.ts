@@ -1,6 +1,6 @@
 /**
- * How long a client waits at most: the documented deadlines (docs/limits.md, "Timeouts of clients", and docs/runtime.md, "Close
- * the interface"), added up.
+ * How long a client waits at most: the documented deadlines (docs/limits.md, "Timeouts of clients", and
+ * docs/runtime.md, "Close the interface"), added up.
  */
 import type { Asked } from './answer.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A part that fails for ever while everything else works: the rest settles, nothing of the rest is held, and the alerts say
- * what is wrong.
+ * A part that fails for ever while everything else works: the rest settles, nothing of the rest is held, and the alerts
+ * say what is wrong.
  */
 import { nameKey, type Admin, type CommandInFlight, type Effect } from 'gateway-admin-core';
 import type { ApplyWay, InspectWay, Random, ScriptedGateway } from 'gateway-admin-core/testing';
@@ -54,7 +54,10 @@ function rests({ resources, since }: CommandInFlight, { part, brokenAt }: Break)
   return part === 'store' && since <= brokenAt + limits.storeDeadlineMs;
 }
 
-/** What has not settled: a command holds something that does not rest on what is broken, or the gateway has it otherwise. */
+/**
+ * What has not settled: a command holds something that does not rest on what is broken, or the gateway has it
+ * otherwise.
+ */
 export function unsettledIn(
   admin: Admin,
   gateway: ScriptedGateway,

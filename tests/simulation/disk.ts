@@ -37,8 +37,8 @@ interface Handle {
 }
 
 /**
- * Keeps texts. A change takes a while; when the process dies meanwhile, a part of it may be there. A call that failed may
- * come again: it is known by its position and its content, and what is missing of it is added.
+ * Keeps texts. A change takes a while; when the process dies meanwhile, a part of it may be there. A call that failed
+ * may come again: it is known by its position and its content, and what is missing of it is added.
  */
 export class Disk {
   faults: DiskFaults = { reject: 0, never: 0 };
@@ -87,7 +87,10 @@ export class Disk {
     this.#failsUntil = this.#clock.now() + milliseconds;
   }
 
-  /** The process that writes can write no more: the store says so, or another program has written there the same content. */
+  /**
+   * The process that writes can write no more: the store says so, or another program has written there the same
+   * content.
+   */
   lose(how: 'taken' | 'rewritten'): void {
     if (how === 'taken') this.#handle.lost = new StoreLostError('Another program has taken the disk.');
     else this.#content = { ...this.#content, generation: this.#content.generation + 1 };

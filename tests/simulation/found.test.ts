@@ -8,10 +8,10 @@ const found = [
   91553, 94311, 98134, 98279,
 ];
 
-// An undo brought a drain back for a service that was started since. A judge compared members in their order, another took
-// what nobody knows for wrong, and a third took what a deadline closes for what the drain has closed. A command whose last part
-// was refused stayed open in the journal for ever. A server whose deletion was undone kept a status that nobody had
-// seen. A service listed a server whose deletion stood, and no life could open the store.
+// An undo brought a drain back for a service that was started since. A judge compared members in their order, another
+// took what nobody knows for wrong, and a third took what a deadline closes for what the drain has closed. A command
+// whose last part was refused stayed open in the journal for ever. A server whose deletion was undone kept a status
+// that nobody had seen. A service listed a server whose deletion stood, and no life could open the store.
 const foundWithAll = [
   10_013_844, 10_015_285, 10_016_002, 10_012_217, 20_021_389, 20_021_600, 20_044_373, 20_049_241, 20_049_186,
   21_000_789,

@@ -1,5 +1,6 @@
 /**
- * Clients that create and delete resources, and list them elsewhere; and the work of the gateway with what they have created.
+ * Clients that create and delete resources, and list them elsewhere; and the work of the gateway with what they have
+ * created.
  */
 import {
   createResource,
@@ -334,7 +335,10 @@ function fieldsOfEach(some: readonly string[]): readonly string[] {
   return some.flatMap((name) => fields.map((field) => `${nameKey(name)} ${field}`));
 }
 
-/** A change step by step: what starts is created first, and what goes is stopped first. Either stays if the process ends then. */
+/**
+ * A change step by step: what starts is created first, and what goes is stopped first. Either stays if the process ends
+ * then.
+ */
 export function inSteps(change: Change): readonly Change[] {
   const between = fieldsOfEach([...names.services, ...names.monitors]).filter(
     (field) => field.endsWith(' state') && field in change && change[field] !== 'stopped',

@@ -1,6 +1,6 @@
 /**
- * The hazards that only some worlds have. Each has a fixed share of the worlds, and a random source of its own draws them: a
- * world without them runs as it did before the hazards were added.
+ * The hazards that only some worlds have. Each has a fixed share of the worlds, and a random source of its own draws
+ * them: a world without them runs as it did before the hazards were added.
  */
 import type { Random } from 'gateway-admin-core/testing';
 

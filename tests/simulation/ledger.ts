@@ -1,5 +1,6 @@
 /**
- * What was settled, by the records on the disk: the judge of the history. It never compacts, and knows nothing of entries.
+ * What was settled, by the records on the disk: the judge of the history. It never compacts, and knows nothing of
+ * entries.
  */
 import {
   canRevert,
@@ -58,8 +59,9 @@ export class Ledger {
   }
 
   /**
-   * The events of a command that have changed what is wanted: a start of what has failed has not. Each has the way back from
-   * what it has changed. A command that was abandoned can settle after later ones, and its decision knew other settings.
+   * The events of a command that have changed what is wanted: a start of what has failed has not. Each has the way back
+   * from what it has changed. A command that was abandoned can settle after later ones, and its decision knew other
+   * settings.
    */
   changesOf(command: SettledCommand): readonly AdminEvent[] {
     let before = this.snapshotBefore(command);

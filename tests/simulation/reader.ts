@@ -35,8 +35,8 @@ export class Reader {
   }
 
   /**
-   * What is wrong with what was read in a life, which has ended: events in order, each one once, and no gap while the events are
-   * kept.
+   * What is wrong with what was read in a life, which has ended: events in order, each one once, and no gap while the
+   * events are kept.
    *
    * @param ids - the ids of the events of the life, from some time on
    * @param most - the largest number of events that are kept

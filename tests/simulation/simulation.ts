@@ -77,8 +77,9 @@ export const statuses: readonly (readonly ServerStatusWord[])[] = [
 /**
  * Runs the world of a seed.
  *
- * @param hazards - `few` leaves out what was added later: reports while a record is stored, reports with a reason or a time,
- *   reports of a status, and the hazards that only some worlds have. So a seed that was found before is the same world still
+ * @param hazards - `few` leaves out what was added later: reports while a record is stored, reports with a reason or a
+ *   time, reports of a status, and the hazards that only some worlds have. So a seed that was found before is the same
+ *   world still
  * @returns what went wrong that must never go wrong
  */
 export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Promise<readonly string[]> {
@@ -91,7 +92,9 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
   return world.end();
 }
 
-/** In every fourth world, clients plan; in every fourth, they undo and restore; they create and delete; and they drain. */
+/**
+ * In every fourth world, clients plan; in every fourth, they undo and restore; they create and delete; and they drain.
+ */
 function guestsOf(seed: number): Guests {
   const [planning, undoing] = [createRandom(seed + 2 ** 34), createRandom(seed + 2 ** 35)];
   const [founding, draining] = [createRandom(seed + 2 ** 36), createRandom(seed + 2 ** 37)];
@@ -209,8 +212,8 @@ class World {
   }
 
   /**
-   * What is wanted is shown as failed exactly when it has failed, also if the gateway has reported that only once. If no
-   * command of an earlier life is open, all else that a gateway reports is shown as reported.
+   * What is wanted is shown as failed exactly when it has failed, also if the gateway has reported that only once. If
+   * no command of an earlier life is open, all else that a gateway reports is shown as reported.
    */
   #lookAtFailures({ admin }: Life): void {
     const isOpen = admin.commands().length > 0;
@@ -374,8 +377,8 @@ class World {
   }
 
   /**
-   * Nothing heals: some part is broken for ever. Everybody has an answer within the documented deadlines all the same, and the
-   * next process shows nothing that contradicts an answer.
+   * Nothing heals: some part is broken for ever. Everybody has an answer within the documented deadlines all the same,
+   * and the next process shows nothing that contradicts an answer.
    */
   async #endure(): Promise<void> {
     const { random } = this.#hazards;
@@ -400,8 +403,8 @@ class World {
   }
 
   /**
-   * One part fails for ever, and nothing else does: everything else settles within the documented deadlines, nothing of it is
-   * held, and the alerts tell the truth.
+   * One part fails for ever, and nothing else does: everything else settles within the documented deadlines, nothing of
+   * it is held, and the alerts tell the truth.
    */
   async #outlast(life: Life): Promise<void> {
     const { random, audit } = this.#hazards;

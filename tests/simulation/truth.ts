@@ -1,7 +1,7 @@
 /**
- * The laws of answers. An `unchanged`, and a refusal that rests on the state alone, was true at a moment between the question
- * and the answer. A 412 is given only if a command has changed the resource since the tag was read, and a success with
- * `If-Match` only if none has. A request with a mark does what its plan has shown, or nothing.
+ * The laws of answers. An `unchanged`, and a refusal that rests on the state alone, was true at a moment between the
+ * question and the answer. A 412 is given only if a command has changed the resource since the tag was read, and a
+ * success with `If-Match` only if none has. A request with a mark does what its plan has shown, or nothing.
  */
 import type { AdminEvent, Json, Snapshot } from 'gateway-admin-core';
 
@@ -70,8 +70,8 @@ function outcomeToExplain({ answer, asked, actor }: Answered, chronicle: Chronic
 }
 
 /**
- * The outcomes of a command in a state: `accepted`, `unchanged`, or the code of the refusal. With a mark, a closing is about what
- * was open at the plan.
+ * The outcomes of a command in a state: `accepted`, `unchanged`, or the code of the refusal. With a mark, a closing is
+ * about what was open at the plan.
  */
 function outcomesIn(snapshot: Snapshot, { step, plan }: Asked, actor: string): readonly string[] {
   const revision = plan?.mark.split('.')[3];

@@ -50,7 +50,10 @@ function asStored(words: readonly string[]): readonly string[] {
   return [...words].sort((one, other) => Number(other === 'maintenance') - Number(one === 'maintenance'));
 }
 
-/** How `toDocument` writes: what has a default is there (but for secret entries), what is derived is not, and values are as they are stored. */
+/**
+ * How `toDocument` writes: what has a default is there (but for secret entries), what is derived is not, and values are
+ * as they are stored.
+ */
 const written: Form = {
   shapes: (fields) => stored.get(fields) ?? {},
   own: { status: fc.uniqueArray(fc.constantFrom(...serverStatusWords)).map(asStored) },
@@ -112,7 +115,9 @@ function namedThings(
   return names.chain((list) => fc.tuple(...list.map((name) => things.map((rest) => ({ ...rest, name })))));
 }
 
-/** A service that drains is stopped, and its drain says what it was; a server does neither. No deadline comes in a test. */
+/**
+ * A service that drains is stopped, and its drain says what it was; a server does neither. No deadline comes in a test.
+ */
 function withSoundDrain(collection: string): (entry: Entry) => Entry {
   return (entry) => {
     const { drain, ...plain } = entry;

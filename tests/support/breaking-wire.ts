@@ -33,8 +33,8 @@ export class BreakingWire {
   }
 
   /**
-   * Carries the next request that contains a text, and loses its answer. The connection breaks, and nobody can connect until
-   * `mend`. Resolves when the answer is lost.
+   * Carries the next request that contains a text, and loses its answer. The connection breaks, and nobody can connect
+   * until `mend`. Resolves when the answer is lost.
    */
   cutAnswerTo(text: string): Promise<void> {
     return new Promise((lost) => (this.#cut = { text, lost }));

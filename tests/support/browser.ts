@@ -16,8 +16,8 @@ const storages: hooks.AsyncLocalStorage<unknown>[] = [];
 afterAll(closeBrowser);
 
 /**
- * Gives the function of a test in a browser. The test gets an empty page. All names below `.example` lead to this machine.
- * Where there is no browser, a line says so, and the test does not run.
+ * Gives the function of a test in a browser. The test gets an empty page. All names below `.example` lead to this
+ * machine. Where there is no browser, a line says so, and the test does not run.
  */
 export function inBrowser(test: (page: Page) => Promise<void>): () => Promise<void> {
   return async () => {

@@ -6,10 +6,14 @@ import { rmSync } from 'node:fs';
 
 import { root } from './project.ts';
 
-/** `npm test` builds everything first, and says so: to find that nothing has changed takes a second of the processor. */
+/**
+ * `npm test` builds everything first, and says so: to find that nothing has changed takes a second of the processor.
+ */
 const isBuilt = process.env['PACKAGE_IS_BUILT'] === 'yes';
 
-/** Brings dist/ up to date with the sources. The page of the console is made before all tests: see {@link buildPage}. */
+/**
+ * Brings dist/ up to date with the sources. The page of the console is made before all tests: see {@link buildPage}.
+ */
 export function buildPackage(): void {
   build('src/tsconfig.build.json');
 }
@@ -20,8 +24,8 @@ export function buildExamples(): void {
 }
 
 /**
- * Brings the page of the console up to date with its sources. A page that does not build is removed, so that the tests of the
- * console fail, and the others run.
+ * Brings the page of the console up to date with its sources. A page that does not build is removed, so that the tests
+ * of the console fail, and the others run.
  */
 export function buildPage(): void {
   if (isBuilt) return;

@@ -1,6 +1,6 @@
 /**
- * A self-signed certificate for servers of this machine. Node has no function that makes one, so the file writes the few
- * structures of X.509 (RFC 5280) by itself.
+ * A self-signed certificate for servers of this machine. Node has no function that makes one, so the file writes the
+ * few structures of X.509 (RFC 5280) by itself.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 

@@ -36,8 +36,8 @@ async function installed(): Promise<Chromium> {
   const path = join(folder, 'chromium');
   // With this variable, the loader lists the libraries and runs nothing.
   const { stdout } = await run(path, { env: { LD_TRACE_LOADED_OBJECTS: '1' } });
-  // A system's own libraries come first: those of the package need a newer C library than Chromium does. Pages over HTTPS
-  // also need libsqlite3, which the package lacks.
+  // A system's own libraries come first: those of the package need a newer C library than Chromium does. Pages over
+  // HTTPS also need libsqlite3, which the package lacks.
   const libraries = stdout.includes('not found') ? { LD_LIBRARY_PATH: join(folder, 'al2023/lib') } : {};
   // Adds the fonts of the package to those of the system. Without any font, texts have no height.
   return { path, variables: { ...libraries, XDG_DATA_HOME: folder } };

@@ -38,9 +38,9 @@ type Transition<D extends Decision> = (snapshot: Snapshot, context: Context) => 
  *
  * The given snapshot is frozen and stays as it is · the same input gives the same output · a refused or unchanged
  * decision gives the very snapshot back · the next one is frozen, is one revision later, has only links that resolve
- * and representations of the right shape, and is the same object at each reading · parts that no event is about are the same objects · events and effects are
- * JSON, and each event that needs an effect has it, in order · folding the events over the given snapshot gives the
- * next one.
+ * and representations of the right shape, and is the same object at each reading · parts that no event is about are the
+ * same objects · events and effects are JSON, and each event that needs an effect has it, in order · folding the events
+ * over the given snapshot gives the next one.
  *
  * @returns the decision, for what else is expected of it
  */

@@ -1,6 +1,7 @@
 /**
- * Leaks: secrets that appear in something that an interface shows. Every interface of a test is watched: its answers, plans,
- * problems and audit records, and the console. The errors of those that run with `runAdmin` or `openRunning` are watched too.
+ * Leaks: secrets that appear in something that an interface shows. Every interface of a test is watched: its answers,
+ * plans, problems and audit records, and the console. The errors of those that run with `runAdmin` or `openRunning` are
+ * watched too.
  */
 import { inspect } from 'node:util';
 

@@ -1,6 +1,6 @@
 /**
- * Runs the tests of interfaces with a store on a fleet of one node: what holds for `openAdmin` holds there too. A test file of
- * `tests/fleet/` begins with {@link openOneNode}, and then imports other test files.
+ * Runs the tests of interfaces with a store on a fleet of one node: what holds for `openAdmin` holds there too. A test
+ * file of `tests/fleet/` begins with {@link openOneNode}, and then imports other test files.
  */
 import { expect } from '@jest/globals';
 import type { Admin, ConfigurationStore, Json, openAdmin } from 'gateway-admin-core';
@@ -8,7 +8,9 @@ import { openFleet, type LogStep, type SharedStore } from 'gateway-admin-core/fl
 
 import { openWith } from './running-admin.ts';
 
-/** Opens a node wherever a test opens an interface, except in the tests with these names. Gives the names that were met. */
+/**
+ * Opens a node wherever a test opens an interface, except in the tests with these names. Gives the names that were met.
+ */
 export function openOneNode(except: ReadonlySet<string>): ReadonlySet<string> {
   const met = new Set<string>();
   openWith((options, openAdmin) => {

@@ -1,7 +1,7 @@
 /**
  * The OpenAPI document as a judge: what an answer, or a request that was accepted, has that `openapi.json` does not
- * allow. Every interface that the contract tests run with `runAdmin` or `openRunning` is judged, and so are the answers of the
- * example gateway to the system tests.
+ * allow. Every interface that the contract tests run with `runAdmin` or `openRunning` is judged, and so are the answers
+ * of the example gateway to the system tests.
  */
 import { runInThisContext } from 'node:vm';
 

@@ -1,6 +1,6 @@
 /**
- * Real PostgreSQL servers: one for all test files that need only a database, and one for each file that ends its server,
- * changes its settings, or needs a standby.
+ * Real PostgreSQL servers: one for all test files that need only a database, and one for each file that ends its
+ * server, changes its settings, or needs a standby.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,9 @@ import {
 } from '../../examples/gateway/postgres-server.ts';
 import type { Certificate } from './certificate.ts';
 
-/** Begins again in a tenth of a second after it was killed. By default, a server first syncs each of its 1,000 files. */
+/**
+ * Begins again in a tenth of a second after it was killed. By default, a server first syncs each of its 1,000 files.
+ */
 const settings = process.platform === 'linux' ? ['recovery_init_sync_method=syncfs'] : [];
 
 /** The variable of the environment with the port of the door to the server for all files. */
@@ -127,7 +129,9 @@ export class PostgresServer extends PostgresDatabase {
     return this.#copy();
   }
 
-  /** Starts the server, which must not run, again, with a standby that has every change before a client is told of it. */
+  /**
+   * Starts the server, which must not run, again, with a standby that has every change before a client is told of it.
+   */
   async beginWithStandby(): Promise<PostgresServer> {
     const standby = await this.#copy(conninfo(this));
     await this.begin('synchronous_standby_names=standby');

@@ -78,8 +78,8 @@ export function shapeBreaches(readings: readonly Reading[]): readonly string[] {
 }
 
 /**
- * The fields whose texts are links, and the collection that each must be of: by the contract, a `server link`. A field that
- * is something else in another kind is none of them.
+ * The fields whose texts are links, and the collection that each must be of: by the contract, a `server link`. A field
+ * that is something else in another kind is none of them.
  */
 const linkFields: ReadonlyMap<string, string> = new Map(
   fields.flatMap(({ name, kind }) => {

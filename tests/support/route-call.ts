@@ -20,8 +20,8 @@ const secrets: SecretPorts = {
 };
 
 /**
- * Opens the table of routes on a snapshot. Knows methods, paths, `range` and the fields that are shown only on request; no
- * headers, no other query.
+ * Opens the table of routes on a snapshot. Knows methods, paths, `range` and the fields that are shown only on request;
+ * no headers, no other query.
  */
 export function openRoutes(start: Snapshot, given: Surroundings = busySurroundings): Transport {
   let snapshot = start;

@@ -12,7 +12,9 @@ export interface SilentHost extends Running {
   readonly execution: Promise<Execution>;
 }
 
-/** Runs a command whose call is not answered, until the deadline has passed. `seen` are the next answers of `inspect`. */
+/**
+ * Runs a command whose call is not answered, until the deadline has passed. `seen` are the next answers of `inspect`.
+ */
 export async function silentHost(
   transition: Transition,
   ...seen: readonly InspectWay[]

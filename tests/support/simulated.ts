@@ -1,6 +1,6 @@
 /**
- * The simulations, as a test runs them: bundled, in a process of their own, because the context of a test makes them half as slow
- * again.
+ * The simulations, as a test runs them: bundled, in a process of their own, because the context of a test makes them
+ * half as slow again.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -67,8 +67,8 @@ export async function liveFully(store: ConfigurationStore, ledger: Ledger): Prom
 }
 
 /**
- * Gives a store that makes a failed call again, as the library does, up to so many times in a row. In between, the store
- * is given another call, which it must refuse.
+ * Gives a store that makes a failed call again, as the library does, up to so many times in a row. In between, the
+ * store is given another call, which it must refuse.
  */
 export function repeating(store: ConfigurationStore, times: number): ConfigurationStore {
   const until = async (call: () => Promise<string>, other: () => Promise<string>): Promise<string> => {

@@ -21,7 +21,10 @@ const sampleState: InterfaceRepresentation = {
   links: { services: '/services' },
 };
 
-/** The surroundings of an interface with these commands. Nothing is abandoned or forgotten, and no mode changes, except in name. */
+/**
+ * The surroundings of an interface with these commands. Nothing is abandoned or forgotten, and no mode changes, except
+ * in name.
+ */
 function surroundingsWith(
   store: InterfaceRepresentation['store'],
   ...commands: readonly CommandInFlight[]
@@ -132,7 +135,10 @@ function commandOn(resource: string): CommandInFlight {
 /** The surroundings of an interface without a store and without a log-in, in which no command is in flight. */
 export const surroundings = surroundingsWith(undefined);
 
-/** The surroundings of a named interface with a store, a log-in and two commands in flight; the caller of the second is not known. */
+/**
+ * The surroundings of a named interface with a store, a log-in and two commands in flight; the caller of the second is
+ * not known.
+ */
 export const busySurroundings = surroundingsWith(
   'ok',
   {

@@ -1,7 +1,7 @@
 /**
- * A pool in front of a PostgreSQL server, in transaction mode, as pgbouncer has it: few connections to the server serve many
- * clients. A client has a connection until the server is outside a transaction again. So the settings of a session reach
- * other clients, or get lost, and a client that listens hears little.
+ * A pool in front of a PostgreSQL server, in transaction mode, as pgbouncer has it: few connections to the server serve
+ * many clients. A client has a connection until the server is outside a transaction again. So the settings of a session
+ * reach other clients, or get lost, and a client that listens hears little.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';

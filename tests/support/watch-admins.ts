@@ -1,6 +1,6 @@
 /**
- * Runs in each test file, before any other module is loaded: every interface that the test creates is watched for planted
- * secrets, whoever creates it.
+ * Runs in each test file, before any other module is loaded: every interface that the test creates is watched for
+ * planted secrets, whoever creates it.
  */
 import { jest } from '@jest/globals';
 import type * as CreateAdmin from '../../src/runtime/create-admin.ts';

@@ -1,5 +1,6 @@
 /**
- * A real browser in front of an interface without a log-in: pages of other origins, and names that lead to this machine.
+ * A real browser in front of an interface without a log-in: pages of other origins, and names that lead to this
+ * machine.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

@@ -44,7 +44,9 @@ async function createProject(port: number): Promise<string> {
 interface Program {
   /** Sends a request, with the log-in of the first user unless another one is given. */
   send(this: void, method: string, path: string, logIn?: string): Promise<Response>;
-  /** Ends the program with a signal, and gives its exit code with the names of the errors and warnings it has printed. */
+  /**
+   * Ends the program with a signal, and gives its exit code with the names of the errors and warnings it has printed.
+   */
   end(this: void, signal: NodeJS.Signals): Promise<readonly [code: number | null, errors: readonly string[]]>;
 }
 

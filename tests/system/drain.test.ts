@@ -1,6 +1,6 @@
 /**
- * `drain --wait` at the example gateway with real PostgreSQL sessions and a store: the command ends well only when nothing is
- * left, takes no deadline away, and outlives a kill of the gateway.
+ * `drain --wait` at the example gateway with real PostgreSQL sessions and a store: the command ends well only when
+ * nothing is left, takes no deadline away, and outlives a kill of the gateway.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

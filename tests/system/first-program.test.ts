@@ -40,7 +40,9 @@ async function projectOf(text: string, port: string): Promise<string> {
   return project;
 }
 
-/** Starts the program of a project, waits for its first line, and gives a function that ends it and gives its output. */
+/**
+ * Starts the program of a project, waits for its first line, and gives a function that ends it and gives its output.
+ */
 async function start(
   cwd: string,
 ): Promise<

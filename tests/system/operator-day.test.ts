@@ -1,6 +1,6 @@
 /**
- * The findings of an operator's day, against one example gateway with real PostgreSQL sessions and a store. The tests follow
- * one another: each leaves the gateway as it has found it.
+ * The findings of an operator's day, against one example gateway with real PostgreSQL sessions and a store. The tests
+ * follow one another: each leaves the gateway as it has found it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

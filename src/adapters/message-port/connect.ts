@@ -8,13 +8,14 @@ import { ended, listen, membersOf, type Port, type Question, type Reply } from '
 /**
  * Carries requests to an interface that `serve` serves at the other side of a message port.
  *
- * Requests reject when the other side ends: its `serve` is ended, its port is closed, or its worker exits. Browsers do not tell
- * that a worker is gone: there, give requests a `signal`. If the body of a response comes in pieces, read the pieces to the end,
- * call `return` of their iterator, or abort the `signal` of the request.
+ * Requests reject when the other side ends: its `serve` is ended, its port is closed, or its worker exits. Browsers do
+ * not tell that a worker is gone: there, give requests a `signal`. If the body of a response comes in pieces, read the
+ * pieces to the end, call `return` of their iterator, or abort the `signal` of the request.
  *
- * @param port - the side of the connection that is here. Close the port at the end, because an open port keeps Node running
- * @returns the function for `createClient`. The body of a request must be text or bytes. `principal` and `peer` stay here: the
- *   other side finds the caller
+ * @param port - the side of the connection that is here. Close the port at the end, because an open port keeps Node
+ *   running
+ * @returns the function for `createClient`. The body of a request must be text or bytes. `principal` and `peer` stay
+ *   here: the other side finds the caller
  * @throws TypeError for something that is no port, and for a port that is in use
  *
  * @example

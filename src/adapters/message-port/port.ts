@@ -1,14 +1,14 @@
 /**
  * Message ports of any platform, and the messages that they carry.
  *
- * The client asks, and the interface gives one reply to each question: the head of the response to a request, and the next
- * piece of the body to a pull. So a slow client delays nobody, and no piece waits in a queue.
+ * The client asks, and the interface gives one reply to each question: the head of the response to a request, and the
+ * next piece of the body to a pull. So a slow client delays nobody, and no piece waits in a queue.
  */
 import type { AdminRequest, AdminResponse } from '../../index.ts';
 
 /**
- * One side of a connection between threads: a `MessagePort`, a `Worker`, the `parentPort` of Node, or the global scope of a
- * worker in a browser.
+ * One side of a connection between threads: a `MessagePort`, a `Worker`, the `parentPort` of Node, or the global scope
+ * of a worker in a browser.
  *
  * @beta
  */

@@ -19,9 +19,9 @@ export interface ServeOptions {
   /** Gives where a request comes from. Left out if all requests of the port are one peer. */
   readonly peerOf?: (request: AdminRequest) => string | undefined;
   /**
-   * Gets errors inside the adapter, in `principalOf` or `peerOf`, and one for each message that does not come from `connect`.
-   * Default: errors are ignored. Errors in `principalOf` and `peerOf` also go to `onError` of the interface. If the function
-   * fails, the console gets the error once.
+   * Gets errors inside the adapter, in `principalOf` or `peerOf`, and one for each message that does not come from
+   * `connect`. Default: errors are ignored. Errors in `principalOf` and `peerOf` also go to `onError` of the interface.
+   * If the function fails, the console gets the error once.
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -29,16 +29,16 @@ export interface ServeOptions {
 const optionNames = ['principalOf', 'peerOf', 'onError'] as const satisfies readonly (keyof ServeOptions)[];
 
 /**
- * Serves an administration interface at a message port. The port must carry nothing else: if a worker has messages of its
- * own, use a `MessageChannel`.
+ * Serves an administration interface at a message port. The port must carry nothing else: if a worker has messages of
+ * its own, use a `MessageChannel`.
  *
  * @param admin - the running interface
  * @param port - the side of the connection that is here
  * @param options - hooks of the host
- * @returns a function that ends the serving: requests under way end, and later ones reject at the other side. The port stays
- *   open. If the port closes, or the worker of the port exits, the serving ends by itself
- * @throws TypeError for something that is no interface or no port, for an unknown option, for an option of a wrong type, and
- *   for a port that is in use
+ * @returns a function that ends the serving: requests under way end, and later ones reject at the other side. The port
+ *   stays open. If the port closes, or the worker of the port exits, the serving ends by itself
+ * @throws TypeError for something that is no interface or no port, for an unknown option, for an option of a wrong
+ *   type, and for a port that is in use
  *
  * @example
  * ```ts

@@ -30,18 +30,18 @@ export { StoreLockedError } from '../file/lock.ts';
  */
 export interface AuditFileOptions {
   /**
-   * The size from which on records go to a new file, in bytes: 64 MiB if left out, and at least 1. The records of one call
-   * go to one file, so a file is larger if one call is larger.
+   * The size from which on records go to a new file, in bytes: 64 MiB if left out, and at least 1. The records of one
+   * call go to one file, so a file is larger if one call is larger.
    */
   readonly maxBytes?: number;
   /**
-   * The number of files that are kept, at least 2. Before there are more, the oldest ones are removed. If left out, no file
-   * is removed.
+   * The number of files that are kept, at least 2. Before there are more, the oldest ones are removed. If left out, no
+   * file is removed.
    */
   readonly maxFiles?: number;
   /**
-   * Whether the records may begin here; `true` by default. With `false`, `openAuditFile` rejects if the directory is missing
-   * or contains no audit file.
+   * Whether the records may begin here; `true` by default. With `false`, `openAuditFile` rejects if the directory is
+   * missing or contains no audit file.
    */
   readonly create?: boolean;
 }
@@ -52,15 +52,19 @@ export interface AuditFileOptions {
  * @beta
  */
 export interface AuditFile extends AuditSink {
-  /** What a crash had left when the directory was opened, and what was done, in sentences. Left out if there was nothing. */
+  /**
+   * What a crash had left when the directory was opened, and what was done, in sentences. Left out if there was
+   * nothing.
+   */
   readonly repaired?: string;
   /**
-   * Keeps records in order, one line for each. Resolves once the disk has confirmed them. If the call rejects, none of its
-   * records are kept, and the next call tries again.
+   * Keeps records in order, one line for each. Resolves once the disk has confirmed them. If the call rejects, none of
+   * its records are kept, and the next call tries again.
    *
    * @param records - the records
-   * @returns rejects with `StoreLostError`, and so does every later call, if another program has removed, replaced or changed
-   *   the newest file, the lock or the directory. If a program has renamed the newest file, the records go to a new file
+   * @returns rejects with `StoreLostError`, and so does every later call, if another program has removed, replaced or
+   *   changed the newest file, the lock or the directory. If a program has renamed the newest file, the records go to a
+   *   new file
    */
   append(records: readonly AuditRecord[]): Promise<void>;
   /** Closes the files after the calls in flight have settled, and ends the lock. Another disposal changes nothing. */
@@ -71,18 +75,18 @@ export interface AuditFile extends AuditSink {
  * Opens a directory for audit records. The records are JSON lines in UTF-8, in the files `audit-000001.jsonl`,
  * `audit-000002.jsonl` and so on. Only the newest file is written. Needs Node on a Unix system and a local disk.
  *
- * A missing directory is created, with access for its owner only, and so are the files. The directory is locked until the
- * sink is disposed of, or the process ends.
+ * A missing directory is created, with access for its owner only, and so are the files. The directory is locked until
+ * the sink is disposed of, or the process ends.
  *
- * An unfinished line at the end of the newest file, as a crash leaves it, is removed; a whole record without its line break
- * gets one. If lines in the newest file were lost in a power failure, that file stays as it is, and records continue in a
- * new file. In each case `repaired` says so.
+ * An unfinished line at the end of the newest file, as a crash leaves it, is removed; a whole record without its line
+ * break gets one. If lines in the newest file were lost in a power failure, that file stays as it is, and records
+ * continue in a new file. In each case `repaired` says so.
  *
- * @param directory - path of the directory, which must be used for nothing else. The directory must not be a symbolic link,
- *   must belong to the user of the process, and must not be writable by other users
+ * @param directory - path of the directory, which must be used for nothing else. The directory must not be a symbolic
+ *   link, must belong to the user of the process, and must not be writable by other users
  * @param options - when a new file begins, how many are kept, and whether the records may begin here
- * @returns the sink. Rejects with `StoreLockedError` if the directory is in use, with a RangeError for a wrong option, and
- *   with an Error if the directory or its newest file cannot be used
+ * @returns the sink. Rejects with `StoreLockedError` if the directory is in use, with a RangeError for a wrong option,
+ *   and with an Error if the directory or its newest file cannot be used
  *
  * @example
  * ```ts
@@ -202,8 +206,8 @@ class JsonLines implements AuditFile {
   }
 
   /**
-   * Continues in a new file if another program has renamed the newest one, as logrotate does. The old file keeps its records,
-   * and loses what was not confirmed. A file that was removed or cut has lost records, so it is not left here.
+   * Continues in a new file if another program has renamed the newest one, as logrotate does. The old file keeps its
+   * records, and loses what was not confirmed. A file that was removed or cut has lost records, so it is not left here.
    *
    * @returns whether a new file was begun
    */

@@ -1,8 +1,8 @@
 /**
  * Numbered files: the files of an audit directory, and what a crash leaves in the newest of them.
  *
- * A file keeps its name for good, and only the file with the highest number is written. A rotation creates one empty file,
- * so a crash in the middle leaves nothing to repair.
+ * A file keeps its name for good, and only the file with the highest number is written. A rotation creates one empty
+ * file, so a crash in the middle leaves nothing to repair.
  *
  * A crash leaves a call unfinished: only a beginning of its lines is there, or some sectors were never written and are
  * zeros. JSON text contains no zero byte, so a zero byte was never written.
@@ -164,7 +164,9 @@ function isRecord(line: Buffer): boolean {
   }
 }
 
-/** Leaves a file with damaged lines as it is, because the lines behind them are whole. Records continue in a new file. */
+/**
+ * Leaves a file with damaged lines as it is, because the lines behind them are whole. Records continue in a new file.
+ */
 async function leave(
   directory: OwnDirectory,
   damaged: {

@@ -49,9 +49,9 @@ export { StoreLockedError } from '../file/lock.ts';
  */
 export interface FileStoreOptions {
   /**
-   * Whether a store may begin here; `true` by default. With `false`, `openFileStore` rejects if the directory is missing, and
-   * `load` rejects if the directory contains no store. Give `false` once the gateway was set up: a deleted directory then
-   * stops the start, and the gateway does not begin again from its document.
+   * Whether a store may begin here; `true` by default. With `false`, `openFileStore` rejects if the directory is
+   * missing, and `load` rejects if the directory contains no store. Give `false` once the gateway was set up: a deleted
+   * directory then stops the start, and the gateway does not begin again from its document.
    */
   readonly create?: boolean;
 }
@@ -64,9 +64,9 @@ export interface FileStoreOptions {
  * confirmed the data. After a failed write, only the same call can follow: the store then writes everything again that
  * the disk has not confirmed. The lock ends with the process at the latest, and does not keep the process alive.
  *
- * Before and after each write, the store checks that directory, journal, snapshot and lock are still its own. If another
- * program has removed, replaced or cut one of them, or opened one to other users, the call rejects with `StoreLostError`,
- * and so does every later call.
+ * Before and after each write, the store checks that directory, journal, snapshot and lock are still its own. If
+ * another program has removed, replaced or cut one of them, or opened one to other users, the call rejects with
+ * `StoreLostError`, and so does every later call.
  *
  * `load` removes an unfinished frame at the end of the journal, as a crash leaves it, and reports that in `repaired`.
  * For any other damage `load` rejects with `DamagedStoreError`, and for files of a newer version with an Error; in both
@@ -131,7 +131,9 @@ class FileStore implements ConfigurationStore {
   #journal: Journal | undefined;
   /** What can be at the path of the snapshot. More than one only after a compaction that has failed. */
   #snapshots: readonly (FileAtRest | undefined)[] = [];
-  /** The call that has failed, as the bytes that it writes. Until the same call has succeeded, no other call may write. */
+  /**
+   * The call that has failed, as the bytes that it writes. Until the same call has succeeded, no other call may write.
+   */
   #failed: Buffer | undefined;
 
   constructor(directory: OwnDirectory, create: boolean) {
@@ -455,8 +457,8 @@ async function startGeneration(
 }
 
 /**
- * Creates a journal without records, durably. If there is one already, from a compaction that failed, that journal stays
- * until the new one has its place: a snapshot may refer to it.
+ * Creates a journal without records, durably. If there is one already, from a compaction that failed, that journal
+ * stays until the new one has its place: a snapshot may refer to it.
  */
 async function createJournal(directory: OwnDirectory, generation: number): Promise<Journal> {
   const name = journalName(generation);

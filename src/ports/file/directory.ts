@@ -1,6 +1,6 @@
 /**
- * The directory of a program that keeps files durable: created, checked and locked at the opening, and looked at again at
- * each write. One call at a time uses the directory.
+ * The directory of a program that keeps files durable: created, checked and locked at the opening, and looked at again
+ * at each write. One call at a time uses the directory.
  */
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -56,7 +56,8 @@ export class OwnDirectory {
    * Opens and locks a directory. A missing directory is created durably, with access for its owner only.
    *
    * @param create - `false` if a missing directory is refused
-   * @returns rejects with `StoreLockedError` if the directory is in use, and with an Error if the directory cannot be used
+   * @returns rejects with `StoreLockedError` if the directory is in use, and with an Error if the directory cannot be
+   *   used
    */
   static async open(
     directory: string,
@@ -168,8 +169,8 @@ export class OwnDirectory {
   }
 
   /**
-   * Closes a file after the calls in flight have settled, and then unlocks and closes the directory. Another call changes
-   * nothing.
+   * Closes a file after the calls in flight have settled, and then unlocks and closes the directory. Another call
+   * changes nothing.
    *
    * @param file - gives the file, if one is open then
    */

@@ -34,8 +34,8 @@ export function isSameFile(one: Identity | undefined, other: Identity): boolean 
 const writableByOthers = 0o022n;
 
 /**
- * Checks that a directory is a directory, belongs to the user of this process, and is closed to others. Platforms without
- * user ids check only the first.
+ * Checks that a directory is a directory, belongs to the user of this process, and is closed to others. Platforms
+ * without user ids check only the first.
  *
  * @throws Error with a sentence that says what to do
  * @internal
@@ -59,8 +59,8 @@ export function assertOwnDirectory(path: string, status: BigIntStats, user = pro
 }
 
 /**
- * What has opened a file or directory to other users, as a clause; `undefined` if it belongs to the user of this process, and
- * nobody else may write to it. On platforms without user ids, nothing has.
+ * What has opened a file or directory to other users, as a clause; `undefined` if it belongs to the user of this
+ * process, and nobody else may write to it. On platforms without user ids, nothing has.
  *
  * @internal
  */
@@ -79,8 +79,8 @@ function modeOf({ mode }: BigIntStats): string {
 }
 
 /**
- * Checks that a file is an ordinary file, belongs to the user of this process, and that nobody else may write to the file.
- * Platforms without user ids check only the first.
+ * Checks that a file is an ordinary file, belongs to the user of this process, and that nobody else may write to the
+ * file. Platforms without user ids check only the first.
  *
  * @throws Error with a sentence that says what to do
  * @internal

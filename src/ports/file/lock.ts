@@ -3,9 +3,9 @@
  *
  * Process ids mean nothing across containers, and a lock file outlives its process. A listening Unix socket does not:
  * the kernel refuses connections as soon as the process is gone, however the process ended. To take the lock, a process
- * first listens on a socket of its own in the directory, and then tries to connect to all other sockets. If two do that at
- * the same time, the second one to connect finds the other one listening, so at most one of them succeeds. If neither
- * succeeds, both try again after a random pause.
+ * first listens on a socket of its own in the directory, and then tries to connect to all other sockets. If two do that
+ * at the same time, the second one to connect finds the other one listening, so at most one of them succeeds. If
+ * neither succeeds, both try again after a random pause.
  */
 import cluster from 'node:cluster';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -43,7 +43,9 @@ export class StoreLockedError extends AdminError {
 
 const advice = 'Stop that process first, or use a separate directory for each gateway and each purpose.';
 
-/** The workers of node:cluster, and of pm2, run the same program: a directory for each would split the configuration. */
+/**
+ * The workers of node:cluster, and of pm2, run the same program: a directory for each would split the configuration.
+ */
 const adviceToWorker =
   'This process is a worker of node:cluster. Open the store and the interface in the primary process alone, or run a node ' +
   'of a fleet with a name of its own in each worker (openFleet). Only audit records may have a directory for each worker.';

@@ -9,8 +9,8 @@ export interface NodeFiles {
   /**
    * Does not follow a link at the end of the path.
    *
-   * Synchronous, because files are looked at several times at each write. A look at a directory or file that is open takes
-   * some microseconds and no disk access; a turn in the thread pool takes ten times as long.
+   * Synchronous, because files are looked at several times at each write. A look at a directory or file that is open
+   * takes some microseconds and no disk access; a turn in the thread pool takes ten times as long.
    */
   readonly lstatSync: typeof lstatSync;
   readonly mkdir: typeof promises.mkdir;

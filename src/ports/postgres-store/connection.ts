@@ -66,9 +66,9 @@ const mostTries = 12;
 const longestPauseMs = 100;
 
 /**
- * A connection to the primary. Its work is done in turn. Every step has a deadline. A failed query closes the connection,
- * because the state of the connection is then unknown; the next work makes a new one. Work that other transactions interrupt
- * is done again, because the server has undone it.
+ * A connection to the primary. Its work is done in turn. Every step has a deadline. A failed query closes the
+ * connection, because the state of the connection is then unknown; the next work makes a new one. Work that other
+ * transactions interrupt is done again, because the server has undone it.
  *
  * @internal
  */
@@ -197,9 +197,9 @@ async function throughInterruptions<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Looks for a primary, as `target_session_attrs=read-write` does, and bounds every statement on the server too. Otherwise
- * a statement could wait there for a lock long after its client has given up. The statements of the store rest on the level
- * "read committed": at a higher level, a conflict of two nodes is an interruption first.
+ * Looks for a primary, as `target_session_attrs=read-write` does, and bounds every statement on the server too.
+ * Otherwise a statement could wait there for a lock long after its client has given up. The statements of the store
+ * rest on the level "read committed": at a higher level, a conflict of two nodes is an interruption first.
  */
 const check = `
   select (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean)::text as read_only,

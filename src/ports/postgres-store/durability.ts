@@ -10,8 +10,8 @@ export const isKept = `current_setting('fsync')::boolean`;
 export const keptColumn = `current_setting('fsync') as fsync`;
 
 /**
- * A column that lets the commit of its statement wait for the disk, and for the synchronous standby if the server has one.
- * `remote_apply` waits for more, and stays.
+ * A column that lets the commit of its statement wait for the disk, and for the synchronous standby if the server has
+ * one. `remote_apply` waits for more, and stays.
  *
  * @internal
  */
@@ -20,8 +20,8 @@ export const waitForDisk = `
     case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end, true)`;
 
 /**
- * Refuses a server that loses what it confirms. `full_page_writes` may be off: that is right on a file system whose writes are
- * never torn.
+ * Refuses a server that loses what it confirms. `full_page_writes` may be off: that is right on a file system whose
+ * writes are never torn.
  *
  * @param row - a row with {@link keptColumn}
  * @throws Error with the setting, and what to do

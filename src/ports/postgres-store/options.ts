@@ -1,6 +1,6 @@
 /**
- * The options of the PostgreSQL store, checked before the first connection: `pg` would end the process for a wrong type, and
- * quote the name of a host in its errors. No error here quotes a value, because it can contain a password.
+ * The options of the PostgreSQL store, checked before the first connection: `pg` would end the process for a wrong
+ * type, and quote the name of a host in its errors. No error here quotes a value, because it can contain a password.
  */
 import type { ConnectionOptions } from 'node:tls';
 
@@ -15,17 +15,22 @@ import type { PostgresHost } from './connection.ts';
  * @beta
  */
 export interface PostgresStoreOptions {
-  /** Names the fleet: 1 to 40 letters, digits, "-" and "_"; `gateway` by default. Each fleet of a schema has its own name. */
+  /**
+   * Names the fleet: 1 to 40 letters, digits, "-" and "_"; `gateway` by default. Each fleet of a schema has its own
+   * name.
+   */
   readonly cluster?: string;
   /** The schema of the tables; `public` by default. */
   readonly schema?: string;
   /**
-   * Whether a fleet may begin here; `true` by default. With `false`, `openPostgresStore` rejects if the database has no tables,
-   * or no row for the cluster. Give `false` once the fleet was set up: an empty database then stops the start, and the fleet
-   * does not begin again from a document.
+   * Whether a fleet may begin here; `true` by default. With `false`, `openPostgresStore` rejects if the database has no
+   * tables, or no row for the cluster. Give `false` once the fleet was set up: an empty database then stops the start,
+   * and the fleet does not begin again from a document.
    */
   readonly create?: boolean;
-  /** The servers, in the order in which they are tried. The store uses the first one that takes changes: the primary. */
+  /**
+   * The servers, in the order in which they are tried. The store uses the first one that takes changes: the primary.
+   */
   readonly hosts?: readonly PostgresHost[];
   /** The name of the database. */
   readonly database?: string;

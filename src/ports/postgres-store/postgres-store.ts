@@ -1,8 +1,8 @@
 /**
  * The PostgreSQL store: a durable store that several gateway nodes have open at once, through the package `pg`.
  *
- * Every change is one statement, which compares and swaps the end of the log. A position is the number of the last record,
- * and the id of the call that ended there: `15.681a78d3-…`.
+ * Every change is one statement, which compares and swaps the end of the log. A position is the number of the last
+ * record, and the id of the call that ended there: `15.681a78d3-…`.
  */
 import { createHash, randomUUID } from 'node:crypto';
 
@@ -20,17 +20,18 @@ export type { PostgresStoreOptions } from './options.ts';
 /**
  * Opens a store in a PostgreSQL database, for one node of a fleet. Needs Node and the package `pg`.
  *
- * The tables are created if they are missing, and brought to the version of this library. `append` and `compact` resolve
- * once the server has confirmed the commit, and wait for the disk and the synchronous standby whatever `synchronous_commit`
- * is. After a broken connection or a failover, the next call connects again. No error contains the password or stored values.
+ * The tables are created if they are missing, and brought to the version of this library. `append` and `compact`
+ * resolve once the server has confirmed the commit, and wait for the disk and the synchronous standby whatever
+ * `synchronous_commit` is. After a broken connection or a failover, the next call connects again. No error contains the
+ * password or stored values.
  *
- * The store has two connections: one for the calls, and one for announcements and hints (`LISTEN`). Hints stay silent behind
- * a pool that shares connections between transactions; the store works all the same.
+ * The store has two connections: one for the calls, and one for announcements and hints (`LISTEN`). Hints stay silent
+ * behind a pool that shares connections between transactions; the store works all the same.
  *
  * @param options - the servers and the log-in
- * @returns the store. Rejects if no server can be reached that takes changes, if a crash of the server loses commits (`fsync`
- *   is off), if `create` is `false` and the fleet has not begun, if the database has another encoding than UTF8, or if the
- *   tables belong to a later version of the library
+ * @returns the store. Rejects if no server can be reached that takes changes, if a crash of the server loses commits
+ *   (`fsync` is off), if `create` is `false` and the fleet has not begun, if the database has another encoding than
+ *   UTF8, or if the tables belong to a later version of the library
  * @throws TypeError for an unknown option, and for an option of a wrong type or range
  *
  * @example
@@ -227,8 +228,8 @@ class PostgresStore implements SharedStore {
   }
 
   /**
-   * Reads the records behind a position, page by page. Each page begins with the last row of the page before. If a row is
-   * missing in between, no way leads on. The last page ends where `gateway_head` says.
+   * Reads the records behind a position, page by page. Each page begins with the last row of the page before. If a row
+   * is missing in between, no way leads on. The last page ends where `gateway_head` says.
    */
   async #follow(query: Query, start: Position): Promise<readonly LogStep[] | 'gone'> {
     const { cluster, statements } = this.#parts;

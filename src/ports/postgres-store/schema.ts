@@ -2,7 +2,8 @@
  * The tables of the PostgreSQL store, and how they come into being.
  *
  * - `gateway_head` has one row for each fleet: the end of its log, and the state of the last compaction.
- * - `gateway_record` has the log. Rows are added, never changed. A row without a record is a compaction, or the beginning.
+ * - `gateway_record` has the log. Rows are added, never changed. A row without a record is a compaction, or the
+ *   beginning.
  * - `gateway_node` has what each node says of itself.
  * - `gateway_audit` shows the log to auditors.
  *
@@ -50,14 +51,14 @@ function textsFor(schema: string) {
         ${keptColumn}
       from (select) as always left join ${at}.gateway_head as head on head.cluster = $1 left join (${last}) as last on true`,
     /**
-     * Waits for a call that was kept before: after a crash, a server shows a change also if its standby does not have it yet.
-     * The lock makes the statement a change, whose commit waits.
+     * Waits for a call that was kept before: after a crash, a server shows a change also if its standby does not have
+     * it yet. The lock makes the statement a change, whose commit waits.
      */
     confirm: `select position::text, ${waitForDisk} from ${at}.gateway_head
       where cluster = $1 and call = $2::uuid and ${isKept} for update`,
     /**
-     * Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict, a server that
-     * could lose the change, or tables that contradict each other.
+     * Appends the records `$5` behind the position `$2` of the call `$3`, as the call `$4`. No row is a conflict, a
+     * server that could lose the change, or tables that contradict each other.
      */
     append: `
       with head as (update ${at}.gateway_head set position = position + cardinality($5::text[]), call = $4::uuid
@@ -79,8 +80,8 @@ function textsFor(schema: string) {
         on record.cluster = head.cluster and record.position = head.state_at
       where head.cluster = $1`,
     /**
-     * A page of the log, from the position `$2` on, and the end of the log after `gateway_head`. `order by position` alone would
-     * order texts.
+     * A page of the log, from the position `$2` on, and the end of the log after `gateway_head`. `order by position`
+     * alone would order texts.
      */
     page: `
       select log.position::text, log.call::text, log.record::text,
@@ -99,8 +100,8 @@ function textsFor(schema: string) {
 }
 
 /**
- * Creates the tables, or brings them to the version of this library. Of several nodes that begin at once, one does it and
- * the others wait. Tables of this version are left alone, so a role without rights on the schema can open them.
+ * Creates the tables, or brings them to the version of this library. Of several nodes that begin at once, one does it
+ * and the others wait. Tables of this version are left alone, so a role without rights on the schema can open them.
  *
  * @internal
  */

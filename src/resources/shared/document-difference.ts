@@ -65,8 +65,8 @@ export function selectedIn(
 type Path = readonly (string | number)[];
 
 /**
- * Compares a document with the configuration in use: resources by their keys, in any order, and each field that outlives
- * the process.
+ * Compares a document with the configuration in use: resources by their keys, in any order, and each field that
+ * outlives the process.
  *
  * @param compared - the collections to compare
  * @param snapshot - the configuration in use

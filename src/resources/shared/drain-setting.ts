@@ -10,7 +10,10 @@
 export interface Drain {
   /** When the drain began: ISO 8601 in UTC. */
   readonly since: string;
-  /** Seconds until the deadline: a whole number from 1 to 31,536,000. Left out for a drain that goes on until it is ended. */
+  /**
+   * Seconds until the deadline: a whole number from 1 to 31,536,000. Left out for a drain that goes on until it is
+   * ended.
+   */
   readonly timeout?: number;
   /** The deadline: ISO 8601 in UTC; left out without `timeout`. */
   readonly until?: string;

@@ -1,6 +1,6 @@
 /**
- * Draining: a service or server takes no new sessions, and what is open ends by itself. At a deadline, the rest is closed,
- * or the drain ends.
+ * Draining: a service or server takes no new sessions, and what is open ends by itself. At a deadline, the rest is
+ * closed, or the drain ends.
  *
  * A drain is a setting, so its events, effects, undo, journal and history are those of settings. No patch writes it. A
  * service drains by its stop; a drained server gets no new sessions from the gateway.
@@ -169,7 +169,9 @@ export function drainsIn(snapshot: State): readonly {
   });
 }
 
-/** The number of sessions of a service, or of connections to a server, that a deadline with `close` closes. @internal */
+/**
+ * The number of sessions of a service, or of connections to a server, that a deadline with `close` closes. @internal
+ */
 export function leftToClose({ collection, sessions, connections }: DrainingResource): number {
   return collection === 'services' ? sessions : connections;
 }
@@ -201,10 +203,15 @@ export function representDrain(
   return Object.fromEntries(given.map((name) => [name, members[name]])) as unknown as AnyShown;
 }
 
-/** The event of a drain: nothing is left. A later session or connection makes the resource `draining` again. @internal */
+/**
+ * The event of a drain: nothing is left. A later session or connection makes the resource `draining` again. @internal
+ */
 export type DrainEvent<K extends string> = About<K> & EventHead<`${K}.drained`>;
 
-/** Creates the row of the event of a drain. The event changes nothing, because the state follows from the counts. @internal */
+/**
+ * Creates the row of the event of a drain. The event changes nothing, because the state follows from the counts.
+ * @internal
+ */
 export function drainEvents<S extends State, K extends Singular>({
   singular,
 }: Named<Entity, K>): EventTable<S, DrainEvent<K>> {
@@ -279,8 +286,8 @@ export function drainingOf<S extends State, T extends Drainable>(steps: Steps<S,
 }
 
 /**
- * A service as an event leaves it. What starts a service ends its drain, also if an abandoned command settles after a later
- * drain or start.
+ * A service as an event leaves it. What starts a service ends its drain, also if an abandoned command settles after a
+ * later drain or start.
  *
  * @internal
  */
@@ -358,8 +365,8 @@ function nextDrain(
 }
 
 /**
- * The snapshot of a document, with the present drains where the document has none: a document from before a drain does not end
- * the drain. The state in the document is then the state after the drain.
+ * The snapshot of a document, with the present drains where the document has none: a document from before a drain does
+ * not end the drain. The state in the document is then the state after the drain.
  *
  * @internal
  */

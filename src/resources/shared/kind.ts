@@ -81,7 +81,10 @@ export interface Adoption {
   readonly steps: AdoptionSteps;
 }
 
-/** The steps of an adoption, for the resources of a kind; `remove` and `add` are about the parts of a resource. @internal */
+/**
+ * The steps of an adoption, for the resources of a kind; `remove` and `add` are about the parts of a resource.
+ * @internal
+ */
 export type AdoptionSteps = Partial<Record<'stop' | 'remove' | 'update' | 'add' | 'start', Step['decide']>>;
 
 /** Decides one step for one resource; unchanged if the resource is already as the document wants it. */

@@ -114,7 +114,9 @@ export interface Lived {
   readonly state: LifecycleState;
   /** Why the service or monitor has failed, in the words of the host; left out unless it has failed with a reason. */
   readonly state_reason?: string;
-  /** Since when the service or monitor has failed, in milliseconds since 1970-01-01T00:00:00Z; left out unless failed. */
+  /**
+   * Since when the service or monitor has failed, in milliseconds since 1970-01-01T00:00:00Z; left out unless failed.
+   */
   readonly state_since?: number;
 }
 
@@ -155,8 +157,8 @@ interface LifecycleHooks<S> {
  * Creates the lifecycle of a kind: its events, and the undo of each event.
  *
  * @param named - the collection of the kind
- * @param hooks - `onStart` takes the time of a start into the draft, in milliseconds since 1970-01-01T00:00:00Z; `onFail`
- *   changes the draft when the host reports a failure; `instead` decides a command about a thing that drains
+ * @param hooks - `onStart` takes the time of a start into the draft, in milliseconds since 1970-01-01T00:00:00Z;
+ *   `onFail` changes the draft when the host reports a failure; `instead` decides a command about a thing that drains
  * @internal
  */
 export function lifecycleOf<S extends State, K extends Singular>(

@@ -1,6 +1,6 @@
 /**
- * Look-ups: find the resource that a path, a caller or a report names. In a path or from a caller, a miss is a 404 problem
- * that says where to look; in a report, a contradiction or nothing new.
+ * Look-ups: find the resource that a path, a caller or a report names. In a path or from a caller, a miss is a 404
+ * problem that says where to look; in a report, a contradiction or nothing new.
  */
 import type { Entity, Named } from '../../core/collection.ts';
 import { linkTo } from '../../core/link.ts';

@@ -1,8 +1,8 @@
 /**
  * Membership: the creation and the deletion of a resource, the same for every kind that a document configures.
  *
- * The event and the effect have the whole definition of the resource, as an entry of a gateway document. Creation and deletion
- * are each the inverse of the other, so undo, recovery and a refusal of the gateway need no code of their own.
+ * The event and the effect have the whole definition of the resource, as an entry of a gateway document. Creation and
+ * deletion are each the inverse of the other, so undo, recovery and a refusal of the gateway need no code of their own.
  */
 import * as z from 'zod/mini';
 
@@ -294,8 +294,8 @@ function configurationOf({ fields }: NamedResources, thing: ConfiguredEntity): J
 }
 
 /**
- * The fields in which a resource is not as another definition says. A secret counts always: each sealing differs. What has
- * commands of its own never counts.
+ * The fields in which a resource is not as another definition says. A secret counts always: each sealing differs. What
+ * has commands of its own never counts.
  */
 function differingFields(
   named: NamedResources,

@@ -66,7 +66,9 @@ interface Rules<S extends State, T extends ConfiguredEntity> extends PatchHooks<
   readonly answerShape?: ObjectShape;
   /** Gives the representation, which is the answer to a patch. A `test` may read its fields. */
   represent(this: void, snapshot: S, thing: T, rendering: Rendering): object;
-  /** Applies an update to a copy of a resource that may have changed since the decision. Default: {@link mergeUpdate}. */
+  /**
+   * Applies an update to a copy of a resource that may have changed since the decision. Default: {@link mergeUpdate}.
+   */
   merge?(this: void, present: T, update: Changed<T['settings']> & { readonly at: number }): T;
   /** Gives the settings of a document, with everything that the host reports as at present. Default: `given`. */
   adopted?(this: void, present: T['settings'], given: T['settings']): T['settings'];
@@ -221,7 +223,9 @@ export function adoptionOf<S extends State, T extends ConfiguredEntity, K extend
   return { adopted, steps: { update, ...others } };
 }
 
-/** Decides other settings for a resource: one event and one effect, unchanged, or refused with every fault. @internal */
+/**
+ * Decides other settings for a resource: one event and one effect, unchanged, or refused with every fault. @internal
+ */
 export function decideSettings<S extends State, T extends ConfiguredEntity, K extends Singular>(
   settings: KindSettings<S, T, K>,
   snapshot: S,

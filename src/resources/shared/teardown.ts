@@ -32,8 +32,8 @@ export interface Teardown<S, T, E, F> {
 /**
  * Cuts a teardown into batches of at most {@link teardownBatch} items, in order. The list is read batch by batch.
  *
- * With `openedUpTo` or `isWanted`, how many items a batch closes is known only when the batch is made: to count them before
- * would take as long as to read them.
+ * With `openedUpTo` or `isWanted`, how many items a batch closes is known only when the batch is made: to count them
+ * before would take as long as to read them.
  *
  * @returns the parts; `undefined` if there is nothing to close, and no plan has shown anything
  * @internal

@@ -7,10 +7,10 @@ import { assertObject, isObject, sameJson, type Json, type JsonObject } from '..
 /**
  * Tells whether settings have what an update has changed. Use the function in `inspect`.
  *
- * Only the parts that differ between `before` and `after` count, because other settings may have changed since. Maps, such
- * as `parameters`, are compared entry by entry. The words of a status are compared one by one: a monitor may have reported
- * others since, so they count only in an update of these words alone, and their order never does. `maintenance` always
- * counts.
+ * Only the parts that differ between `before` and `after` count, because other settings may have changed since. Maps,
+ * such as `parameters`, are compared entry by entry. The words of a status are compared one by one: a monitor may have
+ * reported others since, so they count only in an update of these words alone, and their order never does.
+ * `maintenance` always counts.
  *
  * @param effect - an effect such as `service.update`
  * @param settings - the present settings; `undefined` if there is no such resource

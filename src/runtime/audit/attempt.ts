@@ -70,7 +70,10 @@ export class Attempt implements CommandWatch {
   #told: Pick<Ending, 'outcome' | 'code'> | undefined;
   #hasEnded = false;
 
-  /** @param request - the request that makes the attempt; left out for a call of the host and a command of an earlier life */
+  /**
+   * @param request - the request that makes the attempt; left out for a call of the host and a command of an earlier
+   *   life
+   */
   constructor(log: AttemptLog, request?: AdminRequest, target?: Target, mark?: Mark) {
     this.#log = log;
     this.#request = request;

@@ -151,7 +151,9 @@ export class Audit {
     this.#log.close();
   }
 
-  /** Resolves when the caller of the attempt can be answered. A clock that fails loses the record, and not the answer. */
+  /**
+   * Resolves when the caller of the attempt can be answered. A clock that fails loses the record, and not the answer.
+   */
   async #keep(entry: AuditEntry): Promise<void> {
     try {
       const kept = this.#log.append(entry);

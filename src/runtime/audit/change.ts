@@ -32,8 +32,8 @@ export function decidedChange(
 }
 
 /**
- * Describes a decision that the host has built. Its events can contain anything, secrets in plain text too. Events that are
- * no JSON are not described.
+ * Describes a decision that the host has built. Its events can contain anything, secrets in plain text too. Events that
+ * are no JSON are not described.
  *
  * @internal
  */
@@ -51,8 +51,8 @@ export function redacted(items: readonly JsonObject[]): readonly Json[] {
 }
 
 /**
- * Describes the body of a request whose form was checked: the operations of a patch without their values, the commands of a
- * sequence, or the name of what was to be created. A route without a body describes nothing.
+ * Describes the body of a request whose form was checked: the operations of a patch without their values, the commands
+ * of a sequence, or the name of what was to be created. A route without a body describes nothing.
  *
  * @internal
  */
@@ -67,8 +67,9 @@ export function askedChange(body: Json): readonly Json[] {
 }
 
 /**
- * Describes what was to be changed at an endpoint of the host, in the words of the host. The host can give a secret in plain
- * text, so a member with the name of a secret is left out at any depth, and so is the value of an operation on one.
+ * Describes what was to be changed at an endpoint of the host, in the words of the host. The host can give a secret in
+ * plain text, so a member with the name of a secret is left out at any depth, and so is the value of an operation on
+ * one.
  *
  * @param isSecret - whether the name is the name of a declared secret parameter
  * @internal
@@ -81,7 +82,10 @@ export function toldChange(
   return redacted(withoutNamed(change, isHidden) as readonly JsonObject[]);
 }
 
-/** A copy without the members that have certain names, at any depth, and without the values of operations on them. @internal */
+/**
+ * A copy without the members that have certain names, at any depth, and without the values of operations on them.
+ * @internal
+ */
 export function withoutNamed(value: Json, isHidden: (name: string) => boolean): Json {
   if (isArray(value)) return value.map((item) => withoutNamed(item, isHidden));
   if (!isObject(value)) return value;

@@ -1,8 +1,9 @@
 /**
- * The queue to the sink: hands audit records to the sink in order, and keeps the records that the sink has not kept yet.
+ * The queue to the sink: hands audit records to the sink in order, and keeps the records that the sink has not kept
+ * yet.
  *
- * Records go through an outbox, so that many records share one disk write. The outbox is bounded: beyond its bounds, the
- * least important records are dropped, and counted.
+ * Records go through an outbox, so that many records share one disk write. The outbox is bounded: beyond its bounds,
+ * the least important records are dropped, and counted.
  */
 import { sizeOf, type Json } from '../../json/value.ts';
 import type { AuditRecord } from '../../ports/audit-record.ts';
@@ -19,14 +20,14 @@ import type { Limits } from '../limits.ts';
  */
 export interface AuditOptions {
   /**
-   * Gets every audit record. The interface owns the sink, and disposes of it at `close`. Errors of the sink go to `onError`,
-   * and the records are handed over again until the sink keeps them.
+   * Gets every audit record. The interface owns the sink, and disposes of it at `close`. Errors of the sink go to
+   * `onError`, and the records are handed over again until the sink keeps them.
    */
   readonly sink: AuditSink;
   /**
-   * Whether a command is refused with 503 `audit-unavailable` while the record of an earlier attempt is not kept; `false` by
-   * default. If `true`, the answer to a command that was carried out also waits until its record is kept, at most for
-   * `auditDeadlineMs`. Failed log-ins never cause a refusal.
+   * Whether a command is refused with 503 `audit-unavailable` while the record of an earlier attempt is not kept;
+   * `false` by default. If `true`, the answer to a command that was carried out also waits until its record is kept, at
+   * most for `auditDeadlineMs`. Failed log-ins never cause a refusal.
    */
   readonly required?: boolean;
 }
@@ -104,8 +105,8 @@ export class SinkQueue {
   }
 
   /**
-   * The time after which a command can succeed, in milliseconds, if commands are refused now; `undefined` if they are not.
-   * Records that strangers can cause never lead to a refusal.
+   * The time after which a command can succeed, in milliseconds, if commands are refused now; `undefined` if they are
+   * not. Records that strangers can cause never lead to a refusal.
    */
   get retryAfterMs(): number | undefined {
     const { items, outage } = this.#outbox;

@@ -52,8 +52,8 @@ export interface Work {
  * Performs a decision: asks the host for the effects, and settles the events group by group.
  *
  * @param first - the first part of the decision
- * @throws SearchEnded if the search for an outcome ends before the outcome is known. The group in flight stays open then:
- *   nothing of it is published, and the next life finds out the outcome
+ * @throws SearchEnded if the search for an outcome ends before the outcome is known. The group in flight stays open
+ *   then: nothing of it is published, and the next life finds out the outcome
  * @internal
  */
 export function perform(

@@ -1,7 +1,7 @@
 /**
  * Conditions: the checks before the decision of a command. First the resource must exist (404). Then one of the entity
- * tags in `If-Match` must match, and none of the tags in `If-None-Match` (412). Then the transition decides. The 412 of a
- * mark comes after that: see `writer.ts`.
+ * tags in `If-Match` must match, and none of the tags in `If-None-Match` (412). Then the transition decides. The 412 of
+ * a mark comes after that: see `writer.ts`.
  */
 import { refused, type Context } from '../../core/decision.ts';
 import type { Version } from '../../core/version.ts';

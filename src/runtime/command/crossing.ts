@@ -55,8 +55,8 @@ export class Crossings {
   }
 
   /**
-   * Holds a report, to fold the report once more after the settlement of the command in flight that holds or creates the
-   * resource. Gives whether there is such a command.
+   * Holds a report, to fold the report once more after the settlement of the command in flight that holds or creates
+   * the resource. Gives whether there is such a command.
    */
   hold({ link, aspect, report }: CrossingReport): boolean {
     if (this.#byAspect.size === 0) return false;

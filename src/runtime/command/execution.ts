@@ -160,8 +160,8 @@ export function changePending(commandId: string): Execution {
 }
 
 /**
- * The host has applied the effects of a command, and the result will not be stored in this life. The snapshot shows what
- * the host did. The next life asks the host.
+ * The host has applied the effects of a command, and the result will not be stored in this life. The snapshot shows
+ * what the host did. The next life asks the host.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
 /**
- * Flights: all that is known about one command in flight, from its decision to its last settlement. A flight is a row of the
- * table in `turn.ts`; it writes the intent and the settlements of its command, and gives the answer 504.
+ * Flights: all that is known about one command in flight, from its decision to its last settlement. A flight is a row
+ * of the table in `turn.ts`; it writes the intent and the settlements of its command, and gives the answer 504.
  */
 import type { Clock, GatewayPort } from '../../ports/port.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
@@ -110,13 +110,13 @@ export interface FlightOptions {
   /** What the decision rests on; left out for a command of an earlier life, and without a coordinator. */
   readonly basis?: Basis | undefined;
   /**
-   * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command without
-   * effects takes hold only once its events are journaled.
+   * Whether the command has effects. If it has, the gateway has made the change before the settlement. A command
+   * without effects takes hold only once its events are journaled.
    */
   readonly asksHost: boolean;
   /**
-   * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused. An
-   * unknown command does not count against `maxInFlight`, because its outcome may never become known.
+   * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused.
+   * An unknown command does not count against `maxInFlight`, because its outcome may never become known.
    */
   readonly outcome: CommandInFlight['outcome'];
 }
@@ -174,8 +174,8 @@ export class Flight {
   }
 
   /**
-   * Counts what an effect closes, before the host is asked: the table no longer has what ends meanwhile. Only the answer
-   * to a command whose effects are all done says the number.
+   * Counts what an effect closes, before the host is asked: the table no longer has what ends meanwhile. Only the
+   * answer to a command whose effects are all done says the number.
    */
   countClosing(effect: Effect): void {
     const { sessions, connections } = closingOf(effect, this.runtime.snapshot());
@@ -243,7 +243,8 @@ export class Flight {
       }
       if (!(error instanceof NotKept)) throw error;
       if (use === 'refusal') return this.#apply(events, foldUnkept);
-      // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does not.
+      // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does
+      // not.
       if (asksHost) this.#apply(events, foldUnkept);
       throw new NotJournaled(this.#unsettled(position, error));
     }

@@ -39,8 +39,8 @@ type Finding =
  *
  * - `settle`: the events of the group settle. If groups are left, the command then ends with `command.failed`.
  * - `fail`: the command ends with `command.failed`.
- * - `undo`: effects that left a trace are undone, the last one first. Then the command ends with `command.failed`. Events
- *   stand if the host refuses to undo their effects.
+ * - `undo`: effects that left a trace are undone, the last one first. Then the command ends with `command.failed`.
+ *   Events stand if the host refuses to undo their effects.
  *
  * A host that does not answer is asked again, with growing pauses. Until it answers, the command is in flight with an
  * unknown outcome. If the interface closes first, the command stays open in the journal for the next life.
@@ -175,7 +175,9 @@ async function findingOf(
   return 'no trace';
 }
 
-/** Whether an aspect with several effects differs from its state before the command. The last effect must be in place. */
+/**
+ * Whether an aspect with several effects differs from its state before the command. The last effect must be in place.
+ */
 async function isMoved(stages: OnAspect, flight: Flight): Promise<boolean> {
   const inverse = inverseOf(firstChange(stages).effect);
   return inverse === undefined || !(await findOutAgain(inverse, flight)).done;

@@ -13,7 +13,10 @@ import {
   type Effect,
 } from '../../resources/index.ts';
 
-/** An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect. @internal */
+/**
+ * An event with its effect. An event that changes only the state of the library, such as `user.created`, has no effect.
+ * @internal
+ */
 export interface Stage {
   readonly event: AdminEvent;
   readonly effect?: Effect;

@@ -1,8 +1,8 @@
 /**
  * Turns: the queue of waiting commands, and the table of commands in flight.
  *
- * Commands are decided one at a time, in order of arrival. A command gets its turn when none of its resources belongs to
- * a busy command in flight, or to a command that arrived earlier and still waits. Effects on different resources
+ * Commands are decided one at a time, in order of arrival. A command gets its turn when none of its resources belongs
+ * to a busy command in flight, or to a command that arrived earlier and still waits. Effects on different resources
  * therefore overlap. The state of every command in flight is in one table in this file.
  *
  * This class and the writer call each other in this order: `wait` queues the command; at its turn, `decide` of the
@@ -47,7 +47,9 @@ export interface CommandRequest {
 export interface CommandWatch {
   /** The command was decided. Called again if the command is decided again. */
   decided(resources: readonly string[]): void;
-  /** The command has started, and the gateway is asked now. `first` are the events of the first part of the decision. */
+  /**
+   * The command has started, and the gateway is asked now. `first` are the events of the first part of the decision.
+   */
   begun(command: Command, decision: Acceptance, first: readonly AdminEvent[]): void;
   /** The outcome is known of a command that was answered as unknown. */
   settled(execution: Execution): void;
@@ -131,8 +133,8 @@ export class Turns {
   }
 
   /**
-   * Puts a command into the queue. If the signal of the command aborts before the command starts, the command leaves the
-   * queue.
+   * Puts a command into the queue. If the signal of the command aborts before the command starts, the command leaves
+   * the queue.
    *
    * @returns the result; rejects if the transition throws, or with the reason of the signal
    */
@@ -233,7 +235,9 @@ export class Turns {
     await flight?.left;
   }
 
-  /** The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does. */
+  /**
+   * The refusal of a command on resources of which a command of unknown outcome holds one; `undefined` if none does.
+   */
   refuseUnknown(resources: readonly string[]): Refusal | undefined {
     return this.#refuseHeld(keysOf(resources));
   }

@@ -68,7 +68,9 @@ export interface WriterOptions
   /** The guarded notes of the host; left out if the host has none. */
   readonly foresee: GuardedForesee;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
-  /** The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible. */
+  /**
+   * The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible.
+   */
   readonly refuseAll: () => Refusal | undefined;
   /** The snapshot is another one. Never throws. */
   readonly onChanged: () => void;
@@ -175,7 +177,10 @@ export class Writer {
     return refused(this.#snapshot, reason, decision.resources);
   }
 
-  /** Makes the plan of a command. Changes nothing. With a mark, refused if the command would not do what that plan showed. */
+  /**
+   * Makes the plan of a command. Changes nothing. With a mark, refused if the command would not do what that plan
+   * showed.
+   */
   plan(request: CommandRequest & { readonly planned: Planned }): Plan {
     const steps = this.#planning(request);
     for (;;) {
@@ -261,7 +266,9 @@ export class Writer {
     return this.#turns.list();
   }
 
-  /** Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once. */
+  /**
+   * Abandons a command of unknown outcome. The journal keeps its intent, and the next life inspects the command once.
+   */
   async abandon(
     id: string,
     links: readonly string[] = [],
@@ -321,8 +328,8 @@ export class Writer {
   }
 
   /**
-   * Finds out the outcomes of the commands of earlier lives. An open command can still undo its effects, so the host is asked
-   * about an abandoned command only when no open one holds its resources.
+   * Finds out the outcomes of the commands of earlier lives. An open command can still undo its effects, so the host is
+   * asked about an abandoned command only when no open one holds its resources.
    *
    * @returns resolves when the outcomes are known, or when the host has not answered in time
    */
@@ -337,8 +344,8 @@ export class Writer {
     // The host was called in the earlier life, so every report of this life is newer.
     for (const effect of effects) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
-      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way. No client
-      // waits for the answer here: it lets the start go on, also before the outcome is known.
+      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
+      // No client waits for the answer here: it lets the start go on, also before the outcome is known.
       const flight = this.#flightOf(open, { outcome: 'unknown', resolve: () => resolve() });
       const work = async (): Promise<void> => {
         try {

@@ -170,7 +170,9 @@ export function refusalTo(
   return forbiddenTo(principal, options, usage) ?? readOnlyRefusal(options, usage);
 }
 
-/** The refusal of a request by the read-only mode; `undefined` if the mode is off, or has nothing against the request. */
+/**
+ * The refusal of a request by the read-only mode; `undefined` if the mode is off, or has nothing against the request.
+ */
 function readOnlyRefusal(
   { isReadOnly }: AccessOptions,
   { route, query }: Usage,
@@ -239,8 +241,8 @@ function isPrincipal(value: unknown): value is Principal {
 }
 
 /**
- * Whether an admin user was neither deleted nor given another password: each of these gives the name another version, or
- * none. A new hash of the same password does not. A caller who is no admin user is the same.
+ * Whether an admin user was neither deleted nor given another password: each of these gives the name another version,
+ * or none. A new hash of the same password does not. A caller who is no admin user is the same.
  */
 function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boolean {
   return before.users.find(name)?.version.command === now.users.find(name)?.version.command;

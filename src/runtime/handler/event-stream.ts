@@ -59,8 +59,8 @@ export class EventStreams {
   }
 
   /**
-   * Why a reader can open no further stream now; `undefined` if the reader can. The last quarter of the places is kept for
-   * readers without a stream, so that one reader cannot take all.
+   * Why a reader can open no further stream now; `undefined` if the reader can. The last quarter of the places is kept
+   * for readers without a stream, so that one reader cannot take all.
    */
   refusal(reader: string): Problem | undefined {
     const { maxEventReaders: most } = this.#parts.limits;
@@ -166,7 +166,8 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   async *#makePieces(): AsyncGenerator<Uint8Array, undefined> {
     try {
       void this.#beat();
-      // The id lets a client resume that loses its connection before the first event. The comment says how long silence can be.
+      // The id lets a client resume that loses its connection before the first event. The comment says how long silence
+      // can be.
       const { heartbeatMs } = this.#parts.limits;
       yield this.#encoder.encode(
         `retry: ${String(retryMs)}\n: heartbeat: ${String(heartbeatMs)}\n${this.#passedId()}\n`,
@@ -194,7 +195,10 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
     }
   }
 
-  /** Makes a heartbeat due again and again. A client that may not read any more loses its stream, even if it reads nothing. */
+  /**
+   * Makes a heartbeat due again and again. A client that may not read any more loses its stream, even if it reads
+   * nothing.
+   */
   async #beat(): Promise<void> {
     const { clock, limits } = this.#parts;
     while (!this.#isOver) {
@@ -222,7 +226,10 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
     return false;
   };
 
-  /** The heartbeat, if one is due. Has the id of the last event that the client has not asked for, so that no gap follows. */
+  /**
+   * The heartbeat, if one is due. Has the id of the last event that the client has not asked for, so that no gap
+   * follows.
+   */
   #heartbeat(): string {
     if (!this.#isHeartbeatDue) return '';
     this.#isHeartbeatDue = false;
@@ -235,7 +242,9 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
     return id === undefined ? '' : `id: ${id}\n`;
   }
 
-  /** The next events that are there; empty if the client has asked for none of them, `undefined` if there are none yet. */
+  /**
+   * The next events that are there; empty if the client has asked for none of them, `undefined` if there are none yet.
+   */
   #takeFrames(): string | undefined {
     let text = '';
     for (let taken = 0; taken < mostEvents && text.length < mostCharacters; taken += 1) {
@@ -263,8 +272,8 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
 }
 
 /**
- * A gap before an event has no id, because the event has one. Any other gap has an id, so that the client gets no second gap
- * when it resumes.
+ * A gap before an event has no id, because the event has one. Any other gap has an id, so that the client gets no
+ * second gap when it resumes.
  */
 function gapFrame({ next }: EventGap, newest: string): string {
   if (next !== undefined) return `event: gap\ndata: ${JSON.stringify({ next })}\n\n`;

@@ -1,7 +1,8 @@
 /**
  * The handler: request → route → steps → response.
  *
- * The handler is independent of any transport. Requests and responses are plain values. `step.ts` has the steps in order.
+ * The handler is independent of any transport. Requests and responses are plain values. `step.ts` has the steps in
+ * order.
  */
 import { brokenEscape } from '../../core/link.ts';
 import type { AdminRequest, AdminResponse } from '../../http/message.ts';

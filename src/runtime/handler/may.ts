@@ -15,7 +15,10 @@ import { act, command } from './write.ts';
 
 type Command = Extract<BoundRoute, { readonly kind: 'command' }>;
 
-/** Says of each command at the path of a resource, or below that path, whether the caller may use the command now. @internal */
+/**
+ * Says of each command at the path of a resource, or below that path, whether the caller may use the command now.
+ * @internal
+ */
 export async function mayOf(
   { path }: Route,
   arrival: Arrival,
@@ -35,7 +38,9 @@ export async function mayOf(
   return rows;
 }
 
-/** Whether a route is a command at a path, or below without one more parameter: such a command is asked at its own path. */
+/**
+ * Whether a route is a command at a path, or below without one more parameter: such a command is asked at its own path.
+ */
 function isCommandAt(path: string, route: BoundRoute): route is Command {
   const start = path.replace(/\/?$/, '/');
   return (

@@ -82,8 +82,8 @@ const fieldNames = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
 const varied: Headers = Object.freeze({ vary: 'Origin' });
 
 /**
- * Makes the headers that let a page of an allowed origin read a response, and that tell a browser which commands the page may
- * send. A page of another origin gets none of them.
+ * Makes the headers that let a page of an allowed origin read a response, and that tell a browser which commands the
+ * page may send. A page of another origin gets none of them.
  *
  * @param allow - the methods of the path, if the response names them
  * @returns the headers; `undefined` if no origin is allowed

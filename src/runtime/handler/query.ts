@@ -1,6 +1,6 @@
 /**
- * Queries: the parameters `fields`, `range`, `may`, `dry_run`, `mark`, `after` and `types` of a request, and the search parameters
- * of its route.
+ * Queries: the parameters `fields`, `range`, `may`, `dry_run`, `mark`, `after` and `types` of a request, and the search
+ * parameters of its route.
  */
 import { brokenEscape, decodeSegment } from '../../core/link.ts';
 import { parseInstant } from '../../core/time.ts';
@@ -41,8 +41,8 @@ export const noQuery = Object.freeze({
 } as const);
 
 /**
- * Parses a query. A parameter that the route does not support is refused: if an unsupported `range` were ignored, a client
- * that reads page by page would never end. A broken escape is refused too.
+ * Parses a query. A parameter that the route does not support is refused: if an unsupported `range` were ignored, a
+ * client that reads page by page would never end. A broken escape is refused too.
  *
  * @param route - the route of the request
  * @param raw - the query as the client sent it, without `?`

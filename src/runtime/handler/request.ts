@@ -58,7 +58,9 @@ function inLowerCase(headers: AdminRequest['headers']): AdminRequest['headers'] 
   return Object.fromEntries(values);
 }
 
-/** Whether a transport has joined several headers `Authorization`: after a comma, there is a scheme with credentials. */
+/**
+ * Whether a transport has joined several headers `Authorization`: after a comma, there is a scheme with credentials.
+ */
 function hasSeveralCredentials({ headers: { authorization } }: AdminRequest): boolean {
   if (authorization?.includes(',') !== true) return false;
   const unquoted = authorization.replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '');

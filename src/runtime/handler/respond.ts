@@ -36,8 +36,8 @@ export function empty(status: 204 | 304, headers: Headers = {}): AdminResponse {
 }
 
 /**
- * Makes a response with server-sent events. Proxies such as nginx must not collect them, and software that compresses must
- * leave them alone (RFC 9111 §5.2.2.6).
+ * Makes a response with server-sent events. Proxies such as nginx must not collect them, and software that compresses
+ * must leave them alone (RFC 9111 §5.2.2.6).
  *
  * @internal
  */
@@ -70,8 +70,8 @@ export interface ListTexts {
 }
 
 /**
- * Makes a response with a list. A long list is streamed, so the whole text is never in memory, and the event loop is not
- * blocked.
+ * Makes a response with a list. A long list is streamed, so the whole text is never in memory, and the event loop is
+ * not blocked.
  *
  * @internal
  */

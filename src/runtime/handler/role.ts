@@ -33,8 +33,8 @@ const lists = {
 } as const satisfies Record<Exclude<keyof RolesOptions, 'others'>, Role>;
 
 /**
- * Creates a rule for the option `access.authorize` from lists of user names. {@link Route.role} says which role an endpoint
- * needs.
+ * Creates a rule for the option `access.authorize` from lists of user names. {@link Route.role} says which role an
+ * endpoint needs.
  *
  * A caller who has not logged in may do nothing, whatever `others` says. Names are compared by their key (see
  * {@link nameKey}), so `Ada` and `ada` are one user.

@@ -117,7 +117,9 @@ export async function command(
   return conclude(route, { arrival, creates }, execution, options);
 }
 
-/** What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets. */
+/**
+ * What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets.
+ */
 const placeholder = 'planned';
 
 /** Hashes and seals for a command. For a plan nothing is hashed: a reader may plan, and places for hashing are few. */
@@ -220,8 +222,8 @@ function created(
 }
 
 /**
- * The address of what was created in a list, relative to the address of the list (RFC 9110 section 10.2.2): only the adapter
- * knows the path below which the interface is mounted.
+ * The address of what was created in a list, relative to the address of the list (RFC 9110 section 10.2.2): only the
+ * adapter knows the path below which the interface is mounted.
  */
 function placeFrom(target: string, link: string): string {
   const isWithSlash = /^[^?]*\/(?:\?|$)/.test(target);
@@ -258,7 +260,9 @@ function done(request: AdminRequest, said: Done, headers: Headers = {}): Reply {
 /** The problems that end by themselves. A client may try again after a second. */
 const passing: readonly string[] = ['overloaded', 'command-in-progress', 'outcome-unknown'];
 
-/** The reply to a command that was refused or is unknown. Says when the command can succeed, if that is known. @internal */
+/**
+ * The reply to a command that was refused or is unknown. Says when the command can succeed, if that is known. @internal
+ */
 export function refusalOf(execution: Extract<Execution | Acted, { readonly problem: Problem }>): Reply {
   const { problem } = execution;
   const given = execution.outcome === 'refused' ? execution.retryAfterMs : undefined;

@@ -1,6 +1,6 @@
 /**
- * Abort listeners: one listener on a signal for any number of waiting callers. Runtimes warn of a leak when a signal has
- * more than a few listeners.
+ * Abort listeners: one listener on a signal for any number of waiting callers. Runtimes warn of a leak when a signal
+ * has more than a few listeners.
  */
 
 /** The callbacks that wait for one signal, and the listener that calls them. */

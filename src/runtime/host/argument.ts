@@ -1,6 +1,6 @@
 /**
- * Arguments: checks the options and arguments that a host without types can get wrong. Each check throws a TypeError with
- * a sentence that names the argument.
+ * Arguments: checks the options and arguments that a host without types can get wrong. Each check throws a TypeError
+ * with a sentence that names the argument.
  */
 import { assertMembers } from '../../core/member.ts';
 import { copyJson } from '../../json/copy.ts';

@@ -11,8 +11,8 @@ export class Deadline {
   #controller: AbortController | undefined;
 
   /**
-   * Aborts when the deadline has passed. Made when it is first read, because most calls read no signal, and a signal takes
-   * as long as a whole decision.
+   * Aborts when the deadline has passed. Made when it is first read, because most calls read no signal, and a signal
+   * takes as long as a whole decision.
    */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();

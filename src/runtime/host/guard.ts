@@ -1,8 +1,8 @@
 /**
  * Guards: the functions of the host, with answers that the library can rely on.
  *
- * An answer is checked where a wrong one would let an unknown caller in, would be written to disk, or would end the process.
- * Everything else is the contract of `ports/port.ts`.
+ * An answer is checked where a wrong one would let an unknown caller in, would be written to disk, or would end the
+ * process. Everything else is the contract of `ports/port.ts`.
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/shape.ts';
 import type { Authenticate, Clock, Foresee, Hasher, SecretSealer, Veto } from '../../ports/port.ts';
@@ -41,8 +41,8 @@ export function callHost(call: HostCall, run: () => unknown, instead?: string): 
 }
 
 /**
- * Asks a function of the host for true or false. The function must answer at once. A caller who catches the error must go on
- * as with false.
+ * Asks a function of the host for true or false. The function must answer at once. A caller who catches the error must
+ * go on as with false.
  *
  * @throws HostError if the function throws, or gives another answer, such as a promise
  * @internal
@@ -96,7 +96,8 @@ export function onceEach(onError: (error: unknown) => void): (error: HostError) 
 }
 
 /**
- * Wraps `onError` in a function that never throws or rejects. Errors go to the console if `onError` is left out or fails.
+ * Wraps `onError` in a function that never throws or rejects. Errors go to the console if `onError` is left out or
+ * fails.
  *
  * @internal
  */
@@ -176,8 +177,8 @@ export function objectionOf(
 }
 
 /**
- * Guards `isOpen`: if the function fails, every caller must log in. `onError` gets the first failure alone, because each
- * request asks.
+ * Guards `isOpen`: if the function fails, every caller must log in. `onError` gets the first failure alone, because
+ * each request asks.
  *
  * @internal
  */
@@ -261,10 +262,11 @@ const latest = Date.parse('9999-12-31T23:59:59.999Z');
 /**
  * Guards a clock.
  *
- * - `now` throws a HostError if the function fails or gives a time that no document can contain, because times are written to
- *   disk.
- * - `sleep` never rejects: loops that nobody waits for sleep, such as those of heartbeats. The timers of the system take over
- *   a sleep that fails: an end at once would answer a command as unknown before its deadline, and let the loops spin.
+ * - `now` throws a HostError if the function fails or gives a time that no document can contain, because times are
+ *   written to disk.
+ * - `sleep` never rejects: loops that nobody waits for sleep, such as those of heartbeats. The timers of the system
+ *   take over a sleep that fails: an end at once would answer a command as unknown before its deadline, and let the
+ *   loops spin.
  * - `monotonic` gives NaN if the function fails: no log-in counts as verified a short time ago. Left out, `now` counts.
  *
  * @internal
@@ -302,8 +304,9 @@ const givenUp = 'The call that needed the time was given up.';
 const unmeasured = 'No duration was measured.';
 
 /**
- * Guards telemetry: gives `undefined` for a figure that cannot be shown, and the response shows the stored figure. `onError`
- * gets the first failure of each reader alone: a list reads a figure for each entry, and would report thousands.
+ * Guards telemetry: gives `undefined` for a figure that cannot be shown, and the response shows the stored figure.
+ * `onError` gets the first failure of each reader alone: a list reads a figure for each entry, and would report
+ * thousands.
  *
  * @internal
  */

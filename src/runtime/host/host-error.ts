@@ -9,8 +9,8 @@ import type { Telemetry } from '../../resources/telemetry.ts';
 import { isObject } from './check.ts';
 
 /**
- * The functions of the host whose errors become a {@link HostError}. Functions that must answer at once, such as `veto`, must
- * not give a promise.
+ * The functions of the host whose errors become a {@link HostError}. Functions that must answer at once, such as
+ * `veto`, must not give a promise.
  *
  * @public
  */
@@ -41,8 +41,9 @@ export type HostCall =
 /**
  * The error that `onError` gets if a function of the host fails, answers wrongly or answers too late.
  *
- * `onError` gets the error whatever the outcome of the command is. A refusal ({@link EffectRefusedError}) is no error, unless the
- * refusal comes too late. The `cause` is the value that the function threw; without a value, the answer was wrong or late.
+ * `onError` gets the error whatever the outcome of the command is. A refusal ({@link EffectRefusedError}) is no error,
+ * unless the refusal comes too late. The `cause` is the value that the function threw; without a value, the answer was
+ * wrong or late.
  *
  * @public
  */
@@ -74,8 +75,8 @@ export class HostError extends AdminError {
   }
 
   /**
-   * The effect of the call; `undefined` if the call has no effect. A getter, so that a console that prints the error does
-   * not print the settings in the effect.
+   * The effect of the call; `undefined` if the call has no effect. A getter, so that a console that prints the error
+   * does not print the settings in the effect.
    */
   get effect(): Effect | undefined {
     return this.#effect;
@@ -93,7 +94,8 @@ export function callFailed(call: HostCall, cause: unknown, instead = requestRefu
 }
 
 /**
- * Makes the error for a wrong answer. A promise gets a handler. A string is not shown, because a string can contain a secret.
+ * Makes the error for a wrong answer. A promise gets a handler. A string is not shown, because a string can contain a
+ * secret.
  *
  * @param instead - a sentence about the consequence
  * @internal

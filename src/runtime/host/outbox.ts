@@ -1,8 +1,8 @@
 /**
  * The outbox: what is on its way to a port that keeps it, such as a store or an audit sink.
  *
- * What arrives while the port is busy goes with the next call, so that many items share one disk write. A call that fails is
- * made again, with growing pauses, until the port answers. This is an outage; `onError` gets the error once.
+ * What arrives while the port is busy goes with the next call, so that many items share one disk write. A call that
+ * fails is made again, with growing pauses, until the port answers. This is an outage; `onError` gets the error once.
  */
 import type { Clock } from '../../ports/port.ts';
 import { backoff, type Pauses } from './backoff.ts';

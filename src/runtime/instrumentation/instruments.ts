@@ -1,8 +1,8 @@
 /**
  * The instruments of a running interface: the log lines and the measurements for the host.
  *
- * This file decides what is logged, at which level and with which fields. docs/observability.md has the table. Each line
- * comes after the fact, and no line fails or delays a command.
+ * This file decides what is logged, at which level and with which fields. docs/observability.md has the table. Each
+ * line comes after the fact, and no line fails or delays a command.
  */
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Clock } from '../../ports/port.ts';
@@ -67,7 +67,9 @@ export class Instruments {
     return () => Math.max(0, this.#clock.monotonic() - begin);
   }
 
-  /** The interface is open. `recovered` are the commands of the last process; `unknown` those of them still in flight. */
+  /**
+   * The interface is open. `recovered` are the commands of the last process; `unknown` those of them still in flight.
+   */
   opened(
     { revision, services, servers, users }: Snapshot,
     commands: { recovered: number; unknown: number },

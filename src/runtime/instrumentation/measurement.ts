@@ -8,8 +8,8 @@ import type { HostError } from '../host/host-error.ts';
 /**
  * Every measurement of the interface, by its name in the style of Prometheus. The unit is in the name.
  *
- * Each label has one of a fixed number of values, which come from the tables of the library: never a name, a user, an id, a
- * path or an address.
+ * Each label has one of a fixed number of values, which come from the tables of the library: never a name, a user, an
+ * id, a path or an address.
  *
  * @see docs/observability.md, "What is measured".
  *
@@ -125,8 +125,8 @@ export type Measure = <Name extends MeasurementName>(
 ) => void;
 
 /**
- * Guards the hook for measurements: the result never throws, and does nothing without a hook. The hook gets a gauge only
- * when its value has changed.
+ * Guards the hook for measurements: the result never throws, and does nothing without a hook. The hook gets a gauge
+ * only when its value has changed.
  *
  * @param onFailure - gets the error of the hook
  * @internal

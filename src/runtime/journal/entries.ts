@@ -1,9 +1,9 @@
 /**
  * Entries: the history, one entry for each settled command that has changed something.
  *
- * An entry stays while it is one of the last 1,000, or has the last change of a member of a resource that exists. So the
- * newest entry about a member tells why the member is as it is. If all entries together are too long for a store, the oldest
- * ones go. Sessions, reports and log-ins never get in.
+ * An entry stays while it is one of the last 1,000, or has the last change of a member of a resource that exists. So
+ * the newest entry about a member tells why the member is as it is. If all entries together are too long for a store,
+ * the oldest ones go. Sessions, reports and log-ins never get in.
  */
 import * as z from 'zod/mini';
 
@@ -64,8 +64,8 @@ interface EntriesOptions {
 const mostRecent = 1000;
 
 /**
- * The largest length of all entries together, in characters of JSON. A store writes them at each compaction, and a file store
- * refuses a state of 256 MiB.
+ * The largest length of all entries together, in characters of JSON. A store writes them at each compaction, and a file
+ * store refuses a state of 256 MiB.
  */
 const mostCharacters = 16 * 1024 * 1024;
 
@@ -79,13 +79,17 @@ export class Entries {
   readonly #kept = new Map<string, Entry>();
   /** The last entries, the oldest one first. */
   readonly #recent = new Map<string, Entry>();
-  /** The entry with the last change of each member, by owner (a service owns its listeners), and by place and member. */
+  /**
+   * The entry with the last change of each member, by owner (a service owns its listeners), and by place and member.
+   */
   readonly #last = new Map<string, Map<string, string>>();
   /** The entry with the last deletion, by the key of the link. */
   readonly #ends = new Map<string, string>();
   /** The number of members of which an entry has the last change. */
   readonly #uses = new Map<string, number>();
-  /** The events of commands that have not ended: the gateway can still refuse the rest, and everything is taken back. */
+  /**
+   * The events of commands that have not ended: the gateway can still refuse the rest, and everything is taken back.
+   */
   readonly #open = new Map<string, readonly EntryEvent[]>();
 
   /** @param entries - the entries to begin with, the oldest one first */
@@ -105,7 +109,9 @@ export class Entries {
     return [...this.#kept.values(), ...this.#recent.values()];
   }
 
-  /** The entries without the plain text of parameters that are secret by now. An entry that lacks a value is not undone. */
+  /**
+   * The entries without the plain text of parameters that are secret by now. An entry that lacks a value is not undone.
+   */
   without(secretParameters: readonly string[]): Entries {
     if (secretParameters.length === 0) return this;
     const isSecret = isSecretIn({ secretParameters });
@@ -132,8 +138,8 @@ export class Entries {
   }
 
   /**
-   * The entry with the last deletion of the resource of an event, or of its owner: a later resource of the name is another
-   * one.
+   * The entry with the last deletion of the resource of an event, or of its owner: a later resource of the name is
+   * another one.
    */
   deletionOf(event: EntryEvent): Entry | undefined {
     const [own, owner] = [linkKey(event.resource), ownerKey(event)].map((link) =>
@@ -261,8 +267,8 @@ function isChange({ type }: Pick<EventBase, 'type'>): boolean {
 }
 
 /**
- * The members that are not kept: the entry has them, `inverse` has them too, or they are hashes of passwords, which nobody may
- * see.
+ * The members that are not kept: the entry has them, `inverse` has them too, or they are hashes of passwords, which
+ * nobody may see.
  */
 const leftOut: ReadonlySet<string> = new Set(
   ['at', 'actor', 'undoes', 'command', 'fleet', 'before', 'after', 'passwordHash'].concat(
@@ -306,8 +312,8 @@ function keptOf(
 }
 
 /**
- * The way back of an update. Other settings than the decision knew were there if a command that was abandoned settles after
- * later ones.
+ * The way back of an update. Other settings than the decision knew were there if a command that was abandoned settles
+ * after later ones.
  */
 function wayBackOf(
   event: Extract<AdminEvent, { readonly inverse: object }>,
@@ -328,8 +334,8 @@ function isStopped(thing: ConfiguredEntity & { readonly state?: string }): boole
 }
 
 /**
- * The resource of an event in a snapshot, or the service of a listener; `undefined` if an event names none, or the resource is
- * gone.
+ * The resource of an event in a snapshot, or the service of a listener; `undefined` if an event names none, or the
+ * resource is gone.
  *
  * @internal
  */
@@ -357,8 +363,8 @@ function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
 }
 
 /**
- * What the events of a command have changed together. A command that was taken back has changed nothing, and what it has
- * created and deleted never was. Only what settles in several parts is taken back, because of a creation.
+ * What the events of a command have changed together. A command that was taken back has changed nothing, and what it
+ * has created and deleted never was. Only what settles in several parts is taken back, because of a creation.
  */
 function netOf(events: readonly EntryEvent[]): readonly EntryEvent[] {
   if (!events.some(({ type }) => type.endsWith('.created'))) return events;

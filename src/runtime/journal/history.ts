@@ -1,8 +1,8 @@
 /**
  * The history: the state that the records of a journal lead to.
  *
- * The state contains the configuration, the admin users, the settled commands and the commands without an end. It does not
- * contain what the host reports: sessions end with the process, and the host reports everything else again.
+ * The state contains the configuration, the admin users, the settled commands and the commands without an end. It does
+ * not contain what the host reports: sessions end with the process, and the host reports everything else again.
  *
  * The writer has a snapshot of its own, with sessions and reports. Both fold the same settlements.
  */
@@ -205,7 +205,9 @@ function processOf({
   return { epoch, ...declared, gateway, logs, threads, tasks, modules };
 }
 
-/** Leaves out everything that ends with the process: what the host says, sees, counts and does in one life. @internal */
+/**
+ * Leaves out everything that ends with the process: what the host says, sees, counts and does in one life. @internal
+ */
 export function withoutProcess(document: GatewayDocument): GatewayDocument {
   const {
     gateway: _1,

@@ -1,8 +1,8 @@
 /**
  * Lives: a life is one run of the interface, from `createAdmin` or `openAdmin` to its end.
  *
- * Each life has a random text (in the ids of events and audit records, and in marks), an epoch (in entity tags and the ids of
- * commands), and a range of revisions. On one store, no revision, event id or entity tag is used twice.
+ * Each life has a random text (in the ids of events and audit records, and in marks), an epoch (in entity tags and the
+ * ids of commands), and a range of revisions. On one store, no revision, event id or entity tag is used twice.
  */
 import type { Snapshot } from '../../resources/snapshot.ts';
 

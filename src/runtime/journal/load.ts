@@ -18,7 +18,8 @@ export async function loadInTime(
 }
 
 /**
- * Calls the store before the start. `onError` gets a timeout too, so that the timeout is logged like other store errors.
+ * Calls the store before the start. `onError` gets a timeout too, so that the timeout is logged like other store
+ * errors.
  *
  * @internal
  */

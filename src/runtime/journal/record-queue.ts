@@ -2,7 +2,8 @@
  * The record queue: the records on their way into the log of a store.
  *
  * Records go through an outbox: many commands share one disk write, with any store (group commit). During an outage the
- * queue takes the results of commands in flight, and gives up the records of commands that have not changed anything yet.
+ * queue takes the results of commands in flight, and gives up the records of commands that have not changed anything
+ * yet.
  */
 import { sizeOf, type Json } from '../../json/value.ts';
 import { isStoreLost } from '../../ports/port-error.ts';
@@ -234,7 +235,10 @@ export class RecordQueue<R> {
     this.#grown.bytes += bytes;
   }
 
-  /** Makes a call until the store answers. The store may have kept any part of a failed call, so no other call can follow. */
+  /**
+   * Makes a call until the store answers. The store may have kept any part of a failed call, so no other call can
+   * follow.
+   */
   readonly #ask: Ask = <T>(name: StoreCall, call: () => Promise<T>): Promise<T> =>
     this.#outbox.call(() => measured(this.#options, name, call));
 

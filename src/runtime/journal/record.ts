@@ -65,8 +65,8 @@ export interface Open<I> {
   /** The last intent. */
   readonly intent: I;
   /**
-   * The number of settled parts. If the number is greater than the part of the intent, no part is in flight. A part that
-   * closes nothing has no record.
+   * The number of settled parts. If the number is greater than the part of the intent, no part is in flight. A part
+   * that closes nothing has no record.
    */
   readonly settled: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Stored secrets: the names of secret parameters in the content of a store, and the refusal of a store that has the plain
- * text of such a parameter.
+ * Stored secrets: the names of secret parameters in the content of a store, and the refusal of a store that has the
+ * plain text of such a parameter.
  */
 import { maxListedFaults } from '../../problem.ts';
 import { evolve, namedResources, type AdminEvent } from '../../resources/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Failed log-ins: the networks where a log-in failed a short time ago.
  *
- * A client who guesses passwords fails again and again. Log-ins of such a network share the turns of the queue with each
- * other, and leave the other turns to clients without a failed log-in.
+ * A client who guesses passwords fails again and again. Log-ins of such a network share the turns of the queue with
+ * each other, and leave the other turns to clients without a failed log-in.
  */
 import type { Clock } from '../../ports/port.ts';
 import { rememberedMs } from './remembered-logins.ts';

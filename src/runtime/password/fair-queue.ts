@@ -1,7 +1,8 @@
 /**
  * A fair queue: runs a few jobs at a time, lets a few more wait, and turns further jobs away.
  *
- * The queue limits costly work, such as hashing passwords. Groups take turns, and share the waiting places. The groups are:
+ * The queue limits costly work, such as hashing passwords. Groups take turns, and share the waiting places. The groups
+ * are:
  *
  * 1. callers who have logged in, clients whose last log-ins failed, and all other clients;
  * 2. clients who were turned away before, and clients who ask for the first time;
@@ -35,8 +36,8 @@ export interface Share {
 }
 
 /**
- * The result of a job: its value, or why there is none. `throttled`: another job got the place. `overloaded`: the job did
- * not end before the deadline.
+ * The result of a job: its value, or why there is none. `throttled`: another job got the place. `overloaded`: the job
+ * did not end before the deadline.
  *
  * @internal
  */

@@ -1,9 +1,9 @@
 /**
  * Passwords: hashes new passwords and verifies log-ins, with one queue for both.
  *
- * Hashing is expensive. At most two passwords are therefore hashed at the same time, whatever they are hashed for, and a
- * log-in that was verified a short time ago at the same network is not hashed again. Every other log-in costs the same
- * work and gets the same answer, whether or not its user exists.
+ * Hashing is expensive. At most two passwords are therefore hashed at the same time, whatever they are hashed for, and
+ * a log-in that was verified a short time ago at the same network is not hashed again. Every other log-in costs the
+ * same work and gets the same answer, whether or not its user exists.
  */
 import { unchanged } from '../../core/decision.ts';
 import { passwordFault } from '../../core/secret.ts';

@@ -2,13 +2,14 @@
  * Remembered log-ins: log-ins that were verified a short time ago, so that not every request hashes a password.
  *
  * A log-in is remembered as a fingerprint of network, name and password, under a key that is drawn for the process. It
- * belongs to the user object of the snapshot: a user who is deleted, or gets another password or hash, is another object or
- * none.
+ * belongs to the user object of the snapshot: a user who is deleted, or gets another password or hash, is another
+ * object or none.
  *
- * A remembered log-in is answered at once, also while all places for hashing are taken. An attacker who fills the places
- * could use this: if a guess is not answered at once, the guess is wrong. The hashing would then no longer limit the number
- * of guesses. A log-in is therefore remembered for its own network alone. A guess from another network is hashed, or
- * throttled unseen. Clients behind one proxy are one network if the host does not say where a request comes from (`peer`).
+ * A remembered log-in is answered at once, also while all places for hashing are taken. An attacker who fills the
+ * places could use this: if a guess is not answered at once, the guess is wrong. The hashing would then no longer limit
+ * the number of guesses. A log-in is therefore remembered for its own network alone. A guess from another network is
+ * hashed, or throttled unseen. Clients behind one proxy are one network if the host does not say where a request comes
+ * from (`peer`).
  */
 import type { User } from '../../resources/user.ts';
 import type { Clock } from '../../ports/port.ts';
@@ -20,8 +21,8 @@ export const rememberedMs = 300_000;
 /** The log-ins that were verified a short time ago. @internal */
 export interface RememberedLogins {
   /**
-   * Gives a text that only the same network, the same name, in any case, and the same password have. No password follows
-   * from the text.
+   * Gives a text that only the same network, the same name, in any case, and the same password have. No password
+   * follows from the text.
    */
   fingerprint(network: string, name: string, password: string): string | Promise<string>;
   /** Whether the log-in of a user with this fingerprint is remembered. */

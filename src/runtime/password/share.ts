@@ -6,8 +6,8 @@ import { longestName } from '../limits.ts';
 import type { Share } from './fair-queue.ts';
 
 /**
- * Gives the share of a log-in, or of a new password: its network and the name of a user, in a form that one client cannot
- * vary at will.
+ * Gives the share of a log-in, or of a new password: its network and the name of a user, in a form that one client
+ * cannot vary at will.
  *
  * @param name - the name of the user, in any case
  * @internal
@@ -38,8 +38,8 @@ export function readerOf(request: AdminRequest, caller: Principal | undefined): 
  * The networks of an address, the widest first. Any other peer stays as it is.
  *
  * - IPv4, in IPv6 form too: the first 24 bits, which one site often has to itself, and the address.
- * - IPv6: the first 32, 48, 56 and 64 bits. A client has all addresses with the same 64 bits to itself, and often all with
- *   the same 56 or 48 bits (RFC 6177 §2). A provider has those with the same 32 bits.
+ * - IPv6: the first 32, 48, 56 and 64 bits. A client has all addresses with the same 64 bits to itself, and often all
+ *   with the same 56 or 48 bits (RFC 6177 §2). A provider has those with the same 32 bits.
  */
 function networksOf(peer: string): readonly string[] {
   const [, site] = /^((?:::ffff:)?\d+\.\d+\.\d+)\.\d+$/i.exec(peer) ?? [];

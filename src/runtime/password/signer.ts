@@ -24,8 +24,8 @@ interface Runtime {
 /**
  * Draws a key, and makes the function that signs with it.
  *
- * Web Crypto signs on another thread, and the way there and back takes ten times as long as the signature. So it is used
- * only where there is no `node:crypto`.
+ * Web Crypto signs on another thread, and the way there and back takes ten times as long as the signature. So it is
+ * used only where there is no `node:crypto`.
  *
  * @internal
  */

@@ -1,5 +1,6 @@
 /**
- * Digests: SHA-256 (FIPS 180-4) at once. A decision is made in one turn of the event loop, and Web Crypto answers later.
+ * Digests: SHA-256 (FIPS 180-4) at once. A decision is made in one turn of the event loop, and Web Crypto answers
+ * later.
  */
 
 /** The first 32 bits of the fractional parts of a root of the first 64 primes. */

@@ -1,10 +1,10 @@
 /**
- * Marks: bind a command to the plan that was shown. The same command with the mark of its plan does what the plan showed, or
- * is refused.
+ * Marks: bind a command to the plan that was shown. The same command with the mark of its plan does what the plan
+ * showed, or is refused.
  *
- * A mark binds the members of settings that change, that a secret is set, and where sessions or connections close. It does
- * not list them: on a busy service the list differs at each moment, and no such plan could be carried out. Instead, the mark
- * has an instant, and what has opened after that instant stays open.
+ * A mark binds the members of settings that change, that a secret is set, and where sessions or connections close. It
+ * does not list them: on a busy service the list differs at each moment, and no such plan could be carried out.
+ * Instead, the mark has an instant, and what has opened after that instant stays open.
  */
 import { firstPartOf, makesAnything, partsOf, type Changes } from '../../core/decision.ts';
 import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
@@ -129,8 +129,8 @@ export function markOf(
 }
 
 /**
- * Checks that a decision of the host closes nothing that has opened since its plan. A decision of this library is bound by the
- * context.
+ * Checks that a decision of the host closes nothing that has opened since its plan. A decision of this library is bound
+ * by the context.
  *
  * @throws TypeError if the transition has not passed its context on
  * @internal
@@ -207,7 +207,9 @@ function boundPart(name: string, value: Json): Json {
   return isObject(value) ? Object.fromEntries(Object.keys(value).map((entry) => [entry, 'set'])) : 'set';
 }
 
-/** The members that differ, with both values: of a map its entries that differ, of a status the words that go and come. */
+/**
+ * The members that differ, with both values: of a map its entries that differ, of a status the words that go and come.
+ */
 function differenceOf(before: JsonObject, after: JsonObject): JsonObject {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const differing = [...names].filter((name) => !sameOrAbsent(before[name], after[name]));

@@ -1,8 +1,8 @@
 /**
  * Notes: what the numbers of a plan do not count.
  *
- * The notes of the library follow from the configuration and from counters alone. They are no part of a mark, because they change
- * by themselves.
+ * The notes of the library follow from the configuration and from counters alone. They are no part of a mark, because
+ * they change by themselves.
  */
 import type { Changes } from '../../core/decision.ts';
 import { evolve, fieldTables, type AdminEvent, type Effect } from '../../resources/index.ts';

@@ -32,23 +32,23 @@ export type Plan =
       readonly outcome: 'accepted' | 'unchanged';
       /**
        * The mark of the plan. The same command with this mark does what the plan shows, or is refused with
-       * `precondition-failed`: it closes no session or connection that has opened since, and those that have ended need no
-       * closing. Values of secrets are not bound, because a plan does not show them.
+       * `precondition-failed`: it closes no session or connection that has opened since, and those that have ended need
+       * no closing. Values of secrets are not bound, because a plan does not show them.
        */
       readonly mark: string;
       /** The JSON Patch operations on the settings, with secrets redacted; left out if no settings would change. */
       readonly patch?: readonly Operation[];
       /**
-       * The events that would happen, with secrets redacted. A list of sessions or connections has the first 100 and their
-       * number as `count`. A teardown of many parts is shown as one event.
+       * The events that would happen, with secrets redacted. A list of sessions or connections has the first 100 and
+       * their number as `count`. A teardown of many parts is shown as one event.
        */
       readonly events: readonly Json[];
       /** The effects that the host would be asked for, with secrets redacted; lists as in `events`. */
       readonly effects: readonly Json[];
       /**
-       * The entity tag that the resource would get. Left out if the representation has no entity tag, for a command that settles
-       * in parts, such as a teardown of more than 1,000 sessions or a creation with a start, or if `admin.plan` is called
-       * without `ifMatch` and therefore does not know the resource.
+       * The entity tag that the resource would get. Left out if the representation has no entity tag, for a command
+       * that settles in parts, such as a teardown of more than 1,000 sessions or a creation with a start, or if
+       * `admin.plan` is called without `ifMatch` and therefore does not know the resource.
        */
       readonly etag?: string;
       /** The sessions and connections that this command would close. */
@@ -61,13 +61,16 @@ export type Plan =
       /** The sessions that this command would not close, although they lose their service or some connections. */
       readonly stays: {
         /**
-         * Number of sessions: the open sessions of a stopped service, and the sessions that lose connections to a server.
-         * A session that would close does not count. 0 for a command that stops no service and closes no connections of
-         * a server.
+         * Number of sessions: the open sessions of a stopped service, and the sessions that lose connections to a
+         * server. A session that would close does not count. 0 for a command that stops no service and closes no
+         * connections of a server.
          */
         readonly sessions: number;
       };
-      /** What the numbers do not count: what follows by itself, or what the gateway may do. Left out if there is nothing. */
+      /**
+       * What the numbers do not count: what follows by itself, or what the gateway may do. Left out if there is
+       * nothing.
+       */
       readonly notes?: readonly Note[];
     }
   | {
@@ -103,8 +106,8 @@ interface PlanScope {
 }
 
 /**
- * Makes the plan of a decision, in steps. Only the parts of a closing by criteria say what it closes, and to make them all
- * takes long: a caller can give other work its turn after each step.
+ * Makes the plan of a decision, in steps. Only the parts of a closing by criteria say what it closes, and to make them
+ * all takes long: a caller can give other work its turn after each step.
  *
  * @internal
  */
@@ -258,7 +261,9 @@ function* foundIn(
   return { events, effects, total, found: { closes, stays } };
 }
 
-/** Appends an event or an effect. The parts of one closing become one item, whose list is as long as a plan shows it. */
+/**
+ * Appends an event or an effect. The parts of one closing become one item, whose list is as long as a plan shows it.
+ */
 function append<T extends AdminEvent | Effect>(all: T[], one: T): void {
   const last = all.at(-1);
   const [list, next] = [listIn(last), listIn(one)];

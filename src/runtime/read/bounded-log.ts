@@ -18,7 +18,9 @@ export interface Start {
 export interface LogView<T, Item> {
   /** Gives what the reader gets for an item. */
   readonly show: (item: T) => Item;
-  /** Gives what the reader gets for missing items: the item after the gap, if there is one, and how many are missing. */
+  /**
+   * Gives what the reader gets for missing items: the item after the gap, if there is one, and how many are missing.
+   */
   readonly gap: (next: T | undefined, missed: number) => Item;
 }
 
@@ -121,8 +123,8 @@ export class BoundedLog<T> {
 }
 
 /**
- * A reader of a log. One object for the life of the reader: an async generator, and a listener for each item, would take
- * ten times as long.
+ * A reader of a log. One object for the life of the reader: an async generator, and a listener for each item, would
+ * take ten times as long.
  */
 class Reader<T, Item extends object> implements AsyncIterableIterator<Item, undefined> {
   readonly #cursor: Cursor<T, Item>;
@@ -159,8 +161,8 @@ class Reader<T, Item extends object> implements AsyncIterableIterator<Item, unde
   }
 
   /**
-   * Gives what is new to the callers that wait. The reader listens on, because its loop asks for the next item in a moment.
-   * An item that finds nobody waiting ends the listening: the loop was left.
+   * Gives what is new to the callers that wait. The reader listens on, because its loop asks for the next item in a
+   * moment. An item that finds nobody waiting ends the listening: the loop was left.
    */
   readonly #wake = (): boolean => {
     if (this.#pending.length === 0) return this.#stopListening();

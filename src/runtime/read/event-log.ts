@@ -102,7 +102,9 @@ export class EventLog {
     return this.#log.waiting;
   }
 
-  /** The id of the newest event. Before the first event, an id that is lower than the id of every event of this life. */
+  /**
+   * The id of the newest event. Before the first event, an id that is lower than the id of every event of this life.
+   */
   get newest(): string {
     return this.#idOf(this.#log.at(this.#log.count - 1) ?? beginning);
   }

@@ -29,8 +29,8 @@ export interface SessionSearch {
 }
 
 /**
- * The moment of a search. With the moment of a plan, nothing later counts: no connection that has opened since, no user that
- * has changed since, and no second of the age. Of idle times, only the present ones are known.
+ * The moment of a search. With the moment of a plan, nothing later counts: no connection that has opened since, no user
+ * that has changed since, and no second of the age. Of idle times, only the present ones are known.
  *
  * @internal
  */

@@ -2,8 +2,9 @@
  * The index of a session table: for each service its sessions and counters, for each server the ids of its sessions.
  *
  * The index consists of ordered maps that share unchanged parts. A change copies the short paths to the entries of its
- * service and servers, also in a table with a million sessions. A batch of changes copies each path once, and changes its
- * copies in place. The lists of sessions are deferred: counters are always up to date, and a list is built when it is read.
+ * service and servers, also in a table with a million sessions. A batch of changes copies each path once, and changes
+ * its copies in place. The lists of sessions are deferred: counters are always up to date, and a list is built when it
+ * is read.
  */
 import type { Batch } from '../../core/batch.ts';
 import { DeferredMap } from '../../core/deferred-map.ts';
@@ -49,7 +50,9 @@ class Entry<V extends NonNullable<unknown>, C> {
 /** The entry of a server has the number of connections of each session, which is also the weight of the session. */
 type ServerEntry = Entry<number, 1 | -1>;
 
-/** The entry of a service has the sessions themselves. A change is the new record; `undefined` if the session has ended. */
+/**
+ * The entry of a service has the sessions themselves. A change is the new record; `undefined` if the session has ended.
+ */
 class ServiceEntry extends Entry<Session, Session | undefined> {
   /** The number of open sessions. */
   open = 0;
@@ -115,8 +118,8 @@ export interface IndexedServer {
 const tag = 'String';
 
 /**
- * The index of one session table. Immutable from the end of its batch on. Services and servers are identified by the keys
- * of their names.
+ * The index of one session table. Immutable from the end of its batch on. Services and servers are identified by the
+ * keys of their names.
  *
  * @internal
  */
@@ -304,8 +307,8 @@ export class SessionIndex {
   }
 
   // Stays in production: without the tag, a test of a host that compares two snapshots passes although their counters
-  // differ. Jest and Vitest see neither private fields nor iterators below a session table, but compare a String by value.
-  // Creating an index costs nothing more.
+  // differ. Jest and Vitest see neither private fields nor iterators below a session table, but compare a String by
+  // value. Creating an index costs nothing more.
   get [Symbol.toStringTag](): string {
     return tag;
   }

@@ -38,21 +38,22 @@ export interface AuditClient {
  */
 export interface GatewayAuditOptions<Gateway extends AuditedGateway> {
   /**
-   * Connects a client to a service of the opened gateway, at one of the listeners of the given service. The gateway must
-   * report the session of the client with its connections, and has a second for each report. Rejects if the gateway does
-   * not take the client, because the service is stopped, the listener is gone, or no server takes new sessions.
+   * Connects a client to a service of the opened gateway, at one of the listeners of the given service. The gateway
+   * must report the session of the client with its connections, and has a second for each report. Rejects if the
+   * gateway does not take the client, because the service is stopped, the listener is gone, or no server takes new
+   * sessions.
    *
-   * With this function the audits close the sessions and connections of real clients, and look at the clients and at the
-   * reports of the gateway. Without it the audits close the sessions of the document, and know only what `inspect`
+   * With this function the audits close the sessions and connections of real clients, and look at the clients and at
+   * the reports of the gateway. Without it the audits close the sessions of the document, and know only what `inspect`
    * answers.
    */
   readonly connect?: (service: Service, gateway: Gateway) => Promise<AuditClient>;
   /**
-   * Puts an obstacle in the way of the start of a stopped service, for example takes its port. Resolves to the function that
-   * removes the obstacle.
+   * Puts an obstacle in the way of the start of a stopped service, for example takes its port. Resolves to the function
+   * that removes the obstacle.
    *
-   * With this function an audit looks whether a gateway that goes on trying answers `in-place`. A gateway that tries again
-   * should do so several times a second.
+   * With this function an audit looks whether a gateway that goes on trying answers `in-place`. A gateway that tries
+   * again should do so several times a second.
    */
   readonly obstruct?: (service: Service, gateway: Gateway) => Promise<() => Promise<void>>;
 }
@@ -103,8 +104,8 @@ export const patienceMs = 1000;
 export const pauseMs = 10;
 
 /**
- * The time in which a gateway does what it must not do, and in which clients see the end of their connections if no other client
- * can connect meanwhile.
+ * The time in which a gateway does what it must not do, and in which clients see the end of their connections if no
+ * other client can connect meanwhile.
  *
  * @internal
  */

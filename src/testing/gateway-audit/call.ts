@@ -1,6 +1,6 @@
 /**
- * The calls that a check needs: of the port of an opened gateway, and of its clients. Each `expect…` throws if the gateway behaves
- * otherwise.
+ * The calls that a check needs: of the port of an opened gateway, and of its clients. Each `expect…` throws if the
+ * gateway behaves otherwise.
  */
 import {
   nameKey,
@@ -44,13 +44,13 @@ export interface Calls {
   /** Expects that the clients of the given sessions are disconnected, and that all others are still connected. */
   readonly expectClients: (closed: readonly SessionIdentity[], when: string) => Promise<void>;
   /**
-   * Expects that the gateway takes a client at each of the listeners exactly if the interface shows the listener, and its service
-   * as started.
+   * Expects that the gateway takes a client at each of the listeners exactly if the interface shows the listener, and
+   * its service as started.
    */
   readonly expectEntries: (service: string, listeners: readonly Listener[], when: string) => Promise<void>;
   /**
-   * Applies the stop of a service while clients connect to the service. Expects that no session of the service is reported after
-   * `apply` has resolved.
+   * Applies the stop of a service while clients connect to the service. Expects that no session of the service is
+   * reported after `apply` has resolved.
    */
   readonly applyDuringArrivals: (effect: EffectOf<'service.stop'>) => Promise<void>;
   /** Connects clients to the started services that list a server. Expects that their sessions do not use the server. */

@@ -47,22 +47,22 @@ export interface GatewayAudit {
  * The audits call the port with the effects of transitions on the document. The effects start and stop services and
  * monitors, change settings (a limit of a service, the maintenance of a server, the interval of a monitor, the value of
  * a parameter), close sessions and connections, flush the logs, and delete and create what is not in use: a stopped
- * service or monitor, a server or filter that no list names, the first listener of each service. Give a document with at least
- * two resources of every kind, one of them not in use: a kind that the document lacks is not audited. A gateway whose `supports`
- * does not list both `create` and `delete` is not asked for either. A gateway that lists `drain` is asked to drain the first
- * server that a started service lists, and the first stopped service.
+ * service or monitor, a server or filter that no list names, the first listener of each service. Give a document with
+ * at least two resources of every kind, one of them not in use: a kind that the document lacks is not audited. A
+ * gateway whose `supports` does not list both `create` and `delete` is not asked for either. A gateway that lists
+ * `drain` is asked to drain the first server that a started service lists, and the first stopped service.
  *
  * Each audit has an interface of its own, over the document. When the port has applied an effect, the interface settles
- * the effect. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the audit alone:
- * a command on that interface does not reach the port.
+ * the effect. So a port may read settings from `admin.snapshot` at each use. The port gets effects from the audit
+ * alone: a command on that interface does not reach the port.
  *
- * With `connect`, the audits also look at the reports of the gateway, and each report may come a second late. A gateway that
- * lists `drain` must report each session that it has accepted before a stop is applied.
+ * With `connect`, the audits also look at the reports of the gateway, and each report may come a second late. A gateway
+ * that lists `drain` must report each session that it has accepted before a stop is applied.
  *
  * @param document - the initial state of the gateway
  * @param open - opens a gateway in that state, for the interface that it gets; called at least once for each audit
- * @param options - `connect`: connects a client, to audit how the port closes sessions and connections; `obstruct`: lets the
- *   start of a service fail, to audit what `inspect` answers while the gateway tries again
+ * @param options - `connect`: connects a client, to audit how the port closes sessions and connections; `obstruct`:
+ *   lets the start of a service fail, to audit what `inspect` answers while the gateway tries again
  * @returns the audits, which may run in any order
  * @throws {@link InvalidDocumentError} if the document is invalid
  * @throws TypeError for an unknown option, and for something that is no function
@@ -155,7 +155,9 @@ async function runAudit<Gateway extends AuditedGateway>(
   }
 }
 
-/** Whether the gateway says that it can do what an audit asks for. What is created is deleted first, and the reverse. */
+/**
+ * Whether the gateway says that it can do what an audit asks for. What is created is deleted first, and the reverse.
+ */
 function isSupported({ effect }: AuditedEffect, supports: NonNullable<GatewayPort['supports']>): boolean {
   if (isDrain(effect)) return supports.includes('drain');
   const isMembership = effect.type.endsWith('.create') || effect.type.endsWith('.delete');

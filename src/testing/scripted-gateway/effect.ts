@@ -84,9 +84,9 @@ const rows: EffectRows = {
     isSo: ({ services }, { service, listener }) =>
       !Object.hasOwn(services.get(service)?.listeners ?? {}, listener),
   },
-  // A service that was started and has failed since is still started for `inspect`, because the gateway retries. A start
-  // of a failed service is in place only if the gateway has carried out that very command, because a failed service may
-  // also recover on its own.
+  // A service that was started and has failed since is still started for `inspect`, because the gateway retries. A
+  // start of a failed service is in place only if the gateway has carried out that very command, because a failed
+  // service may also recover on its own.
   start: {
     change(gateway, effect, commandId) {
       put(gateway, effect, { ...thingOf(gateway, effect), state: 'started' });
@@ -182,8 +182,8 @@ function changeOf({ before, after }: Update<object>): Change {
 type OptionalNames<T> = keyof { [K in keyof T as object extends Pick<T, K> ? K : never]: true };
 
 /**
- * The settings that are left out while they have no value. Every other setting always has a value. A list, because the kit
- * imports the public entry of the library alone, which has no tables of fields. A missing setting does not compile.
+ * The settings that are left out while they have no value. Every other setting always has a value. A list, because the
+ * kit imports the public entry of the library alone, which has no tables of fields. A missing setting does not compile.
  */
 const optionalSettings: Readonly<
   Record<OptionalNames<ServiceSettings & ServerSettings & MonitorSettings>, true>

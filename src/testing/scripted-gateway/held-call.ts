@@ -15,7 +15,9 @@ export interface HeldCall {
   readonly begun: Promise<void>;
   /** Ends the call with success: the gateway applies the effect, and the call resolves. */
   done(this: void): void;
-  /** Ends the call with an error: nothing is applied, and the call rejects. An {@link EffectRefusedError} is a refusal. */
+  /**
+   * Ends the call with an error: nothing is applied, and the call rejects. An {@link EffectRefusedError} is a refusal.
+   */
   fail(this: void, error: unknown): void;
 }
 

@@ -10,8 +10,8 @@ import type { ApplyFaults, InspectFaults } from './fault.ts';
  *
  * - `done`: the gateway applies the effect, and the call resolves.
  * - A name of `ApplyFaults`: this fault happens.
- * - An error: nothing is applied, and the call rejects with the error. An {@link EffectRefusedError} is a refusal with its
- *   reason.
+ * - An error: nothing is applied, and the call rejects with the error. An {@link EffectRefusedError} is a refusal with
+ *   its reason.
  * - A function: the call returns the result of the function. The effect is applied only if the function calls
  *   `perform`.
  *

@@ -32,11 +32,15 @@ export interface Sent {
   readonly node: string;
   /** The tag that the client names. */
   readonly tag?: Tag;
-  /** How long the client waits for the other nodes at most, in milliseconds; left out if it waits for its node alone. */
+  /**
+   * How long the client waits for the other nodes at most, in milliseconds; left out if it waits for its node alone.
+   */
   readonly waitMs?: number;
   /** The user who asks; left out for a client who is no user of the interface. */
   readonly as?: Principal;
-  /** Whether somebody was told that the fleet is read-only, and the fleet was from then on until the client has asked. */
+  /**
+   * Whether somebody was told that the fleet is read-only, and the fleet was from then on until the client has asked.
+   */
   readonly isReadOnly?: boolean;
   /** The moment of the log at which the client has asked. */
   readonly askedAt: number;

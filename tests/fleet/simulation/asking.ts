@@ -1,6 +1,6 @@
 /**
- * What clients of a fleet ask for besides the commands of every simulation: commands that rest on what a node has shown. Each
- * is a transition and a request with the same meaning.
+ * What clients of a fleet ask for besides the commands of every simulation: commands that rest on what a node has
+ * shown. Each is a transition and a request with the same meaning.
  */
 import {
   changePassword,

@@ -1,6 +1,6 @@
 /**
- * The chronicle: what the log of a fleet has led to, moment by moment. A moment begins with each step of the log, and with
- * each set-back. Nothing is forgotten: a node may still show what a set-back has ended.
+ * The chronicle: what the log of a fleet has led to, moment by moment. A moment begins with each step of the log, and
+ * with each set-back. Nothing is forgotten: a node may still show what a set-back has ended.
  */
 import { nameKey, type Snapshot } from 'gateway-admin-core';
 
@@ -18,13 +18,17 @@ export class Chronicle {
   /** The logs that a set-back has ended. */
   readonly lost: Ledger[] = [];
   #ledger: LedgerReader | undefined;
-  /** The contents that a resource had under a command number, by link and number. Two only if a lost number came again. */
+  /**
+   * The contents that a resource had under a command number, by link and number. Two only if a lost number came again.
+   */
   readonly #contents = new Map<string, Set<string>>();
   /** All contents that a resource had since the last set-back, by link. */
   readonly #ever = new Map<string, Set<string>>();
   /** The nodes with the links of the resources on which a command of theirs was ended. */
   readonly #fenced = new Set<string>();
-  /** The moments of the last events of the commands of actors. What acts for an actor at a deadline is another command. */
+  /**
+   * The moments of the last events of the commands of actors. What acts for an actor at a deadline is another command.
+   */
   readonly #actors = new Map<string, { readonly command: string; readonly moment: number }>();
 
   /** The log as it is now. */
@@ -73,7 +77,9 @@ export class Chronicle {
     return this.#actors.get(actor)?.moment;
   }
 
-  /** Whether a node has ever had to take back a command on a resource, because others have ended it or a set-back has. */
+  /**
+   * Whether a node has ever had to take back a command on a resource, because others have ended it or a set-back has.
+   */
   hasFenced(node: string, link: string): boolean {
     return this.#fenced.has(`${node} ${nameKey(link)}`);
   }

@@ -1,6 +1,7 @@
 /**
- * Says if the answers to concurrent calls have an order in which each answer is right: the search of Wing and Gong ("Testing
- * and Verifying Concurrent Objects", 1993), with a memory of what was tried (Lowe, "Testing for Linearizability", 2017).
+ * Says if the answers to concurrent calls have an order in which each answer is right: the search of Wing and Gong
+ * ("Testing and Verifying Concurrent Objects", 1993), with a memory of what was tried (Lowe, "Testing for
+ * Linearizability", 2017).
  */
 
 /** A call on one resource. */

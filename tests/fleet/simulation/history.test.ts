@@ -1,5 +1,6 @@
 /**
- * The answers of a fleet about one resource have an order in which each of them is right, and the checker of that has teeth.
+ * The answers of a fleet about one resource have an order in which each of them is right, and the checker of that has
+ * teeth.
  */
 import { expect, it } from '@jest/globals';
 import { StoreConflictError, type Json } from 'gateway-admin-core';
@@ -94,7 +95,9 @@ it.each([
   expect(await faultsIn(seed as number)).toEqual([]);
 });
 
-/** A history that finds fault with the store. The known one comes first: if histories change, another one may find it. */
+/**
+ * A history that finds fault with the store. The known one comes first: if histories change, another one may find it.
+ */
 async function firstFound(tooth: Tooth, known: number): Promise<number | undefined> {
   for (let tried = 0; tried < seeds; tried += 1) {
     const seed = (known + tried) % seeds;

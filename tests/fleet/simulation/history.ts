@@ -1,6 +1,6 @@
 /**
- * Short histories of a fleet: clients set a number of two resources at three nodes, while hints are lost, nodes lose the
- * store, and clients go away. The answers must have an order in which each is right, and no node may go back.
+ * Short histories of a fleet: clients set a number of two resources at three nodes, while hints are lost, nodes lose
+ * the store, and clients go away. The answers must have an order in which each is right, and no node may go back.
  */
 import { patchMonitor, patchService, type Execution, type Snapshot } from 'gateway-admin-core';
 import type { SharedStore } from 'gateway-admin-core/fleet';
@@ -78,7 +78,10 @@ class History {
   readonly #faults = new Set<string>();
   /** The last tag that was seen at a node. */
   readonly #last = new Map<string, Shown>();
-  /** The numbers at nodes where a command was ended by others: a node shows what its gateway has until that is taken back. */
+  /**
+   * The numbers at nodes where a command was ended by others: a node shows what its gateway has until that is taken
+   * back.
+   */
   readonly #fenced = new Set<string>();
   /** What each tag stands for. */
   readonly #values = new Map<Numbered, Map<string, number>>(numbers.map((number) => [number, new Map()]));

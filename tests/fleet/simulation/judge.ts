@@ -72,7 +72,8 @@ function falseAnswer(sent: Sent, ledger: Ledger, before: readonly Ledger[]): rea
     // What was under way when a set-back ended a log is taken back in the next one.
     const isEnded = (log: Ledger): boolean => log === ledger || !isOpenIn(log, actor);
     const isThere = logs.some((log) => log.actors.has(actor) && !log.undone.has(actor) && isEnded(log));
-    // The end of the command was lost with a set-back. Its node then asked the gateway again, which has the state by now.
+    // The end of the command was lost with a set-back. Its node then asked the gateway again, which has the state by
+    // now.
     const isOver = before.some(({ refused }) => refused.has(actor));
     return isThere && !isOver && answer.isPart !== true
       ? [`${what} was answered with ${nameOf(sent)}, and is in the log`]

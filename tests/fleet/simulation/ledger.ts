@@ -1,6 +1,6 @@
 /**
- * The ledger: reads the log of a fleet as an auditor would, and says what must never be in it. It shares nothing with the
- * nodes but the fold of events, and the numbers that revisions leave out.
+ * The ledger: reads the log of a fleet as an auditor would, and says what must never be in it. It shares nothing with
+ * the nodes but the fold of events, and the numbers that revisions leave out.
  */
 import {
   evolve,

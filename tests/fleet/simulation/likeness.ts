@@ -1,6 +1,6 @@
 /**
- * What all nodes of a fleet have alike once everything has come to rest: the history of what they share, and the mark of a
- * plan of what they share.
+ * What all nodes of a fleet have alike once everything has come to rest: the history of what they share, and the mark
+ * of a plan of what they share.
  */
 import { patchService, stopService, type Admin, type Transition } from 'gateway-admin-core';
 

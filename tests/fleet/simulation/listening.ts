@@ -1,6 +1,6 @@
 /**
- * Listeners in a simulated fleet: each node has two of its own, which its document gives. Clients create and delete others, and
- * ask in vain for the deletion of one of the two.
+ * Listeners in a simulated fleet: each node has two of its own, which its document gives. Clients create and delete
+ * others, and ask in vain for the deletion of one of the two.
  */
 import {
   createListener,

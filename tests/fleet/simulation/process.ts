@@ -1,6 +1,6 @@
 /**
- * The ports of one process of a node. The process may die at any call, and then nobody answers it any more. The process may
- * be paused: then nothing wakes it until it goes on, and the world goes on meanwhile.
+ * The ports of one process of a node. The process may die at any call, and then nobody answers it any more. The process
+ * may be paused: then nothing wakes it until it goes on, and the world goes on meanwhile.
  */
 import type { Clock, GatewayPort } from 'gateway-admin-core';
 import type { SharedStore } from 'gateway-admin-core/fleet';

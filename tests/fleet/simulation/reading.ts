@@ -1,6 +1,6 @@
 /**
- * What clients read in a fleet, at any node and at any time: one tag stands for one content, everywhere, and a tag of what
- * the log has is a tag that the log knows.
+ * What clients read in a fleet, at any node and at any time: one tag stands for one content, everywhere, and a tag of
+ * what the log has is a tag that the log knows.
  */
 import { nameKey, type Admin, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
@@ -124,10 +124,11 @@ export class Readings {
   }
 
   /**
-   * Whether what a node shows may be its own, even if it looks like something that the log has had: a change that is being taken
-   * back, a part of a change that the gateway has refused to follow as a whole, or the last changes of a node that closes and
-   * does not learn whether their records were kept. What comes is created before it is started or listed. A resource that the
-   * node has yet to follow may have left out a server, and listed it again, when the node put another server in its place.
+   * Whether what a node shows may be its own, even if it looks like something that the log has had: a change that is
+   * being taken back, a part of a change that the gateway has refused to follow as a whole, or the last changes of a
+   * node that closes and does not learn whether their records were kept. What comes is created before it is started or
+   * listed. A resource that the node has yet to follow may have left out a server, and listed it again, when the node
+   * put another server in its place.
    */
   #isOwn({ name, isClosing, running }: Node, link: string): boolean {
     const [own] = running?.admin.fleet.nodes() ?? [];
@@ -143,7 +144,9 @@ export class Readings {
   }
 }
 
-/** The answer to the patch of a server has the status under both of its names; reading has one (docs/spec-choices.md). */
+/**
+ * The answer to the patch of a server has the status under both of its names; reading has one (docs/spec-choices.md).
+ */
 function asRead(body: string): string {
   const answer = JSON.parse(body) as Readonly<Record<string, unknown>>;
   const { state: _state, ...shown } = answer;
@@ -154,7 +157,9 @@ export function isSame(one: string, other: string): boolean {
   return nameKey(one) === nameKey(other);
 }
 
-/** Whether a command in flight that creates or deletes holds a resource: it has parts, and a node shows what is between. */
+/**
+ * Whether a command in flight that creates or deletes holds a resource: it has parts, and a node shows what is between.
+ */
 export function isInParts(admin: Pick<Admin, 'commands'>, link: string): boolean {
   return admin
     .commands()

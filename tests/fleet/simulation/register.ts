@@ -1,5 +1,6 @@
 /**
- * A number of a resource, as the clients of a fleet see the number change: each call sets the number, perhaps on a condition.
+ * A number of a resource, as the clients of a fleet see the number change: each call sets the number, perhaps on a
+ * condition.
  */
 import type { Call, Model } from './history-checker.ts';
 

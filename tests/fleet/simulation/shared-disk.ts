@@ -1,6 +1,6 @@
 /**
- * A disk that several nodes write to, and that fails in the ways that databases behind a network do. It keeps every step
- * that was ever taken, so that a judge can read them.
+ * A disk that several nodes write to, and that fails in the ways that databases behind a network do. It keeps every
+ * step that was ever taken, so that a judge can read them.
  */
 import { StoreConflictError, type Json, type StoredHistory } from 'gateway-admin-core';
 import type { LogStep, SharedStore } from 'gateway-admin-core/fleet';

@@ -1,6 +1,6 @@
 /**
- * What a snapshot shows of the configuration that the nodes share: the tag and the content of each resource that a command can
- * name. Users have one tag in common, so all of them are one resource.
+ * What a snapshot shows of the configuration that the nodes share: the tag and the content of each resource that a
+ * command can name. Users have one tag in common, so all of them are one resource.
  */
 import type { Entity, Service, Snapshot } from 'gateway-admin-core';
 

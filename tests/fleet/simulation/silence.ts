@@ -1,5 +1,6 @@
 /**
- * Silence: for how long the nodes of a simulated fleet have not been heard. An outage of the disk for everybody does not count.
+ * Silence: for how long the nodes of a simulated fleet have not been heard. An outage of the disk for everybody does
+ * not count.
  */
 import type { VirtualClock } from 'gateway-admin-core/testing';
 

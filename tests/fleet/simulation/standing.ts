@@ -1,6 +1,6 @@
 /**
- * The laws of standing: who may change something with a request. A user who was deleted, or was given a new password, changes
- * nothing at any node from then on. While the fleet is read-only, nobody changes anything.
+ * The laws of standing: who may change something with a request. A user who was deleted, or was given a new password,
+ * changes nothing at any node from then on. While the fleet is read-only, nobody changes anything.
  */
 import { closeServiceSessions, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';

@@ -1,6 +1,7 @@
 /**
- * The laws of answers. An `unchanged`, and a refusal that rests on the state alone, was true of the log at a moment between the
- * question and the answer. A node that is named to somebody who has waited shows the change, or a later one.
+ * The laws of answers. An `unchanged`, and a refusal that rests on the state alone, was true of the log at a moment
+ * between the question and the answer. A node that is named to somebody who has waited shows the change, or a later
+ * one.
  */
 import type { Admin, Snapshot } from 'gateway-admin-core';
 import type { Fleet } from 'gateway-admin-core/fleet';

@@ -1,6 +1,6 @@
 /**
- * Deterministic simulation of a fleet: three nodes with a gateway each, on one disk, in a world in which everything fails
- * that can fail. Everything follows from a seed, so that a fault can be looked at again and again.
+ * Deterministic simulation of a fleet: three nodes with a gateway each, on one disk, in a world in which everything
+ * fails that can fail. Everything follows from a seed, so that a fault can be looked at again and again.
  */
 import { createSnapshot, type Snapshot } from 'gateway-admin-core';
 import {
@@ -484,7 +484,9 @@ class World {
     if (node !== undefined && answer !== undefined) this.#readings.lookAtAnswer(node, sent.command, answer);
   }
 
-  /** Everything still fails, and clients send nothing more: each one gets an answer, and what was acknowledged is there. */
+  /**
+   * Everything still fails, and clients send nothing more: each one gets an answer, and what was acknowledged is there.
+   */
   async #endInTrouble(): Promise<void> {
     for (let passed = 0; passed < 2 * mostMs && this.#nodes.some(({ waits }) => waits); passed += 500) {
       if (this.#more.chance(0.1 * this.#roughness)) this.#trouble(this.#more.pick(this.#nodes));
@@ -547,7 +549,8 @@ class World {
     for (let passed = 0; passed < withinMs; passed += 1000) {
       await this.#clock.advance(1000);
       this.#endTroubles();
-      // Every node reads once a second. A call can fail after two seconds, and is made again after five seconds at the latest.
+      // Every node reads once a second. A call can fail after two seconds, and is made again after five seconds at the
+      // latest.
       if (
         passed + 1000 >= leastMs &&
         this.#disk.isQuiet &&
@@ -595,8 +598,8 @@ class World {
   }
 
   /**
-   * One part fails for ever, and nothing else does: the nodes that are left settle everything else, hold nothing of it, and
-   * their alerts tell the truth.
+   * One part fails for ever, and nothing else does: the nodes that are left settle everything else, hold nothing of it,
+   * and their alerts tell the truth.
    */
   async #outlast(random: Random): Promise<void> {
     const end: FleetBreak = { part: random.pick(fleetParts), broken: random.pick(this.#nodes) };
@@ -686,7 +689,9 @@ class World {
   }
 }
 
-/** A clock that calls a function whenever a sleep has ended. At that moment, nothing else is under way in any process. */
+/**
+ * A clock that calls a function whenever a sleep has ended. At that moment, nothing else is under way in any process.
+ */
 function watched(clock: VirtualClock, onWake: () => void): VirtualClock {
   return {
     ...clock,

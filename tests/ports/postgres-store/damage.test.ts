@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL store when its tables contradict each other: somebody has changed a row by hand, or has restored one table
- * alone.
+ * The PostgreSQL store when its tables contradict each other: somebody has changed a row by hand, or has restored one
+ * table alone.
  */
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 

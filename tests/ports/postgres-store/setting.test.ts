@@ -41,7 +41,9 @@ async function open(options: PostgresStoreOptions = {}): Promise<SharedStore> {
   return store;
 }
 
-/** Changes a setting of the running server. Resolves when new connections have it; older ones get it at the same time. */
+/**
+ * Changes a setting of the running server. Resolves when new connections have it; older ones get it at the same time.
+ */
 async function set(name: string, value: string): Promise<void> {
   await server.query(`alter system set ${name} = ${value}`);
   await server.query('select pg_reload_conf()');

@@ -398,8 +398,8 @@ describe('an abandoned command at the next start', () => {
   });
 
   /**
-   * Abandons a stop whose call is lost. The process then ends in the middle of a sequence that has stopped the service again,
-   * and has not stopped the monitor yet.
+   * Abandons a stop whose call is lost. The process then ends in the middle of a sequence that has stopped the service
+   * again, and has not stopped the monitor yet.
    */
   async function leftBehindSequence(): Promise<{
     readonly store: ConfigurationStore;

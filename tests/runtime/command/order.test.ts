@@ -1,5 +1,6 @@
 /**
- * Commands on one resource take effect in the order of arrival, with every kind of store, also if one of them changes nothing.
+ * Commands on one resource take effect in the order of arrival, with every kind of store, also if one of them changes
+ * nothing.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 

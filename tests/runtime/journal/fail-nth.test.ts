@@ -162,7 +162,9 @@ function timeless(configured: string): string {
   return configured.replace(/"(started|last_flushed)":"\d[^"]*"/g, '"$1":"then"');
 }
 
-/** What must hold whatever became of a command: of the answer, of what is shown, of the gateway, and after a restart. */
+/**
+ * What must hold whatever became of a command: of the answer, of what is shown, of the gateway, and after a restart.
+ */
 async function expectTruth(
   world: World,
   execution: Execution,

@@ -3,7 +3,10 @@
  */
 import type { NodeProcess } from './node-process.ts';
 
-/** Sends a request. Gives nothing if the node does not answer. A body is a JSON Patch, unless the headers say something else. */
+/**
+ * Sends a request. Gives nothing if the node does not answer. A body is a JSON Patch, unless the headers say something
+ * else.
+ */
 export async function ask(
   { url }: NodeProcess,
   method: string,

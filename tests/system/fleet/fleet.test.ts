@@ -37,7 +37,10 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** Kills a node, and starts it again after a while. Another node stands still meanwhile: the others may take it for dead. */
+/**
+ * Kills a node, and starts it again after a while. Another node stands still meanwhile: the others may take it for
+ * dead.
+ */
 async function disturbNodes({ nodes }: FleetRound, random: Random): Promise<void> {
   const dying = random.pick(nodes);
   const standing = random.pick(nodes.filter((node) => node !== dying));

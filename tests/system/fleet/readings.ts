@@ -1,6 +1,6 @@
 /**
- * Clients that read at every node all the time, and the judge of what they have read: what a node shows between two readings
- * of the log must be true too.
+ * Clients that read at every node all the time, and the judge of what they have read: what a node shows between two
+ * readings of the log must be true too.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

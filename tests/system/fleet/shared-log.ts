@@ -1,5 +1,6 @@
 /**
- * What the log of a fleet says, read by SQL and folded without the library: the judge of what the nodes show and have said.
+ * What the log of a fleet says, read by SQL and folded without the library: the judge of what the nodes show and have
+ * said.
  */
 import type { PostgresServer } from '../../support/postgres.ts';
 

@@ -15,7 +15,9 @@ import type { Change, Fields } from './shared-log.ts';
 /** What a client was told: it is so, nothing is so, or nobody knows. */
 type Told = 'acknowledged' | 'refused' | 'unknown';
 
-/** A change that a client has asked for. No two have the same field and value, except for what is started and stopped. */
+/**
+ * A change that a client has asked for. No two have the same field and value, except for what is started and stopped.
+ */
 interface Asked extends Change {
   readonly told: Told;
 }
@@ -105,7 +107,10 @@ export class Stream {
     return this.#number;
   }
 
-  /** Sets two fields to the same new number at once, with other operations before and after that can have it all refused. */
+  /**
+   * Sets two fields to the same new number at once, with other operations before and after that can have it all
+   * refused.
+   */
   async patch(
     node: NodeProcess,
     service: string,

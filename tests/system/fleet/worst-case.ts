@@ -6,8 +6,8 @@ import type { NodeProcess } from './node-process.ts';
 import type { Stream } from './stream.ts';
 
 /**
- * Loses the answer to the append with which the first node ends a command, and lets another node change the same resource
- * before the first one can make the call again.
+ * Loses the answer to the append with which the first node ends a command, and lets another node change the same
+ * resource before the first one can make the call again.
  */
 export async function loseAnswers(
   nodes: readonly NodeProcess[],
@@ -27,8 +27,8 @@ export async function loseAnswers(
 }
 
 /**
- * Asks a node right after another node has changed what the answer rests on. Gives what was not acknowledged: nothing, if the
- * node answers as one that has read the change.
+ * Asks a node right after another node has changed what the answer rests on. Gives what was not acknowledged: nothing,
+ * if the node answers as one that has read the change.
  */
 export async function askWhoIsBehind(
   nodes: readonly NodeProcess[],

@@ -29,8 +29,8 @@ import { sampleDocument } from '../../support/document.ts';
 import { openedSession } from '../../support/opened-session.ts';
 
 /**
- * The sample, where every filter with a parameter that may be changed has two of them, and a stopped service that nobody uses
- * has a listener.
+ * The sample, where every filter with a parameter that may be changed has two of them, and a stopped service that
+ * nobody uses has a listener.
  */
 const document: GatewayDocument = {
   ...sampleDocument,
@@ -95,8 +95,8 @@ function obstruct(service: string, { will, failService, recoverService }: Script
 }
 
 /**
- * Opens a session with a connection to the first server that does not drain. The client is connected as long as the session is
- * open.
+ * Opens a session with a connection to the first server that does not drain. The client is connected as long as the
+ * session is open.
  */
 function connect(
   { key, listeners, settings: { servers } }: Service,
@@ -144,7 +144,9 @@ beforeAll(() => {
   for (const begin of waiting) begin();
 });
 
-/** Begins a run before the first test. Runs that wait for what does not come wait together, and not one after the other. */
+/**
+ * Begins a run before the first test. Runs that wait for what does not come wait together, and not one after the other.
+ */
 function begun<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   waiting.push(() => {
@@ -746,7 +748,10 @@ describe('a port that lists neither drain nor create and delete', () => {
   });
 });
 
-/** What a port does that knows no drains: reports come late, the end of the first ones is not reported, and any server is used. */
+/**
+ * What a port does that knows no drains: reports come late, the end of the first ones is not reported, and any server
+ * is used.
+ */
 function undrained(admin: Admin): Partial<Opened> {
   const report = laterAfterThree(admin);
   return {

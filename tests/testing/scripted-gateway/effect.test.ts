@@ -107,7 +107,8 @@ describe('a scripted gateway without faults', () => {
         if (event === undefined || !canRevert(event)) return;
         const back = revert(event)(decision.next, context);
         if (decision.events.length > 1 || back.outcome !== 'accepted') return;
-        // Commands leave a failure behind, and a deletion the words of the monitor; to undo them does not bring these back.
+        // Commands leave a failure behind, and a deletion the words of the monitor; to undo them does not bring these
+        // back.
         const [{ service = '', monitor = '', server = '' }] = decision.events as unknown as [
           { service?: string; monitor?: string; server?: string },
         ];

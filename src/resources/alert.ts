@@ -209,27 +209,27 @@ function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
     if (service.state !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
     if (own.length === 0 || own.some(takesSessions)) return [];
-    const times = own.flatMap((server) => unusableSince(server) ?? []);
+    const losses = own.map(lossOf);
+    // One time that is not known makes the last one unknown.
+    const since = Math.max(...losses.map(([, at = NaN]) => at));
     return {
       resource: linkOf('services', service),
-      since: times.length === own.length ? Math.max(...times) : undefined,
-      detail: `No server of ${service.name} takes new sessions: ${listed(own.map(reasonOf))}.`,
+      since: isNaN(since) ? undefined : since,
+      detail: `No server of ${service.name} takes new sessions: ${listed(losses.map(([reason]) => reason))}.`,
     };
   });
 }
 
-/** Since when a server takes no new sessions; `undefined` of one that is in maintenance, or that is not running. */
-function unusableSince({ settings: { state, drain }, status_since: down }: Server): number | undefined {
+/** Why a server takes no new sessions, and since when; the time is left out if it is not known. */
+function lossOf({
+  name,
+  settings: { state, drain },
+  status_since: down,
+}: Server): readonly [reason: string, since?: number | undefined] {
   const drains = drain && parseInstant(drain.since);
-  if (state.length === 0) return down === undefined ? down : Math.min(down, drains ?? down);
-  return state.includes('running') && !state.includes('maintenance') ? drains : undefined;
-}
-
-/** Why a server takes no new sessions. */
-function reasonOf({ name, settings: { state } }: Server): string {
-  if (state.length === 0) return `${name} is down`;
-  if (state.includes('maintenance')) return `${name} is in maintenance`;
-  return `${name} ${state.includes('running') ? 'drains' : 'is not running'}`;
+  if (state.length === 0) return [`${name} is down`, down && Math.min(down, drains ?? down)];
+  if (state.includes('maintenance')) return [`${name} is in maintenance`];
+  return state.includes('running') ? [`${name} drains`, drains] : [`${name} is not running`];
 }
 
 /** The stopped monitors with servers that no started monitor has. */

@@ -239,9 +239,9 @@ function nextIn(link = ''): string | undefined {
 }
 
 describe('a walk by after', () => {
-  // Promise: session-walk
   const criteria = ['', '&user=ada', '&service=sales', '&server=db-1&user=ada'];
   const walks = ['after the last id', 'along the links'] as const;
+  // Promise: session-walk
   it.each(walks.flatMap((way) => criteria.map((each) => [way, each] as const)))(
     'sees each session that lives through the walk once, and none twice: %s%s',
     async (way, criteria) => {

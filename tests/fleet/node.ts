@@ -144,6 +144,8 @@ export async function openSampleFleet(): Promise<Readonly<Record<'berlin' | 'par
   const names = new Map<string, string>();
   const world = createWorld({ wrap: (store) => renamed(store, names) });
   const [berlin, paris] = [await world.open('berlin'), await world.open('paris')];
+  // Nothing is open there. What drains in the sample document is drained.
+  for (const { admin } of [berlin, paris]) admin.report({ type: 'sessions.complete' });
   paris.gateway.otherwise({ apply: new EffectRefusedError('The port is taken.') });
   await berlin.admin.execute((snapshot, context) =>
     patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context),

@@ -92,8 +92,8 @@ const stillTheSame = problem(
 
 const changedSince = problem(
   'precondition-failed',
-  'The resource has changed since you read the entity tag in If-Match, so the request was refused. Read the resource ' +
-    'again, and try again if that still makes sense.',
+  'The resource has changed since you read the entity tag in If-Match. Read the resource again, and try again if that ' +
+    'still makes sense.',
 );
 
 /** Link of the collection of a route. The id of a route starts with the name of the collection. */

@@ -36,7 +36,7 @@ export async function readBody(
   const mediaType = mediaTypeOf(request.headers['content-type']);
   const isAccepted = rule.mediaTypes.includes(mediaType ?? '');
   // The type of a body that may be missing counts if there is a body: `curl -d ''` names one.
-  if (mediaType !== undefined && !isAccepted && rule.mayLackBody !== true) return unsupported(rule);
+  if (mediaType !== undefined && !isAccepted && !rule.mayLackBody) return unsupported(rule);
   if (Number(request.headers['content-length'] ?? 0) > limits.maxBodyBytes) return tooLarge(limits);
   const read = (): Promise<Uint8Array> => bytesOf(request, limits.maxBodyBytes);
   const isThere = typeof request.body !== 'function';
@@ -46,7 +46,7 @@ export async function readBody(
   if (body === 'late') return tooLate(limits);
   if (body === 'closed') return interfaceCloses;
   if (body.length > limits.maxBodyBytes) return tooLarge(limits);
-  if (body.length === 0 && rule.mayLackBody === true) return ok({});
+  if (body.length === 0 && rule.mayLackBody) return ok({});
   if (!isAccepted && body.length > 0) return unsupported(rule);
   const text = decodeUtf8(body);
   if (text === undefined) return fail('body-encoding-invalid', 'The body is not UTF-8. Send JSON as UTF-8.');

@@ -39,8 +39,12 @@ interface There {
 
 /** Answers with a resource or a list. @internal */
 export function read(route: ReadRoute, asked: Asked, options: HandlerOptions): Replying {
-  const { parameters, query, may, conditions } = asked;
-  const { ifMatch, ifNoneMatch } = conditions;
+  const {
+    parameters,
+    query,
+    may,
+    conditions: { ifMatch, ifNoneMatch },
+  } = asked;
   const snapshot = options.snapshot();
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);

@@ -63,22 +63,22 @@ const presence: Step = ({ request, caller: { principal } }) => {
 
 const query: Step = ({ queryFault }) => queryFault && refusal(queryFault);
 
-const preconditions = (arrival: Arrival): Reply | undefined => {
+function preconditions(arrival: Arrival): Reply | undefined {
   const { kind } = arrival.route;
   if (kind === 'stream' || kind === 'probe') return undefined;
   const conditions = conditionsOf(arrival.request);
   if (!conditions.ok) return refusal(conditions.problem);
   arrival.conditions = conditions.value;
   return undefined;
-};
+}
 
 function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
   const [ifMatch, ifNoneMatch] = [entityTags(headers['if-match']), entityTags(headers['if-none-match'])];
   if (!ifMatch.ok) return ifMatch;
   if (!ifNoneMatch.ok) return ifNoneMatch;
   return ok({
-    ...(ifMatch.value === undefined ? {} : { ifMatch: ok(ifMatch.value) }),
-    ...(ifNoneMatch.value === undefined ? {} : { ifNoneMatch: ifNoneMatch.value }),
+    ...(ifMatch.value && { ifMatch: ok(ifMatch.value) }),
+    ...(ifNoneMatch.value && { ifNoneMatch: ifNoneMatch.value }),
   });
 }
 

@@ -145,7 +145,7 @@ describe('the sentence for', () => {
       {},
       stop,
       { headers: { 'if-match': '"x.9.9"' } },
-      'The resource has changed since you read the entity tag in If-Match, so the request was refused. Read the resource again, and try again if that still makes sense.',
+      'The resource has changed since you read the entity tag in If-Match. Read the resource again, and try again if that still makes sense.',
     ],
     [
       'a resource that must not exist',

@@ -214,7 +214,9 @@ describe.each(transportNames)('through %s', (name) => {
   it('applies range before fields', async () => {
     const { body, headers } = await get('/sessions?fields=id&range=1-1');
     expect(body).toEqual([{ id: 9 }]);
-    expect(headers['link']).toBe('<?fields=id&after=9&range=0-0>; rel="next", <?fields=id&range=0-0>; rel="prev"');
+    expect(headers['link']).toBe(
+      '<?fields=id&after=9&range=0-0>; rel="next", <?fields=id&range=0-0>; rel="prev"',
+    );
   });
 });
 

@@ -124,7 +124,10 @@ export const fleetHeaders: Members = {
 /** The headers of answers. */
 export const headers: Members = {
   ETag: { description: 'The version of the representation; of a session, its identity.', schema: text },
-  Location: { description: 'The address of the new resource, relative to the address of the request.', schema: text },
+  Location: {
+    description: 'The address of the new resource, relative to the address of the request.',
+    schema: text,
+  },
   'X-Total-Count': {
     description: 'Number of elements of the whole list.',
     schema: { type: 'integer', minimum: 0 },

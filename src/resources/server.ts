@@ -419,8 +419,8 @@ const reports: ReportTable<Snapshot, ServerReport, ServerEvent> = {
  *
  * const snapshot = createSnapshot({ servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }] });
  * const operations = [{ op: 'add', path: '/state/-', value: 'maintenance' }] as const;
- * patchServer(snapshot, 'db-1', operations, { now: 0 }).next.servers.find('db-1')?.settings.state; // =>
- * ['maintenance']
+ * const { next } = patchServer(snapshot, 'db-1', operations, { now: 0 });
+ * next.servers.find('db-1')?.settings.state; // => ['maintenance']
  * ```
  *
  * @see Gateway Administration REST Interface, "Server"; docs/patching.md.

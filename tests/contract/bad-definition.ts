@@ -163,13 +163,15 @@ export const badDeletions: readonly BadInput[] = [
     ],
     '/servers/db-serv-3?detach=false': ['/services/Report Service/servers/0'],
     '/monitors/Main-Monitor': ['/monitors/Main Monitor/state'],
-    '/monitors/Main-Monitor?detach=true': ['/monitors/Main Monitor/state'],
     '/filters/Hint': ['/services/My Service/filters/1', '/services/Report Service/filters/0'],
   }),
   ...(['service', 'server', 'monitor', 'filter'] as const).flatMap((kind) =>
-    requests(`404 ${kind}-not-found`, [`DELETE /${kind}s/nothing`, `DELETE /${kind}s/__proto__?detach=true`]),
+    requests(`404 ${kind}-not-found`, [`DELETE /${kind}s/nothing`, `DELETE /${kind}s/__proto__`]),
   ),
+  ...requests('404 server-not-found', ['DELETE /servers/__proto__?detach=true']),
   ...requests('400 query-invalid', [
+    'DELETE /services/Spare-Service?detach=true',
+    'DELETE /monitors/Main-Monitor?detach=true',
     'DELETE /servers/Spare-DB?detach=',
     'DELETE /servers/Spare-DB?detach=yes',
     'DELETE /servers/Spare-DB?detach=true&detach=true',

@@ -85,7 +85,8 @@ function membership(
       ...ours,
       method: 'DELETE',
       path: `${path}/:name`,
-      search: ['detach'],
+      // No list names a service or a monitor.
+      ...(['server', 'filter'].includes(kind) && { search: ['detach'] }),
       answer: done,
       subject: deleted,
     },
@@ -646,8 +647,11 @@ export function withQuery(target: string, query: string | undefined): string {
 }
 
 /** Whether an endpoint deletes something that a document configures: a resource, or a listener of a service. */
-export function removesConfigured({ method, path, search }: Endpoint): boolean {
-  return method === 'DELETE' && (search?.includes('detach') === true || path.endsWith('/:listener'));
+export function removesConfigured({ method, path }: Endpoint): boolean {
+  return (
+    method === 'DELETE' &&
+    /^\/(?:services|servers|monitors|filters)\/:name(?:\/listeners\/:listener)?$/.test(path)
+  );
 }
 
 /**

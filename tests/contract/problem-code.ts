@@ -2,6 +2,7 @@
  * How each problem code is provoked at an endpoint: one row for each code.
  */
 import {
+  createListener,
   createUser,
   deleteResource,
   deleteUser,
@@ -13,6 +14,7 @@ import {
   stopService,
   type Json,
   type ProblemCode,
+  type Transition,
 } from 'gateway-admin-core';
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
@@ -361,6 +363,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
       await held.begun;
     },
   }),
+  'listener-of-node': () => ({ inFleet: true }),
   'audit-unavailable': () => {
     const sink = new FailingSink();
     return {
@@ -400,7 +403,6 @@ interface Provoked {
 export const fleetProvocations: Readonly<
   Partial<Record<ProblemCode, (world: Pair, send: Send) => Promise<Handled>>>
 > = {
-  'listener-of-node': ({ own }, send) => send(own),
   async 'node-behind'({ clock, own, other }, send) {
     own.gateway.otherwise({ apply: new EffectRefusedError('There is no room.') });
     await send(other);
@@ -442,6 +444,15 @@ interface Pair {
 type Handled = Awaited<ReturnType<Node['admin']['handle']>>;
 type Send = (node: Node) => Promise<Handled>;
 
+/** In a fleet, a listener of the document of a node is not deleted. */
+const createOwnListener: Transition = (snapshot, context) =>
+  createListener(
+    snapshot,
+    'My Service',
+    { name: 'Own Listener', protocol: 'pgclient', address: '127.0.0.1', port: 4711 },
+    context,
+  );
+
 async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Provoked> {
   const world = createWorld();
   const leaseMs = 3000;
@@ -449,8 +460,12 @@ async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Pr
   const other = await world.open('other', leaseMs);
   const { method, body } = endpoint;
   const entry = isOfHistory(endpoint) ? await makeHistory(own.admin) : undefined;
-  const target = targetOf(entry === undefined ? endpoint : { ...endpoint, subject: entry });
-  if (entry !== undefined) await world.clock.advance(5000);
+  const created = method === 'DELETE' && endpoint.path.endsWith('/:listener');
+  if (created) await own.admin.execute(createOwnListener);
+  const target = created
+    ? '/services/My-Service/listeners/Own-Listener'
+    : targetOf(entry === undefined ? endpoint : { ...endpoint, subject: entry });
+  if (entry !== undefined || created) await world.clock.advance(5000);
   const handled = await fleetProvocations[code]?.(
     { clock: world.clock, memory: world.memory, own, other },
     ({ admin }) =>

@@ -95,7 +95,7 @@ describe('drain --wait', () => {
     expect([code, out.split('\n')]).toEqual([
       0,
       [
-        'Nothing to do: drain service reports.',
+        'Nothing to do: drain service reports on eu-1.',
         '1 session and 1 connection are left.',
         'Drained: nothing is left.',
         '',

@@ -215,7 +215,7 @@ describe('an operator of a gateway in production', () => {
     ]);
     for (const args of [
       ['stop', 'service', 'reports'],
-      ['undo', '--last'],
+      ['undo', '--last', ...isConfirmed],
       ['apply', path, ...isConfirmed],
     ]) {
       const { code, err } = await ask(...args);

@@ -58,7 +58,7 @@ it('npm start builds what is missing, runs the gateway it is given for its users
   const users = [
     { name: 'ada', passwordHash: await createPbkdf2Hasher({ rounds: 1 }).hash('correct horse') },
   ];
-  writeFileSync(document, JSON.stringify({ monitors: [{ name: 'Idle Monitor', module: 'pgmon' }], users }));
+  writeFileSync(document, JSON.stringify({ monitors: [{ name: 'Idle Monitor', module: 'tcpmon' }], users }));
   const child = spawn(process.execPath, ['scripts/start.js', '--admin-port', '0', '--document', document], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],

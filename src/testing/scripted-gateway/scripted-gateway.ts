@@ -149,10 +149,10 @@ const patience = 3;
  *
  * gateway.will(new EffectRefusedError('Clients are connected.'), 'failAfter');
  * const refused = await admin.execute((now, context) => stopService(now, 'Sales', context));
- * refused.outcome === 'refused' && refused.problem.detail; // => 'The gateway refused: Clients are connected. Nothing
- * was changed.' (await admin.execute((now, context) => stopService(now, 'Sales', context))).outcome; // => 'accepted'
- * gateway.calls.map(({ method, way }) => [method, way]); // => [['apply', 'custom'], ['apply', 'failAfter'],
- * ['inspect', 'answer']] gateway.applied.map(({ type }) => type); // => ['service.stop', 'service.stop']
+ * refused.outcome === 'refused' && refused.problem.code; // => 'effect-refused'
+ * (await admin.execute((now, context) => stopService(now, 'Sales', context))).outcome; // => 'accepted'
+ * gateway.calls.map(({ method, way }) => `${method} ${way}`); // => ['apply custom', 'apply failAfter', 'inspect answer']
+ * gateway.applied.map(({ type }) => type); // => ['service.stop', 'service.stop']
  * gateway.state.services['sales']?.state; // => 'stopped'
  * gateway.differences(admin.snapshot); // => []
  * gateway.differences(snapshot); // => ['/services/sales/state: the gateway has "stopped", the snapshot "started"']

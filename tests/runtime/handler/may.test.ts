@@ -43,7 +43,7 @@ interface World {
 
 const worlds: readonly World[] = callers.flatMap((caller) =>
   [false, true].flatMap((readOnly) =>
-    [[], ['delete'], ['create', 'delete', 'drain']].flatMap((supports) =>
+    [[], ['create', 'delete'], ['create', 'delete', 'drain']].flatMap((supports) =>
       [false, true].map((vetoes) => ({ caller, readOnly, supports, vetoes }) as World),
     ),
   ),

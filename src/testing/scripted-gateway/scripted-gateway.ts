@@ -151,7 +151,7 @@ const patience = 3;
  * const refused = await admin.execute((now, context) => stopService(now, 'Sales', context));
  * refused.outcome === 'refused' && refused.problem.code; // => 'effect-refused'
  * (await admin.execute((now, context) => stopService(now, 'Sales', context))).outcome; // => 'accepted'
- * gateway.calls.map(({ method, way }) => `${method} ${way}`); // => ['apply custom', 'apply failAfter', 'inspect answer']
+ * gateway.calls.map(({ way }) => way); // => ['custom', 'failAfter', 'answer']
  * gateway.applied.map(({ type }) => type); // => ['service.stop', 'service.stop']
  * gateway.state.services['sales']?.state; // => 'stopped'
  * gateway.differences(admin.snapshot); // => []

@@ -124,8 +124,8 @@ async function runDatabases(admin: Admin, quiet: boolean, signal: AbortSignal, c
 }
 
 /**
- * Creates the function that prints errors. The document of the user is told once if the document differs from the store
- * in more than the ports that are chosen at each start. The default document is always different, and is not told.
+ * Creates the function that prints errors. That a document differs from the store is printed once, if it differs in more
+ * than the ports that are chosen at each start. The default document always differs, and nothing is printed.
  */
 function createTeller(given: GatewayDocument | undefined): (error: unknown) => void {
   const chosen = freePorts(given ?? {});

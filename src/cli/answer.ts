@@ -141,7 +141,8 @@ export const nextSteps = {
   'patch-test-failed': look,
   'user-exists': 'Try: gateway-admin user password NAME',
   'resource-exists': `Look at the present one: ${show}`,
-  'resource-in-use': 'Stop and close what is named; delete --detach takes the resource out of lists.',
+  'resource-in-use':
+    'Stop and close what is named. With --detach, delete takes a server or filter out of all lists.',
   'not-supported': 'Do what the answer names instead.',
   'listener-of-node': 'Change the document of the node, and start the node again.',
   'last-user': 'Try: gateway-admin user add NAME',

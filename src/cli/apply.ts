@@ -84,8 +84,8 @@ function shownPlan(plan: Accepted | undefined, left: Notes): object {
 }
 
 /**
- * Finds the change that makes the gateway as the document says, with its plan; `undefined` if the gateway is so
- * already.
+ * Finds the change that makes the gateway as the document says, with its plan; `undefined` if nothing
+ * differs.
  */
 async function find(
   call: Call,

@@ -169,7 +169,7 @@ async function waitUntilDrained(call: Call, client: Client, { kind, names, goesO
 /** The pause between two looks, in milliseconds. */
 const lookMs = 1000;
 
-/** Asks until somebody answers: a gateway that restarts comes back, and drains then too. */
+/** Asks again while nobody answers: a gateway that restarts comes back, and its drains go on. */
 async function answered<T>(call: Call, goesOn: string, ask: () => Promise<T>): Promise<T> {
   const end = performance.now() + patienceMsOf(call);
   for (let isFirst = true; ; isFirst = false) {
@@ -230,7 +230,7 @@ async function progressOf(
   return { text: `${text}${closing}`, isOver, more: { ...now, ...more, ...(closed > 0 && { closed }) } };
 }
 
-/** The end of a command whose drain has ended, at the deadline or by somebody else. What is open is in use. */
+/** The error for a drain that has ended early, at its deadline or by another user: what is open stays in use. */
 async function ended(
   client: Client,
   kind: string,

@@ -110,7 +110,7 @@ async function assertPlace(
   valueOf(await methodOf(client, `${known}.get`)(decoded(name), { fields }));
 }
 
-/** A name as it stands in a link. */
+/** The name for which a segment of a link stands. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

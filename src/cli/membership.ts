@@ -183,8 +183,8 @@ export const deletion: Command = {
   async run(call) {
     const [kind = '', name = ''] = call.words;
     const listener = listenerIn(call);
-    if (listener !== undefined && call.has('detach'))
-      throw new CommandError('No list names a listener: leave out --detach.', exitCodes.wrongUse);
+    if (call.has('detach') && !listedBy.has(kind))
+      throw new CommandError(`No list names a ${kind}: leave out --detach.`, exitCodes.wrongUse);
     await make(call, await connect(call), {
       title: `delete ${call.words.join(' ')}`,
       id: listener === undefined ? (`${kind}s.delete` as EndpointId) : 'services.deleteListener',

@@ -11,7 +11,7 @@ const units: ReadonlyMap<string, number> = new Map([
   ['d', 86_400],
 ]);
 
-/** The seconds of a span; `undefined` if the text is none. */
+/** The seconds of a span; `undefined` if the text is no span. */
 export function secondsIn(text: string): number | undefined {
   const [, digits, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * (units.get(unit) ?? 1);

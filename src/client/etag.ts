@@ -1,11 +1,11 @@
 /**
- * Entity tags kept between requests, so that a command is refused if somebody else has changed the resource meanwhile.
+ * Entity tags kept between requests, so that a command is refused if another client has changed the resource meanwhile.
  */
 import type { Send } from './send.ts';
 
 /**
  * Remembers the entity tag of each resource that is read whole or changed, and sends the tag with the next command on
- * the resource. If somebody else has changed the resource meanwhile, the command is refused with `precondition-failed`:
+ * the resource. If another client has changed it meanwhile, the command is refused with `precondition-failed`:
  * read the resource again. A resource is known by its name as you write it; the users count as one resource. The tags
  * of sessions are not remembered, because sessions come and go without end. A command with a tag of its own keeps that
  * tag.

@@ -484,8 +484,8 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Takes a stored record into the state, whoever wrote it. The record touches what it changes: the node makes again
-   * each decision that rests on that.
+   * Takes a stored record of any node into the state. The node then makes each decision again that rests on what the
+   * record changes.
    */
   #take(record: SharedRecord): Fold {
     const { secretParameters } = this.snapshot;

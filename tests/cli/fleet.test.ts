@@ -4,7 +4,14 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import { createWorld, openSampleFleet, runSampleFleet, runWithEndedNode } from '../fleet/node.ts';
+import {
+  createWorld,
+  openSampleFleet,
+  runSampleFleet,
+  runWithEndedNode,
+  type Node,
+  type World,
+} from '../fleet/node.ts';
 import { read } from '../support/project.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
 import { command, servers, type Circumstances, type Result } from './command-line.ts';
@@ -129,14 +136,18 @@ describe('gateway-admin forget', () => {
 });
 
 describe('gateway-admin drain --wait', () => {
-  it('prints what is left at each node, and ends when nothing is at any', async () => {
+  /** Opens two nodes whose gateways can drain; the command asks the first one. */
+  async function openPair(): Promise<Record<'berlin' | 'paris', Node> & { readonly world: World }> {
     const world = createWorld();
     const supports = ['create', 'delete', 'drain'] as const;
-    const [berlin, paris] = [
-      await world.open('berlin', 3000, { supports }),
-      await world.open('paris', 3000, { supports }),
-    ];
+    const berlin = await world.open('berlin', 3000, { supports });
+    const paris = await world.open('paris', 3000, { supports });
     await start(Promise.resolve({ ...berlin, clock: world.clock }));
+    return { world, berlin, paris };
+  }
+
+  it('prints what is left at each node, and ends when nothing is at any', async () => {
+    const { world, berlin, paris } = await openPair();
     for (const { admin } of [berlin, paris]) admin.report({ type: 'sessions.complete' });
     paris.admin.report(paris.gateway.openSession('My Service'));
     await world.clock.advance(2000);
@@ -162,13 +173,7 @@ describe('gateway-admin drain --wait', () => {
   });
 
   it('says which node has not reported its sessions yet', async () => {
-    const world = createWorld();
-    const supports = ['create', 'delete', 'drain'] as const;
-    const [berlin, paris] = [
-      await world.open('berlin', 3000, { supports }),
-      await world.open('paris', 3000, { supports }),
-    ];
-    await start(Promise.resolve({ ...berlin, clock: world.clock }));
+    const { world, berlin, paris } = await openPair();
     berlin.admin.report({ type: 'sessions.complete' });
     await world.clock.advance(2000);
     const over = new AbortController();

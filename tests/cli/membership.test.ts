@@ -262,13 +262,13 @@ describe('gateway-admin delete', () => {
     expect(listeners?.map(({ name }) => name)).not.toContain('Local Listener');
   });
 
-  it('takes no --detach for a listener, which no list names', async () => {
-    const args = ['delete', 'listener', 'my-service', 'local-listener', '--detach', '--yes'];
-    const { code, err } = await ask(args);
-    expect([code, err]).toEqual([
-      2,
-      expect.stringContaining('No list names a listener: leave out --detach.'),
-    ]);
+  it.each([
+    ['listener', 'my-service', 'local-listener'],
+    ['service', 'spare-service'],
+    ['monitor', 'idle-monitor'],
+  ])('takes no --detach for a %s, which no list names', async (kind, ...names) => {
+    const { code, err } = await ask(['delete', kind, ...names, '--detach', '--yes']);
+    expect([code, err]).toEqual([2, expect.stringContaining(`No list names a ${kind}: leave out --detach.`)]);
     expect(running.gateway.calls).toEqual([]);
   });
 
@@ -285,7 +285,7 @@ describe('gateway-admin delete', () => {
     const { code, err } = await ask(['delete', 'server', 'db-serv-1', '--yes']);
     expect(code).toBe(1);
     for (const use of [
-      '(resource-in-use) Stop and close what is named; delete --detach takes the resource out of lists.',
+      '(resource-in-use) Stop and close what is named. With --detach, delete takes a server or filter out of all lists.',
       '/servers/db-serv-1/connections: has open connections (2): close them first',
       '/services/My Service/servers/0: is listed by the service "My Service"',
       '/monitors/Main Monitor/servers/0: is listed by the monitor "Main Monitor"',

@@ -13,7 +13,7 @@ export {
   toDocument,
   type GatewayDocument,
 } from './resources/document.ts';
-export { loadSnapshot } from './runtime/load-snapshot.ts';
+export { loadSnapshot } from './runtime/read/load-snapshot.ts';
 export type { Snapshot } from './resources/snapshot.ts';
 export type { SessionTable, Connection, Session } from './snapshot/session/table.ts';
 export type { Collection, Entity } from './core/collection.ts';

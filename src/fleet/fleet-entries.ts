@@ -4,7 +4,7 @@
  */
 import type { Entry } from '../resources/history.ts';
 import type { Entries } from '../runtime/journal/entries.ts';
-import type { KeptEntries } from '../runtime/way-back.ts';
+import type { KeptEntries } from '../runtime/command/way-back.ts';
 
 /** The entries of a node. */
 interface NodeEntries {

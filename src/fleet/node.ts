@@ -11,7 +11,7 @@ import type { Admin } from '../runtime/admin.ts';
 import { assertReaderOptions } from '../runtime/host/argument.ts';
 import { start, type RunningCoordinator } from '../runtime/assembly.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
-import type { Coordinator, Succeeded } from '../runtime/coordinator.ts';
+import type { Coordinator, Succeeded } from '../runtime/command/coordinator.ts';
 import type { Mode } from '../runtime/handler/self.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';

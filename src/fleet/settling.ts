@@ -5,7 +5,7 @@ import { linkKey } from '../core/link.ts';
 import { assertObject } from '../json/value.ts';
 import type { Clock } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
-import type { Succeeded } from '../runtime/coordinator.ts';
+import type { Succeeded } from '../runtime/command/coordinator.ts';
 import type { FleetExecuteOptions, FleetOutcome } from './fleet.ts';
 import { announcementMs, type Member, type Members } from './members.ts';
 

@@ -9,7 +9,7 @@ import type { CommandInFlight } from '../../src/resources/command.ts';
 import type { FleetNode } from '../../src/resources/fleet.ts';
 import type { Surroundings } from '../../src/resources/shared/rendering.ts';
 import { History } from '../../src/runtime/journal/history.ts';
-import { createHistory } from '../../src/runtime/way-back.ts';
+import { createHistory } from '../../src/runtime/command/way-back.ts';
 import { sampleSnapshot, sampleZone } from './document.ts';
 
 const sampleState: InterfaceRepresentation = {

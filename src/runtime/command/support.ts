@@ -8,7 +8,7 @@ import { sameJson } from '../../json/value.ts';
 import { namedResources, type AdminEvent, type Effect } from '../../resources/index.ts';
 import type { AnyDrain } from '../../resources/shared/drain.ts';
 import { linkOfCollection } from '../../resources/shared/look-up.ts';
-import type { Coordinator } from '../coordinator.ts';
+import type { Coordinator } from './coordinator.ts';
 import type { Acceptance } from './turn.ts';
 
 /** What a gateway does only if it says so. @internal */

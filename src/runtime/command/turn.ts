@@ -15,7 +15,7 @@ import { linkKey } from '../../core/link.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Decision, Effect, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import type { Coordinator } from '../coordinator.ts';
+import type { Coordinator } from './coordinator.ts';
 import { onAbort } from '../host/abort-listener.ts';
 import type { Planned } from '../plan/plan.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';

@@ -19,7 +19,7 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
 import { problem, type Problem } from '../../problem.ts';
-import type { Coordinator } from '../coordinator.ts';
+import type { Coordinator } from './coordinator.ts';
 import type { GuardedForesee } from '../host/guard.ts';
 import { ReportError } from '../host/report-error.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';

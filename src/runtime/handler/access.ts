@@ -8,7 +8,7 @@ import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
 import { roles, type ActionRoute, type PathParameters, type Role, type Route } from '../../http/route.ts';
 import type { Authenticate, Clock } from '../../ports/port.ts';
-import type { Coordinator } from '../coordinator.ts';
+import type { Coordinator } from '../command/coordinator.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Passwords } from '../password/passwords.ts';
 import {

@@ -6,7 +6,7 @@ import type { InterfaceRepresentation, RunningInterface } from '../../resources/
 import type { Acted } from '../../http/route.ts';
 import type { Clock } from '../../ports/port.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Drains } from '../drains.ts';
+import type { Drains } from '../command/drains.ts';
 import type { Outage } from '../host/outbox.ts';
 import type { Journal } from '../journal/journal.ts';
 import { libraryVersion } from '../version.ts';

@@ -13,7 +13,7 @@ import type { BoundAction } from '../../resources/shared/route.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { failureOf, transitionAt, versionAt } from '../command/condition.ts';
 import { nothingClosed, type Closed, type Execution, type Refusal } from '../command/execution.ts';
-import type { Succeeded } from '../coordinator.ts';
+import type { Succeeded } from '../command/coordinator.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { callerLinks, Overruled } from '../journal/basis.ts';
 import { shareOfCaller } from '../password/share.ts';

@@ -1,12 +1,12 @@
 /**
  * Loads a snapshot in pieces, for documents with very many sessions.
  */
-import { nextTurn } from '../ports/system-clock.ts';
-import { readDocument, type GatewayDocument } from '../resources/document.ts';
-import type { Snapshot } from '../resources/snapshot.ts';
-import { assertSignal } from './host/argument.ts';
-import { isObject } from './host/check.ts';
-import { beginPiece } from './piece.ts';
+import { nextTurn } from '../../ports/system-clock.ts';
+import { readDocument, type GatewayDocument } from '../../resources/document.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import { assertSignal } from '../host/argument.ts';
+import { isObject } from '../host/check.ts';
+import { beginPiece } from '../host/piece.ts';
 
 /** The number of resources and sessions between two looks at the clock. */
 const stride = 32;

@@ -1,13 +1,18 @@
 /**
  * The way back: undoes a settled command, and brings back the configuration of an earlier moment.
  */
-import { refused, unchanged, type Context } from '../core/decision.ts';
-import { linkKey } from '../core/link.ts';
-import { parseInstant } from '../core/time.ts';
-import type { SearchValues, Use } from '../http/route.ts';
-import type { Clock } from '../ports/port.ts';
-import { problem, type Problem } from '../problem.ts';
-import type { Entry, EntryEvent, HistoryEntryRepresentation, RunningHistory } from '../resources/history.ts';
+import { refused, unchanged, type Context } from '../../core/decision.ts';
+import { linkKey } from '../../core/link.ts';
+import { parseInstant } from '../../core/time.ts';
+import type { SearchValues, Use } from '../../http/route.ts';
+import type { Clock } from '../../ports/port.ts';
+import { problem, type Problem } from '../../problem.ts';
+import type {
+  Entry,
+  EntryEvent,
+  HistoryEntryRepresentation,
+  RunningHistory,
+} from '../../resources/history.ts';
 import {
   adoptConfiguration,
   canRevert,
@@ -18,9 +23,9 @@ import {
   type AdminEvent,
   type Decision,
   type Transition,
-} from '../resources/index.ts';
-import type { Note } from '../core/note.ts';
-import type { Snapshot } from '../resources/snapshot.ts';
+} from '../../resources/index.ts';
+import type { Note } from '../../core/note.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 import {
   changesState,
   keyIn,
@@ -30,8 +35,8 @@ import {
   ownerKey,
   subjectOf,
   type Entries,
-} from './journal/entries.ts';
-import { beginPiece } from './piece.ts';
+} from '../journal/entries.ts';
+import { beginPiece } from '../host/piece.ts';
 
 /** The entries of an interface. @internal */
 export type KeptEntries = Pick<Entries, 'all' | 'isRecent' | 'find' | 'lastChangeOf' | 'deletionOf'>;

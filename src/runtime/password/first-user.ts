@@ -1,13 +1,13 @@
 /**
  * The first admin user: created by the host, as long as there is none.
  */
-import { refused } from '../core/decision.ts';
-import type { SecretPorts } from '../core/secret.ts';
-import { assertObject, type Json } from '../json/value.ts';
-import { problem } from '../problem.ts';
-import type { Transition } from '../resources/index.ts';
-import { userCreation } from '../resources/user.ts';
-import type { Snapshot } from '../resources/snapshot.ts';
+import { refused } from '../../core/decision.ts';
+import type { SecretPorts } from '../../core/secret.ts';
+import { assertObject, type Json } from '../../json/value.ts';
+import { problem } from '../../problem.ts';
+import type { Transition } from '../../resources/index.ts';
+import { userCreation } from '../../resources/user.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
 
 /**
  * Makes the transition that creates the first admin user. The password is checked and hashed as by `PUT /users`.

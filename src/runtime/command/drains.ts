@@ -5,10 +5,10 @@
  * of a fleet closes what is open there; the first one ends a drain, and the others find none. An interface that is
  * read-only acts too, because the command was decided before.
  */
-import { accepted, firstPartOf, unchanged } from '../core/decision.ts';
-import { parseInstant } from '../core/time.ts';
-import type { Clock } from '../ports/port.ts';
-import { closeServerConnections } from '../resources/connection.ts';
+import { accepted, firstPartOf, unchanged } from '../../core/decision.ts';
+import { parseInstant } from '../../core/time.ts';
+import type { Clock } from '../../ports/port.ts';
+import { closeServerConnections } from '../../resources/connection.ts';
 import {
   eventTable,
   namedResources,
@@ -16,13 +16,13 @@ import {
   type Decision,
   type Effect,
   type Transition,
-} from '../resources/index.ts';
-import { closeServiceSessions } from '../resources/session.ts';
-import { leftToClose, type AnyDrain, type Drainable } from '../resources/shared/drain.ts';
-import type { Snapshot } from '../resources/snapshot.ts';
-import { find, leftOn, linkOf, type DrainingResource } from '../snapshot/state.ts';
-import type { Execution } from './command/execution.ts';
-import { backoff, type Pauses } from './host/backoff.ts';
+} from '../../resources/index.ts';
+import { closeServiceSessions } from '../../resources/session.ts';
+import { leftToClose, type AnyDrain, type Drainable } from '../../resources/shared/drain.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import { find, leftOn, linkOf, type DrainingResource } from '../../snapshot/state.ts';
+import type { Execution } from './execution.ts';
+import { backoff, type Pauses } from '../host/backoff.ts';
 
 /** The longest time between two looks at the clock, which can jump, in milliseconds. */
 const lookMs = 1000;

@@ -26,12 +26,12 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { createHistory } from '../../src/runtime/way-back.ts';
-import { History } from '../../src/runtime/journal/history.ts';
-import { configuration } from '../support/configuration.ts';
-import { sampleSnapshot } from '../support/document.ts';
-import { openedSessions } from '../support/opened-session.ts';
-import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { createHistory } from '../../../src/runtime/command/way-back.ts';
+import { History } from '../../../src/runtime/journal/history.ts';
+import { configuration } from '../../support/configuration.ts';
+import { sampleSnapshot } from '../../support/document.ts';
+import { openedSessions } from '../../support/opened-session.ts';
+import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 
 interface Shown {
   readonly id: string;

@@ -14,8 +14,8 @@ import {
 } from 'gateway-admin-core';
 import { createScriptedGateway, createVirtualClock } from 'gateway-admin-core/testing';
 
-import { configuration } from '../support/configuration.ts';
-import { openRunning, runAdmin, type Running } from '../support/running-admin.ts';
+import { configuration } from '../../support/configuration.ts';
+import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
 
 const snapshot = createSnapshot({
   servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['running'] }],

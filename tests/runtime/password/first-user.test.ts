@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createBasicAuthentication, createMemoryStore, createSnapshot, type Admin } from 'gateway-admin-core';
 
-import { openRunning, runAdmin } from '../support/running-admin.ts';
+import { openRunning, runAdmin } from '../../support/running-admin.ts';
 
 const empty = { snapshot: createSnapshot({}), access: { authenticate: createBasicAuthentication() } };
 const ada = { name: 'ada', password: 'engine' };

@@ -2,14 +2,14 @@
  * The coordinator: the seam for several interfaces that change one configuration together. An interface that runs
  * alone has no coordinator. `src/fleet/` has the only one.
  */
-import type { AdminRequest } from '../http/message.ts';
-import type { Problem } from '../problem.ts';
-import type { Effect } from '../resources/index.ts';
-import type { Surroundings } from '../resources/shared/rendering.ts';
-import type { Execution, Refusal } from './command/execution.ts';
-import type { Headers } from './handler/respond.ts';
-import type { Basis } from './journal/basis.ts';
-import type { Fold } from './journal/log.ts';
+import type { AdminRequest } from '../../http/message.ts';
+import type { Problem } from '../../problem.ts';
+import type { Effect } from '../../resources/index.ts';
+import type { Surroundings } from '../../resources/shared/rendering.ts';
+import type { Execution, Refusal } from './execution.ts';
+import type { Headers } from '../handler/respond.ts';
+import type { Basis } from '../journal/basis.ts';
+import type { Fold } from '../journal/log.ts';
 
 /** The result of a command after which the state is as the caller has asked. @internal */
 export type Succeeded = Extract<Execution, { readonly outcome: 'accepted' | 'unchanged' }>;

@@ -37,7 +37,8 @@ export function silence(gateway: ScriptedGateway, random: Random): void {
 
 /** What fails, since when, and which drains are overdue. */
 export interface Break {
-  readonly part: Part;
+  /** `undefined` at a node where everything works. */
+  readonly part: Part | undefined;
   /** In milliseconds since 1970-01-01T00:00:00Z. */
   readonly brokenAt: number;
   readonly drains: readonly string[];
@@ -66,7 +67,7 @@ export function unsettledIn(
 ): readonly string[] {
   const doubtful = doubtfulIn(admin, gateway, broken);
   // A deadline is a command, which rests on what it drains and on what is open there.
-  const late = ['store', 'audit'].includes(broken.part) ? [] : broken.drains;
+  const late = broken.part === 'store' || broken.part === 'audit' ? [] : broken.drains;
   const isHeld = (text: string): boolean =>
     doubtful.some((link) => isAbout(link, text.slice(0, text.indexOf(' '))));
   return [

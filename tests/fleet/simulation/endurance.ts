@@ -6,12 +6,12 @@ import { nameKey, type Snapshot } from 'gateway-admin-core';
 import { doubtfulIn, misreportedIn, unanswered, unsettledIn, type Break } from '../../simulation/breakage.ts';
 import type { Node, Running } from './node.ts';
 
-/** A node that is dead, a gateway that never answers for one service, the store of all, or a clock that stands. */
+/** A node that is dead, a gateway that never answers for one service, the store of all, or a clock that stands. Fleets with audit sinks are others. */
 export const fleetParts = ['node', 'gateway', 'store', 'clock'] as const;
 
 /** What fails for ever, and where; a store fails at every node. */
 export interface FleetBreak {
-  readonly part: (typeof fleetParts)[number];
+  readonly part: (typeof fleetParts)[number] | 'audit';
   readonly broken: Node;
 }
 
@@ -25,7 +25,8 @@ export async function unsettledAt(
   const { gateway, running } = node;
   const { admin } = running;
   const here: Break = {
-    part,
+    // Each node has its own audit sink.
+    part: part === 'audit' && node !== broken ? undefined : part,
     // The clocks of nodes differ.
     brokenAt: Number.POSITIVE_INFINITY,
     drains: drains.map((text) => `/${text}`),

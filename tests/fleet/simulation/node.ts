@@ -15,6 +15,7 @@ import {
 import { openFleet, type Fleet } from 'gateway-admin-core/fleet';
 import { createScriptedGateway, type GatewayFaults, type ScriptedGateway } from 'gateway-admin-core/testing';
 
+import type { Trail } from '../../simulation/trail.ts';
 import { answerOf, answerTo, type Answer, type Sent } from './answer.ts';
 import { Process, type Surroundings } from './process.ts';
 
@@ -30,6 +31,8 @@ export interface NodeOptions extends Omit<Surroundings, 'gateway' | 'timeOfDay'>
   readonly skewMs: number;
   readonly snapshot: Snapshot;
   readonly faults: GatewayFaults;
+  /** Where the node keeps its audit records; `undefined` if it keeps none. */
+  readonly audit: { readonly trail: Trail; readonly required: boolean } | undefined;
   /** A client has got an answer. */
   readonly onAnswer: (sent: Sent) => void;
   /** The gateway of a node is asked for an effect. */
@@ -74,6 +77,11 @@ export class Node {
     return this.#stoppedAt ?? clock.now() + skewMs;
   }
 
+  /** Where the node keeps its audit records. */
+  get trail(): Trail | undefined {
+    return this.#options.audit?.trail;
+  }
+
   /** From now on, the clock of the node stands. */
   stopClock(): void {
     this.#stoppedAt = this.now;
@@ -98,7 +106,7 @@ export class Node {
   }
 
   start(): void {
-    const { name, snapshot, random, onEffect } = this.#options;
+    const { name, snapshot, random, audit, onEffect } = this.#options;
     const gateway: GatewayPort = {
       ...this.gateway,
       apply: (effect, context) => {
@@ -124,12 +132,15 @@ export class Node {
       clock: process.clock,
       node: name,
       leaseMs,
-      limits: { effectDeadlineMs: 1000, storeDeadlineMs: 2000, maxQueued: 8 },
+      limits: { effectDeadlineMs: 1000, storeDeadlineMs: 2000, auditDeadlineMs: 1500, maxQueued: 8 },
       hasher: createPbkdf2Hasher({ rounds: 1 }),
       observe: {
         onError: (error) => {
           this.#hear(error);
         },
+        ...(audit === undefined
+          ? {}
+          : { audit: { sink: process.sinkOf(audit.trail), required: audit.required } }),
       },
     }).then(
       (admin) => {
@@ -320,6 +331,7 @@ const expectedErrors = [
   /cannot announce itself/,
   /The gateway of this node has not followed a change of \/\S+ that another node has made/,
   /DifferingDocumentError/,
+  /audit records are lost/,
 ];
 
 /** What a gateway is to have of a resource. */

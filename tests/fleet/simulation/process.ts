@@ -2,10 +2,11 @@
  * The ports of one process of a node. The process may die at any call, and then nobody answers it any more. The process
  * may be paused: then nothing wakes it until it goes on, and the world goes on meanwhile.
  */
-import type { Clock, GatewayPort } from 'gateway-admin-core';
+import type { AuditSink, Clock, GatewayPort } from 'gateway-admin-core';
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import type { Random, VirtualClock } from 'gateway-admin-core/testing';
 
+import type { Trail } from '../../simulation/trail.ts';
 import type { SharedDisk } from './shared-disk.ts';
 
 /** What outlives the process. */
@@ -58,6 +59,12 @@ export class Process {
       monotonic: () => clock.monotonic(),
       sleep: (milliseconds, signal) => through(() => clock.sleep(milliseconds, signal)),
     };
+  }
+
+  /** Where the process keeps its audit records. */
+  sinkOf(trail: Trail): AuditSink {
+    const sink = trail.sink();
+    return { append: (records, options) => this.#through(() => sink.append(records, options)) };
   }
 
   get isPaused(): boolean {

@@ -22,6 +22,7 @@ const otherReasons: readonly (string | undefined)[] = [
   'overloaded',
   'fenced',
   'store-unavailable',
+  'audit-unavailable',
   'closed',
   'read-only',
 ];

@@ -18,6 +18,7 @@ import { silence } from '../../simulation/breakage.ts';
 import { Drainer } from '../../simulation/drainer.ts';
 import { Founder } from '../../simulation/founder.ts';
 import { document, statuses } from '../../simulation/simulation.ts';
+import { Trail } from '../../simulation/trail.ts';
 import type { FleetCommand, Principal, Sent, Tag } from './answer.ts';
 import { restingCommand } from './asking.ts';
 import { Chronicle } from './chronicle.ts';
@@ -49,10 +50,12 @@ export async function simulate(seed: number, rules: Partial<DiskRules> = {}): Pr
   const founding = createRandom(seed + 2 ** 36);
   const draining = createRandom(seed + 2 ** 37);
   const enduring = createRandom(seed + 2 ** 38);
+  const auditing = createRandom(seed + 2 ** 39);
   const guests = {
     founding: founding.chance(0.5) ? founding : undefined,
     draining: draining.chance(0.25) ? draining : undefined,
     enduring: enduring.chance(0.05) ? enduring : undefined,
+    auditing: auditing.chance(0.02) ? auditing : undefined,
   };
   return new World(createRandom(seed), createRandom(seed + 2 ** 32), { ...allRules, ...rules }, guests).run();
 }
@@ -62,6 +65,7 @@ interface Guests {
   readonly founding: Random | undefined;
   readonly draining: Random | undefined;
   readonly enduring: Random | undefined;
+  readonly auditing: Random | undefined;
 }
 
 class World {
@@ -93,6 +97,8 @@ class World {
   readonly #draining: { readonly random: Random; readonly drainer: Drainer } | undefined;
   /** In some fleets, one part fails for ever in the end. */
   readonly #enduring: Random | undefined;
+  /** In some fleets, each node has an audit sink, and that of one node fails for ever in the end. */
+  readonly #auditing: Random | undefined;
   /** The node that never comes back. */
   #gone: Node | undefined;
   #mortality: number;
@@ -101,12 +107,13 @@ class World {
   /** The end of what holds a node up, by its name. */
   readonly #troubles = new Map<string, { readonly until: number; readonly end: () => void }>();
 
-  constructor(random: Random, more: Random, rules: DiskRules, { founding, draining, enduring }: Guests) {
+  constructor(random: Random, more: Random, rules: DiskRules, { founding, draining, ...guests }: Guests) {
     this.#random = random;
     this.#more = more;
     this.#founding = founding && { random: founding, founder: new Founder(founding, false) };
     this.#draining = draining && { random: draining, drainer: new Drainer(draining) };
-    this.#enduring = enduring;
+    this.#enduring = guests.enduring;
+    this.#auditing = guests.auditing;
     this.#readings = new Readings(this.#chronicle, more, { founding, draining });
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#setsBack = random.chance(0.15);
@@ -136,7 +143,7 @@ class World {
     await this.#clock.advance(500);
     for (let step = 0; step < steps; step += 1) await this.#step();
     await (this.#more.chance(0.1) ? this.#endInTrouble() : this.#rest());
-    const nodes = this.#nodes.flatMap(({ faults }) => faults);
+    const nodes = this.#nodes.flatMap(({ faults, trail }) => [...faults, ...(trail?.faultsFound ?? [])]);
     const guests = [this.#founding?.founder, this.#draining?.drainer];
     const brought = guests.flatMap((guest) => guest?.faults ?? []);
     return [...new Set([...this.#faults, ...nodes, ...this.#readings.faults, ...brought])];
@@ -154,6 +161,7 @@ class World {
       mortality: () => this.#mortality,
       // A deadline is that of the clock of the node that was asked.
       skewMs: this.#draining === undefined ? skewMs : skewMs % 3000,
+      audit: this.#auditing && this.#auditOf(this.#auditing),
       onAnswer: (sent) => {
         this.#lookAtAnswer(sent);
       },
@@ -162,6 +170,12 @@ class World {
         if (admin !== undefined) this.#draining?.drainer.note(effect, commandId, admin, node.now);
       },
     });
+  }
+
+  #auditOf(random: Random): { readonly trail: Trail; readonly required: boolean } {
+    const trail = new Trail(random, this.#clock);
+    trail.faults = 0.3 * this.#roughness;
+    return { trail, required: random.chance(0.5) };
   }
 
   /** Clients read at every node. */
@@ -522,7 +536,10 @@ class World {
     if (this.#faults.length === 0) this.#faults.push(...(await unlikeness(open)));
     if (this.#faults.length === 0) await this.#goOn();
     if (this.#faults.length === 0 && this.#founding !== undefined) await this.#openAgain();
-    if (this.#faults.length === 0 && this.#enduring !== undefined) await this.#outlast(this.#enduring);
+    if (this.#faults.length === 0 && this.#auditing !== undefined)
+      await this.#outlast(this.#auditing, 'audit');
+    else if (this.#faults.length === 0 && this.#enduring !== undefined)
+      await this.#outlast(this.#enduring, this.#enduring.pick(fleetParts));
     await this.#clock.waitFor(Promise.all(this.#living.map((node) => node.close())));
   }
 
@@ -542,7 +559,10 @@ class World {
     this.#silence.endOutage();
     for (const { end } of this.#troubles.values()) end();
     this.#troubles.clear();
-    for (const { gateway } of this.#nodes) gateway.otherwise({ apply: 'done', inspect: 'answer' });
+    for (const { gateway, trail } of this.#nodes) {
+      gateway.otherwise({ apply: 'done', inspect: 'answer' });
+      if (trail !== undefined) trail.faults = 0;
+    }
   }
 
   async #settles(withinMs: number, leastMs = 2000): Promise<boolean> {
@@ -601,8 +621,9 @@ class World {
    * One part fails for ever, and nothing else does: the nodes that are left settle everything else, hold nothing of it,
    * and their alerts tell the truth.
    */
-  async #outlast(random: Random): Promise<void> {
-    const end: FleetBreak = { part: random.pick(fleetParts), broken: random.pick(this.#nodes) };
+  async #outlast(random: Random, part: FleetBreak['part']): Promise<void> {
+    const end: FleetBreak = { part, broken: random.pick(this.#nodes) };
+    const before = this.#sent.length;
     for (let count = 0; count < 3; count += 1) this.#send();
     // Commands are in flight.
     await this.#clock.advance(random.below(30));
@@ -624,8 +645,13 @@ class World {
         ...left.map((text) => `${node.name}, while the ${end.part} of ${end.broken.name} fails: ${text}`),
       );
     }
+    // Each node has its own audit sink.
+    const unkept = this.#sent.slice(before).filter(({ answer }) => answer?.code === 'audit-unavailable');
+    for (const { actor, node } of unkept)
+      if (node !== end.broken.name)
+        this.#faults.push(`${node} refuses ${actor} for the sink of another node`);
     const isBehind = this.#living.some(({ unrest }) => unrest !== undefined);
-    if ((end.part === 'node' || end.part === 'clock') && !isBehind) this.#judge();
+    if (end.part !== 'gateway' && end.part !== 'store' && !isBehind) this.#judge();
   }
 
   #breakDown({ part, broken }: FleetBreak, random: Random): void {
@@ -643,6 +669,9 @@ class World {
       },
       clock: () => {
         broken.stopClock();
+      },
+      audit: () => {
+        if (broken.trail !== undefined) broken.trail.isBroken = true;
       },
     };
     breakages[part]();

@@ -10,8 +10,8 @@ import { limits } from './bound.ts';
 /** A gateway that never answers for one service, a store, an audit sink, or a clock that stands. */
 export const parts = ['gateway', 'store', 'audit', 'clock'] as const;
 
-/** What fails for ever; in a fleet, also a node. */
-export type Part = (typeof parts)[number] | 'node';
+/** What fails for ever; also a node of a fleet, or the host that is to say that it has reported what is open. */
+export type Part = (typeof parts)[number] | 'node' | 'reports';
 
 /** The service for which a broken gateway never answers. */
 export const unanswered = '/services/sales';
@@ -170,6 +170,7 @@ function brokenIn(admin: Admin, { part, drains, silent }: Break): readonly strin
   return [
     ...(part === 'store' ? ['store-retrying /'] : []),
     ...(part === 'audit' ? ['audit-not-kept /'] : []),
+    ...(part === 'reports' ? ['sessions-not-reported /sessions'] : []),
     ...(silent === undefined ? [] : [`node-silent /fleet/${silent}`]),
     ...drains.map((text) => `drain-overdue ${text.split(' ')[0] ?? ''}`),
     ...unknown.map(({ resource }) => `outcome-unknown ${nameKey(resource)}`),

@@ -98,11 +98,13 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
 function guestsOf(seed: number): Guests {
   const [planning, undoing] = [createRandom(seed + 2 ** 34), createRandom(seed + 2 ** 35)];
   const [founding, draining] = [createRandom(seed + 2 ** 36), createRandom(seed + 2 ** 37)];
+  const silent = createRandom(seed + 2 ** 38);
   return {
     planning: planning.chance(0.25) ? planning : undefined,
     undoing: undoing.chance(0.25) ? undoing : undefined,
     founding: founding.chance(0.25) ? founding : undefined,
     draining: draining.chance(0.25) ? draining : undefined,
+    isSilent: silent.chance(0.25),
   };
 }
 
@@ -116,6 +118,8 @@ interface Guests {
   readonly planning: Random | undefined;
   /** Draws what clients undo and restore. */
   readonly undoing: Random | undefined;
+  /** Whether the part that fails for ever is the host that is to say that it has reported everything that is open. */
+  readonly isSilent: boolean;
 }
 
 class World {
@@ -155,6 +159,9 @@ class World {
   #life: Life | undefined;
   #sink: ReturnType<Trail['sink']> | undefined;
   #isHealed = false;
+  readonly #isSilent: boolean;
+  /** Whether the host never says that it has reported everything that is open. */
+  #withholds = false;
   #commands = 0;
   #clientCount = 0;
 
@@ -163,6 +170,7 @@ class World {
     // What an abandoned command has created would be there or not, for everybody.
     this.#founder = guests?.founding && !hazards.abandons ? new Founder(guests.founding) : undefined;
     this.#drainer = guests?.draining && !hazards.abandons ? new Drainer(guests.draining) : undefined;
+    this.#isSilent = guests?.isSilent === true;
     this.#random = random;
     this.#more = more;
     this.#hazards = hazards;
@@ -398,6 +406,7 @@ class World {
     await this.#clock.advance(life.patienceMs);
     if (life.alive) this.#faults.push(...life.overdue());
     await this.#close(life);
+    this.#withholds = this.#isSilent;
     const next = await this.#recover();
     if (random.chance(0.5)) await this.#outlast(next);
   }
@@ -408,9 +417,10 @@ class World {
    */
   async #outlast(life: Life): Promise<void> {
     const { random, audit } = this.#hazards;
-    const part = random.pick(parts.filter((each) => each !== 'audit' || audit !== 'none'));
+    const others = parts.filter((each) => each !== 'audit' || audit !== 'none');
+    const part = this.#withholds ? 'reports' : random.pick(others);
     const brokenAt = this.#clock.now();
-    this.#breakDown(part);
+    if (part !== 'reports') this.#breakDown(part);
     for (let step = 0; step < 6; step += 1) {
       this.#send(life, 3);
       this.#request(life, 1);
@@ -428,6 +438,7 @@ class World {
     );
     await this.#close(life);
     this.#heal();
+    this.#withholds = false;
     await this.#living();
   }
 
@@ -700,7 +711,7 @@ class World {
     this.#sayings?.forgetStarts();
     // Sessions and failures are not kept: the host reports those that it has.
     life.admin.report([...this.#gateway.sessionReports(), ...this.#statusReports()]);
-    life.admin.report({ type: 'sessions.complete' });
+    if (!this.#withholds) life.admin.report({ type: 'sessions.complete' });
     return life;
   }
 

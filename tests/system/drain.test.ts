@@ -42,7 +42,12 @@ async function logIn(count: number): Promise<void> {
 }
 
 /** A command that runs beside the test. */
-function begin(...args: readonly string[]): { printed(): string; readonly ended: Promise<Result> } {
+function begin(...args: readonly string[]): {
+  printed(): string;
+  /** Sends what Ctrl-C sends. */
+  interrupt(): void;
+  readonly ended: Promise<Result>;
+} {
   const child = spawn(process.execPath, [program, ...args, '--url', gateway.admin]);
   const [out, err] = [child.stdout, child.stderr].map((stream) => {
     const text = { all: '' };
@@ -50,7 +55,7 @@ function begin(...args: readonly string[]): { printed(): string; readonly ended:
     return text;
   }) as [{ all: string }, { all: string }];
   const ended = once(child, 'close').then(([code]) => ({ code: code as number, out: out.all, err: err.all }));
-  return { printed: () => out.all + err.all, ended };
+  return { printed: () => out.all + err.all, interrupt: () => void child.kill('SIGINT'), ended };
 }
 
 async function drainOfReports(): Promise<unknown> {
@@ -101,6 +106,45 @@ describe('drain --wait', () => {
         '',
       ],
     ]);
+  });
+
+  it('ends with Ctrl-C, which says how to end the drain; the drain goes on', async () => {
+    await logIn(2);
+    const options = ['--deadline', '4s', '--then', 'close', '--wait', '--yes'];
+    const waiting = begin('drain', 'service', 'reports', ...options);
+    await until('the command says what is left', () => waiting.printed().includes('are left.'));
+    waiting.interrupt();
+    const { code, err } = await waiting.ended;
+    const sentence = 'The drain goes on. End it with: gateway-admin resume service reports';
+    expect([code, err]).toEqual([130, `gateway-admin: ${sentence}\n`]);
+    expect(await drainOfReports()).toMatchObject({ state: 'draining', sessions: 2, then: 'close' });
+    // It does what it was to do.
+    await Promise.all(clients.map((client) => client.closed));
+    await until('nothing is left', async () => JSON.stringify(await drainOfReports()).includes('"drained"'));
+  });
+
+  it('waits for the sessions of several servers, which drain by one change', async () => {
+    const [client, other] = [
+      await connectDatabase(gateway.portOf('Reports')),
+      await connectDatabase(gateway.portOf('Reports')),
+    ];
+    clients.push(client, other);
+    const newest = async (): Promise<readonly { readonly resources: readonly string[] }[]> =>
+      JSON.parse((await ask('history', '--json')).out) as never;
+    const before = await newest();
+    const waiting = begin('drain', 'server', 'db-1', 'db-2', '--wait');
+    await until('the command says what is left', () =>
+      /db-1: .* left\.\n.*db-2: .* left\./.test(waiting.printed()),
+    );
+    await expect(connectDatabase(gateway.portOf('Reports'))).rejects.toThrow(/drains/);
+    await Promise.all(clients.splice(0).map((each) => each.close()));
+    const { code, out } = await waiting.ended;
+    expect([code, out]).toEqual([0, expect.stringMatching(/^db-2: Drained: nothing is left\.$/m)]);
+    const [entry, ...others] = await newest();
+    expect([entry?.resources, others]).toEqual([['/servers/db-1', '/servers/db-2'], before]);
+    expect(await ask('undo', '--last', '--yes')).toMatchObject({ code: 0 });
+    const servers = JSON.stringify(await gateway.get('/servers'));
+    expect(servers).not.toContain('"drain"');
   });
 
   it('says how much the deadline has closed', async () => {

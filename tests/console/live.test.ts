@@ -65,6 +65,8 @@ describe('a page without its gateway', () => {
       closing.push(() => gateway.end());
       await page.goto(`http://127.0.0.1:${String(gateway.port)}/console`);
       await connection(page, 'live');
+      // The page is live before it has read its first numbers.
+      await page.getByRole('cell', { name: '30' }).first().waitFor();
       await gateway.end();
       await connection(page, /reconnecting for \d+ s/);
       await page

@@ -83,7 +83,8 @@ export const why: Command = {
     if (elements.length === 0) {
       await assertPlace(client, place.split('/').slice(1));
       throw new CommandError(
-        `The history has no change of ${safeText(place)}: the gateway has begun with what it is now.`,
+        `The history has no change of ${safeText(place)}: the gateway has begun with what it is now, or has reported ` +
+          'it. Try: gateway-admin status',
         exitCodes.refused,
       );
     }

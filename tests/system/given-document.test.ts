@@ -9,6 +9,7 @@ import type { GatewayDocument } from 'gateway-admin-core';
 import type { ServiceDocument } from '../../src/resources/service.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
+import { runProgram, type Result } from './program.ts';
 import {
   endGateways,
   readUnder,
@@ -342,6 +343,32 @@ describe('the example gateway on a document', () => {
     await occupant.close();
     expect(await gateway.ask('PUT', '/service/blocked/start')).toEqual({ status: 204 });
     expect(await (await startSession(occupant.port)).ask('hello')).toBe('one hello');
+  });
+
+  it('says by command why a service has failed, and who has changed its state', async () => {
+    const occupant = await openEcho('occupant');
+    const gateway = await startOn({
+      servers: [serverEntry('one', occupant.port)],
+      services: [serviceDocument('Blocked', occupant.port)],
+    });
+    const ask = (...args: readonly string[]): Promise<Result> => runProgram(gateway.admin, ...args);
+    const reason = 'The listener "Clients" cannot open: \\S.* address already in use \\S+';
+    const [status, shown, why] = [
+      await ask('status'),
+      await ask('show', 'service', 'blocked'),
+      await ask('why', '/services/blocked/state'),
+    ];
+    expect([status.code, shown.code, why.code]).toEqual([7, 0, 1]);
+    const row = `^error +\\S+ \\S+ +/services/Blocked +Blocked has failed: ${reason}$`;
+    expect(status.out).toMatch(new RegExp(row, 'm'));
+    expect(shown.out).toMatch(
+      new RegExp(`^state +failed\nstate_reason +${reason}\nstate_since +\\S+ \\S+$`, 'm'),
+    );
+    // Nobody has changed it.
+    expect(why.err).toMatch(/, or has reported it\. Try: gateway-admin status\n$/);
+    await ask('stop', 'service', 'blocked');
+    const { out } = await ask('why', '/services/blocked/state');
+    expect(out).toMatch(/^\S+ \S+ +\S+\n {2}service\.stopped \/services\/Blocked\n$/);
   });
 });
 

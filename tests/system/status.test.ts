@@ -1,12 +1,22 @@
 /**
- * One look at the example gateway whose database dies: `gateway-admin status` says what is wrong, why and since when.
+ * One look at the example gateway whose database dies, and whose store is lost: `gateway-admin status` says what is
+ * wrong, why and since when, and a probe sees whether the interface takes commands.
  */
+import { execFile } from 'node:child_process';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 
 import { buildExamples } from '../support/built-package.ts';
+import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase } from './database-client.ts';
 import { runProgram } from './program.ts';
 import { endGateways, startGateway, until } from './running-gateway.ts';
+
+const runFile = promisify(execFile);
+const directory = temporaryDirectories();
 
 beforeAll(buildExamples, 120_000);
 
@@ -45,5 +55,24 @@ it('says that a database was killed, why its server is down, and which service n
   // The interface itself is well, and the other service serves.
   expect((await fetch(`${gateway.admin}/ready`)).status).toBe(204);
   expect(out).not.toMatch(/Reports/);
+  await gateway.stop();
+}, 120_000);
+
+it('answers a probe with 503 once its store is lost', async () => {
+  const store = await directory();
+  const gateway = await startGateway(['--store', store]);
+  const probe = () =>
+    runFile('curl', ['--silent', '--fail', '--write-out', '%{http_code}', `${gateway.admin}/ready`]);
+  expect((await probe()).stdout).toBe('204');
+  const [journal = ''] = (await readdir(store)).filter((name) => name.startsWith('journal'));
+  await rm(join(store, journal));
+  expect(await runProgram(gateway.admin, 'stop', 'service', 'reports')).toMatchObject({ code: 1 });
+  // So curl says that the status is an error.
+  await expect(probe()).rejects.toMatchObject({ code: 22, stdout: '503' });
+  const { code, out } = await runProgram(gateway.admin, 'status');
+  expect([code, out]).toEqual([
+    7,
+    expect.stringMatching(/^error .* The configuration store does not answer\./m),
+  ]);
   await gateway.stop();
 }, 120_000);

@@ -280,6 +280,11 @@ export function isUnreported({ state, sessions, connections }: Left): boolean {
   return state === 'draining' && sessions + connections === 0;
 }
 
+/** What a drain that goes on has left, in a few words. */
+export function leftText(left: Left): string {
+  return isUnreported(left) ? 'not reported yet' : `${leftIn(left)} left`;
+}
+
 function leftIn({ sessions, connections }: Left): string {
   return `${counted(sessions, 'session')} and ${counted(connections, 'connection')}`;
 }

@@ -7,6 +7,7 @@ import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resourc
 import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
+import { leftText } from './draining.ts';
 import { assertNamed, chosenBy, criteriaOptions } from './criteria.ts';
 import { kindOf, kinds, plurals } from './kind.ts';
 import { cellOf, columns, counted, fieldCell, safeText, timeText, type Cells } from './output.ts';
@@ -182,7 +183,8 @@ interface Table {
 }
 
 /**
- * The table of the nodes of a fleet: a line for each node, and below the table why nodes are behind.
+ * The table of the nodes of a fleet: a line for each node, and below the table what drains have left there, and why
+ * nodes are behind.
  *
  * @param nodes - nodes in the order of the interface, whose first one is the node that was asked
  * @param first - the position of the first of them in the whole list
@@ -198,8 +200,13 @@ function nodeTable(nodes: readonly FleetNodeRepresentation[], first: number): Ta
       configurationOf(node, newest),
       agoOf(node.seen),
     ]),
-    below: nodes.flatMap(({ node, behind }) =>
-      behind.flatMap((lag) => (lag.detail === undefined ? [] : [safeText(`${node}: ${reasonOf(lag)}`)])),
+    below: nodes.flatMap(({ node, behind, drains = [] }) =>
+      [
+        ...drains.flatMap((drain) =>
+          drain.state === 'draining' ? [`${drain.resource} drains, ${leftText(drain)}`] : [],
+        ),
+        ...behind.flatMap((lag) => (lag.detail === undefined ? [] : [reasonOf(lag)])),
+      ].map((text) => safeText(`${node}: ${text}`)),
     ),
   };
 }

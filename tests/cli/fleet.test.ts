@@ -146,6 +146,12 @@ describe('gateway-admin drain --wait', () => {
     return { world, berlin, paris };
   }
 
+  /** What the list of the nodes says of the drain. */
+  async function drainsShown(): Promise<readonly string[]> {
+    const { out } = await ask(['list', 'nodes']);
+    return out.split('\n').filter((line) => line.includes(' drains, '));
+  }
+
   it('prints what is left at each node, and ends when nothing is at any', async () => {
     const { world, berlin, paris } = await openPair();
     for (const { admin } of [berlin, paris]) admin.report({ type: 'sessions.complete' });
@@ -159,10 +165,15 @@ describe('gateway-admin drain --wait', () => {
       // Time passes at the nodes while the command waits.
       await new Promise((resolve) => setTimeout(resolve, 50));
       await world.clock.advance(100);
+      if (turn === 24)
+        expect(await drainsShown()).toEqual([
+          'paris: /services/My-Service drains, 1 session and 0 connections left',
+        ]);
       if (turn === 25) paris.admin.report(paris.gateway.closeSession(0));
     }
     const { code, out } = await drained;
     expect(code).toBe(0);
+    expect(await drainsShown()).toEqual([]);
     expect(out.split('\n').filter((line) => !line.startsWith('Not followed yet: '))).toEqual([
       'Done: drain service my-service on berlin.',
       '1 session and 0 connections are left at paris.',

@@ -177,7 +177,7 @@ export const nextSteps = {
   fenced: 'Look at the nodes and at the state: gateway-admin list nodes',
   'node-outdated': 'Give --url another node. Try: gateway-admin list nodes',
   'node-behind': 'Try: gateway-admin retry',
-  'store-unavailable': later,
+  'store-unavailable': 'The log of the gateway says why.',
   closed: later,
   'not-ready': later,
   'outcome-unknown': 'Try: gateway-admin commands',

@@ -145,7 +145,8 @@ async function makePlanned(
   const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
   if ('mark' in answer) {
     const now = (await change.anew?.()) ?? { change, plan: answer };
-    showLines(call, ['The plan has changed:', ...planLines(now).map((line) => `  ${line}`)]);
+    const lines = planLines(now).map((line) => `  ${line}`);
+    showLines(call, [...sinceThen({ change, plan }, now), 'The plan has changed:', ...lines]);
     if (call.has('yes') || !canAsk(call)) throw new CommandError('Nothing was done.', exitCodes.differs);
     await confirm(call, questionOf(now, place), place);
     return makePlanned(call, client, now, place);
@@ -291,6 +292,35 @@ function showPlan({ output }: Call, planned: PlannedChange, { text }: GatewayPla
 
 function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): readonly string[] {
   return plan.outcome === 'unchanged' ? ['nothing to do'] : [...linesOf(plan), ...consequenceLines(plan)];
+}
+
+/** What a plan shows otherwise than the plan before it, in a line; no line if both show the same. */
+function sinceThen(before: PlannedChange, now: PlannedChange): readonly string[] {
+  const [old, present] = [settingLines(before), settingLines(now)];
+  const [closed, closes] = [before.plan.closes, now.plan.closes];
+  const differences = [
+    ...differenceText(closes.sessions - closed.sessions, 'session'),
+    ...differenceText(closes.connections - closed.connections, 'backend connection'),
+    ...listed('also', present, old),
+    ...listed('no longer', old, present),
+  ];
+  return differences.length === 0 ? [] : [`Since then: ${differences.join(', ')}.`];
+}
+
+/** The settings that change. The effects follow from them, and their numbers are those of the plan. */
+function settingLines({ change: { linesOf = changeLines }, plan }: PlannedChange): readonly string[] {
+  if (plan.outcome === 'unchanged') return [];
+  return linesOf({ ...plan, effects: [] }).map((line) => line.trim());
+}
+
+function differenceText(more: number, name: string): readonly string[] {
+  return more === 0 ? [] : [`${counted(Math.abs(more), name)} ${more > 0 ? 'more' : 'fewer'}`];
+}
+
+/** The lines that others have not. The plan itself shows them all, so that a few are enough. */
+function listed(word: string, lines: readonly string[], others: readonly string[]): readonly string[] {
+  const own = lines.filter((line) => !others.includes(line));
+  return own.length > 3 ? [`${word} ${counted(own.length, 'line')}`] : own.map((line) => `${word} ${line}`);
 }
 
 /**

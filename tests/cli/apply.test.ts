@@ -568,6 +568,8 @@ describe('gateway-admin apply', () => {
       expect.not.stringContaining('Done'),
       [
         ...leftBehind,
+        'Since then: also /services/Bare-Service  ~ /max_connection = 7 (was 70), ' +
+          'no longer /services/Bare-Service  + /max_connection = 7.',
         'The plan has changed:',
         '  /services/Bare-Service  ~ /max_connection = 7 (was 70)',
         '  /monitors/Idle-Monitor  ~ /monitor_interval = 77 (was 2000)',

@@ -268,7 +268,10 @@ describe('a question of gateway-admin', () => {
       },
     });
     const again = await ask(limit(7), { input: 'y\ny', isTerminal: true });
-    expect(again.err).toContain('The plan has changed:\n  ~ /max_connection = 7 (was 3)\n');
+    expect(again.err).toContain(
+      'Since then: also ~ /max_connection = 7 (was 3), no longer ~ /max_connection = 7 (was 100).\n' +
+        'The plan has changed:\n  ~ /max_connection = 7 (was 3)\n',
+    );
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining('Done: patch service my-service') });
     times = 1;
     const alone = await ask(limit(9));

@@ -131,12 +131,16 @@ describe('gateway-admin close session', () => {
       await admin.close();
       const { gateway } = running;
       ({ admin } = { admin: createAdmin({ snapshot: sampleSnapshot(), gateway, name: 'eu-1' }) });
+      const [type, server, role] = ['connection.opened', 'db-serv-1', 'Slave'] as const;
+      admin.report({ type, session: 9, id: 77, server, role, state: 'In use' });
     };
     const { code, out, err } = await ask(both, { input: 'y\ny', isTerminal: true, meanwhile });
-    expect(err).toContain('The plan has changed:\n  gateway: sessions.close /sessions/9 (1)\n');
+    expect(err).toContain(
+      'Since then: 1 backend connection more.\nThe plan has changed:\n  gateway: sessions.close /sessions/9 (1)\n',
+    );
     expect([code, out, times, open({ ...running, admin })]).toEqual([
       0,
-      expect.stringContaining('2 sessions and 3 backend connections closed.'),
+      expect.stringContaining('2 sessions and 4 backend connections closed.'),
       2,
       [0],
     ]);

@@ -270,6 +270,10 @@ describe('a command with the mark of its plan', () => {
     const { admin } = runAdmin();
     const execution = await admin.execute(closeAll, { mark });
     expect(planIn(execution)).toMatchObject({ closes: { sessions: 2, connections: 3 } });
+    expect(execution).toHaveProperty(
+      'problem.detail',
+      expect.stringMatching(/before the last start .* The plan closed 2 sessions or connections\./),
+    );
     // Settings have no life.
     expect(await send(admin, limitTo(7), markOf(runAdmin().admin, limitTo(7)))).toBe('accepted');
   });

@@ -57,11 +57,12 @@ export class Chronicle {
     return this.#moments.at(-1) ?? neverHere();
   }
 
-  /** The changes of a resource by commands, after a revision. */
+  /** The changes of a resource, and of what is a part of it, by commands, after a revision. */
   changesOf(link: string, after: number): readonly { readonly revision: number; readonly actor?: string }[] {
     return this.#changes
       .filter(
-        ({ revision, event }) => revision > after && event.resource === link && !leavesAlone.test(event.type),
+        ({ revision, event }) =>
+          revision > after && isOf(link, event.resource) && !leavesAlone.test(event.type),
       )
       .map(({ revision, event: { actor } }) => ({ revision, ...(actor === undefined ? {} : { actor }) }));
   }
@@ -91,6 +92,7 @@ export class Chronicle {
       snapshot,
       events.map(({ event }) => event),
     );
+    this.strays.push(...deadLinks(folded).map((text) => `after ${ids}, ${text}`));
     this.#moments.push({ revision, snapshot: folded });
   }
 }
@@ -98,8 +100,29 @@ export class Chronicle {
 /** The events of commands that leave the command number of their resource alone: nobody edits what they change. */
 export const leavesAlone = /^(?:sessions\.closed|connections\.closed|logs\.flushed)$/;
 
+/** Whether a resource is another one, or a part of that. */
+function isOf(link: string, resource: string): boolean {
+  return resource === link || resource.startsWith(`${link}/`);
+}
+
 function revisionOf({ id }: PublishedEvent): number {
   return Number(placeOf(id).split('.')[0]);
+}
+
+/** The links of a snapshot that name nothing. */
+function deadLinks(snapshot: Snapshot): readonly string[] {
+  const { services, monitors } = snapshot;
+  return [...services, ...monitors].flatMap(({ name, settings }) => {
+    const { servers, filters = [] }: { servers: readonly string[]; filters?: readonly string[] } = settings;
+    return [...servers, ...filters]
+      .filter((link) => !isThere(snapshot, link))
+      .map((link) => `${name} lists ${link}, which is not there`);
+  });
+}
+
+function isThere(snapshot: Snapshot, link: string): boolean {
+  const [, collection, name = ''] = link.split('/');
+  return (collection === 'servers' ? snapshot.servers : snapshot.filters).find(name) !== undefined;
 }
 
 function neverHere(): never {

@@ -46,8 +46,11 @@ const holders = {
   monitors: ['Watch', ...names.monitors],
 } as const;
 
+/** What services have by clients that let it come and go: filters in their lists, and listeners. */
+const attached = ['filters extra', 'filters mask', 'listens in', 'listens out'] as const;
+
 /** What a client asks for, with its request. */
-interface Founding extends ClientCommand {
+export interface Founding extends ClientCommand {
   readonly request: AdminRequest;
 }
 
@@ -221,7 +224,13 @@ export class Founder {
       ],
       services: [
         { name, router: kind, servers: links, max_connection: number, state, listeners },
-        { ...lists, [`${key} max_connection`]: number, [`${key} state`]: state },
+        {
+          ...lists,
+          [`${key} max_connection`]: number,
+          [`${key} state`]: state,
+          ...Object.fromEntries(attached.map((each) => [`${key} ${each}`, undefined])),
+          [`${key} listens in`]: 5000 + (number % 3),
+        },
       ],
       monitors: [
         { name, module: kind, servers: links, monitor_interval: number, state },
@@ -244,25 +253,7 @@ export class Founder {
     collection: Founded = this.#random.pick(everyCollection),
     name: string = this.#random.pick(names[collection]),
   ): Founding {
-    const random = this.#random;
-    const key = nameKey(name);
-    // Nothing lists a service or monitor.
-    const detach = random.chance(0.5) && (collection === 'servers' || collection === 'filters');
-    const gone = fieldsOfEach([name]).map((field) => [field, undefined]);
-    const detached =
-      collection === 'servers' && detach
-        ? [...holders.services, ...holders.monitors].map((each) => [
-            `${nameKey(each)} lists ${key}`,
-            undefined,
-          ])
-        : [];
-    const query = detach ? '?detach=true' : '';
-    return {
-      kind: `delete ${collection}${detach ? ' detached' : ''}`,
-      step: (snapshot, context) => deleteResource(snapshot, collection, name, context, { detach }),
-      changes: [Object.fromEntries([...gone, ...detached]) as Change],
-      request: { method: 'DELETE', target: `${linkTo(collection, name)}${query}`, headers: {} },
-    };
+    return deletionOf(collection, name, this.#random.chance(0.5));
   }
 
   /** A service or monitor lists a server, or no longer. */
@@ -327,10 +318,37 @@ export class Founder {
   }
 }
 
+/** @param detach - whether the resource is taken out of all lists first, if it can be listed */
+export function deletionOf(collection: Founded, name: string, detach = false): Founding {
+  const lists = detach ? listsOf(collection) : undefined;
+  const gone = fieldsOfEach([name]).map((field) => [field, undefined]);
+  const detached = lists?.holders.map((each) => [
+    `${nameKey(each)} ${lists.verb} ${nameKey(name)}`,
+    undefined,
+  ]);
+  const query = lists === undefined ? '' : '?detach=true';
+  return {
+    kind: `delete ${collection}${lists === undefined ? '' : ' detached'}`,
+    step: (snapshot, context) =>
+      deleteResource(snapshot, collection, name, context, { detach: lists !== undefined }),
+    changes: [Object.fromEntries([...gone, ...(detached ?? [])]) as Change],
+    request: { method: 'DELETE', target: `${linkTo(collection, name)}${query}`, headers: {} },
+  };
+}
+
+/** What can list a resource; `undefined` for a service or monitor. */
+function listsOf(
+  collection: Founded,
+): { readonly verb: string; readonly holders: readonly string[] } | undefined {
+  if (collection === 'servers') return { verb: 'lists', holders: [...holders.services, ...holders.monitors] };
+  return collection === 'filters' ? { verb: 'filters', holders: holders.services } : undefined;
+}
+
 /** All that clients can see of the things with some names. */
-function fieldsOfEach(some: readonly string[]): readonly string[] {
+export function fieldsOfEach(some: readonly string[]): readonly string[] {
   const fields = ['port', 'maintenance', 'state', 'max_connection', 'monitor_interval', 'match'].concat(
     ['db-1', 'db-2', ...names.servers].map((server) => `lists ${server}`),
+    attached,
   );
   return some.flatMap((name) => fields.map((field) => `${nameKey(name)} ${field}`));
 }
@@ -350,10 +368,11 @@ export function inSteps(change: Change): readonly Change[] {
 /** All that is not there if nothing was created. */
 export const founded: Change = Object.fromEntries(
   [
-    ...fieldsOfEach(Object.values(names).flat()),
+    ...fieldsOfEach([...Object.values(names).flat(), 'Mask']),
     ...[...holders.services, ...holders.monitors].flatMap((holder) =>
       names.servers.map((server) => `${nameKey(holder)} lists ${server}`),
     ),
+    ...holders.services.flatMap((holder) => attached.map((each) => `${nameKey(holder)} ${each}`)),
   ].map((field) => [field, undefined]),
 );
 
@@ -363,6 +382,12 @@ function listOf(snapshot: Snapshot, collection: 'services' | 'monitors', name: s
   return snapshot[collection].find(name)?.settings.servers ?? [];
 }
 
-function requestOf(method: string, target: string, body: object, type = 'application/json'): AdminRequest {
+/** A request with a body. */
+export function requestOf(
+  method: string,
+  target: string,
+  body: object,
+  type = 'application/json',
+): AdminRequest {
   return { method, target, headers: { 'content-type': type }, body: JSON.stringify(body) };
 }

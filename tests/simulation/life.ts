@@ -308,6 +308,16 @@ export class Life {
     ];
   }
 
+  /** What is wrong with the document of what is shown: another process could not begin with it. */
+  brokenLinks(): readonly string[] {
+    try {
+      createSnapshot(toDocument(this.admin.snapshot));
+      return [];
+    } catch (error) {
+      return [String(error)];
+    }
+  }
+
   /** What is wrong with the events, which amount to what is shown, and with the answers, given the events. */
   strayEvents(): readonly string[] {
     const { chronicle, admin } = this;
@@ -316,7 +326,7 @@ export class Life {
     const isSame = isDeepStrictEqual(toDocument(snapshot), toDocument(admin.snapshot));
     return [
       ...chronicle.strays,
-      ...brokenLinks(admin.snapshot),
+      ...this.brokenLinks(),
       ...this.#errors.map(String).filter((text) => text.includes('does not exist')),
       ...(isSame ? [] : ['the events do not amount to what is shown']),
       ...(revision === admin.snapshot.revision ? [] : ['a revision has no event']),
@@ -411,14 +421,4 @@ function stopped(things: Snapshot['services'] | Snapshot['monitors']): readonly 
   return Array.from<Service | Monitor>(things).flatMap(({ key, state }) =>
     state === 'stopped' ? [key] : [],
   );
-}
-
-/** What is wrong with the document of a snapshot: another process could not begin with it. */
-function brokenLinks(snapshot: Snapshot): readonly string[] {
-  try {
-    createSnapshot(toDocument(snapshot));
-    return [];
-  } catch (error) {
-    return [String(error)];
-  }
 }

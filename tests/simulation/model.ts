@@ -20,10 +20,12 @@ export function fieldsOf({
   users,
 }: Snapshot): ReadonlyMap<Field, Value> {
   return new Map<Field, Value>([
-    ...Array.from(services).flatMap(({ key, state, settings }): [Field, Value][] => [
+    ...Array.from(services).flatMap(({ key, state, settings, listeners }): [Field, Value][] => [
       [`${key} state`, wanted(state)],
       [`${key} max_connection`, settings.max_connection],
       ...listed(key, settings),
+      ...filtered(key, settings),
+      ...listeners.map(({ name, port }): [Field, Value] => [`${key} listens ${nameKey(name)}`, port]),
     ]),
     ...Array.from(servers).flatMap(({ key, settings }): [Field, Value][] => [
       [`${key} port`, settings.port],
@@ -45,6 +47,11 @@ export function fieldsOf({
 /** The servers that a service or monitor lists. */
 function listed(key: string, { servers }: { readonly servers: readonly string[] }): [Field, Value][] {
   return servers.map((link) => [`${key} lists ${nameKey(link.slice('/servers/'.length))}`, true]);
+}
+
+/** The filters that a service lists. */
+function filtered(key: string, { filters }: { readonly filters: readonly string[] }): [Field, Value][] {
+  return filters.map((link) => [`${key} filters ${nameKey(link.slice('/filters/'.length))}`, true]);
 }
 
 /** What clients want of a service or monitor: the failure of one that is wanted is the gateway's affair. */

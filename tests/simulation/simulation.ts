@@ -29,6 +29,7 @@ import { configuration } from '../support/configuration.ts';
 import { Abandonment } from './abandonment.ts';
 import type { Asked } from './answer.ts';
 import { Clients } from './asking.ts';
+import { Attacher } from './attacher.ts';
 import { limits } from './bound.ts';
 import { misreportedIn, parts, silence, unsettledIn, type Part } from './breakage.ts';
 import { anyCommand, maintenanceCommand, sequenceAfter } from './command.ts';
@@ -94,17 +95,20 @@ export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Pr
 
 /**
  * In every fourth world, clients plan; in every fourth, they undo and restore; they create and delete; and they drain.
+ * Where they create and delete, listeners and the filters of services come and go in four of ten.
  */
 function guestsOf(seed: number): Guests {
   const [planning, undoing] = [createRandom(seed + 2 ** 34), createRandom(seed + 2 ** 35)];
   const [founding, draining] = [createRandom(seed + 2 ** 36), createRandom(seed + 2 ** 37)];
   const silent = createRandom(seed + 2 ** 38);
+  const attaching = createRandom(seed + 2 ** 40);
   return {
     planning: planning.chance(0.25) ? planning : undefined,
     undoing: undoing.chance(0.25) ? undoing : undefined,
     founding: founding.chance(0.25) ? founding : undefined,
     draining: draining.chance(0.25) ? draining : undefined,
     isSilent: silent.chance(0.25),
+    attaching: attaching.chance(0.4) ? attaching : undefined,
   };
 }
 
@@ -112,6 +116,8 @@ function guestsOf(seed: number): Guests {
 interface Guests {
   /** Draws what clients create and delete. */
   readonly founding: Random | undefined;
+  /** Draws the listeners and the filters of services, where clients create and delete. */
+  readonly attaching: Random | undefined;
   /** Draws what clients drain. */
   readonly draining: Random | undefined;
   /** Draws what clients plan. */
@@ -147,6 +153,7 @@ class World {
   readonly #abandonment = new Abandonment();
   readonly #planner: Planner | undefined;
   readonly #founder: Founder | undefined;
+  readonly #attacher: Attacher | undefined;
   readonly #drainer: Drainer | undefined;
   /** Judges the history; left out in the worlds of before. */
   readonly #ledger: Ledger | undefined;
@@ -169,6 +176,7 @@ class World {
     this.#planner = guests?.planning && new Planner(guests.planning, hazards.seals);
     // What an abandoned command has created would be there or not, for everybody.
     this.#founder = guests?.founding && !hazards.abandons ? new Founder(guests.founding) : undefined;
+    this.#attacher = this.#founder && guests?.attaching && new Attacher(guests.attaching);
     this.#drainer = guests?.draining && !hazards.abandons ? new Drainer(guests.draining) : undefined;
     this.#isSilent = guests?.isSilent === true;
     this.#random = random;
@@ -215,6 +223,7 @@ class World {
     if (!life.isClosing) this.#faults.push(...(this.#drainer?.early(life.admin, this.#gateway) ?? []));
     this.#faults.push(...life.unheeded(), ...life.overdue());
     if (life.settled) this.#lookAtFailures(life);
+    if (this.#founder !== undefined) this.#faults.push(...life.brokenLinks());
     // Not awaited: the world goes on as without the look.
     if (!life.isClosing) void this.#ledger?.lookWithin(life.admin);
   }
@@ -264,7 +273,14 @@ class World {
       for (const asked of this.#founder.next(this.#commands + 1)) this.#ask(life, asked);
       this.#report(life.admin, this.#founder.happenings(this.#gateway));
       this.#report(life.admin, this.#founder.late(this.#goneFrom(life)));
+      this.#attachSome(life);
     }
+  }
+
+  #attachSome(life: Life): void {
+    if (this.#attacher === undefined) return;
+    this.#commands += 2;
+    for (const asked of this.#attacher.next(this.#commands + 1)) this.#ask(life, asked);
   }
 
   #drainSome(life: Life): void {

@@ -31,7 +31,16 @@ import { NotKept } from '../journal/record-queue.ts';
 import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
 import { Departed } from './departed.ts';
-import { nothingClosed, refusal, type Closed, type Execution, type Refusal } from './execution.ts';
+import {
+  ended,
+  nothingClosed,
+  refusal,
+  type Closed,
+  type Decided,
+  type Execution,
+  type Refusal,
+  type Unaccepted,
+} from './execution.ts';
 import {
   commandOf,
   Flight,
@@ -89,8 +98,6 @@ type Planning = Generator<undefined, Plan>;
 export class Writer {
   #snapshot: Snapshot;
   #commands = 0;
-  /** The plans of now that are not made yet, by the problems that refuse a mark. */
-  readonly #unplanned = new WeakMap<Problem, { readonly misfit: string; readonly steps: Planning }>();
   readonly #options: WriterOptions;
   readonly #turns: Turns;
   readonly #runtime: Runtime;
@@ -115,7 +122,8 @@ export class Writer {
     this.#turns = new Turns({
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
-      decide: (request) => this.decide(request),
+      decide: (request) => this.#decide(request),
+      ended: (decision, request) => this.#ended(decision, request),
       refuseAll: () => options.refuseAll() ?? unavailable(options.journal),
       coordinator: options.coordinator,
       obstacleDeadlineMs: options.deadlineMs,
@@ -151,7 +159,7 @@ export class Writer {
    *
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
-  decide(request: CommandRequest): Decision {
+  #decide(request: CommandRequest): Decided {
     const { mark, digits = () => ownCommand } = request.planned ?? {};
     if (mark === undefined) return this.#decideUnmarked(request);
     const { life } = this.#options;
@@ -168,13 +176,12 @@ export class Writer {
     if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
       assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
-    const steps = this.#planOf(request);
-    const { done, value: now } = steps.next();
-    if (done === true) return refused(this.#snapshot, misfitting(misfit, now), decision.resources);
+    const completing = misfitting(misfit, this.#planOf(request));
+    const { done, value } = completing.next();
+    if (done === true) return refused(this.#snapshot, value, decision.resources);
     // The plan is that of this moment, but to make all of it takes long.
     const reason = problem('precondition-failed', misfit);
-    this.#unplanned.set(reason, { misfit, steps });
-    return refused(this.#snapshot, reason, decision.resources);
+    return { ...refused(this.#snapshot, reason, decision.resources), completing };
   }
 
   /**
@@ -196,15 +203,10 @@ export class Writer {
 
   *#planning(request: CommandRequest & { readonly planned: Planned }): Planning {
     if (request.planned.mark === undefined) return yield* this.#planOf(request);
-    const decision = this.decide(request);
+    const decision = this.#decide(request);
     if (decision.outcome !== 'refused') return yield* this.#planOf(request);
-    return { outcome: 'refused', problem: yield* this.#completed(decision.problem) };
-  }
-
-  /** Completes the refusal of a mark with the plan of its moment. */
-  *#completed(refusing: Problem): Generator<undefined, Problem> {
-    const { misfit, steps } = this.#unplanned.get(refusing) ?? {};
-    return misfit === undefined || steps === undefined ? refusing : misfitting(misfit, yield* steps);
+    const { problem, completing } = decision;
+    return { outcome: 'refused', problem: completing === undefined ? problem : yield* completing };
   }
 
   /** Takes steps, and gives other work its turn between them. */
@@ -252,13 +254,14 @@ export class Writer {
   }
 
   /** Executes a command when its turn comes. */
-  async execute(request: CommandRequest): Promise<Execution> {
-    const execution = await this.#turns.wait(request);
-    if (execution.outcome !== 'refused' || !this.#unplanned.has(execution.problem)) return execution;
-    return {
-      ...execution,
-      problem: await this.#inTurns(this.#completed(execution.problem), request.signal),
-    };
+  execute(request: CommandRequest): Promise<Execution> {
+    return this.#turns.wait(request);
+  }
+
+  #ended(decision: Unaccepted, { signal }: CommandRequest): Execution | Promise<Execution> {
+    const { completing } = decision;
+    if (completing === undefined) return ended(decision);
+    return this.#inTurns(completing, signal).then((problem) => ({ outcome: 'refused', problem, events: [] }));
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -487,8 +490,9 @@ export class Writer {
   }
 }
 
-/** The refusal of a mark, which gives way to that of the command itself. */
-function misfitting(misfit: string, now: Plan): Problem {
+/** Makes the refusal of a mark, which gives way to that of the command itself. */
+function* misfitting(misfit: string, planning: Planning): Generator<undefined, Problem> {
+  const now = yield* planning;
   return now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
 }
 

@@ -466,7 +466,7 @@ export class RunningNode implements RunningCoordinator {
   #end(command: string, isSilent: () => boolean): void {
     const entry = this.#log.endingOf(command, isSilent);
     if (entry === undefined) return;
-    this.#journal.enter(entry, { use: 'refusal', then: () => undefined }).then(
+    this.#journal.enter(entry, { use: 'upkeep', then: () => undefined }).then(
       () => this.#writer.retry(),
       () => undefined,
     );
@@ -488,12 +488,12 @@ export class RunningNode implements RunningCoordinator {
     if (!this.#isAligned) this.#realign();
     if (this.#log.isForgotten && !this.#isClosed())
       this.#journal
-        .enter(this.#log.beginning(), { use: 'refusal', then: () => undefined })
+        .enter(this.#log.beginning(), { use: 'upkeep', then: () => undefined })
         .catch(() => undefined);
     for (const { intent } of this.#log.orphans) {
       const { command, resources } = intent;
       const record = { type: 'settlement', command, revision: 0, events: [], last: true } as const;
-      this.#journal.keep({ record, resources, use: 'refusal', then: () => undefined }).catch(() => undefined);
+      this.#journal.keep({ record, resources, use: 'upkeep', then: () => undefined }).catch(() => undefined);
     }
   }
 

@@ -196,7 +196,7 @@ export class Flight {
     const { id: command, resources } = this.command;
     const events = group.map(({ event }) => event);
     const record = { type: 'intent', command, resources, part: done, of, events, effects } as const;
-    const keeping = { record, resources, use: 'intent', then: () => undefined } as const;
+    const keeping = { record, resources, use: 'before', then: () => undefined } as const;
     try {
       // A later group follows an earlier one, whatever has changed since.
       await this.#options.journal.keep(done === 0 ? { ...keeping, basis: this.#options.basis } : keeping);
@@ -242,7 +242,7 @@ export class Flight {
         throw new NotJournaled(error.answerTo(id, settled));
       }
       if (!(error instanceof NotKept)) throw error;
-      if (use === 'refusal') return this.#apply(events, foldUnkept);
+      if (use === 'upkeep') return this.#apply(events, foldUnkept);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does
       // not.
       if (asksHost) this.#apply(events, foldUnkept);
@@ -267,15 +267,15 @@ export class Flight {
     const { revision } = this.runtime.snapshot();
     const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
     this.#options.journal
-      .keep({ record, resources, use: 'refusal', then: () => undefined })
+      .keep({ record, resources, use: 'upkeep', then: () => undefined })
       .catch(() => undefined);
   }
 
   /** What the record of a settlement is for. */
-  #useOf(events: readonly AdminEvent[], position: Position): 'change' | 'refusal' | 'result' {
+  #useOf(events: readonly AdminEvent[], position: Position): 'change' | 'upkeep' | 'result' {
     if (!this.#options.asksHost) return 'change';
     const isRefused = position.at === 'end' && position.refusal !== undefined && events.length === 0;
-    return isRefused ? 'refusal' : 'result';
+    return isRefused ? 'upkeep' : 'result';
   }
 
   /** The answer to a command whose settlement will not be journaled in this life. */

@@ -286,7 +286,7 @@ export class Writer {
     const { resources } = found.value;
     try {
       const basis = this.#options.coordinator?.basisOf(links);
-      await this.#options.journal.keep({ record, resources, basis, use: 'intent', then: () => undefined });
+      await this.#options.journal.keep({ record, resources, basis, use: 'before', then: () => undefined });
     } catch (error) {
       // If others have ended the command meanwhile, nothing holds its resources, as after an abandonment.
       const isEnded = error instanceof Overruled && error.answerTo !== undefined;

@@ -114,11 +114,6 @@ export interface FlightOptions {
    * without effects takes hold only once its events are journaled.
    */
   readonly asksHost: boolean;
-  /**
-   * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused.
-   * An unknown command does not count against `maxInFlight`, because its outcome may never become known.
-   */
-  readonly outcome: CommandInFlight['outcome'];
 }
 
 /** A command in flight. @internal */
@@ -126,7 +121,11 @@ export class Flight {
   readonly command: Command;
   readonly runtime: Runtime;
   readonly span: CommandSpan | undefined;
-  outcome: CommandInFlight['outcome'];
+  /**
+   * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused.
+   * An unknown command does not count against `maxInFlight`, because its outcome may never become known.
+   */
+  outcome: CommandInFlight['outcome'] = 'pending';
   /** How far the command has come, if it has several groups. */
   progress: Progress | undefined;
   /** Resolves when the command has left the table of commands in flight. */
@@ -143,7 +142,6 @@ export class Flight {
     this.command = command;
     this.runtime = runtime;
     this.span = options.span;
-    this.outcome = options.outcome;
     this.#options = options;
   }
 

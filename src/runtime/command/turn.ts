@@ -6,9 +6,9 @@
  * therefore overlap. The state of every command in flight is in one table in this file.
  *
  * This class and the writer call each other in this order: `wait` queues the command; at its turn, `decide` of the
- * writer decides it, and `begin` of the writer makes its flight and its work, or `ended` the answer if nothing changes;
- * `hold` puts the flight into the table, and starts the work. The work resolves the promise of the caller. If others
- * have overruled the decision, the work calls `putBack`, and the command is decided again.
+ * writer decides it, and `begin` of the writer makes its flight, or `ended` the answer if nothing changes; `begin`
+ * calls `hold`, which puts the flight into the table and starts its work. The work resolves the promise of the caller.
+ * If others have overruled the decision, the work calls `putBack`, and the command is decided again.
  */
 import type { Accepted } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
@@ -96,14 +96,8 @@ export interface TurnOptions {
   /** Sleeps, and keeps the process alive meanwhile. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly instruments: Pick<Instruments, 'commands'> | undefined;
-  /** Makes the flight of a command whose turn has come, and the work that performs the command. */
-  readonly begin: (decision: Acceptance, waiting: Waiting) => Begun;
-}
-
-/** A flight, with the work that performs its command. @internal */
-export interface Begun {
-  readonly flight: Flight;
-  readonly work: () => Promise<void>;
+  /** Makes the flight of a command whose turn has come, and lets {@link Turns.hold} start its work. */
+  readonly begin: (decision: Acceptance, waiting: Waiting) => void;
 }
 
 /** How long a command still waits for others to get out of its way. */
@@ -203,8 +197,8 @@ export class Turns {
     return refusal('closed', `The administration interface is closed. ${sendAgain}`);
   }
 
-  /** Puts a command into the table of commands in flight until its work ends. */
-  hold({ flight, work }: Begun): void {
+  /** Puts a command into the table of commands in flight until the work that performs the command ends. */
+  hold(flight: Flight, work: () => Promise<void>): void {
     this.#inFlight.set(flight.id, flight);
     for (const key of keysOf(flight.command.resources)) this.#holders.set(key, flight);
     if (flight.isUnknown) this.#countCommands();
@@ -381,7 +375,7 @@ export class Turns {
     if (refused !== undefined) waiting.resolve(refused);
     else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.resolve(obstacle);
     else if (obstacle !== undefined || this.#mustWait(waiting, keys)) return this.#waitFor(waiting, keys);
-    else if (decision.outcome === 'accepted') this.hold(this.#options.begin(decision, waiting));
+    else if (decision.outcome === 'accepted') this.#options.begin(decision, waiting);
     else if (this.#mustFollow(waiting, decision)) return this.#waitFor(waiting, keys);
     else waiting.resolve(this.#options.ended(decision, request));
     this.#leave(waiting);

@@ -41,25 +41,10 @@ import {
   type Refusal,
   type Unaccepted,
 } from './execution.ts';
-import {
-  commandOf,
-  Flight,
-  SearchEnded,
-  NotJournaled,
-  type Command,
-  type FlightOptions,
-  type Runtime,
-} from './flight.ts';
+import { commandOf, Flight, SearchEnded, NotJournaled, type Command, type Runtime } from './flight.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { refuseUnsupported } from './support.ts';
-import {
-  Turns,
-  type Acceptance,
-  type Begun,
-  type CommandRequest,
-  type TurnOptions,
-  type Waiting,
-} from './turn.ts';
+import { Turns, type Acceptance, type CommandRequest, type TurnOptions, type Waiting } from './turn.ts';
 
 /** The options of {@link Writer}. @internal */
 export interface WriterOptions
@@ -129,7 +114,9 @@ export class Writer {
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
-      begin: (decision, waiting) => this.#begin(decision, waiting),
+      begin: (decision, waiting) => {
+        this.#begin(decision, waiting);
+      },
     });
   }
 
@@ -347,9 +334,10 @@ export class Writer {
     // The host was called in the earlier life, so every report of this life is newer.
     for (const effect of effects) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
-      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
       // No client waits for the answer here: it lets the start go on, also before the outcome is known.
-      const flight = this.#flightOf(open, { outcome: 'unknown', resolve: () => resolve() });
+      // A client of the earlier life may have got a 504, and then needs an event either way.
+      const flight = this.#flightOf(open, resolve);
+      flight.outcome = 'unknown';
       const work = async (): Promise<void> => {
         try {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
@@ -359,24 +347,21 @@ export class Writer {
         }
         resolve();
       };
-      this.#turns.hold({ flight, work });
+      this.#turns.hold(flight, work);
     });
   }
 
   /** A command of an earlier life. */
-  #flightOf(
-    { intent: { command: id, resources, events } }: OpenCommand,
-    how: Pick<FlightOptions, 'outcome' | 'resolve'>,
-  ): Flight {
+  #flightOf({ intent: { command: id, resources, events } }: OpenCommand, resolve: () => void): Flight {
     const command = commandOf(id, { resources, events });
     const { instruments, journal } = this.#options;
-    const options = { ...how, journal, span: instruments?.recovery(command), asksHost: true };
+    const options = { journal, span: instruments?.recovery(command), resolve, asksHost: true };
     return new Flight(command, options, this.#runtime);
   }
 
   /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
   async #settleAbandoned(open: OpenCommand): Promise<void> {
-    const flight = this.#flightOf(open, { outcome: 'pending', resolve: () => undefined });
+    const flight = this.#flightOf(open, () => undefined);
     const holder = this.#turns.refuseUnknown(flight.command.resources)?.problem.command;
     if (holder !== undefined) {
       this.#options.onError(new Error(notAsked(flight.command, holder)));
@@ -413,7 +398,7 @@ export class Writer {
     await this.#turns.close();
   }
 
-  #begin(decision: Acceptance, waiting: Waiting): Begun {
+  #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, resolve, reject } = waiting;
     const { coordinator } = this.#options;
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
@@ -426,14 +411,7 @@ export class Writer {
     const span = this.#options.instruments?.command(command);
     // The decision was made in this turn of the event loop.
     const basis = coordinator?.basisOf(links);
-    const options = {
-      journal,
-      span,
-      resolve,
-      basis,
-      asksHost: effects.length > 0,
-      outcome: 'pending',
-    } as const;
+    const options = { journal, span, resolve, basis, asksHost: effects.length > 0 };
     const flight = new Flight(command, options, this.#runtime);
     const work = async (): Promise<void> => {
       try {
@@ -455,7 +433,7 @@ export class Writer {
         }
       }
     };
-    return { flight, work };
+    this.#turns.hold(flight, work);
   }
 
   async #perform(

@@ -90,12 +90,10 @@ export interface Runtime {
   readonly foldUnkept: Fold;
   /** The current snapshot. */
   readonly snapshot: () => Snapshot;
-  /** The time for events, in milliseconds. */
-  readonly now: () => number;
   /** Makes a snapshot the current one, and publishes the events that led to it. */
   readonly record: (next: Snapshot, events: readonly AdminEvent[]) => void;
-  /** Folds reports of the host over the current snapshot. */
-  readonly foldReports: (reports: readonly unknown[]) => void;
+  /** Folds the reports that have crossed a command over the current snapshot. */
+  readonly foldCrossing: (commandId: string) => void;
   /** Refuses other commands on the resources of a flight from now on; gives the signal that ends the search. */
   readonly holdAsUnknown: (flight: Flight) => AbortSignal;
 }
@@ -287,7 +285,7 @@ export class Flight {
    * the client got the answer that the outcome is unknown.
    */
   #recorded(settled: readonly AdminEvent[], position: Position): readonly AdminEvent[] {
-    const stamp = { at: this.runtime.now(), command: this.id };
+    const stamp = { at: this.runtime.clock.now(), command: this.id };
     const events: AdminEvent[] = settled.map((event) => Object.freeze({ ...event, ...stamp }));
     if (this.isUnknown && position.at === 'end' && position.refusal !== undefined)
       events.push(failure(this.command, position.refusal, stamp));
@@ -298,9 +296,7 @@ export class Flight {
   #apply(recorded: readonly AdminEvent[], fold: Fold): readonly AdminEvent[] {
     const events = recorded.length === 0 ? recorded : this.#fold(recorded, fold);
     this.#settled.push(...events);
-    const crossing = this.runtime.crossings.take(this.id);
-    // A contradiction is no error: the report may be older than the end of the effect.
-    if (crossing.length > 0) this.runtime.foldReports(crossing);
+    this.runtime.foldCrossing(this.id);
     return events;
   }
 

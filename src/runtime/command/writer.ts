@@ -97,11 +97,12 @@ export class Writer {
       crossings: new Crossings(),
       foldUnkept: options.coordinator?.fold ?? evolving,
       snapshot: () => this.#snapshot,
-      now: () => options.contextOf(undefined).now,
       record: (next, events) => {
         this.#record(next, events);
       },
-      foldReports: (reports) => void this.#foldReports(reports),
+      foldCrossing: (commandId) => {
+        this.#foldCrossing(commandId);
+      },
       holdAsUnknown: (flight) => this.#turns.holdAsUnknown(flight),
     };
     this.#turns = new Turns({
@@ -293,13 +294,19 @@ export class Writer {
   }
 
   #foldReports(given: unknown): AppliedReports {
-    const { now } = this.#options.contextOf(undefined);
+    const now = this.#options.clock.now();
     const folded = foldHostReports(this.#snapshot, given, now, {
       hold: (report) => this.#runtime.crossings.hold(report),
       isGone: (link) => this.#departed.has(link),
     });
     if (folded.events.length > 0) this.#record(folded.next, folded.events);
     return folded;
+  }
+
+  /** A contradiction is no error: a report may be older than the end of the effect that the report has crossed. */
+  #foldCrossing(commandId: string): void {
+    const reports = this.#runtime.crossings.take(commandId);
+    if (reports.length > 0) this.#foldReports(reports);
   }
 
   /**
@@ -312,7 +319,7 @@ export class Writer {
     this.#snapshot = next;
     this.#departed.take(events);
     this.#options.journal.mark(next.revision);
-    const drained = drainedBetween(before, next, this.#runtime.now()) as readonly AdminEvent[];
+    const drained = drainedBetween(before, next, this.#options.clock.now()) as readonly AdminEvent[];
     this.#options.publish(next.revision, drained.length === 0 ? events : [...events, ...drained]);
     this.#options.onChanged();
   }
@@ -445,8 +452,7 @@ export class Writer {
       return this.#executionOf(await perform(decision, first, flight), flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
-      const crossing = this.#runtime.crossings.take(flight.id);
-      if (crossing.length > 0) this.#foldReports(crossing);
+      this.#foldCrossing(flight.id);
       return error.execution;
     }
   }

@@ -342,8 +342,8 @@ export class Writer {
     for (const effect of effects) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
       // No client waits for the answer here: it lets the start go on, also before the outcome is known.
-      // A client of the earlier life may have got a 504, and then needs an event either way.
       const flight = this.#flightOf(open, resolve);
+      // A client of the earlier life may have got a 504, and then needs an event either way.
       flight.outcome = 'unknown';
       const work = async (): Promise<void> => {
         try {

@@ -36,6 +36,7 @@ import {
   withoutDrain,
   type Live,
   type Parts,
+  type Resource,
   type Tags,
 } from './parts.ts';
 import { counted, safeText } from './output.ts';
@@ -187,8 +188,6 @@ function chosen(only: string | undefined): {
     throw new CommandError('--only takes listeners beside services.', exitCodes.wrongUse);
   return { collections: configured.filter((name) => names.includes(name)), hasListeners };
 }
-
-type Resource = Parts[Configured][number];
 
 function withoutListeners({ listeners: _listeners, ...resource }: Resource): Resource {
   return resource;

@@ -109,16 +109,15 @@ async function listing(
   const value = linkTo(member, name);
   const commands: SequenceCommand[] = [];
   for (const { collection, name: user } of lists) {
-    const present = valueOf(await methodOf(client, `${collection}.get`)(user)) as Resource;
-    const links = (present[member] ?? []) as readonly string[];
-    if (links.includes(value)) continue;
+    const present = valueOf(await methodOf(client, `${collection}.get`)(user)) as LinkLists;
+    if (present[member]?.includes(value) === true) continue;
     const body = [{ op: 'add', path: `/${member}/-`, value }];
     commands.push({ method: 'PATCH', path: linkTo(collection, user), body });
   }
   return commands;
 }
 
-type Resource = Readonly<Record<string, unknown>>;
+type LinkLists = Readonly<Partial<Record<string, readonly string[]>>>;
 
 async function definitionOf(call: Call, id: EndpointId, name: string): Promise<Json> {
   const file = call.valueOf('file');

@@ -19,7 +19,7 @@ import { configured, type Configured } from './kind.ts';
 import { counted, safeText } from './output.ts';
 
 /** A resource, as a document or the interface writes it. */
-type Resource = Readonly<Record<string, unknown>> & { readonly name: string };
+export type Resource = Readonly<Record<string, unknown>> & { readonly name: string };
 
 /** The parts, by collection. */
 export type Parts = Readonly<Record<Configured, readonly Resource[]>>;

@@ -7,6 +7,7 @@ import { isConflict } from '../ports/port-error.ts';
 import type { Problem } from '../problem.ts';
 import type { SharedStore } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
+import { backoff, type Pauses } from '../runtime/host/backoff.ts';
 import type { Admin } from '../runtime/admin.ts';
 import { assertReaderOptions } from '../runtime/host/argument.ts';
 import { start, type RunningCoordinator } from '../runtime/assembly.ts';
@@ -54,8 +55,8 @@ import { SharedLog } from './shared-log.ts';
 import { createSharedMode } from './shared-mode.ts';
 import { beginningWith, drawRevision, foldAt, withFleetVersions, type Align } from './version.ts';
 
-/** The longest pause after a hint that came for nothing, in milliseconds. */
-const longestPauseMs = 100;
+/** The pauses after hints that came for nothing. */
+const vainPauses: Pauses = { firstMs: 1, longestMs: 100 };
 
 /** How often a node loads the log to begin there. */
 const mostBeginnings = 5;
@@ -370,7 +371,7 @@ export class RunningNode implements RunningCoordinator {
     // The host first opens what the snapshot shows. A change of its gateway before that would be lost in between.
     await clock.sleep(0, signal);
     if (!this.#isClosed()) this.#convergence.begin();
-    let pauseMs = 0;
+    let pauses = backoff(vainPauses);
     while (!this.#isClosed()) {
       const before = this.#log.position;
       const isHinted = await this.#hint();
@@ -380,8 +381,9 @@ export class RunningNode implements RunningCoordinator {
       if (outage === undefined) this.#announcer.logWasRead();
       if (outage !== undefined && outage.retryAfterMs === undefined) return;
       // A store may give hints for nothing, one after the other.
-      pauseMs = isHinted && this.#log.position === before ? Math.min(2 * pauseMs + 1, longestPauseMs) : 0;
-      if (pauseMs > 0) await clock.sleep(pauseMs, signal, { keepAlive: false });
+      const isVain = isHinted && this.#log.position === before;
+      if (isVain) await clock.sleep(pauses.next().value, signal, { keepAlive: false });
+      else pauses = backoff(vainPauses);
     }
   }
 
@@ -466,7 +468,7 @@ export class RunningNode implements RunningCoordinator {
   #end(command: string, isSilent: () => boolean): void {
     const entry = this.#log.endingOf(command, isSilent);
     if (entry === undefined) return;
-    this.#journal.enter(entry, { use: 'refusal', then: () => undefined }).then(
+    this.#journal.enter(entry, { use: 'upkeep', then: () => undefined }).then(
       () => this.#writer.retry(),
       () => undefined,
     );
@@ -488,12 +490,12 @@ export class RunningNode implements RunningCoordinator {
     if (!this.#isAligned) this.#realign();
     if (this.#log.isForgotten && !this.#isClosed())
       this.#journal
-        .enter(this.#log.beginning(), { use: 'refusal', then: () => undefined })
+        .enter(this.#log.beginning(), { use: 'upkeep', then: () => undefined })
         .catch(() => undefined);
     for (const { intent } of this.#log.orphans) {
       const { command, resources } = intent;
       const record = { type: 'settlement', command, revision: 0, events: [], last: true } as const;
-      this.#journal.keep({ record, resources, use: 'refusal', then: () => undefined }).catch(() => undefined);
+      this.#journal.keep({ record, resources, use: 'upkeep', then: () => undefined }).catch(() => undefined);
     }
   }
 

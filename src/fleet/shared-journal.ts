@@ -78,7 +78,7 @@ export class SharedJournal extends RecordQueue<Work> implements OpenedJournal {
    */
   async readOn(): Promise<Outage | undefined> {
     try {
-      await this.put(this.#read(), undefined, { use: 'intent', then: () => undefined });
+      await this.put(this.#read(), undefined, { use: 'before', then: () => undefined });
       return undefined;
     } catch (error) {
       return (error as NotKept).outage;

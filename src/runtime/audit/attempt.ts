@@ -10,7 +10,7 @@ import { cut, type Problem } from '../../problem.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 import type { Execution } from '../command/execution.ts';
 import type { Command } from '../command/flight.ts';
-import type { Acceptance, CommandRequest, CommandWatch } from '../command/turn.ts';
+import type { Acceptance, CommandWatch } from '../command/turn.ts';
 import { isText } from '../host/check.ts';
 import { longestName } from '../limits.ts';
 import { formatMark, type Mark } from '../plan/mark.ts';
@@ -37,9 +37,6 @@ export interface AttemptLog {
 
 /** An action that was not refused. */
 type DoneAction = Exclude<DecidedAction, { readonly outcome: 'refused' }>;
-
-/** Executes a command. @internal */
-export type Execute = (request: CommandRequest) => Promise<Execution>;
 
 /** The endpoint of a request; has no parameters if a path segment has a broken escape. @internal */
 export interface Target {
@@ -115,14 +112,13 @@ export class Attempt implements CommandWatch {
     if (change !== undefined) this.#facts.change = toldChange(change, isSecret);
   }
 
-  /** Executes a command, and takes the result. */
-  async execute(request: CommandRequest, execute: Execute): Promise<Execution> {
-    return (this.#execution = await execute({ ...request, watch: this }));
+  /** Takes the id of a command that began before. */
+  about(command: string): void {
+    this.#facts.command = cut(command, longestName);
   }
 
-  /** Takes the result about a command that began before. */
-  conclude(command: string, execution: Execution): void {
-    this.#facts.command = cut(command, longestName);
+  /** Takes the result of the command. */
+  conclude(execution: Execution): void {
     this.#execution = execution;
   }
 
@@ -135,7 +131,8 @@ export class Attempt implements CommandWatch {
   recover({ id, actor, resources }: Command, execution: Execution): void {
     this.identify(actor === undefined ? undefined : { name: actor });
     this.decided(resources);
-    this.conclude(id, execution);
+    this.about(id);
+    this.conclude(execution);
   }
 
   decided(resources: readonly string[]): void {

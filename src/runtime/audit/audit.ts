@@ -12,14 +12,7 @@ import type { Limits } from '../limits.ts';
 import type { Mark } from '../plan/mark.ts';
 import type { Command } from '../command/flight.ts';
 import type { CommandRequest } from '../command/turn.ts';
-import {
-  Attempt,
-  failedLogIn,
-  isFailedLogIn,
-  type AttemptLog,
-  type Execute,
-  type Target,
-} from './attempt.ts';
+import { Attempt, failedLogIn, isFailedLogIn, type AttemptLog, type Target } from './attempt.ts';
 import { AuditLog, type AuditReadOptions } from './audit-log.ts';
 import type { AuditEntry } from './record.ts';
 import { SinkQueue, type AuditOptions } from './sink-queue.ts';
@@ -95,11 +88,16 @@ export class Audit {
   }
 
   /** Executes a command of the host, and leaves its record. */
-  async execute(request: CommandRequest, execute: Execute): Promise<Execution> {
+  async execute(
+    request: CommandRequest,
+    execute: (request: CommandRequest) => Promise<Execution>,
+  ): Promise<Execution> {
     const attempt = this.attempt(undefined, undefined, request.planned?.mark);
     attempt.call('execute', request.actor);
     try {
-      return await attempt.execute(request, execute);
+      const execution = await execute({ ...request, watch: attempt });
+      attempt.conclude(execution);
+      return execution;
     } catch (error) {
       attempt.fail(request.signal?.aborted === true ? 'closed' : 'internal');
       throw error;
@@ -112,8 +110,9 @@ export class Audit {
   async abandon<E extends Execution>(id: string, abandon: (id: string) => Promise<E>): Promise<E> {
     const attempt = this.attempt();
     attempt.call('abandon', undefined);
+    attempt.about(id);
     const execution = await abandon(id);
-    attempt.conclude(id, execution);
+    attempt.conclude(execution);
     await attempt.end();
     return execution;
   }

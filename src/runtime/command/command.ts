@@ -156,7 +156,7 @@ function groupsBack(settled: readonly Stage[], flight: Flight): readonly Group[]
   // After a 504, the caller may already use what has settled.
   if (flight.isUnknown) return [];
   const { actor } = flight.command;
-  const context = { now: flight.runtime.now(), ...(actor === undefined ? {} : { actor }) };
+  const context = { now: flight.runtime.clock.now(), ...(actor === undefined ? {} : { actor }) };
   return wayBack(settled, flight.runtime.snapshot(), context);
 }
 

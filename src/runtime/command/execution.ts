@@ -67,8 +67,14 @@ export const nothingClosed: Closed = Object.freeze({ sessions: 0, connections: 0
 /** The result of a refused command. @internal */
 export type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 
+/** A decision. Steps that take long complete the problem of some refusals. @internal */
+export type Decided = Decision & { readonly completing?: Generator<undefined, Problem> };
+
+/** A decision that changes nothing. @internal */
+export type Unaccepted = Exclude<Decided, { readonly outcome: 'accepted' }>;
+
 /** The result of a command that changes nothing. @internal */
-export function ended(decision: Exclude<Decision, { readonly outcome: 'accepted' }>): Execution {
+export function ended(decision: Unaccepted): Execution {
   if (decision.outcome === 'refused') return { outcome: 'refused', problem: decision.problem, events: [] };
   return { outcome: 'unchanged', snapshot: decision.next };
 }

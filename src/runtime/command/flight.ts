@@ -90,12 +90,10 @@ export interface Runtime {
   readonly foldUnkept: Fold;
   /** The current snapshot. */
   readonly snapshot: () => Snapshot;
-  /** The time for events, in milliseconds. */
-  readonly now: () => number;
   /** Makes a snapshot the current one, and publishes the events that led to it. */
   readonly record: (next: Snapshot, events: readonly AdminEvent[]) => void;
-  /** Folds reports of the host over the current snapshot. */
-  readonly foldReports: (reports: readonly unknown[]) => void;
+  /** Folds the reports that have crossed a command over the current snapshot. */
+  readonly foldCrossing: (commandId: string) => void;
   /** Refuses other commands on the resources of a flight from now on; gives the signal that ends the search. */
   readonly holdAsUnknown: (flight: Flight) => AbortSignal;
 }
@@ -114,11 +112,6 @@ export interface FlightOptions {
    * without effects takes hold only once its events are journaled.
    */
   readonly asksHost: boolean;
-  /**
-   * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused.
-   * An unknown command does not count against `maxInFlight`, because its outcome may never become known.
-   */
-  readonly outcome: CommandInFlight['outcome'];
 }
 
 /** A command in flight. @internal */
@@ -126,7 +119,11 @@ export class Flight {
   readonly command: Command;
   readonly runtime: Runtime;
   readonly span: CommandSpan | undefined;
-  outcome: CommandInFlight['outcome'];
+  /**
+   * `pending`: other commands on the same resources wait. `unknown`: other commands on the same resources are refused.
+   * An unknown command does not count against `maxInFlight`, because its outcome may never become known.
+   */
+  outcome: CommandInFlight['outcome'] = 'pending';
   /** How far the command has come, if it has several groups. */
   progress: Progress | undefined;
   /** Resolves when the command has left the table of commands in flight. */
@@ -143,7 +140,6 @@ export class Flight {
     this.command = command;
     this.runtime = runtime;
     this.span = options.span;
-    this.outcome = options.outcome;
     this.#options = options;
   }
 
@@ -196,7 +192,7 @@ export class Flight {
     const { id: command, resources } = this.command;
     const events = group.map(({ event }) => event);
     const record = { type: 'intent', command, resources, part: done, of, events, effects } as const;
-    const keeping = { record, resources, use: 'intent', then: () => undefined } as const;
+    const keeping = { record, resources, use: 'before', then: () => undefined } as const;
     try {
       // A later group follows an earlier one, whatever has changed since.
       await this.#options.journal.keep(done === 0 ? { ...keeping, basis: this.#options.basis } : keeping);
@@ -242,7 +238,7 @@ export class Flight {
         throw new NotJournaled(error.answerTo(id, settled));
       }
       if (!(error instanceof NotKept)) throw error;
-      if (use === 'refusal') return this.#apply(events, foldUnkept);
+      if (use === 'upkeep') return this.#apply(events, foldUnkept);
       // The store is lost, or the interface closes: the snapshot must show what the host did, even if the journal does
       // not.
       if (asksHost) this.#apply(events, foldUnkept);
@@ -267,15 +263,15 @@ export class Flight {
     const { revision } = this.runtime.snapshot();
     const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
     this.#options.journal
-      .keep({ record, resources, use: 'refusal', then: () => undefined })
+      .keep({ record, resources, use: 'upkeep', then: () => undefined })
       .catch(() => undefined);
   }
 
   /** What the record of a settlement is for. */
-  #useOf(events: readonly AdminEvent[], position: Position): 'change' | 'refusal' | 'result' {
+  #useOf(events: readonly AdminEvent[], position: Position): 'change' | 'upkeep' | 'result' {
     if (!this.#options.asksHost) return 'change';
     const isRefused = position.at === 'end' && position.refusal !== undefined && events.length === 0;
-    return isRefused ? 'refusal' : 'result';
+    return isRefused ? 'upkeep' : 'result';
   }
 
   /** The answer to a command whose settlement will not be journaled in this life. */
@@ -289,7 +285,7 @@ export class Flight {
    * the client got the answer that the outcome is unknown.
    */
   #recorded(settled: readonly AdminEvent[], position: Position): readonly AdminEvent[] {
-    const stamp = { at: this.runtime.now(), command: this.id };
+    const stamp = { at: this.runtime.clock.now(), command: this.id };
     const events: AdminEvent[] = settled.map((event) => Object.freeze({ ...event, ...stamp }));
     if (this.isUnknown && position.at === 'end' && position.refusal !== undefined)
       events.push(failure(this.command, position.refusal, stamp));
@@ -300,9 +296,7 @@ export class Flight {
   #apply(recorded: readonly AdminEvent[], fold: Fold): readonly AdminEvent[] {
     const events = recorded.length === 0 ? recorded : this.#fold(recorded, fold);
     this.#settled.push(...events);
-    const crossing = this.runtime.crossings.take(this.id);
-    // A contradiction is no error: the report may be older than the end of the effect.
-    if (crossing.length > 0) this.runtime.foldReports(crossing);
+    this.runtime.foldCrossing(this.id);
     return events;
   }
 

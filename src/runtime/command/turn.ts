@@ -6,20 +6,27 @@
  * therefore overlap. The state of every command in flight is in one table in this file.
  *
  * This class and the writer call each other in this order: `wait` queues the command; at its turn, `decide` of the
- * writer decides it, and `begin` of the writer makes its flight and its work; `hold` puts the flight into the table,
- * and starts the work. The work resolves the promise of the caller. If others have overruled the decision, the work
- * calls `putBack`, and the command is decided again.
+ * writer decides it, and `begin` of the writer makes its flight, or `ended` the answer if nothing changes; `begin`
+ * calls `hold`, which puts the flight into the table and starts its work. The work resolves the promise of the caller.
+ * If others have overruled the decision, the work calls `putBack`, and the command is decided again.
  */
 import type { Accepted } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
-import type { AdminEvent, Decision, Effect, Transition } from '../../resources/index.ts';
+import type { AdminEvent, Effect, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Coordinator } from './coordinator.ts';
 import { onAbort } from '../host/abort-listener.ts';
 import type { Planned } from '../plan/plan.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';
-import { ended, inProgress, refusal, type Execution, type Refusal } from './execution.ts';
+import {
+  inProgress,
+  refusal,
+  type Decided,
+  type Execution,
+  type Refusal,
+  type Unaccepted,
+} from './execution.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Journal } from '../journal/journal.ts';
 import { insert, Queue, type QueueItem } from './queue.ts';
@@ -62,7 +69,7 @@ export type Acceptance = Accepted<Snapshot, AdminEvent, Effect>;
 export interface Waiting extends QueueItem {
   readonly request: CommandRequest;
   /** Resolves the promise of the caller. Only the first call counts. */
-  readonly resolve: (execution: Execution) => void;
+  readonly resolve: (execution: Execution | Promise<Execution>) => void;
   /** Rejects the promise of the caller. */
   readonly reject: (error: unknown) => void;
   /** Whether the coordinator follows for the command now; `undefined` if it has not followed for the command. */
@@ -78,7 +85,9 @@ export interface TurnOptions {
   /** The largest number of `pending` commands. */
   readonly maxInFlight: number;
   /** Decides a command on the current state. Throws if the transition throws. */
-  readonly decide: (request: CommandRequest) => Decision;
+  readonly decide: (request: CommandRequest) => Decided;
+  /** Gives the result of a command that changes nothing. */
+  readonly ended: (decision: Unaccepted, request: CommandRequest) => Execution | Promise<Execution>;
   /** The refusal of every command at this moment; `undefined` if commands are possible. */
   readonly refuseAll: () => Refusal | undefined;
   readonly coordinator?: Pick<Coordinator, 'before' | 'follow'> | undefined;
@@ -87,14 +96,8 @@ export interface TurnOptions {
   /** Sleeps, and keeps the process alive meanwhile. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly instruments: Pick<Instruments, 'commands'> | undefined;
-  /** Makes the flight of a command whose turn has come, and the work that performs the command. */
-  readonly begin: (decision: Acceptance, waiting: Waiting) => Begun;
-}
-
-/** A flight, with the work that performs its command. @internal */
-export interface Begun {
-  readonly flight: Flight;
-  readonly work: () => Promise<void>;
+  /** Makes the flight of a command whose turn has come, and lets {@link Turns.hold} start its work. */
+  readonly begin: (decision: Acceptance, waiting: Waiting) => void;
 }
 
 /** How long a command still waits for others to get out of its way. */
@@ -194,8 +197,8 @@ export class Turns {
     return refusal('closed', `The administration interface is closed. ${sendAgain}`);
   }
 
-  /** Puts a command into the table of commands in flight until its work ends. */
-  hold({ flight, work }: Begun): void {
+  /** Puts a command into the table of commands in flight until the work that performs the command ends. */
+  hold(flight: Flight, work: () => Promise<void>): void {
     this.#inFlight.set(flight.id, flight);
     for (const key of keysOf(flight.command.resources)) this.#holders.set(key, flight);
     if (flight.isUnknown) this.#countCommands();
@@ -352,7 +355,7 @@ export class Turns {
   /** Decides a command, and answers or starts the command unless it must wait. */
   #takeTurn(waiting: Waiting): void {
     const { request } = waiting;
-    let decision: Decision;
+    let decision: Decided;
     let keys: readonly string[];
     try {
       decision = this.#options.decide(request);
@@ -372,9 +375,9 @@ export class Turns {
     if (refused !== undefined) waiting.resolve(refused);
     else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.resolve(obstacle);
     else if (obstacle !== undefined || this.#mustWait(waiting, keys)) return this.#waitFor(waiting, keys);
-    else if (decision.outcome === 'accepted') this.hold(this.#options.begin(decision, waiting));
+    else if (decision.outcome === 'accepted') this.#options.begin(decision, waiting);
     else if (this.#mustFollow(waiting, decision)) return this.#waitFor(waiting, keys);
-    else waiting.resolve(ended(decision));
+    else waiting.resolve(this.#options.ended(decision, request));
     this.#leave(waiting);
   }
 
@@ -391,9 +394,10 @@ export class Turns {
    *
    * @returns whether the command waits
    */
-  #mustFollow(waiting: Waiting, decision: Exclude<Decision, { readonly outcome: 'accepted' }>): boolean {
-    const { coordinator } = this.#options;
-    if (coordinator === undefined || waiting.isFollowing !== undefined || waiting.request.isDecided === true)
+  #mustFollow(waiting: Waiting, decision: Unaccepted): boolean {
+    const { coordinator, ended } = this.#options;
+    const { request } = waiting;
+    if (coordinator === undefined || waiting.isFollowing !== undefined || request.isDecided === true)
       return false;
     waiting.isFollowing = true;
     // The coordinator follows for all commands that wait by now.
@@ -401,7 +405,7 @@ export class Turns {
     void coordinator.follow().then((found) => {
       const hasFollowed = found === 'news' || found === undefined;
       for (const each of hasFollowed ? [waiting, ...others] : [waiting]) each.isFollowing = false;
-      if (found !== 'news' && this.#leave(waiting)) waiting.resolve(found ?? ended(decision));
+      if (found !== 'news' && this.#leave(waiting)) waiting.resolve(found ?? ended(decision, request));
       this.#pumpAll();
     });
     return true;
@@ -434,10 +438,10 @@ function keysOf(resources: readonly unknown[]): readonly string[] {
 /** `Promise.withResolvers`, which Node 20 lacks. */
 function withResolvers<T>(): {
   readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
+  readonly resolve: (value: T | Promise<T>) => void;
   readonly reject: (error: unknown) => void;
 } {
-  let settle: [(value: T) => void, (error: unknown) => void] | undefined;
+  let settle: [(value: T | Promise<T>) => void, (error: unknown) => void] | undefined;
   const promise = new Promise<T>((...both) => (settle = both));
   const [resolve, reject] = settle ?? [() => undefined, () => undefined];
   return { promise, resolve, reject };

@@ -32,6 +32,7 @@ import {
   kindOf,
   memberNamed,
   membersOf,
+  oppositeOf,
   ownerKey,
   subjectOf,
   type Entries,
@@ -170,17 +171,10 @@ function wayBackFrom(events: readonly EntryEvent[], ask?: (event: EntryEvent) =>
   return combineNamed(...steps);
 }
 
-const opposites: ReadonlyMap<string, string> = new Map([
-  ['started', 'stop'],
-  ['stopped', 'start'],
-  ['created', 'delete'],
-  ['deleted', 'create'],
-]);
-
 /** The command that an undo of an event stands for. */
 function useOf(event: EntryEvent): readonly Use[] {
-  const [kind = '', happened = ''] = event.type.split('.');
-  const verb = opposites.get(happened) ?? 'patch';
+  const kind = kindOf(event);
+  const verb = oppositeOf(event)?.endpoint ?? 'patch';
   const isListener = kind === 'listener';
   const id = isListener ? `services.${verb}Listener` : `${kind}s.${verb}`;
   const route = routes.find((each) => each.id === id);
@@ -238,11 +232,10 @@ function laterChangeOf(
 }
 
 function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): string {
-  const types = events
-    .filter((event) => `${resource}/`.startsWith(`${event.resource}/`))
-    .map(({ type }) => type.split('.')[1] ?? '');
-  const happened =
-    types.findLast((word) => ['started', 'stopped', 'created', 'deleted'].includes(word)) ?? 'changed';
+  const last = events.findLast(
+    (event) => `${resource}/`.startsWith(`${event.resource}/`) && oppositeOf(event) !== undefined,
+  );
+  const happened = last?.type.slice(kindOf(last).length + 1) ?? 'changed';
   return `${resource} was ${happened} since${actor === undefined ? '' : ` by ${actor}`}.`;
 }
 

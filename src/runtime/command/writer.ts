@@ -31,26 +31,20 @@ import { NotKept } from '../journal/record-queue.ts';
 import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
 import { Departed } from './departed.ts';
-import { nothingClosed, refusal, type Closed, type Execution, type Refusal } from './execution.ts';
 import {
-  commandOf,
-  Flight,
-  SearchEnded,
-  NotJournaled,
-  type Command,
-  type FlightOptions,
-  type Runtime,
-} from './flight.ts';
+  ended,
+  nothingClosed,
+  refusal,
+  type Closed,
+  type Decided,
+  type Execution,
+  type Refusal,
+  type Unaccepted,
+} from './execution.ts';
+import { commandOf, Flight, SearchEnded, NotJournaled, type Command, type Runtime } from './flight.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { refuseUnsupported } from './support.ts';
-import {
-  Turns,
-  type Acceptance,
-  type Begun,
-  type CommandRequest,
-  type TurnOptions,
-  type Waiting,
-} from './turn.ts';
+import { Turns, type Acceptance, type CommandRequest, type TurnOptions, type Waiting } from './turn.ts';
 
 /** The options of {@link Writer}. @internal */
 export interface WriterOptions
@@ -89,8 +83,6 @@ type Planning = Generator<undefined, Plan>;
 export class Writer {
   #snapshot: Snapshot;
   #commands = 0;
-  /** The plans of now that are not made yet, by the problems that refuse a mark. */
-  readonly #unplanned = new WeakMap<Problem, { readonly misfit: string; readonly steps: Planning }>();
   readonly #options: WriterOptions;
   readonly #turns: Turns;
   readonly #runtime: Runtime;
@@ -105,23 +97,27 @@ export class Writer {
       crossings: new Crossings(),
       foldUnkept: options.coordinator?.fold ?? evolving,
       snapshot: () => this.#snapshot,
-      now: () => options.contextOf(undefined).now,
       record: (next, events) => {
         this.#record(next, events);
       },
-      foldReports: (reports) => void this.#foldReports(reports),
+      foldCrossing: (commandId) => {
+        this.#foldCrossing(commandId);
+      },
       holdAsUnknown: (flight) => this.#turns.holdAsUnknown(flight),
     };
     this.#turns = new Turns({
       maxQueued: options.maxQueued,
       maxInFlight: options.maxInFlight,
-      decide: (request) => this.decide(request),
+      decide: (request) => this.#decide(request),
+      ended: (decision, request) => this.#ended(decision, request),
       refuseAll: () => options.refuseAll() ?? unavailable(options.journal),
       coordinator: options.coordinator,
       obstacleDeadlineMs: options.deadlineMs,
       sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
       instruments: options.instruments,
-      begin: (decision, waiting) => this.#begin(decision, waiting),
+      begin: (decision, waiting) => {
+        this.#begin(decision, waiting);
+      },
     });
   }
 
@@ -151,7 +147,7 @@ export class Writer {
    *
    * @throws the error that the transition throws; TypeError if the transition returns no decision
    */
-  decide(request: CommandRequest): Decision {
+  #decide(request: CommandRequest): Decided {
     const { mark, digits = () => ownCommand } = request.planned ?? {};
     if (mark === undefined) return this.#decideUnmarked(request);
     const { life } = this.#options;
@@ -168,13 +164,12 @@ export class Writer {
     if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
       assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
-    const steps = this.#planOf(request);
-    const { done, value: now } = steps.next();
-    if (done === true) return refused(this.#snapshot, misfitting(misfit, now), decision.resources);
+    const completing = misfitting(misfit, this.#planOf(request));
+    const { done, value } = completing.next();
+    if (done === true) return refused(this.#snapshot, value, decision.resources);
     // The plan is that of this moment, but to make all of it takes long.
     const reason = problem('precondition-failed', misfit);
-    this.#unplanned.set(reason, { misfit, steps });
-    return refused(this.#snapshot, reason, decision.resources);
+    return { ...refused(this.#snapshot, reason, decision.resources), completing };
   }
 
   /**
@@ -196,15 +191,10 @@ export class Writer {
 
   *#planning(request: CommandRequest & { readonly planned: Planned }): Planning {
     if (request.planned.mark === undefined) return yield* this.#planOf(request);
-    const decision = this.decide(request);
+    const decision = this.#decide(request);
     if (decision.outcome !== 'refused') return yield* this.#planOf(request);
-    return { outcome: 'refused', problem: yield* this.#completed(decision.problem) };
-  }
-
-  /** Completes the refusal of a mark with the plan of its moment. */
-  *#completed(refusing: Problem): Generator<undefined, Problem> {
-    const { misfit, steps } = this.#unplanned.get(refusing) ?? {};
-    return misfit === undefined || steps === undefined ? refusing : misfitting(misfit, yield* steps);
+    const { problem, completing } = decision;
+    return { outcome: 'refused', problem: completing === undefined ? problem : yield* completing };
   }
 
   /** Takes steps, and gives other work its turn between them. */
@@ -252,13 +242,14 @@ export class Writer {
   }
 
   /** Executes a command when its turn comes. */
-  async execute(request: CommandRequest): Promise<Execution> {
-    const execution = await this.#turns.wait(request);
-    if (execution.outcome !== 'refused' || !this.#unplanned.has(execution.problem)) return execution;
-    return {
-      ...execution,
-      problem: await this.#inTurns(this.#completed(execution.problem), request.signal),
-    };
+  execute(request: CommandRequest): Promise<Execution> {
+    return this.#turns.wait(request);
+  }
+
+  #ended(decision: Unaccepted, { signal }: CommandRequest): Execution | Promise<Execution> {
+    const { completing } = decision;
+    if (completing === undefined) return ended(decision);
+    return this.#inTurns(completing, signal).then((problem) => ({ outcome: 'refused', problem, events: [] }));
   }
 
   /** The commands in flight, in the order of their turns. */
@@ -283,7 +274,7 @@ export class Writer {
     const { resources } = found.value;
     try {
       const basis = this.#options.coordinator?.basisOf(links);
-      await this.#options.journal.keep({ record, resources, basis, use: 'intent', then: () => undefined });
+      await this.#options.journal.keep({ record, resources, basis, use: 'before', then: () => undefined });
     } catch (error) {
       // If others have ended the command meanwhile, nothing holds its resources, as after an abandonment.
       const isEnded = error instanceof Overruled && error.answerTo !== undefined;
@@ -303,13 +294,19 @@ export class Writer {
   }
 
   #foldReports(given: unknown): AppliedReports {
-    const { now } = this.#options.contextOf(undefined);
+    const now = this.#options.clock.now();
     const folded = foldHostReports(this.#snapshot, given, now, {
       hold: (report) => this.#runtime.crossings.hold(report),
       isGone: (link) => this.#departed.has(link),
     });
     if (folded.events.length > 0) this.#record(folded.next, folded.events);
     return folded;
+  }
+
+  /** A contradiction is no error: a report may be older than the end of the effect that the report has crossed. */
+  #foldCrossing(commandId: string): void {
+    const reports = this.#runtime.crossings.take(commandId);
+    if (reports.length > 0) this.#foldReports(reports);
   }
 
   /**
@@ -322,7 +319,7 @@ export class Writer {
     this.#snapshot = next;
     this.#departed.take(events);
     this.#options.journal.mark(next.revision);
-    const drained = drainedBetween(before, next, this.#runtime.now()) as readonly AdminEvent[];
+    const drained = drainedBetween(before, next, this.#options.clock.now()) as readonly AdminEvent[];
     this.#options.publish(next.revision, drained.length === 0 ? events : [...events, ...drained]);
     this.#options.onChanged();
   }
@@ -344,9 +341,10 @@ export class Writer {
     // The host was called in the earlier life, so every report of this life is newer.
     for (const effect of effects) this.#runtime.crossings.begin(id, effect);
     return new Promise((resolve) => {
-      // `unknown` from the start: a client of the earlier life may have got a 504, and then needs an event either way.
       // No client waits for the answer here: it lets the start go on, also before the outcome is known.
-      const flight = this.#flightOf(open, { outcome: 'unknown', resolve: () => resolve() });
+      const flight = this.#flightOf(open, resolve);
+      // A client of the earlier life may have got a 504, and then needs an event either way.
+      flight.outcome = 'unknown';
       const work = async (): Promise<void> => {
         try {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
@@ -356,24 +354,21 @@ export class Writer {
         }
         resolve();
       };
-      this.#turns.hold({ flight, work });
+      this.#turns.hold(flight, work);
     });
   }
 
   /** A command of an earlier life. */
-  #flightOf(
-    { intent: { command: id, resources, events } }: OpenCommand,
-    how: Pick<FlightOptions, 'outcome' | 'resolve'>,
-  ): Flight {
+  #flightOf({ intent: { command: id, resources, events } }: OpenCommand, resolve: () => void): Flight {
     const command = commandOf(id, { resources, events });
     const { instruments, journal } = this.#options;
-    const options = { ...how, journal, span: instruments?.recovery(command), asksHost: true };
+    const options = { journal, span: instruments?.recovery(command), resolve, asksHost: true };
     return new Flight(command, options, this.#runtime);
   }
 
   /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
   async #settleAbandoned(open: OpenCommand): Promise<void> {
-    const flight = this.#flightOf(open, { outcome: 'pending', resolve: () => undefined });
+    const flight = this.#flightOf(open, () => undefined);
     const holder = this.#turns.refuseUnknown(flight.command.resources)?.problem.command;
     if (holder !== undefined) {
       this.#options.onError(new Error(notAsked(flight.command, holder)));
@@ -410,7 +405,7 @@ export class Writer {
     await this.#turns.close();
   }
 
-  #begin(decision: Acceptance, waiting: Waiting): Begun {
+  #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, resolve, reject } = waiting;
     const { coordinator } = this.#options;
     const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
@@ -423,14 +418,7 @@ export class Writer {
     const span = this.#options.instruments?.command(command);
     // The decision was made in this turn of the event loop.
     const basis = coordinator?.basisOf(links);
-    const options = {
-      journal,
-      span,
-      resolve,
-      basis,
-      asksHost: effects.length > 0,
-      outcome: 'pending',
-    } as const;
+    const options = { journal, span, resolve, basis, asksHost: effects.length > 0 };
     const flight = new Flight(command, options, this.#runtime);
     const work = async (): Promise<void> => {
       try {
@@ -452,7 +440,7 @@ export class Writer {
         }
       }
     };
-    return { flight, work };
+    this.#turns.hold(flight, work);
   }
 
   async #perform(
@@ -464,8 +452,7 @@ export class Writer {
       return this.#executionOf(await perform(decision, first, flight), flight.closed);
     } catch (error) {
       if (!(error instanceof NotJournaled)) throw error;
-      const crossing = this.#runtime.crossings.take(flight.id);
-      if (crossing.length > 0) this.#foldReports(crossing);
+      this.#foldCrossing(flight.id);
       return error.execution;
     }
   }
@@ -487,8 +474,9 @@ export class Writer {
   }
 }
 
-/** The refusal of a mark, which gives way to that of the command itself. */
-function misfitting(misfit: string, now: Plan): Problem {
+/** Makes the refusal of a mark, which gives way to that of the command itself. */
+function* misfitting(misfit: string, planning: Planning): Generator<undefined, Problem> {
+  const now = yield* planning;
   return now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
 }
 

@@ -109,7 +109,8 @@ export async function command(
   // A dry run leaves no record.
   if (attempt === undefined) return plan(toDo, options);
   attempt.ask(body);
-  const execution = await attempt.execute(toDo, options.execute);
+  const execution = await options.execute({ ...toDo, watch: attempt });
+  attempt.conclude(execution);
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') return refusalOf(execution);
   const needsLogIn = (options.authenticate ?? caller.principal) !== undefined;
   const error = needsLogIn ? undefined : change.value.errorIfOpen?.(execution.snapshot);

@@ -384,18 +384,30 @@ function netOf(events: readonly EntryEvent[]): readonly EntryEvent[] {
 function takesBack(event: EntryEvent, earlier: EntryEvent): boolean {
   const { definition, operations } = event;
   if (subjectKey(event) !== subjectKey(earlier)) return false;
-  const opposite = opposites.get(event.type.slice(kindOf(event).length + 1));
+  const opposite = oppositeOf(event);
   if (opposite === undefined) return areEqual(operations, earlier.inverse);
-  if (earlier.type !== `${kindOf(event)}.${opposite}`) return false;
-  return opposite !== 'deleted' || areEqual(definition, earlier.definition);
+  if (earlier.type !== `${kindOf(event)}.${opposite.happened}`) return false;
+  return opposite.happened !== 'deleted' || areEqual(definition, earlier.definition);
 }
 
-const opposites: ReadonlyMap<string, string> = new Map([
-  ['created', 'deleted'],
-  ['deleted', 'created'],
-  ['started', 'stopped'],
-  ['stopped', 'started'],
+/** What takes something back that has happened. */
+interface Opposite {
+  readonly happened: string;
+  /** The endpoint that makes it happen, without its kind. */
+  readonly endpoint: string;
+}
+
+const opposites: ReadonlyMap<string, Opposite> = new Map([
+  ['created', { happened: 'deleted', endpoint: 'delete' }],
+  ['deleted', { happened: 'created', endpoint: 'create' }],
+  ['started', { happened: 'stopped', endpoint: 'stop' }],
+  ['stopped', { happened: 'started', endpoint: 'start' }],
 ]);
+
+/** The opposite of an event that creates, deletes, starts or stops. @internal */
+export function oppositeOf(event: Pick<EventBase, 'type'>): Opposite | undefined {
+  return opposites.get(event.type.slice(kindOf(event).length + 1));
+}
 
 function areEqual(one: unknown, other: unknown): boolean {
   return one !== undefined && other !== undefined && sameJson(one as Json, other as Json);

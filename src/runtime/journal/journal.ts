@@ -104,6 +104,6 @@ export class OwnJournal extends RecordQueue<JournalRecord> implements OpenedJour
   mark(revision: number): void {
     if (revision - this.#log.revision < longestUnmarked) return;
     const record = { type: 'mark', revision } as const;
-    this.keep({ record, resources: [], use: 'intent', then: () => undefined }).catch(() => undefined);
+    this.keep({ record, resources: [], use: 'before', then: () => undefined }).catch(() => undefined);
   }
 }

@@ -13,7 +13,7 @@ import { Outbox, type Outage } from '../host/outbox.ts';
 import type { Instruments, StoreCall } from '../instrumentation/instruments.ts';
 import type { Ask, Fold, Log, Queued } from './log.ts';
 
-/** What a record is about. The use decides what happens to the record in an outage. */
+/** What a record is for. The use decides what happens to the record in an outage. */
 type RecordUse = keyof typeof uses;
 
 /** What happens to a record in an outage. */
@@ -25,14 +25,14 @@ interface Handling {
 }
 
 const uses = {
-  /** The gateway is not called before the record is stored. */
-  intent: { isGivenUp: true, waits: false },
+  /** Nothing happens before the record is stored, such as an intent or an abandonment. */
+  before: { isGivenUp: true, waits: false },
   /** The record itself is the change. */
   change: { isGivenUp: true, waits: true },
-  /** The gateway has made the change. */
+  /** The gateway has made the change, or a call to the log must be made. */
   result: { isGivenUp: false, waits: true },
-  /** Nothing was changed, and the answer does not depend on the record. */
-  refusal: { isGivenUp: false, waits: false },
+  /** Nothing was changed, and no answer depends on the record, such as the end of a refused command. */
+  upkeep: { isGivenUp: false, waits: false },
 } as const satisfies Record<string, Handling>;
 
 /** What follows once a record is stored. @internal */

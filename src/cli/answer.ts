@@ -24,10 +24,14 @@ export async function understood<T, M>(
   }
 }
 
-/** The value of an answer; a refusal ends the command. */
-export function valueOf<T>(answer: Answer<T>): T {
+/**
+ * The value of an answer; a refusal ends the command.
+ *
+ * @param change - the change that was asked for, in words
+ */
+export function valueOf<T>(answer: Answer<T>, change?: string): T {
   if (answer.ok) return answer.value;
-  throw refusal(answer.problem, answer.retryAfterMs);
+  throw refusal(answer.problem, { retryAfterMs: answer.retryAfterMs, change });
 }
 
 /** Whether a failure ends by itself: nobody answers, or the interface is not ready, as while a gateway restarts. */
@@ -47,12 +51,19 @@ export function givenTag(text: string): string {
   return text === '*' || text.endsWith('"') ? text : `"${text}"`;
 }
 
+/** What is known of a refusal besides its problem. */
+interface Refused {
+  readonly retryAfterMs?: number | undefined;
+  /** The change that was asked for, in words. */
+  readonly change?: string | undefined;
+}
+
 /** The end of a command that was refused. */
-export function refusal(problem: Problem, retryAfterMs?: number): CommandError {
+export function refusal(problem: Problem, { retryAfterMs, change }: Refused = {}): CommandError {
   const { code, status, errors = [] } = problem;
   if (typeof code !== 'string') throw new Error('the problem has no code');
   const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(ownFault(fault))}`);
-  const what = safeText(`${textOf(problem, faults.length > 0)} (${code})`);
+  const what = safeText(`${textOf(problem, faults.length > 0, change)} (${code})`);
   const text = [what, ...nextStep(problem, retryAfterMs).map((step) => ` ${safeText(step)}`), ...faults].join(
     '',
   );
@@ -67,11 +78,17 @@ function ownFault({ pointer, ...fault }: Fault): Fault {
   return { ...fault, pointer: pointer.replace(/^\/commands\/\d+\/body(?=\/)/, '') };
 }
 
-/** The problem in words. Of a command of a sequence, the resource comes first. */
-function textOf({ detail, title }: Problem, hasFaults: boolean): string {
+/**
+ * The problem in words. Of a command of a sequence, the resource comes first. The detail names the first fault, so a
+ * list of faults has the title in its place, and the change.
+ */
+function textOf({ detail, title }: Problem, hasFaults: boolean, change?: string): string {
   const [whole = '', path = '', own = ''] = /^Command \d+ \([A-Z]+ (\S+)\): ([^]*)$/.exec(detail) ?? [];
   const place = whole === '' ? '' : `${path}: `;
-  return `${place}${hasFaults ? title : withoutHttp(whole === '' ? detail : own, title)}`;
+  if (!hasFaults) return `${place}${withoutHttp(whole === '' ? detail : own, title)}`;
+  return change === undefined
+    ? `${place}${title}`
+    : `Refused: ${change}. ${place}${title}. Nothing was changed.`;
 }
 
 /** What only programs that send requests themselves understand. */
@@ -80,19 +97,27 @@ const http =
 
 /** A detail without the sentences that speak of HTTP. If the first one does, the title stands for it. */
 function withoutHttp(detail: string, title: string): string {
-  const [first = '', ...others] = detail.split(/(?<=[.;]) /);
+  const [first = '', ...others] = detail.split(/(?<=\.) /);
   const kept = others.filter((sentence) => !http.test(sentence));
-  return [http.test(first) ? `${title}.` : first, ...kept].join(' ').replace(/;$/, '');
+  return [http.test(first) ? `${title}.` : first, ...kept].join(' ');
 }
 
-function nextStep({ code, command = '' }: Problem, retryAfterMs: number | undefined): readonly string[] {
+function nextStep(problem: Problem, retryAfterMs: number | undefined): readonly string[] {
+  const { code, command = '' } = problem;
   const step = Object.hasOwn(nextSteps, code) ? nextSteps[code as ProblemCode] : undefined;
   const steps = step === undefined ? [] : [step.replace('COMMAND', command)];
+  if (isListed(problem)) steps.push('With --detach, delete takes the resource out of all lists.');
   // Of a command that may have been carried out, only the state tells whether to send it again.
   const isKnown = code !== 'outcome-unknown';
   if (!isKnown || retryAfterMs === undefined || !Number.isFinite(retryAfterMs)) return steps;
   const again = `Try again in ${String(Math.ceil(retryAfterMs / 1000))} s.`;
   return step === later ? [again] : [again, ...steps];
+}
+
+/** Whether a resource is not deleted because lists have it. */
+function isListed({ code, detail, errors = [] }: Problem): boolean {
+  const texts = [detail, ...errors.map((fault) => fault.detail)];
+  return code === 'resource-in-use' && texts.some((text) => text.includes('is listed by the '));
 }
 
 const later = 'Try again in a few seconds. If that does not help, look at the log of the gateway.';
@@ -141,8 +166,7 @@ export const nextSteps = {
   'patch-test-failed': look,
   'user-exists': 'Try: gateway-admin user password NAME',
   'resource-exists': `Look at the present one: ${show}`,
-  'resource-in-use':
-    'Stop and close what is named. With --detach, delete takes a server or filter out of all lists.',
+  'resource-in-use': 'End each use that is named.',
   'not-supported': 'Do what the answer names instead.',
   'listener-of-node': 'Change the document of the node, and start the node again.',
   'last-user': 'Try: gateway-admin user add NAME',

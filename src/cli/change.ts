@@ -54,7 +54,7 @@ export interface PlannedChange {
 /** Makes a change, or says what it would do. */
 export async function make(call: Call, client: Client, change: Change): Promise<void> {
   const plan = acceptedPlan(
-    valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change))),
+    valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change)), change.title),
   );
   const planned = { change, plan };
   if (call.has('dry-run')) {
@@ -140,7 +140,7 @@ async function makePlanned(
   const options = { ...conditionOf(change), mark: plan.mark, prefer: 'representation' };
   const sent = understood(
     withProgress(call, change, () => methodFor(client, change)(...change.given, options)),
-    (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer)) },
+    (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer, change.title)) },
   );
   const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
   if ('mark' in answer) {

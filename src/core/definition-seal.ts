@@ -32,9 +32,18 @@ export function definitionShape({ all }: Fields): ObjectShape {
   return objectOf(
     defined,
     'name',
-    ({ shape, accepts = shape, secret, entries, derived, optional, default: given }) => {
+    ({
+      shape,
+      accepts = shape,
+      defined: own = accepts,
+      secret,
+      entries,
+      derived,
+      optional,
+      default: given,
+    }) => {
       if (derived === true) return z.exactOptional(z.unknown());
-      const plain = secret === undefined ? accepts : z.string();
+      const plain = secret === undefined ? own : z.string();
       const value = entries === undefined ? plain : z.array(definitionShape(entries));
       return optional === true || given !== undefined ? z.exactOptional(value) : value;
     },
@@ -95,11 +104,7 @@ async function sealEntry(
     const { name, documentName, entries, secret, sealedEntriesOf: written = name } = field;
     const place = [...path, written];
     if (field.patched === false && members.has(name))
-      sealing.refuse(
-        place,
-        'field-not-modifiable',
-        'has commands of its own, and cannot be given: leave it out',
-      );
+      sealing.refuse(place, 'field-not-modifiable', 'has commands of its own: leave the member out');
     if (secret !== undefined && members.has(documentName)) {
       const detail = `is not known here: write the secret in plain text into ${written}`;
       sealing.refuse([...path, documentName], 'field-unknown', detail);

@@ -67,6 +67,8 @@ interface FieldRules {
    * belongs to one life of the gateway. By default the whole value is kept.
    */
   readonly kept?: false | ((value: never) => unknown);
+  /** Shape of the value in a definition from a client, if the host alone reports some values of `shape`. */
+  readonly defined?: z.core.$ZodType;
   /** The part of the value that is configuration, if that is less than what outlives the process. */
   readonly configured?: (value: never) => unknown;
 }
@@ -235,12 +237,7 @@ export function keepFields({ all }: Fields, entry: object): object {
 
 /** Leaves everything out of an entry of a gateway document that is no configuration. @internal */
 export function configuredFields({ all }: Fields, entry: object): object {
-  return withParts(all, entry, configuredPart);
-}
-
-/** Gives the part of a value that is configuration; `false` if none is, `undefined` if all is. @internal */
-export function configuredPart({ configured, kept }: Field): Field['kept'] {
-  return configured ?? kept;
+  return withParts(all, entry, ({ configured, kept }) => configured ?? kept);
 }
 
 function withParts(all: readonly Field[], entry: object, partOf: (field: Field) => Field['kept']): object {

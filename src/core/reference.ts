@@ -94,5 +94,5 @@ function unresolved(link: string, collection: string): string {
   const wanted = link.length > longestLink ? undefined : parseLink(link, collection);
   // The text is quoted only if it has the form of a link: any other text may be a secret in the wrong place.
   if (wanted === undefined) return `must be a relative link of the form /${collection}/<name>`;
-  return `${quoted(link)} names no existing resource; GET /${collection} lists the existing ones`;
+  return `${quoted(link)} names no existing resource: correct the link`;
 }

@@ -256,8 +256,8 @@ function isObjectShape(shape: z.core.$ZodType): shape is z.core.$ZodObject {
   return shape._zod.def.type === 'object';
 }
 
-/** Keeps the first fault of each place: an empty text is also no host name, and one message is enough. */
-function oneForEachPointer(faults: readonly Fault[]): readonly Fault[] {
+/** Keeps the first fault of each place: an empty text is also no host name, and one message is enough. @internal */
+export function oneForEachPointer(faults: readonly Fault[]): readonly Fault[] {
   const first = new Map<string, Fault>();
   for (const fault of faults) if (!first.has(fault.pointer)) first.set(fault.pointer, fault);
   return [...first.values()];

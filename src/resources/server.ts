@@ -203,6 +203,7 @@ const fields = defineFields<{
   // A patch uses the name `state` (chapter "Server").
   status: {
     shape: words,
+    defined: z.array(z.enum(['maintenance'])).check(z.maxLength(16)),
     setting: 'state',
     default: [],
     normalize: asStored,

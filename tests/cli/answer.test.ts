@@ -43,7 +43,9 @@ describe('what gateway-admin says about a problem', () => {
         'entity tag are new: gateway-admin show KIND NAME',
     ],
   ] as const)('leaves out the sentences for programs, for %s', (code, told) => {
-    expect(refusal(examples[code]?.value as ReturnType<typeof problem>, 1500).message).toBe(told);
+    expect(refusal(examples[code]?.value as ReturnType<typeof problem>, { retryAfterMs: 1500 }).message).toBe(
+      told,
+    );
   });
 
   it('is the sentence of the host for a code of the host', () => {
@@ -52,13 +54,13 @@ describe('what gateway-admin says about a problem', () => {
   });
 
   it('has no words of HTTP in the list of faults', () => {
-    const detail = 'names no existing resource; GET /servers lists the existing ones';
+    const detail = 'names no existing resource. GET /servers lists the existing ones.';
     const faults = ['/servers/0', '/servers/1'].map(
       (pointer) => ({ pointer, code: 'link-unresolved', detail }) as const,
     );
     expect(refusal(problem('link-unresolved', 'x', faults)).message).toBe(
       'A link does not resolve (link-unresolved) Try: gateway-admin list servers, or gateway-admin list filters\n' +
-        '  /servers/0: names no existing resource\n  /servers/1: names no existing resource',
+        '  /servers/0: names no existing resource.\n  /servers/1: names no existing resource.',
     );
   });
 });

@@ -204,7 +204,14 @@ describe('gateway-admin create', () => {
   it('names every fault of a definition', async () => {
     const { code, err } = await ask(['create', 'server', 'db-9', '--set', 'port=70000', '--set', 'x=1']);
     expect(code).toBe(1);
+    expect(err).toContain(
+      'gateway-admin: Refused: create server db-9. The content is not valid. Nothing was changed. (validation-failed)',
+    );
     for (const place of ['/address', '/port', '/protocol', '/x']) expect(err).toContain(`\n  ${place}: `);
+    const listed = await ask(['create', 'server', 'db-9', '--set', 'x=1', '--in', 'services/my-service']);
+    expect(listed.err).toContain(
+      'Refused: create server db-9. /servers: The content is not valid. Nothing was changed. (validation-failed)',
+    );
   });
 
   it.each<[string, readonly string[], string, string?]>([
@@ -285,13 +292,22 @@ describe('gateway-admin delete', () => {
     const { code, err } = await ask(['delete', 'server', 'db-serv-1', '--yes']);
     expect(code).toBe(1);
     for (const use of [
-      '(resource-in-use) Stop and close what is named. With --detach, delete takes a server or filter out of all lists.',
+      'Refused: delete server db-serv-1. The resource is in use. Nothing was changed. (resource-in-use) ' +
+        'End each use that is named. With --detach, delete takes the resource out of all lists.\n',
       '/servers/db-serv-1/connections: has open connections (2): close them first',
       '/services/My Service/servers/0: is listed by the service "My Service"',
       '/monitors/Main Monitor/servers/0: is listed by the monitor "Main Monitor"',
     ])
       expect(err).toContain(use);
     expect(running.gateway.calls).toEqual([]);
+  });
+
+  it('advises --detach only where a list names the resource', async () => {
+    const { code, err } = await ask(['delete', 'service', 'bare-service', '--yes']);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/\(resource-in-use\) End each use that is named\.\n$/),
+    ]);
   });
 
   it('deletes nothing else than what its plan has shown', async () => {

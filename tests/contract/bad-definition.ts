@@ -123,8 +123,8 @@ export const badDefinitions: readonly BadInput[] = [
     '{"state_since":"2016-08-29T12:52:31+03:00"}': ['/state_since'],
   }),
   ...definitions(seen, 'servers', {
-    '{"status":["running"]}': ['/status'],
-    '{"status":["maintenance","master"]}': ['/status'],
+    '{"status":["running"]}': ['/status/0'],
+    '{"status":["maintenance","master"]}': ['/status/1'],
     '{"status_reason":"planted","status_since":"2016-08-29T12:52:31+03:00"}': [
       '/status_reason',
       '/status_since',

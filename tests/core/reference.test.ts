@@ -91,7 +91,7 @@ describe('resolveLinks', () => {
       {
         pointer: '/services/0/servers/1',
         code: 'link-unresolved',
-        detail: '"/servers/nothing" names no existing resource; GET /servers lists the existing ones',
+        detail: '"/servers/nothing" names no existing resource: correct the link',
       },
       {
         pointer: '/services/0/servers/2',

@@ -4,7 +4,7 @@
  */
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
-import { configuredPart, type Field } from '../../src/core/field.ts';
+import type { Field } from '../../src/core/field.ts';
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
 import { isAction, isSequence } from '../../src/resources/shared/route.ts';
 import { definedBy, patchedBy, ref, type Members } from './component.ts';
@@ -143,7 +143,9 @@ function defines(route: BoundRoute, holds: (field: Field) => boolean): boolean {
 /** Whether a document may have the value of a field, and a definition may not. */
 function isSeen(field: Field): boolean {
   if (field.patched === false) return true;
-  return field.derived === true ? field.accepts !== undefined : configuredPart(field) !== undefined;
+  return field.derived === true
+    ? field.accepts !== undefined
+    : (field.configured ?? field.kept) !== undefined;
 }
 
 /** Whether a route deletes a resource of the gateway. */

@@ -285,15 +285,46 @@ describe('a creation', () => {
       'services',
       { name: 'New', router: 'cli', total_connections: 3, started: '2020-01-01T00:00:00Z' },
       [
-        '/total_connections field-not-modifiable: is what the gateway counts or sees, and cannot be given: leave it out',
-        '/started field-not-modifiable: is what the gateway counts or sees, and cannot be given: leave it out',
+        '/total_connections field-not-modifiable: is what the gateway counts or sees: leave the member out',
+        '/started field-not-modifiable: is what the gateway counts or sees: leave the member out',
       ],
     ],
     [
       'the words of a monitor',
       'servers',
       { name: 'db', address: 'a', port: 1, protocol: 'pg', status: ['maintenance', 'running'] },
-      ['/status field-not-modifiable: is what the gateway counts or sees, and cannot be given: leave it out'],
+      ['/status/1 field-not-modifiable: must be "maintenance"; the gateway reports others'],
+    ],
+    [
+      'a word that no status has, beside one of a monitor',
+      'servers',
+      { name: 'db', address: 'a', port: 1, protocol: 'pg', status: ['bogus', 'running'] },
+      [
+        '/status/0 validation-failed: must be "maintenance"',
+        '/status/1 validation-failed: must be "maintenance"',
+      ],
+    ],
+    [
+      'a state that the gateway reports',
+      'services',
+      { name: 'New', router: 'cli', state: 'failed' },
+      ['/state field-not-modifiable: must be one of "started", "stopped"; the gateway reports others'],
+    ],
+    [
+      'a state that there is not',
+      'monitors',
+      { name: 'New', module: 'm', state: 'running' },
+      ['/state validation-failed: must be one of "started", "stopped"'],
+    ],
+    [
+      'each place once',
+      'services',
+      { name: 'New', router: 'cli', total_connections: 'x', started: 'x', state: 'x' },
+      [
+        '/state validation-failed: must be one of "started", "stopped"',
+        '/total_connections field-not-modifiable: is what the gateway counts or sees: leave the member out',
+        '/started field-not-modifiable: is what the gateway counts or sees: leave the member out',
+      ],
     ],
     [
       'a link that names nothing, and a member that is missing',
@@ -301,7 +332,7 @@ describe('a creation', () => {
       { name: 'New', servers: ['/servers/none'] },
       [
         '/module validation-failed: is required',
-        '/servers/0 link-unresolved: "/servers/none" names no existing resource; GET /servers lists the existing ones',
+        '/servers/0 link-unresolved: "/servers/none" names no existing resource: correct the link',
       ],
     ],
     [

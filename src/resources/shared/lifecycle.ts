@@ -69,7 +69,12 @@ export function wantedState(state: LifecycleState): 'started' | 'stopped' {
 
 /** The fields of a lifecycle. @internal */
 export const lifecycleFields = {
-  state: { shape: z.enum(['started', 'stopped', 'failed']), default: 'started', kept: wantedState },
+  state: {
+    shape: z.enum(['started', 'stopped', 'failed']),
+    defined: z.enum(['started', 'stopped']),
+    default: 'started',
+    kept: wantedState,
+  },
   state_reason: reasonField,
   state_since: sinceField,
 } as const;

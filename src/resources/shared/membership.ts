@@ -4,8 +4,6 @@
  * The event and the effect have the whole definition of the resource, as an entry of a gateway document. Creation and
  * deletion are each the inverse of the other, so undo, recovery and a refusal of the gateway need no code of their own.
  */
-import * as z from 'zod/mini';
-
 import {
   accepted,
   eventHead,
@@ -24,7 +22,8 @@ import {
   type EventTable,
   type TransitionOf,
 } from '../../core/decision.ts';
-import { configuredFields, configuredPart, saveFields, type Field, type Fields } from '../../core/field.ts';
+import { configuredFields, saveFields, type Field, type Fields } from '../../core/field.ts';
+import { oneForEachPointer, parseShape } from '../../core/shape.ts';
 import { initialVersion, nextVersion } from '../../core/version.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
@@ -352,31 +351,33 @@ function checkDefinition(
 ): Result<ConfiguredEntity> {
   const { entry, faults } = checkEntry(fields, definition, [], nameFinder(snapshot));
   const thing = entry && loadEntity(fields, entry);
-  const all = [
+  const all = oneForEachPointer([
     ...reservedFaults(definition),
     ...seenFaults(fields, definition),
     ...faults,
     // A secret parameter comes in sealed, and only a declared name is secret.
     ...(thing ? misplacedSecrets(fields, { ...thing, ...thing.settings }, isSecretIn(snapshot)) : []),
-  ];
+  ]);
   return thing && all.length === 0 ? ok(thing) : { ok: false, problem: problemOf(all) };
 }
 
-/** The faults of members that the gateway counts or sees: no definition can have them. */
+/** The faults of what the gateway counts or sees: no definition can have these members and values. */
 function seenFaults({ all }: Fields, definition: Json): readonly Fault[] {
-  return all.flatMap((field): readonly Fault[] => {
-    const given = isObject(definition) ? definition[field.documentName] : undefined;
-    if (given === undefined || !isSeen(field, given)) return [];
-    const detail = 'is what the gateway counts or sees, and cannot be given: leave it out';
-    return [{ pointer: formatPointer([field.documentName]), code: 'field-not-modifiable', detail }];
+  const code = 'field-not-modifiable';
+  return all.flatMap(({ documentName, derived, accepts, kept, defined, shape }): readonly Fault[] => {
+    const given = isObject(definition) ? definition[documentName] : undefined;
+    if (given === undefined) return [];
+    if (derived === true ? accepts !== undefined : kept === false) {
+      const detail = 'is what the gateway counts or sees: leave the member out';
+      return [{ pointer: formatPointer([documentName]), code, detail }];
+    }
+    const parsed = defined && parseShape(defined, given, [documentName]);
+    if (parsed?.ok !== false) return [];
+    if (!parseShape(shape, given).ok) return parsed.faults;
+    return parsed.faults.map((fault) => ({
+      ...fault,
+      code,
+      detail: `${fault.detail}; the gateway reports others`,
+    }));
   });
-}
-
-function isSeen(field: Field, given: Json): boolean {
-  const { derived, accepts, shape } = field;
-  if (derived === true) return accepts !== undefined;
-  const part = configuredPart(field);
-  if (typeof part !== 'function') return part === false;
-  // A value of the wrong shape has a fault already.
-  return z.safeParse(shape, given).success && !sameJson(part(given as never) as Json, given);
 }

@@ -142,7 +142,10 @@ function linksOfOthers(service: string, { services }: Snapshot): ReadonlySet<str
   return links;
 }
 
-/** The services that could take new sessions, or are about to start, and then have no server for them. */
+/**
+ * The services that could take new sessions, are about to start, or lose the last server of their list, and then have
+ * no server for new sessions. No alert is about an empty list, so the plan says that before.
+ */
 function unusableServices({ events }: Changing, before: Snapshot): readonly Note[] {
   const touched = events.filter(({ type }) =>
     ['server.updated', 'service.updated', 'service.started'].includes(type),
@@ -165,7 +168,8 @@ function unusableServices({ events }: Changing, before: Snapshot): readonly Note
     const earlier = before.services.find(service.key);
     const wasReady = earlier?.state !== 'stopped' && isServed(earlier, usable);
     const isStarting = earlier?.state === 'stopped';
-    if (isServed(service, usableNext) || !(wasReady || isStarting)) return [];
+    const isEmptied = earlier?.settings.servers[0] !== undefined && service.settings.servers[0] === undefined;
+    if (isServed(service, usableNext) || !(wasReady || isStarting || isEmptied)) return [];
     const detail = `No server of ${service.name} takes new sessions then.`;
     return [{ code: 'no-usable-server', resource, detail }];
   });

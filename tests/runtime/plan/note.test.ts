@@ -3,6 +3,7 @@ import {
   adoptDocument,
   closeServerConnections,
   createSnapshot,
+  deleteResource,
   drain,
   patchServer,
   patchService,
@@ -64,6 +65,23 @@ const setState =
 const limit = patchSales({ op: 'add', path: '/max_connection', value: 1 });
 
 describe('the notes of a plan', () => {
+  it('say of a started service that it loses its last server, also if the server is down', () => {
+    const services = [{ name: 'Reports', router: 'r', servers: ['/servers/db-3'] }];
+    const { admin } = runAdmin({ snapshot: createSnapshot({ ...document, services, sessions: [] }) });
+    const plan = admin.plan((snapshot, context) =>
+      deleteResource(snapshot, 'servers', 'db-3', context, { detach: true }),
+    );
+    expect(plan).toMatchObject({
+      notes: [
+        {
+          ...{ code: 'no-usable-server', resource: '/services/Reports' },
+          detail: 'No server of Reports takes new sessions then.',
+        },
+        { code: 'gateway-may-close' },
+      ],
+    });
+  });
+
   // Promise: notes
   it.each<[string, Transition, Partial<Notes[number]>[]]>([
     [

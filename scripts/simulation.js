@@ -1,7 +1,7 @@
 /**
  * The simulation: 100,000 seeds, or as many as the first number says, on as many threads as there are cores. The second
- * number is the first seed. `--fleet` simulates fleets of nodes instead of one node; `--alone` uses one thread. The
- * simulation is bundled first, because a bundle runs in three quarters of the time that the test runner takes. The hash
+ * number is the first seed. `--fleet` simulates fleets of nodes instead of one node; `--plans` lets clients plan in every
+ * world, and not in every fourth; `--alone` uses one thread. The simulation is bundled first, because a bundle runs in three quarters of the time that the test runner takes. The hash
  * of its code is printed, so that runs of the same code can be added up.
  */
 import { createHash } from 'node:crypto';
@@ -21,19 +21,19 @@ else await work(workerData);
 
 async function main() {
   const given = process.argv.slice(2);
-  const isFleet = given.includes('--fleet');
+  const kind = given.find((each) => each === '--fleet' || each === '--plans');
   const threads = given.includes('--alone') ? 1 : availableParallelism();
   const [seeds = 100_000, first = 0] = given.filter((each) => !each.startsWith('--')).map(Number);
   if (![seeds, first].every(Number.isSafeInteger) || seeds < 1) {
-    console.error('Usage: npm run test:simulation [-- [--fleet] [--alone] SEEDS [FIRST]]');
+    console.error('Usage: npm run test:simulation [-- [--fleet | --plans] [--alone] SEEDS [FIRST]]');
     process.exit(2);
   }
   const place = mkdtempSync(join(tmpdir(), 'simulation-'));
   const start = performance.now();
   try {
-    const entry = isFleet ? 'tests/fleet/simulation/world.ts' : 'tests/simulation/simulation.ts';
+    const entry = kind === '--fleet' ? 'tests/fleet/simulation/world.ts' : 'tests/simulation/simulation.ts';
     const bundle = await bundled(entry, place);
-    const failed = await runAll({ bundle, isFleet, threads, seeds, first });
+    const failed = await runAll({ bundle, kind, threads, seeds, first });
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
     const outcome = failed === 0 ? 'all hold' : 'FAILED';
     console.log(`${seeds} seeds from ${first} on of code ${hashOf(bundle)} in ${seconds} s: ${outcome}`);
@@ -69,7 +69,7 @@ function hashOf(bundle) {
 }
 
 /** Runs all seeds. Gives the number of those that fail. */
-async function runAll({ bundle, isFleet, threads, seeds, first }) {
+async function runAll({ bundle, kind, threads, seeds, first }) {
   let [next, passed, failed] = [first, 0, 0];
   const takeSeeds = async () => {
     while (next < first + seeds && failed < mostFailures) {
@@ -78,7 +78,7 @@ async function runAll({ bundle, isFleet, threads, seeds, first }) {
       const share = Math.ceil(seeds / threads);
       const count = Math.min(most, share, first + seeds - from);
       next += count;
-      await run({ bundle, isFleet, from, count }, (text) => {
+      await run({ bundle, kind, from, count }, (text) => {
         failed += 1;
         console.log(text);
       });
@@ -99,11 +99,13 @@ function run(job, onFailure) {
   });
 }
 
-async function work({ bundle, isFleet, from, count }) {
+async function work({ bundle, kind, from, count }) {
   const { simulate } = await import(bundle);
   for (let seed = from; seed < from + count; seed += 1) {
-    const faults = await simulate(seed).catch((error) => [String(error)]);
-    const again = `to run it again: npm run test:simulation -- ${isFleet ? '--fleet ' : ''}1 ${seed}`;
+    const faults = await simulate(seed, ...(kind === '--plans' ? ['plans'] : [])).catch((error) => [
+      String(error),
+    ]);
+    const again = `to run it again: npm run test:simulation -- ${kind === undefined ? '' : `${kind} `}1 ${seed}`;
     if (faults.length > 0) parentPort.postMessage([`Seed ${seed}; ${again}`, ...faults].join('\n  '));
   }
 }

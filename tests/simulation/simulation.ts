@@ -80,30 +80,36 @@ export const statuses: readonly (readonly ServerStatusWord[])[] = [
  *
  * @param hazards - `few` leaves out what was added later: reports while a record is stored, reports with a reason or a
  *   time, reports of a status, and the hazards that only some worlds have. So a seed that was found before is the same
- *   world still
+ *   world still. With `plans`, clients plan in every world
  * @returns what went wrong that must never go wrong
  */
-export async function simulate(seed: number, hazards: 'all' | 'few' = 'all'): Promise<readonly string[]> {
+export async function simulate(
+  seed: number,
+  hazards: 'all' | 'few' | 'plans' = 'all',
+): Promise<readonly string[]> {
   const rare = createRandom(seed + 2 ** 33);
+  const guests = guestsOf(seed, hazards === 'plans' ? 1 : 0.25);
   const world =
-    hazards === 'all'
-      ? new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), guestsOf(seed))
-      : new World(createRandom(seed), undefined, noHazards(rare));
+    hazards === 'few'
+      ? new World(createRandom(seed), undefined, noHazards(rare))
+      : new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), guests);
   for (let step = 0; step < steps; step += 1) await world.step();
   return world.end();
 }
 
 /**
- * In every fourth world, clients plan; in every fourth, they undo and restore; they create and delete; and they drain.
- * Where they create and delete, listeners and the filters of services come and go in four of ten.
+ * In every fourth world, clients undo and restore; they create and delete; and they drain. Where they create and delete,
+ * listeners and the filters of services come and go in four of ten.
+ *
+ * @param planned - how likely clients plan, from 0 to 1
  */
-function guestsOf(seed: number): Guests {
+function guestsOf(seed: number, planned: number): Guests {
   const [planning, undoing] = [createRandom(seed + 2 ** 34), createRandom(seed + 2 ** 35)];
   const [founding, draining] = [createRandom(seed + 2 ** 36), createRandom(seed + 2 ** 37)];
   const silent = createRandom(seed + 2 ** 38);
   const attaching = createRandom(seed + 2 ** 40);
   return {
-    planning: planning.chance(0.25) ? planning : undefined,
+    planning: planning.chance(planned) ? planning : undefined,
     undoing: undoing.chance(0.25) ? undoing : undefined,
     founding: founding.chance(0.25) ? founding : undefined,
     draining: draining.chance(0.25) ? draining : undefined,

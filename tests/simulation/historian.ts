@@ -129,10 +129,15 @@ export class Historian {
   #restoring(command: SettledCommand): Asked {
     const then = this.#ledger.snapshotAfter(command);
     const fields = [...fieldsOf(then)].filter(([field]) => !field.endsWith(' password'));
+    // A listener that differs goes before it comes.
+    const gone = fields.filter(([field]) => field.includes(' listens ')).map(([field]) => [field, undefined]);
     return {
       kind: `restore of ${command.id}`,
       step: (snapshot, context) => adoptDocument(snapshot, then, context, { prune: true }),
-      changes: inSteps({ ...founded, ...Object.fromEntries(fields) }),
+      changes: [
+        Object.fromEntries(gone) as Change,
+        ...inSteps({ ...founded, ...Object.fromEntries(fields) }),
+      ],
       request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/restore`, headers: {} },
       mostEffects: 30,
     };

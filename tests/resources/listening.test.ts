@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   adoptDocument,
   createListener,
+  createResource,
   createSnapshot,
   deleteListener,
   evolve,
@@ -14,6 +15,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
+import { differencesOf } from '../../src/resources/index.ts';
 import { configuration } from '../support/configuration.ts';
 import { expectAccepted, expectRefused, expectUnchanged, someTime } from '../support/expect-decision.ts';
 
@@ -119,5 +121,28 @@ describe('a listener of a service', () => {
       'service.start /services/Off',
     ]);
     expect(configuration(decision.next)).toEqual(configuration(given));
+  });
+
+  it('comes last when its deletion is undone, and its service is as it was created all the same', () => {
+    const definition = { name: 'New', router: 'cli', state: 'stopped', listeners: [first, second] } as const;
+    const created = expectAccepted(
+      (from) => createResource(from, 'services', definition, someTime),
+      snapshot,
+    );
+    const deleted = expectAccepted(deleting('New', 'First'), created.next);
+    const [creation, deletion] = [...created.events, ...deleted.events];
+    if (creation === undefined || deletion === undefined) throw new Error('There is no event');
+    const { next } = revert(deletion)(deleted.next, someTime);
+    expect(next.services.find('new')?.listeners).toEqual([second, first]);
+    expect(expectAccepted(revert(creation), next).next.services.find('new')).toBeUndefined();
+    expectUnchanged((from) => createResource(from, 'services', definition, someTime), next);
+    const pointersTo = (...listeners: readonly Listener[]): readonly string[] => {
+      const given = createSnapshot({
+        services: [...(document.services ?? []), { ...definition, state: 'stopped', listeners }],
+      });
+      return differencesOf(next, given).map(({ pointer }) => pointer);
+    };
+    expect(pointersTo(first, second)).toEqual([]);
+    expect(pointersTo(first, { ...second, port: 6000 })).toEqual(['/services/2/listeners/1/port']);
   });
 });

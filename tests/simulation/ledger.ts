@@ -85,7 +85,17 @@ export class Ledger {
     return this.commands
       .slice(this.commands.indexOf(command) + 1, until)
       .filter(({ events }) => events.some((event) => event.resource === link && isTurn(event)))
+      .filter((each) => !this.#hasTakenBack(each, link))
       .map(({ id }) => id);
+  }
+
+  /** Whether a command that creates, and so may have been taken back in part, has left a thing started or stopped. */
+  #hasTakenBack(command: SettledCommand, link: string): boolean {
+    const [before, after] = [this.snapshotBefore(command), this.snapshotAfter(command)];
+    return (
+      command.events.some(({ type }) => type.endsWith('.created')) &&
+      stateAt(before, link) === stateAt(after, link)
+    );
   }
 
   /** What each command must be shown as, in order. */
@@ -168,6 +178,14 @@ export function isReversible({ events }: SettledCommand): boolean {
 function fieldsIn(last: ReadonlyMap<string, string>, { resource }: AdminEvent): readonly string[] {
   const place = `${linkKey(resource)} `;
   return [...last.keys()].filter((key) => key.startsWith(place)).map((key) => key.slice(place.length));
+}
+
+/** What is wanted of a service or monitor. */
+function stateAt(snapshot: Snapshot, link: string): string | undefined {
+  const [, collection, name = ''] = link.split('/');
+  const things = collection === 'monitors' ? snapshot.monitors : snapshot.services;
+  const state = things.find(name)?.state;
+  return state === 'failed' ? 'started' : state;
 }
 
 function linkKey(link: string): string {

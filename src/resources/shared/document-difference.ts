@@ -9,7 +9,7 @@ import { nameKey } from '../../core/name.ts';
 import { maskSecrets } from '../../core/secret.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { quoted } from '../../problem.ts';
-import { isArray, isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { isArray, isObject, isText, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import {
   collectionOf,
   find,
@@ -166,8 +166,8 @@ function fieldDifferences(pair: Pair): readonly DocumentDifference[] {
   return fields.all
     .filter(({ derived, kept }) => derived !== true && kept !== false)
     .flatMap((field) => {
-      const now = valueOf(field, present);
       const then = keptPart(field, storedValue(field, wanted, adopted) as Json | undefined);
+      const now = inOrderOf(field, valueOf(field, present), then);
       if (isSame(comparable(field, now), comparable(field, then))) return [];
       return placesIn(pair, field, now, valueOf(field, wanted));
     });
@@ -179,6 +179,29 @@ function valueOf(field: Field, resource: ConfiguredEntity): Json | undefined {
 
 function keptPart({ kept }: Field, value: Json | undefined): Json | undefined {
   return typeof kept === 'function' && value !== undefined ? (kept(value as never) as Json) : value;
+}
+
+/**
+ * A list of entries with names, such as listeners, in the order of another list. The order means nothing: what is
+ * created again comes last. Every other value as it is.
+ *
+ * @internal
+ */
+export function inOrderOf(
+  { entries }: Field,
+  list: Json | undefined,
+  other: Json | undefined,
+): Json | undefined {
+  if (entries === undefined || list === undefined || other === undefined) return list;
+  if (!isArray(list) || !isArray(other)) return list;
+  const places = new Map(other.map((entry, at) => [keyOfEntry(entry), at]));
+  const placeOf = (entry: Json): number => places.get(keyOfEntry(entry)) ?? other.length;
+  return list.toSorted((one, another) => placeOf(one) - placeOf(another));
+}
+
+function keyOfEntry(entry: Json): string {
+  const name = memberOf(entry, 'name');
+  return isText(name) ? nameKey(name) : '';
 }
 
 /** Links are compared by the keys of their names, because each snapshot spells a name as its document does. */

@@ -42,6 +42,7 @@ import {
   type ConfiguredEntity,
   type State,
 } from '../../snapshot/state.ts';
+import { inOrderOf } from './document-difference.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
 import { detachingSteps, linksOf, openOn, refusalInUse } from './use.ts';
@@ -196,7 +197,7 @@ function eventRows<S extends State>(
     revert(snapshot: S, { [kind]: key = '', definition = {} }: Defined, context: Context): DecisionOf<S> {
       const thing = find(snapshot, named, key);
       if (thing === undefined) return unchanged(snapshot, [linkOfCollection(named)]);
-      if (sameJson(definitionOf(named, thing), definition))
+      if (isDefinedAs(named, thing, definition))
         return membership.delete(named, thing, {}, snapshot, context);
       const detail =
         `The ${kind} ${quoted(thing.name)} is not as it was created. ` +
@@ -288,6 +289,16 @@ export function definitionOf(named: NamedResources, thing: ConfiguredEntity): Js
   return named.adoption?.steps.start === undefined ? entry : { ...entry, state: 'stopped' };
 }
 
+function isDefinedAs(named: NamedResources, thing: ConfiguredEntity, definition: JsonObject): boolean {
+  const present = definitionOf(named, thing);
+  const ordered = named.fields.all.flatMap((field): [string, Json][] => {
+    const { documentName: name } = field;
+    const value = inOrderOf(field, present[name], definition[name]);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return sameJson(Object.fromEntries(ordered), definition);
+}
+
 function configurationOf({ fields }: NamedResources, thing: ConfiguredEntity): JsonObject {
   return configuredFields(fields, saveFields(fields, thing, thing.settings)) as JsonObject;
 }
@@ -305,7 +316,10 @@ function differingFields(
   return named.fields.all.filter((field) => {
     const { [field.documentName]: old = null } = now;
     const { [field.documentName]: given = null } = then;
-    return field.patched !== false && (hasSecret(field, given) || !sameJson(old, given));
+    return (
+      field.patched !== false &&
+      (hasSecret(field, given) || !sameJson(inOrderOf(field, old, given) ?? null, given))
+    );
   });
 }
 

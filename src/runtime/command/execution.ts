@@ -67,8 +67,11 @@ export const nothingClosed: Closed = Object.freeze({ sessions: 0, connections: 0
 /** The result of a refused command. @internal */
 export type Refusal = Extract<Execution, { readonly outcome: 'refused' }>;
 
+/** The key of the steps that complete a problem. A decision that the host has built can have a member of any name. */
+export const completing = Symbol('completing');
+
 /** A decision. Steps that take long complete the problem of some refusals. @internal */
-export type Decided = Decision & { readonly completing?: Generator<undefined, Problem> };
+export type Decided = Decision & { readonly [completing]?: Generator<undefined, Problem> };
 
 /** A decision that changes nothing. @internal */
 export type Unaccepted = Exclude<Decided, { readonly outcome: 'accepted' }>;

@@ -377,7 +377,11 @@ export class Turns {
     else if (obstacle !== undefined || this.#mustWait(waiting, keys)) return this.#waitFor(waiting, keys);
     else if (decision.outcome === 'accepted') this.#options.begin(decision, waiting);
     else if (this.#mustFollow(waiting, decision)) return this.#waitFor(waiting, keys);
-    else waiting.resolve(this.#options.ended(decision, request));
+    else {
+      // First, because to complete a refusal can call the host, which can abort this command or close the interface.
+      this.#leave(waiting);
+      return waiting.resolve(this.#options.ended(decision, request));
+    }
     this.#leave(waiting);
   }
 

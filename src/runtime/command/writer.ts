@@ -32,6 +32,7 @@ import { perform, type Performed } from './command.ts';
 import { Crossings } from './crossing.ts';
 import { Departed } from './departed.ts';
 import {
+  completing,
   ended,
   nothingClosed,
   refusal,
@@ -164,12 +165,12 @@ export class Writer {
     if (misfit === undefined && changes !== undefined && openedUpTo !== undefined)
       assertCovered(changes, snapshot, openedUpTo);
     if (misfit === undefined) return decision;
-    const completing = misfitting(misfit, this.#planOf(request));
-    const { done, value } = completing.next();
+    const steps = misfitting(misfit, this.#planOf(request));
+    const { done, value } = steps.next();
     if (done === true) return refused(this.#snapshot, value, decision.resources);
     // The plan is that of this moment, but to make all of it takes long.
     const reason = problem('precondition-failed', misfit);
-    return { ...refused(this.#snapshot, reason, decision.resources), completing };
+    return { ...refused(this.#snapshot, reason, decision.resources), [completing]: steps };
   }
 
   /**
@@ -193,8 +194,8 @@ export class Writer {
     if (request.planned.mark === undefined) return yield* this.#planOf(request);
     const decision = this.#decide(request);
     if (decision.outcome !== 'refused') return yield* this.#planOf(request);
-    const { problem, completing } = decision;
-    return { outcome: 'refused', problem: completing === undefined ? problem : yield* completing };
+    const { problem, [completing]: steps } = decision;
+    return { outcome: 'refused', problem: steps === undefined ? problem : yield* steps };
   }
 
   /** Takes steps, and gives other work its turn between them. */
@@ -247,9 +248,9 @@ export class Writer {
   }
 
   #ended(decision: Unaccepted, { signal }: CommandRequest): Execution | Promise<Execution> {
-    const { completing } = decision;
-    if (completing === undefined) return ended(decision);
-    return this.#inTurns(completing, signal).then((problem) => ({ outcome: 'refused', problem, events: [] }));
+    const { [completing]: steps } = decision;
+    if (steps === undefined) return ended(decision);
+    return this.#inTurns(steps, signal).then((problem) => ({ outcome: 'refused', problem, events: [] }));
   }
 
   /** The commands in flight, in the order of their turns. */

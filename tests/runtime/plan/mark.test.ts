@@ -4,6 +4,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSession,
+  closeSessions,
   createMemoryStore,
   createRoles,
   createUser,
@@ -16,6 +17,7 @@ import {
   type Plan,
   type Transition,
 } from 'gateway-admin-core';
+import { createScriptedGateway } from 'gateway-admin-core/testing';
 
 import { subjectPatches, patchSubject } from '../../support/arbitrary-patch.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../../support/document.ts';
@@ -295,6 +297,36 @@ describe('a command with the mark of its plan', () => {
     async (mark) => {
       const { admin } = runAdmin();
       await expect(admin.execute(stop, { mark })).rejects.toThrow(RangeError);
+    },
+  );
+
+  // A host can abort or close at any call. A rejection that nothing handles fails a test.
+  it.each([1, 1500, 3500, 5500])(
+    'is given up while its new plan is made, at call %i of the host',
+    async (at) => {
+      const giving = new AbortController();
+      let calls = 0;
+      const idle = (): number => {
+        if ((calls += 1) === at) giving.abort(new Error('given up'));
+        return 100;
+      };
+      const snapshot = crowdedSnapshot(20_000);
+      const gateway = createScriptedGateway({ snapshot, telemetry: { idle } });
+      const { admin } = runAdmin({ snapshot, gateway });
+      const mark = markOf(admin, (state, context) => stopService(state, 'Sales', context));
+      const closing: Transition = (snapshot, context) => closeSessions(snapshot, { idle_over: 5 }, context);
+      await expect(admin.execute(closing, { mark, signal: giving.signal })).rejects.toThrow('given up');
+      await admin.close();
+    },
+  );
+
+  it.each([null, true, {}, [].values()])(
+    'is refused as the host says, whatever members its refusal has: %p',
+    async (completing) => {
+      const { admin } = runAdmin();
+      const refusing: Transition = (snapshot) =>
+        Object.assign({}, stopService(snapshot, 'nothing', { now: 0 }), { completing });
+      expect(await send(admin, refusing, markOf(admin, limitTo(7)))).toBe('service-not-found');
     },
   );
 });

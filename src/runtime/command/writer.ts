@@ -303,7 +303,7 @@ export class Writer {
     return folded;
   }
 
-  /** A contradiction is no error: a report may be older than the end of the effect that the report has crossed. */
+  /** Folds the reports that have crossed a command. A contradiction is no error: the report can be the older one. */
   #foldCrossing(commandId: string): void {
     const reports = this.#runtime.crossings.take(commandId);
     if (reports.length > 0) this.#foldReports(reports);
@@ -393,7 +393,7 @@ export class Writer {
     }
   }
 
-  /** The outcome is known of a command of an earlier life. */
+  /** The outcome of a command of an earlier life is known. */
   #recovered({ command, span }: Flight, execution: Execution): void {
     span?.ended(execution);
     this.#options.onRecovered(command, execution);

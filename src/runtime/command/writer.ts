@@ -303,7 +303,7 @@ export class Writer {
     return folded;
   }
 
-  /** Folds the reports that have crossed a command. A contradiction is no error: the report can be the older one. */
+  /** Folds the reports that have crossed a command. A contradiction is no error: the effect can have ended later. */
   #foldCrossing(commandId: string): void {
     const reports = this.#runtime.crossings.take(commandId);
     if (reports.length > 0) this.#foldReports(reports);

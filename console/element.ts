@@ -1,5 +1,5 @@
 /**
- * The functions that the build writes for elements: with its children as arguments, a call is shorter than one of the
- * automatic runtime.
+ * The functions to which the build translates JSX. A call of `h` has the children as arguments, and is shorter than a
+ * call of the automatic runtime.
  */
 export { Fragment, h } from 'preact';

@@ -44,8 +44,9 @@ function isParameter(value: unknown): value is { readonly value: unknown } {
 }
 
 /**
- * The patch that makes a resource as the texts say: an operation for each changed field. An emptied field is removed. A
- * value that its field cannot have is sent as it is, so that the interface says what is wrong.
+ * The patch that makes a resource as the texts say: an operation for each changed field. An emptied field is removed,
+ * but an emptied list or map is set to empty. A value that its field cannot have is sent as it is: the interface says
+ * what is wrong.
  */
 export function patchOf(fields: readonly Field[], resource: Values, typed: Typed): readonly Operation[] {
   const before = textsOf(fields, resource);
@@ -53,7 +54,7 @@ export function patchOf(fields: readonly Field[], resource: Values, typed: Typed
     const { name, type } = field;
     const text = typed[name] ?? '';
     if (text === before[name]) return [];
-    // An empty list is a list.
+    // Without text, a list or map is empty, and not absent.
     if (text.trim() === '' && type !== 'names' && type !== 'words' && type !== 'map')
       return resource[name] === undefined ? [] : [{ op: 'remove', path: `/${name}` }];
     return [{ op: 'add', path: `/${name}`, value: valueOf(field, text, resource[name]) as never }];
@@ -104,8 +105,8 @@ function wordsOf(text: string): readonly string[] {
 }
 
 /**
- * The values of lines such as `weight = 2`; the text itself if a line has no value. A line that nobody has changed
- * stands for what it stood for.
+ * The values of lines such as `weight = 2`; the text itself if a line has no value. An unchanged line keeps its value,
+ * with the type that the text does not show.
  */
 function mapOf(text: string, before: Values, values: Field['values']): Values | string {
   const left = Object.entries(before);

@@ -53,8 +53,8 @@ function openRow(box: HTMLElement): void {
 }
 
 /**
- * Moves the focus to the first control of the row above or below; from elsewhere, to the first row whose own name
- * contains what is looked for, and not only that of something in the row.
+ * Moves the focus to the first control of the row above or below. From elsewhere, moves it to the first row whose own
+ * name contains the text; the names of other things in a row do not count.
  */
 function step(event: KeyboardEvent, by: number, find = ''): void {
   const rows = [...document.querySelectorAll<HTMLElement>('.view [data-row]')];

@@ -1,8 +1,8 @@
 /**
- * `plan` and `apply`: make a running gateway as a gateway document says.
+ * `plan` and `apply`: change a running gateway until it is as a gateway document says.
  *
- * `adoptDocument` decides what changes, as in the process of a gateway. For that, the state in use is read over the
- * interface, and made into a snapshot. Each event of the decision becomes a command of one sequence.
+ * The state in use is read over the interface, and made into a snapshot. On this snapshot, `adoptDocument` decides, as
+ * in the process of a gateway. Each event of the decision becomes a command of one sequence.
  */
 import type { Client, SequenceCommand } from '../client/index.ts';
 import {
@@ -45,7 +45,7 @@ import { configured, type Configured } from './kind.ts';
 import { placeOf } from './place.ts';
 import { rowOf, verbOf, type ShownEvent } from './row.ts';
 
-/** Makes the changes that the document needs, all or none, after a yes; a dry run only says which. */
+/** Makes the changes that the document asks for, all or none, after a yes. A dry run only prints the changes. */
 export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const { output } = call;
   const [file = ''] = call.words;
@@ -108,7 +108,7 @@ async function find(
     asks: true,
     linesOf: ({ events }) =>
       events.map(rowOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
-    // The operations were found for the lists of before.
+    // The operations hold only for the state that was read: another state needs other ones.
     anew: async () => find(call, client, wanted, await readParts(client, isComparedIn(wanted))),
   };
   return { change, plan };
@@ -204,7 +204,7 @@ type Notes = NonNullable<Accepted['notes']>;
 /** The notes about what the document lacks, and what stays. */
 function leftNotes(wanted: Wanted, live: Live): Notes {
   const only = leftBehind(wanted, live);
-  // Links may name what stays, so the goal has everything: here, the document has nothing.
+  // An empty document lacks all of them. The goal of `commandsTo` has them, because links may name them.
   const decision = adoptDocument(snapshotOf(live.parts), snapshotOf({}), { now: Date.now() }, { only });
   return decision.outcome === 'refused' ? [] : (decision.notes ?? []);
 }
@@ -262,7 +262,8 @@ function commandsTo(wanted: Wanted, live: Live): readonly SequenceCommand[] {
 }
 
 /**
- * Ends the command if a resource that stays uses one that would be deleted. The document has no place for that fault.
+ * Ends the command if a resource that stays uses one that would be deleted. `adoptDocument` would name the fault by a
+ * place in the document, which has neither of the two.
  */
 function assertUnused(wanted: Wanted, live: Live): void {
   const deleted = new Set(leftBehind(wanted, live));
@@ -295,10 +296,10 @@ function impossible({ errors = [], detail }: Problem): CommandError {
 }
 
 /**
- * The document with what it leaves out and what cannot change: the other resources, because links may name them, and
- * the listeners of services.
+ * The document, completed from the state in use: with the resources that it leaves out, because links may name them,
+ * and with the listeners of services whose entries have none.
  *
- * @param pruned - the collections whose other resources must go
+ * @param pruned - the collections that are not completed: their other resources are deleted
  */
 function completed(wanted: Parts, live: Parts, pruned: readonly Configured[]): Parts {
   const complete = configured.map((collection) => {

@@ -1,6 +1,7 @@
 /**
- * Changes: every command that changes something asks for its plan first, so that it can say what will happen, and
- * whether there is anything to do. What closes or deletes something, or may do so, is done only after a yes.
+ * Changes: a command that changes something asks for its plan first, to say what will happen, and whether there is
+ * anything to do. A change that closes or deletes something needs a yes. At a terminal, so does a change with a grave
+ * note, such as that sessions may end.
  */
 import { createInterface } from 'node:readline/promises';
 import { setTimeout } from 'node:timers/promises';
@@ -67,7 +68,7 @@ export async function make(call: Call, client: Client, change: Change): Promise<
   await makeAsPlanned(call, client, planned);
 }
 
-/** Says of which gateway a change is made already. */
+/** Says that there is nothing to do, and on which gateway. */
 export async function sayUnchanged(call: Call, client: Client, title: string): Promise<void> {
   const { text } = await placeOf(call, client);
   sayNothingToDo(call, `${title} on ${text}.`);
@@ -164,16 +165,16 @@ export function nothingDoneOn(place: string): string {
   return safeText(`Nothing was done on ${place}.`);
 }
 
-/** What was closed. What a plan shows can end by itself before. */
+/** What was closed. What a plan shows can end by itself before the change. */
 function closedText(closed: CommandOutcome['closed'], { closes }: Accepted): string {
   const text = closingText(closed, 'closed');
   return text === '' && closes.sessions + closes.connections > 0 ? ' Nothing was left to close.' : text;
 }
 
-/** What a command closes that closes nothing. */
+/** The counts of a command that closes nothing. */
 export const nothingClosed = { sessions: 0, connections: 0 };
 
-/** What the interface says that was done, or nothing. @throws Error if that is no object, or counts nothing */
+/** The answer to a change; empty without a body. @throws Error if a body is no object, or its counts are no numbers */
 function bodyOf(done: unknown = {}): Partial<CommandOutcome> {
   if (typeof done !== 'object' || done === null || Array.isArray(done)) throw new Error('it is no resource');
   const { closed } = done as { readonly closed?: unknown };
@@ -247,7 +248,7 @@ export async function unlessInterrupted<T>(
   }
 }
 
-/** What becomes of a change that was sent, and how a user follows it. */
+/** Says that a change goes on, how much is left, and how a user follows the change. */
 function goingOn(what: string, left?: number): string {
   const more = left === undefined ? '' : ` ${left.toLocaleString('en')} left.`;
   return `The gateway goes on with what it has begun: ${safeText(what)}.${more} Try: gateway-admin commands`;
@@ -294,7 +295,7 @@ function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): 
   return plan.outcome === 'unchanged' ? ['nothing to do'] : [...linesOf(plan), ...consequenceLines(plan)];
 }
 
-/** What a plan shows otherwise than the plan before it, in a line; no line if both show the same. */
+/** The differences between two plans, in one line; no line if both show the same. */
 function sinceThen(before: PlannedChange, now: PlannedChange): readonly string[] {
   const [old, present] = [settingLines(before), settingLines(now)];
   const [closed, closes] = [before.plan.closes, now.plan.closes];
@@ -307,7 +308,7 @@ function sinceThen(before: PlannedChange, now: PlannedChange): readonly string[]
   return differences.length === 0 ? [] : [`Since then: ${differences.join(', ')}.`];
 }
 
-/** The settings that change. The effects follow from them, and their numbers are those of the plan. */
+/** The settings that change, without the effects: those follow from the settings and from the numbers of the plan. */
 function settingLines({ change: { linesOf = changeLines }, plan }: PlannedChange): readonly string[] {
   if (plan.outcome === 'unchanged') return [];
   return linesOf({ ...plan, effects: [] }).map((line) => line.trim());
@@ -317,7 +318,7 @@ function differenceText(more: number, name: string): readonly string[] {
   return more === 0 ? [] : [`${counted(Math.abs(more), name)} ${more > 0 ? 'more' : 'fewer'}`];
 }
 
-/** The lines that others have not. The plan itself shows them all, so that a few are enough. */
+/** The lines that are not among others. A few are enough, because the plan itself shows all lines. */
 function listed(word: string, lines: readonly string[], others: readonly string[]): readonly string[] {
   const own = lines.filter((line) => !others.includes(line));
   return own.length > 3 ? [`${word} ${counted(own.length, 'line')}`] : own.map((line) => `${word} ${line}`);
@@ -391,7 +392,7 @@ const progressMs = 1000;
 async function withProgress<T>({ output }: Call, { left }: Change, run: () => Promise<T>): Promise<T> {
   if (left === undefined) return run();
   const timer = setInterval(() => {
-    // The command itself tells what goes wrong.
+    // The answer to the command says what goes wrong.
     left()
       .then((count) => output.progress(safeText(`${count.toLocaleString('en')} left`)))
       .catch(() => undefined);

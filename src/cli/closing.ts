@@ -110,7 +110,7 @@ function closingOfService(service: string): ChangeMaker {
 /** A session that a user has named. */
 interface Named {
   readonly id: string;
-  /** Whose session this is, in words; left out if nobody says so. */
+  /** Whose session this is, in words; left out if the interface does not show the session. */
   readonly whose?: string;
   /** The entity tag, which no later session with the id has. */
   readonly etag?: string | undefined;

@@ -33,7 +33,7 @@ interface ReportRow<S, O, E> {
   readonly shape: z.core.$ZodType<O>;
   /**
    * The event that follows from the report, or several events in order. `undefined` if the snapshot says the same
-   * already, or if the resource is gone: both happen when a report and a command cross.
+   * already, or if the session or connection is gone: both happen when a report and a command cross.
    */
   readonly event: (
     this: void,
@@ -42,10 +42,11 @@ interface ReportRow<S, O, E> {
     at: number,
   ) => E | readonly E[] | Contradiction | undefined;
   /**
-   * What the report gives the whole of. Left out for a report of a single change, such as a session that was closed.
+   * The aspect of a resource that the report describes as a whole. Left out for a report of a single change, such as a
+   * session that was closed.
    *
-   * A report of the whole that arrives while a command on the same aspect is in flight is newer than the command, so
-   * the report is folded once more when the command settles.
+   * A report of a whole aspect can arrive while a command on this aspect is in flight. The report is newer than the
+   * command, so it is folded once more when the command settles.
    */
   readonly whole?: {
     /** The aspect of the resource; see the `aspect` of an effect. */

@@ -19,7 +19,7 @@ interface SettlingNode {
   readonly closed: AbortSignal;
   /** Whether a node that has read the log up to a position has read the change. */
   readonly hasRead: (position: string) => boolean;
-  /** Says what this node says of itself, and hears the others. Never rejects. */
+  /** Announces the status of this node, and reads those of the other nodes. Never rejects. */
   readonly announce: () => Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface SettleOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The place in the log of what a command has done; `undefined` if the command has done nothing there. @internal */
+/** The place of the change of a command in the log; `undefined` if the command has changed nothing there. @internal */
 export function positionOf(execution: Succeeded): string | undefined {
   const events = execution.outcome === 'accepted' ? execution.events : [];
   return events.findLast(({ fleet }) => fleet !== undefined)?.fleet?.position;
@@ -90,7 +90,7 @@ function outcomeOf(
   return Object.freeze({ node, outcome: behind.length > 0 ? 'behind' : 'applied', behind });
 }
 
-/** Whether a link is that of a resource, or of a user among all users, whom a node follows together. */
+/** Whether a link is that of a resource, or below it: a node follows all users as one resource, `/users`. */
 function isWithin(link: string, resource: string): boolean {
   const [key, place] = [linkKey(link), linkKey(resource)];
   return key === place || key.startsWith(`${place}/`);

@@ -380,7 +380,8 @@ export type Veto = (
  * shown.
  *
  * The function is asked for each plan, in the turn of the event loop. It is synchronous and changes nothing. If it
- * throws, or answers wrongly, `onError` gets a {@link HostError} and the plan has no notes of the host.
+ * throws, or answers wrongly, `onError` gets a {@link HostError}, and the plan has the note `gateway-may-close`, where
+ * it applies.
  *
  * @public
  */

@@ -580,8 +580,8 @@ function assertEvent(event: unknown): asserts event is AdminEvent {
 }
 
 /**
- * Creates the transition that undoes an event: stops a started service, starts a stopped one, deletes a created user,
- * or changes settings back.
+ * Creates the transition that undoes an event: stops what was started, starts what was stopped, deletes what was
+ * created, creates what was deleted, or changes settings back.
  *
  * The transition is decided on the snapshot of its turn:
  *
@@ -591,8 +591,8 @@ function assertEvent(event: unknown): asserts event is AdminEvent {
  *   do.
  * - The resource must be valid afterwards: a drain comes back only to a stopped service. Otherwise the transition is
  *   refused with `validation-failed`.
- * - A created user is deleted only if the present user of that name is the same one. Otherwise the transition is
- *   refused with `patch-test-failed`.
+ * - A created resource is deleted only if the present resource of that name is as it was created; a created user, only
+ *   if the password is the same. Otherwise the transition is refused with `patch-test-failed`.
  * - Starting and stopping have no such check. The transition is unchanged if the wanted state is already present.
  *
  * @param event - an event of a decision, of `admin.events()` or of a journal, with its secrets
@@ -634,8 +634,8 @@ export function revert(event: AdminEvent): Transition {
  * Tells whether {@link revert} can create a transition for an event. That transition may still be refused.
  *
  * @param event - the event
- * @returns false for events of closing, deleting and flushing, for events that the host reports, and for unknown types,
- *   such as those of a later version
+ * @returns false for events of closing and flushing, of changed passwords and deleted users, for events that the host
+ *   reports, and for unknown types, such as those of a later version
  *
  * @example
  * ```ts

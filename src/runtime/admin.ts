@@ -67,7 +67,7 @@ export interface AdminOptions {
   /**
    * Says what the gateway would do by itself because of a decision, such as closing sessions that are idle for too
    * long: at most 20 notes, whose codes begin with `host-`. Only plans ask. If the function throws or answers wrongly,
-   * `onError` gets a {@link HostError}, and the plan has no notes of the host.
+   * `onError` gets a {@link HostError}, and the plan has the note `gateway-may-close`, where it applies.
    */
   readonly foresee?: Foresee;
   /** The name of this gateway, which `GET /` and the command line show, such as `eu-1`. At most 255 characters. */

@@ -151,6 +151,7 @@ export function assemble(
   { snapshot, journal, entries, configuration, coordinator }: Beginning,
 ): { readonly admin: Admin; readonly writer: Writer; readonly drains: Drains } {
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
+  // The epoch of the snapshot is another text, because the host can give the epoch.
   const life = drawLife();
   const log = new EventLog(options.limits.maxEventsKept, life);
   const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });

@@ -142,6 +142,7 @@ async function takeBack(
   const events: AdminEvent[] = [];
   if (kept.length > 0) events.push(...(await flight.settle(kept, { at: 'group', done: done + 1, of })));
   const groups = groupsBack(settled, flight);
+  // One more than there are: a later life that finishes the last of them must still end the command as refused.
   const all = of + groups.length + 1;
   for (const [index, group] of groups.entries()) {
     const refused = await performGroup(group, flight, { done: of + index, of: all });

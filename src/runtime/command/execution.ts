@@ -33,7 +33,7 @@ export type Execution =
       /** Why, and which events stand anyway. */
       readonly problem: Problem;
       /**
-       * Events that stand although the command was refused: the earlier batches of a large teardown, and events whose
+       * Events that stand although the command was refused: the earlier parts of a large teardown, and events whose
        * effects the host refused to undo. Usually empty.
        */
       readonly events: readonly AdminEvent[];

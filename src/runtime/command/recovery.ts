@@ -85,7 +85,8 @@ const traces: Readonly<
 export function recover({ intent, settled }: OpenCommand, flight: Flight): Promise<Performed> {
   const inFlight = settled === intent.part ? groupsOf(intent) : [];
   const work = { groups: inFlight, finish: recoverGroup, rest: ended };
-  // If every group has a settlement and none is the last, the last group was refused, and what stood of it was settled.
+  // Without a last settlement, not every group is done. If all have settled, the last one was refused, and only those
+  // of its events settled that stand.
   const done = Math.min(settled, intent.of - 1);
   return settleGroups(work, { done, of: intent.of }, flight);
 }

@@ -58,7 +58,7 @@ export interface CommandWatch {
    * The command has started, and the gateway is asked now. `first` are the events of the first part of the decision.
    */
   begun(command: Command, decision: Acceptance, first: readonly AdminEvent[]): void;
-  /** The outcome is known of a command that was answered as unknown. */
+  /** The outcome of a command that was answered as unknown is known now. */
   settled(execution: Execution): void;
 }
 
@@ -72,7 +72,7 @@ export interface Waiting extends QueueItem {
   readonly resolve: (execution: Execution | Promise<Execution>) => void;
   /** Rejects the promise of the caller. */
   readonly reject: (error: unknown) => void;
-  /** Whether the coordinator follows for the command now; `undefined` if it has not followed for the command. */
+  /** `true` while the coordinator follows for the command, `false` after that, `undefined` before. */
   isFollowing?: boolean;
   /** Made when the coordinator first says that others are in the way. */
   patience?: Patience;

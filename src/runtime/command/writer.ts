@@ -304,7 +304,7 @@ export class Writer {
     return folded;
   }
 
-  /** A contradiction is no error: a report may be older than the end of the effect that the report has crossed. */
+  /** Folds the reports that have crossed a command. A contradiction is no error: the effect can have ended later. */
   #foldCrossing(commandId: string): void {
     const reports = this.#runtime.crossings.take(commandId);
     if (reports.length > 0) this.#foldReports(reports);
@@ -394,7 +394,7 @@ export class Writer {
     }
   }
 
-  /** The outcome is known of a command of an earlier life. */
+  /** The outcome of a command of an earlier life is known. */
   #recovered({ command, span }: Flight, execution: Execution): void {
     span?.ended(execution);
     this.#options.onRecovered(command, execution);

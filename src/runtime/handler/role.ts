@@ -17,9 +17,9 @@ import type { Authorize } from './access.ts';
 export interface RolesOptions {
   /** Names of the users who may use every endpoint. Nobody by default. */
   readonly administrators?: readonly string[];
-  /** Names of the users who may read, start, stop, drain, close, set maintenance and flush. Nobody by default. */
+  /** Names of the users who may use the endpoints of the roles `operator` and `reader`. Nobody by default. */
   readonly operators?: readonly string[];
-  /** Names of the users who may only read. Nobody by default. */
+  /** Names of the users who may only read and plan. Nobody by default. */
   readonly readers?: readonly string[];
   /** What every other user who has logged in may do: `none`, which is the default, or `reader`. */
   readonly others?: 'none' | 'reader';

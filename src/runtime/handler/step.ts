@@ -1,5 +1,5 @@
 /**
- * Steps: the steps of a request to a route, in order.
+ * Steps: what a request to a route goes through. The lists `steps` and `hostSteps` have the order.
  */
 import type { AdminRequest } from '../../http/message.ts';
 import type { Route } from '../../http/route.ts';

@@ -246,7 +246,7 @@ function doneBy(execution: Succeeded): Done {
   if (execution.outcome === 'unchanged') return { outcome: 'unchanged', closed: nothingClosed };
   const { closed, events } = execution;
   const [command] = events.flatMap((event) => event.command ?? []);
-  // Of a closing at most, only the end shows that there was nothing to close.
+  // Only at its end can a teardown find that nothing was left to close. Then there is no event.
   return command === undefined ? { outcome: 'unchanged', closed } : { outcome: 'accepted', command, closed };
 }
 

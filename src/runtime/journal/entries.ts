@@ -148,7 +148,7 @@ export class Entries {
     return own !== undefined && own.revision > (owner?.revision ?? 0) ? own : owner;
   }
 
-  /** Takes in what was settled. A long teardown is settled in parts, and has one entry. */
+  /** Takes in what was settled. A command that settles in parts has one entry. */
   take({ command: id, events: settled, kept, revision }: Settlement): void {
     const newest = settled.findLast(isChange);
     if (newest === undefined) return;

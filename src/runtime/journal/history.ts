@@ -158,7 +158,7 @@ export function restore(
     ...(secretParameters.length === 0 ? {} : { secretParameters }),
     revision: firstOfNextLife(history.revision),
   });
-  // The abandoned commands are whole already: they were made whole when they were abandoned.
+  // An abandoned command was made whole when it was abandoned.
   const whole = (command: OpenCommand): OpenCommand => wholeCommand(command, snapshot);
   return new History(restored, {
     unsettled: deepFreeze({ open: unsettled.open.map(whole), abandoned: unsettled.abandoned }),

@@ -29,7 +29,7 @@ const uses = {
   before: { isGivenUp: true, waits: false },
   /** The record itself is the change. */
   change: { isGivenUp: true, waits: true },
-  /** The gateway has made the change, or a call to the log must be made. */
+  /** The gateway has made the change. Also for a call to the log of a fleet that must be made. */
   result: { isGivenUp: false, waits: true },
   /** Nothing was changed, and no answer depends on the record, such as the end of a refused command. */
   upkeep: { isGivenUp: false, waits: false },

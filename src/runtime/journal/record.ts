@@ -18,7 +18,10 @@ export const intentMembers = {
   command: z.string(),
   /** Links of the resources that no other command may use until the command is settled. */
   resources: z.readonly(z.array(z.string())),
-  /** The part of the command, from 0 on. A long teardown has an intent for each part, another command has one part. */
+  /**
+   * The part of the command, from 0 on. Each part with effects has an intent. Most commands have one part. A long
+   * teardown has several, and so have some commands that create or delete.
+   */
   part: natural,
   /** The number of parts. */
   of: natural,
@@ -33,7 +36,7 @@ export const settlementMembers = {
   command: z.string(),
   /** The events that happened; empty if nothing happened. */
   events: eventList,
-  /** Whether the command ends here. A long teardown settles in several parts. */
+  /** Whether the command ends here; false for each part but the last one. */
   last: z.boolean(),
 };
 

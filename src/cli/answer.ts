@@ -117,7 +117,12 @@ function nextStep(problem: Problem, retryAfterMs: number | undefined): readonly 
 /** Whether a resource is not deleted because lists have it. */
 function isListed({ code, detail, errors = [] }: Problem): boolean {
   const texts = [detail, ...errors.map((fault) => fault.detail)];
-  return code === 'resource-in-use' && texts.some((text) => text.includes('is listed by the '));
+  return code === 'resource-in-use' && texts.some((text) => unquoted(text).includes('is listed by the '));
+}
+
+/** A text without the names in it. */
+function unquoted(text: string): string {
+  return text.replace(/"[^"]*"/g, '');
 }
 
 const later = 'Try again in a few seconds. If that does not help, look at the log of the gateway.';
@@ -201,7 +206,7 @@ export const nextSteps = {
   fenced: 'Look at the nodes and at the state: gateway-admin list nodes',
   'node-outdated': 'Give --url another node. Try: gateway-admin list nodes',
   'node-behind': 'Try: gateway-admin retry',
-  'store-unavailable': 'The log of the gateway says why.',
+  'store-unavailable': 'Try: gateway-admin status',
   closed: later,
   'not-ready': later,
   'outcome-unknown': 'Try: gateway-admin commands',

@@ -37,8 +37,12 @@ export interface Change {
   readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
   readonly left?: () => Promise<number>;
-  /** Gives the changes of a plan in lines. Default: the operations and the effects. */
-  readonly linesOf?: (plan: Accepted) => readonly string[];
+  /**
+   * Gives the changes of a plan in lines. Default: the operations and the effects.
+   *
+   * @param shown - the events of all plans that are shown together: lines name their resources if there are several
+   */
+  readonly linesOf?: (plan: Accepted, shown?: Accepted['events']) => readonly string[];
   /** Finds the change anew when its plan no longer holds. Default: the same change with the plan of now. */
   readonly anew?: () => Promise<PlannedChange | undefined>;
 }
@@ -64,7 +68,7 @@ export async function make(call: Call, client: Client, change: Change): Promise<
   }
   if (plan.outcome === 'unchanged') return sayUnchanged(call, client, change.title);
   if (!call.has('yes') && !asks(call, planned))
-    for (const { detail } of plan.notes ?? []) call.output.note(safeText(detail));
+    for (const detail of sentencesOf(plan.notes ?? [])) call.output.note(safeText(detail));
   await makeAsPlanned(call, client, planned);
 }
 
@@ -297,7 +301,8 @@ function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): 
 
 /** The differences between two plans, in one line; no line if both show the same. */
 function sinceThen(before: PlannedChange, now: PlannedChange): readonly string[] {
-  const [old, present] = [settingLines(before), settingLines(now)];
+  const events = [before, now].flatMap(({ plan }) => (plan.outcome === 'unchanged' ? [] : plan.events));
+  const [old, present] = [settingLines(before, events), settingLines(now, events)];
   const [closed, closes] = [before.plan.closes, now.plan.closes];
   const differences = [
     ...differenceText(closes.sessions - closed.sessions, 'session'),
@@ -309,9 +314,12 @@ function sinceThen(before: PlannedChange, now: PlannedChange): readonly string[]
 }
 
 /** The settings that change, without the effects: those follow from the settings and from the numbers of the plan. */
-function settingLines({ change: { linesOf = changeLines }, plan }: PlannedChange): readonly string[] {
+function settingLines(
+  { change: { linesOf = changeLines }, plan }: PlannedChange,
+  shown: Accepted['events'],
+): readonly string[] {
   if (plan.outcome === 'unchanged') return [];
-  return linesOf({ ...plan, effects: [] }).map((line) => line.trim());
+  return linesOf({ ...plan, effects: [] }, shown).map((line) => line.trim());
 }
 
 function differenceText(more: number, name: string): readonly string[] {
@@ -327,15 +335,14 @@ function listed(word: string, lines: readonly string[], others: readonly string[
 /**
  * The settings that change, and what the gateway is asked for. Where several resources change, each line names its own.
  */
-function changeLines({ events, effects, patch = [] }: Accepted): readonly string[] {
+function changeLines({ events, effects, patch = [] }: Accepted, shown = events): readonly string[] {
   // A change of the interface itself has no event.
   if (events.length === 0) return operationLines(patch, []);
-  const rows = events.map(rowOf);
-  const isOfOne = new Set(rows.map(({ resource }) => resource)).size < 2;
+  const isOfOne = new Set(shown.map((event) => rowOf(event).resource)).size < 2;
   return [
-    ...rows.flatMap(({ resource, settings }) =>
-      settings.map((line) => (isOfOne ? line : `${resource}  ${line}`)),
-    ),
+    ...events
+      .map(rowOf)
+      .flatMap(({ resource, settings }) => settings.map((line) => (isOfOne ? line : `${resource}  ${line}`))),
     ...effects.map(effectLine),
   ];
 }
@@ -349,8 +356,13 @@ export function consequenceLines(plan: Accepted): readonly string[] {
       ? []
       : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`]),
     ...stayingText(plan).map((sentence) => sentence.slice(0, -1)),
-    ...notes.map(({ detail }) => `note: ${detail}`),
+    ...sentencesOf(notes).map((detail) => `note: ${detail}`),
   ];
+}
+
+/** What notes say: several resources can have one sentence. */
+function sentencesOf(notes: NonNullable<Accepted['notes']>): readonly string[] {
+  return [...new Set(notes.map(({ detail }) => detail))];
 }
 
 /** An effect: what the gateway is asked for. */
@@ -367,7 +379,7 @@ function effectLine(effect: unknown): string {
 function consequence(plan: Accepted): string {
   const { closes, notes = [] } = plan;
   const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
-  return [closingText(closes, verb), ...stayingText(plan), ...notes.map(({ detail }) => detail)]
+  return [closingText(closes, verb), ...stayingText(plan), ...sentencesOf(notes)]
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .map((text) => ` ${text}`)

@@ -17,6 +17,7 @@ import {
 } from '../core/decision.ts';
 import { encodeSegment } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
+import { oneForEachPointer } from '../core/shape.ts';
 import { latest, type Version } from '../core/version.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { CommandRoute, PathParameters } from '../http/route.ts';
@@ -220,12 +221,12 @@ function decideCreation(
   context: Context,
 ): ListenerDecision {
   const { entry, faults } = checkEntry(listenerFields, definition, [], nameFinder(snapshot));
-  const all = [
+  const all = oneForEachPointer([
     ...reservedFaults(definition),
     ...faults,
     // A secret parameter comes in sealed, and only a declared name is secret.
     ...(entry === undefined ? [] : misplacedSecrets(listenerFields, entry, isSecretIn(snapshot))),
-  ];
+  ]);
   if (entry === undefined || all.length > 0)
     return refused(snapshot, problemOf(all), [linkOf('services', service)]);
   const listener = deepFreeze(entry as Listener);

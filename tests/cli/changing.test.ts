@@ -12,7 +12,9 @@ import {
   createSnapshot,
   EffectRefusedError,
   patchService,
+  type Admin,
   type AdminOptions,
+  type AdminRequest,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
@@ -240,43 +242,31 @@ describe('a question of gateway-admin', () => {
 
   it('is asked again if the plan has changed meanwhile, and not with --yes', async () => {
     const { admin } = running;
-    let times = 1;
     const limit = (value: number) => [
-      'patch',
-      'service',
-      'my-service',
-      '--set',
+      ...['patch', 'service', 'my-service', '--set'],
       `max_connection=${String(value)}`,
     ];
-    const send = admin.handle.bind(admin);
-    url = await serve({
-      ...admin,
-      handle: async (request) => {
-        // Another operator is faster.
-        if (request.target.includes('mark=') && times === 1) {
-          times += 1;
-          await admin.execute((state, context) =>
-            patchService(
-              state,
-              'My Service',
-              [{ op: 'replace', path: '/max_connection', value: 3 }],
-              context,
-            ),
-          );
-        }
-        return send(request);
-      },
-    });
+    const another = await meanwhile(admin, () => limitTo(admin, 'My Service', 3));
     const again = await ask(limit(7), { input: 'y\ny', isTerminal: true });
     expect(again.err).toContain(
       'Since then: also ~ /max_connection = 7 (was 3), no longer ~ /max_connection = 7 (was 100).\n' +
         'The plan has changed:\n  ~ /max_connection = 7 (was 3)\n',
     );
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining('Done: patch service my-service') });
-    times = 1;
+    another.comes();
     const alone = await ask(limit(9));
     expect([alone.code, alone.err]).toEqual([6, expect.stringContaining('Nothing was done.')]);
     expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(3);
+  });
+
+  it('says only what is new if more resources change meanwhile', async () => {
+    const { admin } = running;
+    const entry = await limitTo(admin, 'My Service', 5);
+    await limitTo(admin, 'My Service', 6);
+    await meanwhile(admin, () => limitTo(admin, 'Bare Service', 9));
+    const { err } = await ask(['restore', entry], { input: 'y\ny', isTerminal: true });
+    expect(err).toContain('Since then: also /services/Bare-Service  - /max_connection (was 9).\n');
+    expect(err.split('  note: ')).toHaveLength(2);
   });
 
   it('wants the name of a gateway in production', async () => {
@@ -539,6 +529,33 @@ afterEach(() => {
 });
 
 /** Opens a server that is no interface, and gives its address. */
+/** Limits the connections of a service. Gives the id of the command. */
+async function limitTo(admin: Admin, service: string, value: number): Promise<string> {
+  const operations = [{ op: 'add', path: '/max_connection', value }] as const;
+  const execution = await admin.execute((state, context) =>
+    patchService(state, service, operations, context),
+  );
+  if (execution.outcome !== 'accepted') throw new Error(execution.outcome);
+  return String(execution.events[0]?.command);
+}
+
+/** Another operator is faster, once, and again after `comes`. */
+async function meanwhile(
+  admin: Admin,
+  change: () => Promise<unknown>,
+): Promise<{ readonly comes: () => void }> {
+  let isDue = true;
+  const handle = async (request: AdminRequest): ReturnType<Admin['handle']> => {
+    if (isDue && request.target.includes('mark=')) {
+      isDue = false;
+      await change();
+    }
+    return admin.handle(request);
+  };
+  url = await serve({ ...admin, handle });
+  return { comes: () => (isDue = true) };
+}
+
 async function open(server: Server): Promise<string> {
   opened.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');

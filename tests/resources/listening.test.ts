@@ -82,6 +82,12 @@ describe('a listener of a service', () => {
       '/protocol validation-failed: must be a string, not a number',
       '/port validation-failed: must be at least 1',
     ]);
+    const reserved: unknown = JSON.parse(
+      '{ "name": "x", "protocol": "pg", "address": "::", "port": 1, "__proto__": 1 }',
+    );
+    expect(faultsOf(expectRefused(creating('Sales', reserved), snapshot))).toEqual([
+      '/__proto__ reserved-key: is not allowed as a key',
+    ]);
     expect(
       faultsOf(expectRefused(creating('Sales', { ...wrong, protocol: 'pg', port: 1 }), snapshot)),
     ).toEqual([

@@ -48,7 +48,8 @@ export function hazardsOf(random: Random): Hazards {
     random,
     ...has,
     audit: has.audit ? random.pick(['optional', 'required', 'required']) : 'none',
-    maxEventsKept: has.hasReaders ? random.pick([10_000, 40]) : 10_000,
+    // More than any one revision has: who keeps up misses nothing.
+    maxEventsKept: has.hasReaders ? random.pick([10_000, 64]) : 10_000,
     heals: !has.isIncurable,
   };
 }

@@ -72,7 +72,9 @@ export class Readings {
   /** A client reads what an answer shows, and then reads at the node. */
   lookAtAnswer(node: Node, { request }: FleetCommand, { snapshot, reply }: Answer): void {
     if (snapshot !== undefined) this.#lookAtSnapshot(node, snapshot);
-    if (request !== undefined && reply !== undefined) {
+    // Where an equal resource is there already, the answer names no place.
+    const isOfAnother = request?.method === 'POST' && reply?.place === undefined;
+    if (request !== undefined && reply !== undefined && !isOfAnother) {
       const { place } = reply;
       const target = place && new URL(place, `http://gateway${request.target}`).pathname;
       this.#lookAtReply(node.name, target ?? request.target, { ...reply, body: asRead(reply.body) });

@@ -97,9 +97,11 @@ export function doubtfulIn(admin: Admin, gateway: ScriptedGateway, broken: Break
     ...{ id, service, connections: Object.values(connections) },
   }));
   const open = [...shown, ...actual].filter(({ service, connections }) =>
-    [`/services/${service}`, ...connections.map(({ server }) => `/servers/${server}`)].some((link) =>
-      held.includes(link),
-    ),
+    [
+      `/services/${service}`,
+      `/services/${service}/sessions`,
+      ...connections.map(({ server }) => `/servers/${server}`),
+    ].some((link) => held.includes(link)),
   );
   return [...held, ...open.map(({ id }) => `/sessions/${id}`)];
 }

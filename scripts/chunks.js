@@ -3,7 +3,7 @@
  * place of a hundred. Other packages stay outside, so that they are updated as ever. Bundlers get the single modules,
  * of which they leave out what is not used.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -29,6 +29,8 @@ for (const { path, contents } of outputFiles.filter((each) => !isThere(each))) {
   writeFileSync(`${path}.new`, contents);
   renameSync(`${path}.new`, path);
 }
+// An installation does this too. Here, `npx gateway-admin` runs the file of the build.
+for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755);
 // The chunks of before go last: a process may have the files of before open, and load one more.
 const stale = readdirSync(`${root}dist/node`, { recursive: true, withFileTypes: true })
   .filter((each) => each.isFile())

@@ -336,8 +336,8 @@ export interface Authenticate {
    * @param snapshot - the current state, with the admin users
    * @param verifyPassword - finds the admin user whom a name and a password belong to, as the client wrote them. Every
    *   call costs the same work, whether or not the user exists; a verified log-in is remembered for five minutes
-   * @returns the caller; `undefined` if there is none; `'throttled'` if too many passwords are being hashed;
-   *   `'overloaded'` if the hasher did not answer in time
+   * @returns the caller; `undefined` if the request does not prove who the caller is; `'throttled'` if too many log-ins
+   *   are being checked; `'overloaded'` if the hasher did not answer in time
    */
   (
     request: AdminRequest,
@@ -376,8 +376,7 @@ export type Veto = (
 
 /**
  * Says what the gateway would do by itself because of a decision, such as closing sessions that are idle for too long.
- * The notes stand in the plan, beside the numbers of the library. Their codes begin with `host-`. At most 20 notes are
- * shown.
+ * The plan shows the notes beside the numbers of the library: at most 20 notes, whose codes begin with `host-`.
  *
  * The function is asked for each plan, in the turn of the event loop. It is synchronous and changes nothing. If it
  * throws, or answers wrongly, `onError` gets a {@link HostError}, and the plan has the note `gateway-may-close`, where

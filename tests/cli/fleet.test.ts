@@ -152,29 +152,38 @@ describe('gateway-admin drain --wait', () => {
     return out.split('\n').filter((line) => line.includes(' drains, '));
   }
 
-  it('prints what is left at each node, and ends when nothing is at any', async () => {
-    const { world, berlin, paris } = await openPair();
-    for (const { admin } of [berlin, paris]) admin.report({ type: 'sessions.complete' });
-    paris.admin.report(paris.gateway.openSession('My Service'));
+  /** Drains with `--wait` while time passes at the nodes. Gives the exit code and the lines. */
+  async function drainWaiting(
+    world: World,
+    meanwhile: () => unknown,
+  ): Promise<readonly [number, readonly string[]]> {
     await world.clock.advance(2000);
     const over = new AbortController();
     const drained = ask(['drain', 'service', 'my-service', '--wait']).finally(() => {
       over.abort();
     });
     for (let turn = 0; !over.signal.aborted; turn += 1) {
-      // Time passes at the nodes while the command waits.
       await new Promise((resolve) => setTimeout(resolve, 50));
       await world.clock.advance(100);
-      if (turn === 24)
-        expect(await drainsShown()).toEqual([
-          'paris: /services/My-Service drains, 1 session and 0 connections left',
-        ]);
-      if (turn === 25) paris.admin.report(paris.gateway.closeSession(0));
+      if (turn === 25) await meanwhile();
     }
     const { code, out } = await drained;
+    return [code, out.split('\n').filter((line) => !line.startsWith('Not followed yet: '))];
+  }
+
+  it('prints what is left at each node, and ends when nothing is at any', async () => {
+    const { world, berlin, paris } = await openPair();
+    for (const { admin } of [berlin, paris]) admin.report({ type: 'sessions.complete' });
+    paris.admin.report(paris.gateway.openSession('My Service'));
+    const [code, lines] = await drainWaiting(world, async () => {
+      expect(await drainsShown()).toEqual([
+        'paris: /services/My-Service drains, 1 session and 0 connections left',
+      ]);
+      paris.admin.report(paris.gateway.closeSession(0));
+    });
     expect(code).toBe(0);
     expect(await drainsShown()).toEqual([]);
-    expect(out.split('\n').filter((line) => !line.startsWith('Not followed yet: '))).toEqual([
+    expect(lines).toEqual([
       'Done: drain service my-service on berlin.',
       '1 session and 0 connections are left at paris.',
       'Drained: nothing is left at berlin, paris.',
@@ -186,18 +195,10 @@ describe('gateway-admin drain --wait', () => {
   it('says which node has not reported its sessions yet', async () => {
     const { world, berlin, paris } = await openPair();
     berlin.admin.report({ type: 'sessions.complete' });
-    await world.clock.advance(2000);
-    const over = new AbortController();
-    const drained = ask(['drain', 'service', 'my-service', '--wait']).finally(() => {
-      over.abort();
+    const ended = await drainWaiting(world, () => {
+      paris.admin.report({ type: 'sessions.complete' });
     });
-    for (let turn = 0; !over.signal.aborted; turn += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      await world.clock.advance(100);
-      if (turn === 25) paris.admin.report({ type: 'sessions.complete' });
-    }
-    const { code, out } = await drained;
-    expect([code, out.split('\n').filter((line) => !line.startsWith('Not followed yet: '))]).toEqual([
+    expect(ended).toEqual([
       0,
       [
         'Done: drain service my-service on berlin.',

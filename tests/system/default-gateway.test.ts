@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, execSync } from 'node:child_process';
 import { chmod, readdir } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 
@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Threads } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
 import {
@@ -82,6 +83,8 @@ describe('the example gateway without a document', () => {
     expect(output).toMatch(/ {2}npx gateway-admin list services --url (\S+)\n\nReady after \d+\.\d s\. /);
     expect(output).toContain(`--url ${admin}\n`);
     expect(output).not.toContain('\u001b');
+    const [hint = ''] = /npx gateway-admin .*/.exec(output) ?? [];
+    expect(execSync(hint, { cwd: root, encoding: 'utf8' })).toMatch(/^Read Write +started/m);
   });
 
   it('prints a line for each event', async () => {

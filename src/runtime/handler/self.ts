@@ -16,7 +16,7 @@ import type { Writer } from '../command/writer.ts';
 export interface Mode {
   /** Whether the interface refuses to change anything. */
   readonly isReadOnly: boolean;
-  /** Name of the user who has begun the read-only mode; `undefined` if the host has, or if nobody knows. */
+  /** Name of the user who has begun the read-only mode; `undefined` if the program has, or if the user is not known. */
   readonly by: string | undefined;
   /** Begins or ends the read-only mode at once, for the host. */
   set(this: void, readOnly: boolean): void;
@@ -29,7 +29,7 @@ export function createMode(): Mode {
   let isReadOnly = false;
   let by: string | undefined;
   const set = (readOnly: boolean, actor?: string): void => {
-    // Who asks for what is so already has not begun it.
+    // A second request for the mode does not make its user the one who has begun it.
     if (readOnly !== isReadOnly) by = readOnly ? actor : undefined;
     isReadOnly = readOnly;
   };

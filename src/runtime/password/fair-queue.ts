@@ -36,8 +36,8 @@ export interface Share {
 }
 
 /**
- * The result of a job: its value, or why there is none. `throttled`: another job got the place. `overloaded`: the job
- * did not end before the deadline.
+ * The result of a job: its value, or why it has none. With `throttled`, another job got the place. With `overloaded`,
+ * the job did not end before the deadline.
  *
  * @internal
  */

@@ -66,8 +66,8 @@ export interface AdminResponse {
   /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The body; left out if there is none. A long list and a stream of events arrive in chunks. The stream does not end by
-   * itself: call `return` of its iterator, or abort `signal`, when the client disconnects.
+   * The body; left out if there is none. A long list and a stream of events arrive in chunks. The stream does not end
+   * by itself: call `return` of its iterator, or abort `signal`, when the client disconnects.
    */
   readonly body?: string | AsyncIterable<Uint8Array>;
 }

@@ -1,8 +1,9 @@
 /**
  * The simulation: 100,000 seeds, or as many as the first number says, on as many threads as there are cores. The second
- * number is the first seed. `--fleet` simulates fleets of nodes instead of one node; `--plans` lets clients plan in every
- * world, and not in every fourth; `--alone` uses one thread. The simulation is bundled first, because a bundle runs in three quarters of the time that the test runner takes. The hash
- * of its code is printed, so that runs of the same code can be added up.
+ * number is the first seed. `--fleet` simulates fleets of nodes instead of one node; `--plans` lets clients plan in
+ * every world, and not in every fourth; `--alone` uses one thread. The simulation is bundled first, because a bundle
+ * runs in three quarters of the time that the test runner takes. The hash of its code is printed, so that runs of the
+ * same code can be added up.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';

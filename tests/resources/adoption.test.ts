@@ -14,7 +14,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { differencesOf, differencesOfDocument } from '../../src/resources/index.ts';
+import { differencesOf, differencesOfDocument, namedResources } from '../../src/resources/index.ts';
 import { keepingDrains } from '../../src/resources/shared/drain.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import { acts, reportOf, reports, transitionOf } from '../support/arbitrary-happening.ts';
@@ -477,6 +477,24 @@ describe('the differences of a document', () => {
       ({ resource, pointer, detail, obstacle }) =>
         `${resource} ${pointer} ${detail}${obstacle === undefined ? '' : `; ${obstacle}`}`,
     );
+
+  // A fleet replaces what differs in a fixed field: it deletes the resource at the other nodes, and creates it again.
+  it('are in a fixed field, a state or a list of entries, if they are in no setting', () => {
+    const others = namedResources
+      .filter(({ adoption }) => adoption !== undefined)
+      .flatMap(({ collection, fields }) =>
+        fields.all
+          .filter(({ derived, kept, setting }) => derived !== true && kept !== false && setting === undefined)
+          .map(({ documentName }) => `${collection} ${documentName}`),
+      );
+
+    expect(others).toEqual([
+      ...['servers name', 'servers protocol'],
+      ...['services name', 'services router', 'services state', 'services listeners'],
+      ...['monitors name', 'monitors module', 'monitors state'],
+      ...['filters name', 'filters module'],
+    ]);
+  });
 
   it.each<[string, GatewayDocument, readonly string[]]>([
     [

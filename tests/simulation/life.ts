@@ -83,6 +83,12 @@ interface Waiting {
   effects: readonly Effect[];
 }
 
+/** What was refused while the store might have its intent, and who waited then. */
+interface Unkept {
+  readonly changes: readonly Change[];
+  readonly beside: readonly Waiting[];
+}
+
 /** How many effects a command has. A request tells that nobody before its answer. */
 function effectsOf({ asked, effects }: Waiting): number {
   return Math.max(effects.length, asked.mostEffects ?? 0);
@@ -115,6 +121,11 @@ export class Life {
   readonly #answered: Answered[] = [];
   /** Operations whose outcome a client was told to wait for. */
   readonly #awaited = new Set<string>();
+  /**
+   * What was refused because the store did not answer, and would only close besides. The store may have the intent. If
+   * the process ends before the store answers, the next start finds that all is closed that was to be closed.
+   */
+  #unkept: readonly Unkept[] = [];
   #isFollowed = true;
   #isClosing = false;
 
@@ -225,6 +236,7 @@ export class Life {
   /** Whoever was not answered cannot know. */
   leave(model: Model): void {
     for (const { asked } of this.#waiting) model.mayHaveHappened(asked.changes);
+    for (const { changes } of this.#unkept) model.mayHaveHappened(changes);
     this.#waiting.clear();
   }
 
@@ -358,7 +370,7 @@ export class Life {
   }
 
   #hear(waiting: Waiting, answer: Answer, model: Model): void {
-    const { asked, actor, from, revision } = waiting;
+    const { asked, actor, from, revision, effects } = waiting;
     this.#answered.push({ asked, actor, answer, from, revisions: [revision, this.admin.snapshot.revision] });
     if (asked.request?.method !== 'GET') this.attested.push({ actor, ...answer });
     this.#checkTime(waiting);
@@ -369,6 +381,9 @@ export class Life {
       case 'unchanged':
       case 'done':
         model.happened(asked.changes, waiting.answers);
+        // The store has got the end of what was refused before this was asked.
+        if (answer.outcome === 'accepted')
+          this.#unkept = this.#unkept.filter(({ beside }) => beside.includes(waiting));
         return;
       case 'unknown':
         this.#hearNothing(answer);
@@ -376,6 +391,8 @@ export class Life {
         return;
       case 'refused':
         if (answer.hasEvents) model.mayHaveHappened(asked.changes);
+        else if (answer.code === 'store-unavailable' && effects.length > 0 && effects.every(isClosing))
+          this.#unkept = [...this.#unkept, { changes: asked.changes, beside: [...this.#waiting] }];
     }
   }
 
@@ -415,6 +432,10 @@ export class Life {
     this.#isFollowed = false;
     if (!this.#isClosing) this.faults.push('a reader was ended while the interface runs');
   }
+}
+
+function isClosing({ type }: Effect): boolean {
+  return type === 'sessions.close' || type === 'connections.close';
 }
 
 function stopped(things: Snapshot['services'] | Snapshot['monitors']): readonly string[] {

@@ -204,7 +204,8 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closing {
   const open = effect.connections.flatMap(({ session: id, connected, id: own }) => {
     const session = table.find(id);
     if (session?.connected !== connected) return [];
-    return session.connections.filter((each) => each.id === own);
+    // On another server, it is another connection: a host may use the id again.
+    return session.connections.filter((each) => each.id === own && each.server === effect.server);
   });
   return {
     ...{ sessions: 0, connections: open.length },

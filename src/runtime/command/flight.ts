@@ -317,7 +317,9 @@ function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
   if (effect.type === 'connections.close') {
     const open = effect.connections.filter(({ session, connected, id }) => {
       const found = table.find(session);
-      return found?.connected === connected && found.connections.some((each) => each.id === id);
+      if (found?.connected !== connected) return false;
+      // On another server, it is another connection: a host may use the id again.
+      return found.connections.some((each) => each.id === id && each.server === effect.server);
     });
     return { sessions: 0, connections: open.length };
   }

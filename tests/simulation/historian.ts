@@ -1,7 +1,7 @@
 /**
  * Clients that undo what others have done, and bring back the configuration of an earlier moment.
  */
-import { adoptDocument, evolve, revert, sequence, type AdminEvent } from 'gateway-admin-core';
+import { adoptDocument, evolve, revert, sequence, type AdminEvent, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
 import { configuration } from '../support/configuration.ts';
@@ -17,6 +17,15 @@ interface Wanted {
   readonly how: 'undo' | 'restore';
   /** How many commands had settled when the client asked. */
   readonly settled: number;
+}
+
+/** The configuration as a text. What is created again stands last in its list, and the order means nothing. */
+function textInAnyOrder(snapshot: Snapshot): string {
+  const parts = Object.entries(configuration(snapshot)).map(([name, part]): [string, unknown] => [
+    name,
+    Array.isArray(part) ? part.map((each) => JSON.stringify(each)).toSorted() : part,
+  ]);
+  return JSON.stringify(parts);
 }
 
 export class Historian {
@@ -81,7 +90,7 @@ export class Historian {
   /** Whether a command has left everything as it was: what it had created was taken back. */
   #leavesAll(command: SettledCommand): boolean {
     const [before, after] = [this.#ledger.snapshotBefore(command), this.#ledger.snapshotAfter(command)];
-    return JSON.stringify(configuration(before)) === JSON.stringify(configuration(after));
+    return textInAnyOrder(before) === textInAnyOrder(after);
   }
 
   /** Whether what a command had created was taken back with everything else. */

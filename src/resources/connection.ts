@@ -397,8 +397,8 @@ function decideServerConnections(snapshot: Snapshot, server: Server, context: Co
 
 type ClosingEvent = Extract<ConnectionEvent, { readonly type: 'connections.closed' }>;
 
-/** Whether a connection is on a server. A session may reconnect elsewhere under the same id. */
-function isOn(
+/** Whether a connection is on a server. A session may reconnect elsewhere under the same id. @internal */
+export function isOn(
   server: string,
   { session, connected, id }: ConnectionIdentity,
   sessions: SessionTable,

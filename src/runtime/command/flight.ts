@@ -3,6 +3,7 @@
  * of the table in `turn.ts`; it writes the intent and the settlements of its command, and gives the answer 504.
  */
 import type { Clock, GatewayPort } from '../../ports/port.ts';
+import { isOn } from '../../resources/connection.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -315,12 +316,7 @@ export class Flight {
 /** The sessions and connections that are open, and that an effect closes. */
 function closingOf(effect: Effect, { sessions: table }: Snapshot): Closed {
   if (effect.type === 'connections.close') {
-    const open = effect.connections.filter(({ session, connected, id }) => {
-      const found = table.find(session);
-      if (found?.connected !== connected) return false;
-      // On another server, it is another connection: a host may use the id again.
-      return found.connections.some((each) => each.id === id && each.server === effect.server);
-    });
+    const open = effect.connections.filter((each) => isOn(effect.server, each, table));
     return { sessions: 0, connections: open.length };
   }
   if (effect.type !== 'sessions.close') return { sessions: 0, connections: 0 };

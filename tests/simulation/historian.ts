@@ -19,13 +19,21 @@ interface Wanted {
   readonly settled: number;
 }
 
-/** The configuration as a text. What is created again stands last in its list, and the order means nothing. */
+/**
+ * The configuration as a text. What is created again stands last in its list, and the order means nothing; of listeners
+ * within their service too.
+ */
 function textInAnyOrder(snapshot: Snapshot): string {
-  const parts = Object.entries(configuration(snapshot)).map(([name, part]): [string, unknown] => [
-    name,
-    Array.isArray(part) ? part.map((each) => JSON.stringify(each)).toSorted() : part,
-  ]);
-  return JSON.stringify(parts);
+  const { services = [], ...rest } = configuration(snapshot);
+  const parts = Object.entries({
+    ...rest,
+    services: services.map((each) => ({ ...each, listeners: inAnyOrder(each.listeners ?? []) })),
+  });
+  return JSON.stringify(parts.map(([name, part]) => [name, Array.isArray(part) ? inAnyOrder(part) : part]));
+}
+
+function inAnyOrder(list: readonly unknown[]): readonly string[] {
+  return list.map((each) => JSON.stringify(each)).toSorted();
 }
 
 export class Historian {
@@ -85,6 +93,9 @@ export class Historian {
     for (const event of command.events.filter(isTurn))
       for (const id of ledger.turnsAfter(command, event.resource, until))
         say(`was done, although ${id} has turned ${event.resource} since`);
+    for (const { resource } of command.events)
+      for (const id of ledger.deletionsAfter(command, resource, until))
+        say(`was done, although ${id} has deleted ${resource} since`);
   }
 
   /** Whether a command has left everything as it was: what it had created was taken back. */

@@ -2,6 +2,8 @@
  * What was settled, by the records on the disk: the judge of the history. It never compacts, and knows nothing of
  * entries.
  */
+import { isDeepStrictEqual } from 'node:util';
+
 import {
   canRevert,
   evolve,
@@ -89,6 +91,14 @@ export class Ledger {
       .map(({ id }) => id);
   }
 
+  /** The commands after another one, up to a place, that have deleted a thing, whether it is there again or not. */
+  deletionsAfter(command: SettledCommand, link: string, until: number): readonly string[] {
+    return this.commands
+      .slice(this.commands.indexOf(command) + 1, until)
+      .filter(({ events }) => events.some((event) => isEndOf(event, link) && !isTakenBackIn(events, event)))
+      .map(({ id }) => id);
+  }
+
   /** Whether a command that creates, and so may have been taken back in part, has left a thing started or stopped. */
   #hasTakenBack(command: SettledCommand, link: string): boolean {
     const [before, after] = [this.snapshotBefore(command), this.snapshotAfter(command)];
@@ -167,6 +177,25 @@ interface Settlement {
 /** Whether an event says that a thing was started or stopped. */
 export function isTurn({ type }: AdminEvent): boolean {
   return /\.(?:started|stopped)$/.test(type);
+}
+
+/** Whether an event has deleted a thing, or the service of a listener. */
+function isEndOf({ type, resource }: AdminEvent, link: string): boolean {
+  return type.endsWith('.deleted') && `${linkKey(link)}/`.startsWith(`${linkKey(resource)}/`);
+}
+
+/** Whether a deletion is undone, or undoes a creation, of the same command. */
+function isTakenBackIn(events: readonly AdminEvent[], deletion: AdminEvent): boolean {
+  return events.some(
+    (event) =>
+      event.type.endsWith('.created') &&
+      event.resource === deletion.resource &&
+      isDeepStrictEqual(definitionOf(event), definitionOf(deletion)),
+  );
+}
+
+function definitionOf(event: AdminEvent): unknown {
+  return 'definition' in event ? event.definition : undefined;
 }
 
 /** Whether a command can be taken back, if nothing has changed since. The hashes of passwords are not kept. */

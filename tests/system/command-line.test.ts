@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -6,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { command } from '../cli/command-line.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
-import { program, runProgram, type Result } from './program.ts';
+import { runProgram, startProgram, type Result } from './program.ts';
 import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
 
 let gateway: RunningGateway;
@@ -32,11 +31,9 @@ function ask(...args: readonly string[]): Promise<Result> {
 
 /** Follows what a command prints until the test ends. */
 function follow(...args: readonly string[]): () => string {
-  const child = spawn(process.execPath, [program, ...args, '--url', gateway.admin]);
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
-  leaving.push(() => child.kill());
-  return () => text;
+  const { printed, kill } = startProgram(gateway.admin, args);
+  leaving.push(kill);
+  return printed;
 }
 
 async function connect(service: string): Promise<DatabaseClient> {
@@ -150,12 +147,7 @@ describe('gateway-admin, against the example with real PostgreSQL sessions', () 
 });
 
 async function applyTwice(document: string): Promise<{ readonly applied: string; readonly again: string }> {
-  const apply = async (): Promise<string> => {
-    const child = spawn(process.execPath, [program, 'apply', '-', '--yes', '--url', gateway.admin]);
-    child.stdin.end(document);
-    let text = '';
-    for await (const part of child.stdout.setEncoding('utf8') as AsyncIterable<string>) text += part;
-    return text;
-  };
+  const apply = async (): Promise<string> =>
+    (await startProgram(gateway.admin, ['apply', '-', '--yes'], document).ended).out;
   return { applied: await apply(), again: await apply() };
 }

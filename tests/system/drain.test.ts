@@ -2,15 +2,12 @@
  * `drain --wait` at the example gateway with real PostgreSQL sessions and a store: the command ends well only when
  * nothing is left, takes no deadline away, and outlives a kill of the gateway.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { buildExamples } from '../support/built-package.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
-import { program, runProgram, type Result } from './program.ts';
+import { runProgram, startProgram, type Result, type Running } from './program.ts';
 import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
 
 const directory = temporaryDirectories();
@@ -42,20 +39,8 @@ async function logIn(count: number): Promise<void> {
 }
 
 /** A command that runs beside the test. */
-function begin(...args: readonly string[]): {
-  printed(): string;
-  /** Sends what Ctrl-C sends. */
-  interrupt(): void;
-  readonly ended: Promise<Result>;
-} {
-  const child = spawn(process.execPath, [program, ...args, '--url', gateway.admin]);
-  const [out, err] = [child.stdout, child.stderr].map((stream) => {
-    const text = { all: '' };
-    stream.setEncoding('utf8').on('data', (part: string) => (text.all += part));
-    return text;
-  }) as [{ all: string }, { all: string }];
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number, out: out.all, err: err.all }));
-  return { printed: () => out.all + err.all, interrupt: () => void child.kill('SIGINT'), ended };
+function begin(...args: readonly string[]): Running {
+  return startProgram(gateway.admin, args);
 }
 
 async function drainOfReports(): Promise<unknown> {

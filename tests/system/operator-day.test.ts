@@ -2,7 +2,6 @@
  * The findings of an operator's day, against one example gateway with real PostgreSQL sessions and a store. The tests
  * follow one another: each leaves the gateway as it has found it.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -18,7 +17,7 @@ import { readExposition } from '../support/exposition.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
 import { openEchoServer } from './echo-server.ts';
-import { program, runProgram, type Result } from './program.ts';
+import { runProgram, startProgram, type Result } from './program.ts';
 import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
 import { isOpen, startSession } from './socket-client.ts';
 
@@ -100,12 +99,9 @@ describe('an operator of a gateway in production', () => {
 
   it('drains a service with its sessions open, waits until they have ended, and brings it back', async () => {
     const [first] = await logIn('Reports', 2);
-    const args = ['drain', 'service', 'reports', '--reason', 'kernel', '--wait', '--url', gateway.admin];
-    const waiting = spawn(process.execPath, [program, ...args]);
-    const ended = once(waiting, 'close');
-    let out = '';
-    waiting.stdout.setEncoding('utf8').on('data', (part: string) => (out += part));
-    await until('the command says what is left', () => Promise.resolve(out.includes('are left.')));
+    const args = ['drain', 'service', 'reports', '--reason', 'kernel', '--wait'];
+    const waiting = startProgram(gateway.admin, args);
+    await until('the command says what is left', () => waiting.printed().includes('are left.'));
     expect(await shown('reports')).toMatchObject({
       state: 'stopped',
       drain: { state: 'draining', reason: 'kernel', from: 'started', sessions: 2, connections: 2 },
@@ -114,7 +110,8 @@ describe('an operator of a gateway in production', () => {
     expect(await first?.valueOf('select 1')).toBe(1);
     await expect(connectDatabase(gateway.portOf('Reports'))).rejects.toThrow();
     await Promise.all(clients.splice(0).map((client) => client.close()));
-    expect(await ended).toEqual([0, null]);
+    const { code, out } = await waiting.ended;
+    expect(code).toBe(0);
     const [done, left, ...others] = out.split('\n');
     expect([done, left]).toEqual([
       'Done: drain service reports on eu-1 (production). 2 sessions continue.',
@@ -256,14 +253,11 @@ describe('an operator of a gateway in production', () => {
   it('reads what goes on after Ctrl-C', async () => {
     const doomed = await logIn('Reports', 40);
     const wire = await holdingWire(gateway.admin);
-    const args = ['close', 'sessions', 'reports', ...isConfirmed, '--url', wire.url];
-    const child = spawn(process.execPath, [program, ...args]);
-    const ended = once(child, 'close');
-    let err = '';
-    child.stderr.setEncoding('utf8').on('data', (part: string) => (err += part));
+    const closing = startProgram(wire.url, ['close', 'sessions', 'reports', ...isConfirmed]);
     await wire.carried;
-    child.kill('SIGINT');
-    expect(await ended).toEqual([130, null]);
+    closing.interrupt();
+    const { code, err } = await closing.ended;
+    expect(code).toBe(130);
     wire.close();
     expect(err).toMatch(
       /Interrupted\. The gateway goes on with what it has begun: close the sessions of reports on eu-1 \(production\)\. \d+ left\. Try: gateway-admin commands\n$/,

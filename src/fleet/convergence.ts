@@ -140,6 +140,18 @@ export class Convergence {
     if (this.#hasBegun) for (const row of fresh) void this.#converge(row);
   }
 
+  /** Follows resources that the gateway may have deleted, unseen, and what lists them. */
+  followWithLists(links: readonly string[]): void {
+    const keys = new Set(links.map(linkKey));
+    const fleet = this.#options.fleet();
+    const listing = namedResources.flatMap((named) =>
+      [...collectionOf(fleet, named)]
+        .filter((thing) => linksOf(named, thing).some((link) => keys.has(linkKey(link))))
+        .map((thing) => linkOf(named.collection, thing)),
+    );
+    this.follow([...links, ...listing]);
+  }
+
   close(): void {
     this.#closed.abort();
     for (const { wake } of this.#rows.values()) wake.abort();

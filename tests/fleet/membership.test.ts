@@ -415,6 +415,34 @@ describe('a resource in the place of another, whose command gets no answer in ti
   });
 });
 
+describe('a node whose abandoned deletion took effect, unseen', () => {
+  it('creates the server again at its next start, and puts it back into the lists', async () => {
+    await settle(one, creating('servers', server('db-9')));
+    other.gateway.will(hold().apply).otherwise({ inspect: 'not-in-place' });
+    const deletion = other.admin.execute(deleting('servers', 'db-9'));
+    await world.clock.advance(other.admin.limits.effectDeadlineMs);
+    expect((await deletion).outcome).toBe('unknown');
+    const [{ id } = { id: '' }] = other.admin.commands();
+    await other.admin.abandon(id);
+    other.gateway.otherwise({});
+    const lists = [...serversOf(one, 'My Service'), '/servers/db-9'];
+    await settle(one, listing('My Service', lists));
+    expect(serversOf(other, 'My Service')).toEqual(lists);
+    await other.admin.close();
+    // The gateway of this process has no such server.
+    other = await world.open('other', leaseMs);
+    expect(() => createSnapshot(toDocument(other.admin.snapshot))).not.toThrow();
+    const patch = await other.admin.execute(limit(7));
+    await world.clock.advance(6000);
+    expect([patch.outcome, codesAt(other), serversOf(other, 'My Service')]).toEqual(['accepted', [], lists]);
+    expect(other.gateway.applied.map(({ type }) => type)).toEqual([
+      'server.create',
+      'service.update',
+      'service.update',
+    ]);
+  });
+});
+
 describe('a command in parts', () => {
   it('begins no part after the others have ended it, and says that the earlier ones stay', async () => {
     const memory = world.memory.open();

@@ -45,7 +45,7 @@ import {
 import { inOrderOf } from './document-difference.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
-import { detachingSteps, linksOf, openOn, refusalInUse } from './use.ts';
+import { detached, detachingSteps, linksOf, openOn, refusalInUse, resolved } from './use.ts';
 
 /** The events of a creation and of a deletion. `D` is the entry of the resource in a gateway document. @internal */
 export type MembershipEvent<K extends string, D> = About<K> &
@@ -162,7 +162,7 @@ export function membershipOf<S extends State>(
     },
   };
   for (const named of kinds) {
-    Object.assign(events, eventRows(named, membership));
+    Object.assign(events, eventRows(named, membership, kinds));
     Object.assign(effects, effectRows(named));
   }
   return membership;
@@ -189,6 +189,7 @@ type Defined = EventBase & Readonly<Record<string, string>> & { readonly definit
 function eventRows<S extends State>(
   named: NamedResources<S>,
   membership: Membership<S>,
+  kinds: readonly NamedResources<S>[],
 ): Partial<EventTable<S, EventBase>> {
   const { collection, singular: kind } = named;
   const created = {
@@ -206,7 +207,8 @@ function eventRows<S extends State>(
     },
     evolve(snapshot: S, { [kind]: key = '', definition = {} }: Defined, change: Change): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
-      const thing = loadEntity(named.fields, definition, nextVersion(initialVersion, change));
+      const defined = loadEntity(named.fields, definition, nextVersion(initialVersion, change));
+      const thing = resolved(snapshot, named.fields, defined);
       const table = sessionsOf(snapshot).withKey(collection, key, change);
       const next = withSessions(put(snapshot, named, thing, change), table, change);
       return relinked(named, next, withoutLinks(named, thing), thing.settings, change);
@@ -223,7 +225,8 @@ function eventRows<S extends State>(
       const thing = find(snapshot, named, key);
       if (thing === undefined) return snapshot;
       const table = sessionsOf(snapshot).withoutKey(collection, key, change);
-      const next = withSessions(remove(snapshot, named, key, change), table, change);
+      const gone = withSessions(remove(snapshot, named, key, change), table, change);
+      const next = detached(gone, kinds, collection, linkOf(collection, thing), change);
       return relinked(named, next, thing.settings, withoutLinks(named, thing), change);
     },
   };

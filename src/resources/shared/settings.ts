@@ -53,6 +53,7 @@ import type { About, Adoption, AdoptionSteps } from './kind.ts';
 import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
 import { endpointOf, type KindRoute } from './route.ts';
+import { linksIn, resolved } from './use.ts';
 
 /** The event of a change of settings. @internal */
 export type UpdateEvent<K extends string, T> = About<K> & EventHead<`${K}.updated`> & ReversibleUpdate<T>;
@@ -102,7 +103,9 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
     revert: (snapshot: S, event: UpdateEvent<K, T['settings']>, context: Context) =>
       revertUpdate(settings, snapshot, event, context),
     evolve(snapshot: S, event: UpdateEvent<K, T['settings']>, change: Change) {
-      const next = replace(snapshot, named, event[kind], change, (present) => merge(present, event));
+      const next = replace(snapshot, named, event[kind], change, (present) =>
+        resolved(snapshot, fields, merge(present, event), present.settings),
+      );
       return after(next, event, change);
     },
   };
@@ -264,10 +267,8 @@ function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
 
 /** The links that an update adds: the decision rests on the existence of what they name. */
 function addedLinks({ links }: Fields, before: object, after: object): readonly string[] {
-  const listed = (settings: object, name: string): readonly string[] =>
-    (settings as Readonly<Record<string, readonly string[]>>)[name] ?? [];
   return Object.keys(links).flatMap((name) => {
-    const [old, now] = [listed(before, name), listed(after, name)];
+    const [old, now] = [linksIn(before, name), linksIn(after, name)];
     return old === now ? [] : now.filter((link) => !old.includes(link));
   });
 }

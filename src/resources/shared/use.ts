@@ -1,11 +1,20 @@
 /**
  * Uses of a resource: what keeps it from being deleted, and the steps that take its link out of lists and put it back.
  */
-import type { TransitionOf } from '../../core/decision.ts';
+import type { Change, TransitionOf } from '../../core/decision.ts';
+import type { Fields } from '../../core/field.ts';
 import { linkKey } from '../../core/link.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { problem, quoted, type Fault, type Problem } from '../../problem.ts';
-import { collectionOf, linkOf, sessionsOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import {
+  collectionOf,
+  find,
+  linkOf,
+  replace,
+  sessionsOf,
+  type ConfiguredEntity,
+  type State,
+} from '../../snapshot/state.ts';
 import { takeStep, type NamedResources } from './kind.ts';
 
 /** The links in a field of a resource; none if the kind has no such field. @internal */
@@ -46,11 +55,62 @@ export function detachingSteps<S extends State>(
   link: string,
 ): readonly TransitionOf<S>[] {
   return referrersIn(snapshot, kinds, collection, link).map(({ named, thing: { key }, field }) =>
-    takeStep('update', named, key, (present) => {
-      const rest = Object.freeze(linksIn(present.settings, field).filter((each) => !isSame(each, link)));
-      return { ...present, settings: { ...present.settings, [field]: rest } };
-    }),
+    takeStep('update', named, key, (present) => withLinks(present, field, (each) => !isSame(each, link))),
   );
+}
+
+/**
+ * Takes a link out of the lists of all resources when what it names is deleted. Nothing lists what a decision deletes;
+ * only a command that was abandoned settles after others, which may list it by then.
+ *
+ * @internal
+ */
+export function detached<S extends State>(
+  snapshot: S,
+  kinds: readonly NamedResources[],
+  collection: string,
+  link: string,
+  change: Change,
+): S {
+  return referrersIn(snapshot, kinds, collection, link).reduce(
+    (next, { named, thing: { key }, field }) =>
+      replace(next, named, key, change, (present) =>
+        withLinks(present, field, (each) => !isSame(each, link)),
+      ),
+    snapshot,
+  );
+}
+
+/**
+ * Takes the links that name nothing out of the lists of a resource, for the same reason: what an abandoned command
+ * lists may be gone by the time it settles.
+ *
+ * @param before - the settings before, whose links are not looked at again
+ * @internal
+ */
+export function resolved<T extends ConfiguredEntity>(
+  snapshot: State,
+  { links }: Fields,
+  thing: T,
+  before: object = {},
+): T {
+  return Object.entries(links).reduce((next, [field, collection]) => {
+    const listed = linksIn(next.settings, field);
+    if (listed === linksIn(before, field)) return next;
+    const isThere = (link: string): boolean =>
+      find(snapshot, { collection }, linkKey(link).slice(collection.length + 2)) !== undefined;
+    return listed.every(isThere) ? next : withLinks(next, field, isThere);
+  }, thing);
+}
+
+/** A copy of a resource with some of the links in a field. */
+function withLinks<T extends ConfiguredEntity>(
+  thing: T,
+  field: string,
+  isKept: (link: string) => boolean,
+): T {
+  const rest = Object.freeze(linksIn(thing.settings, field).filter(isKept));
+  return { ...thing, settings: Object.freeze({ ...thing.settings, [field]: rest }) };
 }
 
 /** Gives the steps that put a link back into every list of a snapshot that has it. @internal */

@@ -76,6 +76,47 @@ describe('a deletion that the gateway refuses to undo', () => {
   });
 });
 
+describe('an abandoned command that took effect, unseen', () => {
+  const drop: Transition = (from, context) =>
+    deleteResource(from, 'servers', 'spare', context, { detach: true });
+  const createListing: Transition = (from, context) =>
+    createResource(from, 'services', { name: 'New', router: 'cli', servers: ['/servers/spare'] }, context);
+
+  // What an abandoned command has done is known only at the next start, after later commands.
+  it.each([
+    ['a deletion of what is listed since', drop, list('spare')],
+    ['a list of what is deleted since', list('spare'), drop],
+    ['a creation that lists what is deleted since', createListing, drop],
+  ])('settles as %s, and no list names what is gone', async (_what, abandoned, later) => {
+    const store = createMemoryStore();
+    const clock = createVirtualClock(0);
+    const gateway = createScriptedGateway({ snapshot, clock });
+    const first = await openRunning(store, { snapshot, gateway, clock });
+    gateway
+      .will((_effect, _context, perform) => {
+        perform();
+        return new Promise(() => undefined);
+      })
+      .otherwise({ inspect: 'not-in-place' });
+    const execution = first.admin.execute(abandoned);
+    await clock.advance(first.admin.limits.effectDeadlineMs);
+    expect((await execution).outcome).toBe('unknown');
+    const [{ id } = { id: '' }] = first.admin.commands();
+    expect((await first.admin.abandon(id)).outcome).toBe('accepted');
+    gateway.otherwise({});
+    expect((await first.admin.execute(later)).outcome).toBe('accepted');
+    await first.admin.close();
+
+    const second = await openRunning(store, { snapshot, gateway, clock });
+    expect(second.admin.snapshot.servers.find('spare')).toBeUndefined();
+    expect(() => createSnapshot(toDocument(second.admin.snapshot))).not.toThrow();
+    await second.admin.close();
+    const third = await openRunning(store, { snapshot, gateway, clock });
+    expect(toDocument(third.admin.snapshot)).toEqual(toDocument(second.admin.snapshot));
+    await third.admin.close();
+  });
+});
+
 describe('a creation', () => {
   it('settles before what rests on it begins: a session of the first moment counts', async () => {
     const { admin, gateway } = running();

@@ -71,10 +71,11 @@ function outcomeToExplain({ answer, asked, actor }: Answered, chronicle: Chronic
 
 /**
  * The outcomes of a command in a state: `accepted`, `unchanged`, or the code of the refusal. With a mark, a closing is
- * about what was open at the plan.
+ * about what was open at the plan, also with the mark of another command: what is not there is said before that.
  */
-function outcomesIn(snapshot: Snapshot, { step, plan }: Asked, actor: string): readonly string[] {
-  const revision = plan?.mark.split('.')[3];
+function outcomesIn(snapshot: Snapshot, { step, plan, request }: Asked, actor: string): readonly string[] {
+  const mark = plan?.mark ?? /[?&]mark=([^&]*)/.exec(request?.target ?? '')?.[1];
+  const revision = mark?.split('.')[3];
   const context = { now: 0, actor };
   const contexts =
     revision === undefined ? [context] : [context, { ...context, openedUpTo: Number(revision) }];

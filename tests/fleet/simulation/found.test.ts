@@ -62,6 +62,10 @@ it.each([
   [95_003_519, 'has its command ended a second too early: it was heard between two beats of the observer'],
   [97_004_013, 'asks without end about a service that its gateway has deleted, after a set-back'],
   [98_030_812, 'has sessions of a service that a command still creates, after a set-back'],
+  [
+    99_063_904,
+    'lists a server that its abandoned command has deleted, which others have created again and listed',
+  ],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

@@ -116,16 +116,17 @@ describe('whatever is created', () => {
     );
   });
 
+  const names = fc.constantFrom('one', 'two', 'Three');
+  const members = fc.record({
+    collection: fc.constantFrom(...collections),
+    name: names,
+    detach: fc.boolean(),
+    isNew: fc.boolean(),
+    servers: fc.uniqueArray(names),
+  });
+
   // Promise: membership-links
   it('leaves a document of which every link resolves, in any history', () => {
-    const names = fc.constantFrom('one', 'two', 'Three');
-    const members = fc.record({
-      collection: fc.constantFrom(...collections),
-      name: names,
-      detach: fc.boolean(),
-      isNew: fc.boolean(),
-      servers: fc.uniqueArray(names),
-    });
     fc.assert(
       fc.property(documents, fc.array(fc.oneof(acts, members), { maxLength: 25 }), (document, list) => {
         let current = createSnapshot(document);
@@ -143,6 +144,48 @@ describe('whatever is created', () => {
     );
   });
 
+  it('leaves such a document, also if some of it settles after later commands, as what was abandoned can', () => {
+    const servers = fc.subarray(['/servers/one', '/servers/two', '/servers/Three']);
+    const steps = fc.oneof(
+      fc
+        .record({ server: names, isNew: fc.boolean() })
+        .map(({ server, isNew }) =>
+          isNew ? creating('servers', serverOf(server)) : deleting('servers', server, true),
+        ),
+      servers.map((value) => listing(value)),
+      servers.map((each) => creating('services', { name: 'New', router: 'cli', servers: each })),
+      fc.constant(deleting('services', 'New')),
+    );
+    const list = fc.array(fc.tuple(steps, fc.boolean()), { maxLength: 12 });
+    fc.assert(
+      fc.property(list, (all) => {
+        let current = createSnapshot({
+          servers: ['one', 'two', 'Three'].map(serverOf),
+          services: [{ name: 'Sales', router: 'cli' }],
+        });
+        const late: (readonly AdminEvent[])[] = [];
+        const settle = (events: readonly AdminEvent[]): void => {
+          current = evolve(current, events);
+          expect(() => createSnapshot(toDocument(current))).not.toThrow();
+        };
+        for (const [step, isLate] of all) {
+          const decision = step(current);
+          if (decision.outcome !== 'accepted') continue;
+          if (isLate) late.push(decision.events);
+          else settle(decision.events);
+        }
+        for (const events of late) settle(events);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const serverOf = (name: string) => ({ name, address: 'a', port: 1, protocol: 'pg' });
+  const listing =
+    (value: readonly string[]) =>
+    (from: Snapshot): Decision =>
+      patchService(from, 'Sales', [{ op: 'replace', path: '/servers', value: [...value] }], someTime);
+
   interface Member {
     readonly collection: Collection;
     readonly name: string;
@@ -158,7 +201,7 @@ describe('whatever is created', () => {
       .map((each) => `/servers/${each}`);
     const definition = {
       services: { name, router: 'cli', servers: links },
-      servers: { name, address: 'a', port: 1, protocol: 'pg' },
+      servers: serverOf(name),
       monitors: { name, module: 'm', servers: links },
       filters: { name, module: 'm' },
     }[collection];

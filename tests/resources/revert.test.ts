@@ -9,6 +9,7 @@ import {
   evolve,
   patchFilter,
   patchServer,
+  linkTo,
   patchService,
   revert,
   sequence,
@@ -220,12 +221,22 @@ function changedSince(snapshot: Snapshot, event: Updated, path: string): Snapsho
   const list = placeOf(event.after, path);
   const place = Array.isArray(modelValueAt(event.after, list)) ? list : path;
   const there = modelValueAt(event.after, place);
-  const items = Array.isArray(there) ? (there as readonly string[]) : undefined;
-  const other = items?.length === 0 ? ['other'] : (items?.map((item) => `${item}-2`) ?? 'other');
+  const other = Array.isArray(there) ? otherLinks(snapshot, place, there as readonly string[]) : 'other';
   const changed = modelPatch(event.after, [{ op: 'add', path: place, value: other }]);
   if (!changed.done) throw new Error(`There is no place ${place}`);
   const later = deepFreeze({ ...event, before: event.after, after: changed.document });
   return evolve(snapshot, [later as AdminEvent]);
+}
+
+/** Another link in each place of a list. One that names nothing is not taken into a list, so several change places. */
+function otherLinks(snapshot: Snapshot, place: string, items: readonly string[]): readonly string[] {
+  if (items.length > 1) return [...items.slice(1), ...items.slice(0, 1)];
+  const collection = place === '/filters' ? 'filters' : 'servers';
+  const names = Array.from<{ readonly name: string }, string>(snapshot[collection], ({ name }) => name);
+  return names
+    .map((name) => linkTo(collection, name))
+    .filter((link) => !items.includes(link))
+    .slice(0, 1);
 }
 
 const serviceStep =

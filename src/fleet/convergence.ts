@@ -18,10 +18,12 @@ import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
 import { evolving, type Fold } from '../runtime/journal/log.ts';
 import type { CommandRequest } from '../runtime/command/turn.ts';
-import { linksOf } from '../resources/shared/use.ts';
+import { linksOf, referrersIn } from '../resources/shared/use.ts';
 import { collectionOf, find, linkOf } from '../snapshot/state.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
+import { deletes } from '../runtime/command/stage.ts';
 import { nodeBehind } from './refusal.ts';
+import type { SharedCommand } from './shared-history.ts';
 import { foldAt, type Align } from './version.ts';
 
 /** A resource at which this gateway is not what the fleet has. @internal */
@@ -140,16 +142,15 @@ export class Convergence {
     if (this.#hasBegun) for (const row of fresh) void this.#converge(row);
   }
 
-  /** Follows resources that the gateway may have deleted, unseen, and what lists them. */
-  followWithLists(links: readonly string[]): void {
-    const keys = new Set(links.map(linkKey));
+  /** Follows what an abandoned command may have changed: its resources, and what lists those that it deletes. */
+  followUnseen({ resources, effects }: SharedCommand['intent']): void {
     const fleet = this.#options.fleet();
-    const listing = namedResources.flatMap((named) =>
-      [...collectionOf(fleet, named)]
-        .filter((thing) => linksOf(named, thing).some((link) => keys.has(linkKey(link))))
-        .map((thing) => linkOf(named.collection, thing)),
-    );
-    this.follow([...links, ...listing]);
+    const listing = effects.filter(deletes).flatMap(({ resource }) => {
+      const [, collection = ''] = resource.split('/');
+      const referrers = referrersIn(fleet, namedResources, collection, resource);
+      return referrers.map(({ named, thing }) => linkOf(named.collection, thing));
+    });
+    this.follow([...resources, ...listing]);
   }
 
   close(): void {

@@ -167,7 +167,7 @@ export class RunningNode implements RunningCoordinator {
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const whole = (command: SharedCommand): SharedCommand => wholeCommand(command, log.snapshot);
     const unsettled = { open: open.filter(isOwn).map(whole), abandoned: abandoned.filter(isOwn) };
-    this.#convergence.followWithLists(unsettled.abandoned.flatMap(({ intent }) => intent.resources));
+    for (const { intent } of unsettled.abandoned) this.#convergence.followUnseen(intent);
     const history = {
       entries: fleetEntries({ shared: () => this.#log.history.entries, own: this.#own }),
       configuration: () => this.#log.history.snapshot,

@@ -368,8 +368,8 @@ export const namesOfSecrets: ReadonlySet<string> = namesOf(secrets);
  * Folds events over a snapshot, as one change. Use this function for history and for a mirror of a gateway.
  *
  * An event about a resource that no longer exists changes nothing. An event of a type that this version does not know
- * changes nothing either: a gateway of a later version may send new types. No list names what is not there: a deletion
- * takes the link out of all lists, and a link that names nothing is not taken into one.
+ * changes nothing either: a gateway of a later version may send new types. Every link in a list resolves: a deletion
+ * removes its link from all lists, and a link that names no resource is left out.
  *
  * @param snapshot - the snapshot before the events
  * @param events - the events, in order

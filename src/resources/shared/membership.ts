@@ -45,7 +45,7 @@ import {
 import { inOrderOf } from './document-difference.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
-import { detached, detachingSteps, linksOf, openOn, refusalInUse, resolved } from './use.ts';
+import { detachAll, detachingSteps, linksOf, openOn, refusalInUse, withResolvedLinks } from './use.ts';
 
 /** The events of a creation and of a deletion. `D` is the entry of the resource in a gateway document. @internal */
 export type MembershipEvent<K extends string, D> = About<K> &
@@ -208,7 +208,7 @@ function eventRows<S extends State>(
     evolve(snapshot: S, { [kind]: key = '', definition = {} }: Defined, change: Change): S {
       if (find(snapshot, named, key) !== undefined) return snapshot;
       const defined = loadEntity(named.fields, definition, nextVersion(initialVersion, change));
-      const thing = resolved(snapshot, named.fields, defined);
+      const thing = Object.freeze(withResolvedLinks(snapshot, named.fields, defined));
       const table = sessionsOf(snapshot).withKey(collection, key, change);
       const next = withSessions(put(snapshot, named, thing, change), table, change);
       return relinked(named, next, withoutLinks(named, thing), thing.settings, change);
@@ -226,7 +226,7 @@ function eventRows<S extends State>(
       if (thing === undefined) return snapshot;
       const table = sessionsOf(snapshot).withoutKey(collection, key, change);
       const gone = withSessions(remove(snapshot, named, key, change), table, change);
-      const next = detached(gone, kinds, collection, linkOf(collection, thing), change);
+      const next = detachAll(gone, kinds, collection, linkOf(collection, thing), change);
       return relinked(named, next, thing.settings, withoutLinks(named, thing), change);
     },
   };

@@ -38,10 +38,11 @@ import {
 } from '../../core/update.ts';
 import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
-import type { JsonObject } from '../../json/value.ts';
+import { sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { ok, problem, problemOf, type Result } from '../../problem.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
+  find,
   linkOf,
   nameFinder,
   replace,
@@ -53,7 +54,7 @@ import type { About, Adoption, AdoptionSteps } from './kind.ts';
 import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
 import { endpointOf, type KindRoute } from './route.ts';
-import { linksIn, resolved } from './use.ts';
+import { linksIn, withResolvedLinks } from './use.ts';
 
 /** The event of a change of settings. @internal */
 export type UpdateEvent<K extends string, T> = About<K> & EventHead<`${K}.updated`> & ReversibleUpdate<T>;
@@ -103,10 +104,16 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
     revert: (snapshot: S, event: UpdateEvent<K, T['settings']>, context: Context) =>
       revertUpdate(settings, snapshot, event, context),
     evolve(snapshot: S, event: UpdateEvent<K, T['settings']>, change: Change) {
-      const next = replace(snapshot, named, event[kind], change, (present) =>
-        resolved(snapshot, fields, merge(present, event), present.settings),
-      );
-      return after(next, event, change);
+      const key = event[kind];
+      const next = replace(snapshot, named, key, change, (present) => {
+        const merged = merge(present, event);
+        const resolved = withResolvedLinks(snapshot, fields, merged, present.settings);
+        // Without the links that name nothing, there may be no change.
+        const isSame = resolved !== merged && sameJson(resolved.settings as Json, present.settings as Json);
+        return isSame ? present : resolved;
+      });
+      const [then, now] = [find(snapshot, named, key), find(next, named, key)];
+      return then && now ? after(next, { before: then.settings, after: now.settings }, change) : next;
     },
   };
   // The casts are needed because the compiler does not see that the computed keys are the types of the kind.

@@ -4,12 +4,14 @@
 import type { Change, TransitionOf } from '../../core/decision.ts';
 import type { Fields } from '../../core/field.ts';
 import { linkKey } from '../../core/link.ts';
+import { resolveLinks } from '../../core/reference.ts';
 import { formatPointer } from '../../json/pointer.ts';
+import { sameJson } from '../../json/value.ts';
 import { problem, quoted, type Fault, type Problem } from '../../problem.ts';
 import {
   collectionOf,
-  find,
   linkOf,
+  nameFinder,
   replace,
   sessionsOf,
   type ConfiguredEntity,
@@ -55,17 +57,17 @@ export function detachingSteps<S extends State>(
   link: string,
 ): readonly TransitionOf<S>[] {
   return referrersIn(snapshot, kinds, collection, link).map(({ named, thing: { key }, field }) =>
-    takeStep('update', named, key, (present) => withLinks(present, field, (each) => !isSame(each, link))),
+    takeStep('update', named, key, withoutLink(field, link)),
   );
 }
 
 /**
- * Takes a link out of the lists of all resources when what it names is deleted. Nothing lists what a decision deletes;
- * only a command that was abandoned settles after others, which may list it by then.
+ * Takes a link out of the lists of all resources, because what it names is deleted. Nothing lists what a decision
+ * deletes. But a command that was abandoned settles after others, which may list it by then.
  *
  * @internal
  */
-export function detached<S extends State>(
+export function detachAll<S extends State>(
   snapshot: S,
   kinds: readonly NamedResources[],
   collection: string,
@@ -73,44 +75,45 @@ export function detached<S extends State>(
   change: Change,
 ): S {
   return referrersIn(snapshot, kinds, collection, link).reduce(
-    (next, { named, thing: { key }, field }) =>
-      replace(next, named, key, change, (present) =>
-        withLinks(present, field, (each) => !isSame(each, link)),
-      ),
+    (next, { named, thing: { key }, field }) => replace(next, named, key, change, withoutLink(field, link)),
     snapshot,
   );
 }
 
+function withoutLink(field: string, link: string): <T extends ConfiguredEntity>(thing: T) => T {
+  return (thing) =>
+    withLinks(
+      thing,
+      field,
+      linksIn(thing.settings, field).filter((each) => !isSame(each, link)),
+    );
+}
+
 /**
- * Takes the links that name nothing out of the lists of a resource, for the same reason: what an abandoned command
- * lists may be gone by the time it settles.
+ * Gives a resource the links of its lists as a snapshot has them: a link that names nothing is left out, and one in
+ * another spelling is written anew. A command that was abandoned can settle after what it lists was deleted, or was
+ * created again.
  *
- * @param before - the settings before, whose links are not looked at again
+ * @param known - the settings of the resource in the snapshot
  * @internal
  */
-export function resolved<T extends ConfiguredEntity>(
+export function withResolvedLinks<T extends ConfiguredEntity>(
   snapshot: State,
   { links }: Fields,
   thing: T,
-  before: object = {},
+  known: object = {},
 ): T {
   return Object.entries(links).reduce((next, [field, collection]) => {
-    const listed = linksIn(next.settings, field);
-    if (listed === linksIn(before, field)) return next;
-    const isThere = (link: string): boolean =>
-      find(snapshot, { collection }, linkKey(link).slice(collection.length + 2)) !== undefined;
-    return listed.every(isThere) ? next : withLinks(next, field, isThere);
+    const [given, present] = [linksIn(next.settings, field), linksIn(known, field)];
+    if (given === present) return next;
+    const { links: resolved } = resolveLinks(given, collection, nameFinder(snapshot), [field], present);
+    return sameJson(resolved, given) ? next : withLinks(next, field, resolved);
   }, thing);
 }
 
-/** A copy of a resource with some of the links in a field. */
-function withLinks<T extends ConfiguredEntity>(
-  thing: T,
-  field: string,
-  isKept: (link: string) => boolean,
-): T {
-  const rest = Object.freeze(linksIn(thing.settings, field).filter(isKept));
-  return { ...thing, settings: Object.freeze({ ...thing.settings, [field]: rest }) };
+/** A copy of a resource with other links in a field. */
+function withLinks<T extends ConfiguredEntity>(thing: T, field: string, links: readonly string[]): T {
+  return { ...thing, settings: Object.freeze({ ...thing.settings, [field]: Object.freeze(links) }) };
 }
 
 /** Gives the steps that put a link back into every list of a snapshot that has it. @internal */
@@ -125,16 +128,16 @@ export function relistingSteps<S extends State>(
   );
 }
 
-/** A resource that lists another one. */
-interface Referrer {
+/** A resource that lists another one. @internal */
+export interface Referrer {
   readonly named: NamedResources;
   readonly thing: ConfiguredEntity;
   readonly field: string;
   readonly position: number;
 }
 
-/** The resources that list a link, with each field that lists it. */
-function referrersIn(
+/** The resources that list a link, with each field that lists it. @internal */
+export function referrersIn(
   snapshot: State,
   kinds: readonly NamedResources[],
   collection: string,

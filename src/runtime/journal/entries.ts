@@ -312,8 +312,8 @@ function keptOf(
 }
 
 /**
- * The way back of an update. Other settings than the decision knew were there if a command that was abandoned settles
- * after later ones.
+ * The way back of an update. If a command that was abandoned settles after later ones, other settings than its decision
+ * knew were there, or came of it.
  */
 function wayBackOf(
   event: Extract<AdminEvent, { readonly inverse: object }>,
@@ -321,12 +321,16 @@ function wayBackOf(
   after: ConfiguredEntity,
 ): readonly Operation[] {
   const { before, inverse } = event;
-  if (before === present.settings) return inverse;
+  if (before === present.settings && event.after === after.settings) return inverse;
   const { adoption } = namedBy.get(kindOf(event)) ?? {};
-  const settings = wholeUpdate<object>(present.settings, event).before;
-  const known = adoption?.adopted(present, { ...present, settings });
-  const isKnown = known !== undefined && sameJson(known as JsonObject, present.settings as JsonObject);
-  return isKnown ? inverse : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;
+  const decided = wholeUpdate<object>(present.settings, event);
+  const isAs = (thing: ConfiguredEntity, settings: object): boolean => {
+    const known = adoption?.adopted(thing, { ...thing, settings });
+    return known !== undefined && sameJson(known as JsonObject, thing.settings as JsonObject);
+  };
+  return isAs(present, decided.before) && isAs(after, decided.after)
+    ? inverse
+    : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;
 }
 
 function isStopped(thing: ConfiguredEntity & { readonly state?: string }): boolean {

@@ -3,8 +3,10 @@ import {
   closeServiceSessions,
   createSnapshot,
   createUser,
+  deleteResource,
   patchService,
   redactSecrets,
+  revert,
   type AdminEvent,
   type Json,
   type Snapshot,
@@ -164,6 +166,25 @@ describe('the entries', () => {
       { op: 'replace', path: '/max_connection', value: 8 },
     ]);
   });
+
+  it.each([true, false])(
+    'lead back from what came of a change, if less came of it than was decided (before a restart: %s)',
+    (isLive) => {
+      const servers = ['one', 'two'].map((name) => ({ name, address: 'a', port: 1, protocol: 'pg' }));
+      const from = createSnapshot({ servers, services: [{ name: 'Sales', router: 'cli' }] });
+      const value = ['/servers/one', '/servers/two'];
+      const late = patchService(from, 'Sales', [{ op: 'replace', path: '/servers', value }], { now: 7 });
+      if (late.outcome !== 'accepted') throw new Error('The patch changes nothing');
+      const events = isLive
+        ? late.events
+        : (JSON.parse(JSON.stringify(late.events)) as readonly AdminEvent[]);
+      const gone = deleteResource(from, 'servers', 'one', { now: 7 }).next;
+      const { next, kept } = foldRecord(gone, events);
+      expect(next.services.find('Sales')?.settings.servers).toEqual(['/servers/two']);
+      const back = revert(kept[0] as AdminEvent)(next, { now: 8 });
+      expect([back.outcome, back.next.services.find('Sales')?.settings.servers]).toEqual(['accepted', []]);
+    },
+  );
 
   it('of a log-in, of a command that has failed, and of nothing are none', () => {
     const entries = new Entries();

@@ -38,7 +38,7 @@ import {
 } from '../../core/update.ts';
 import { commandQuery, patchMediaTypes, type Route } from '../../http/route.ts';
 import { copyOperations, parseOperations, type Operation, type ParsedOperation } from '../../json/patch.ts';
-import { sameJson, type Json, type JsonObject } from '../../json/value.ts';
+import { assertObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { ok, problem, problemOf, type Result } from '../../problem.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import {
@@ -105,6 +105,8 @@ export function settingsOf<S extends State, T extends ConfiguredEntity, K extend
       revertUpdate(settings, snapshot, event, context),
     evolve(snapshot: S, event: UpdateEvent<K, T['settings']>, change: Change) {
       const key = event[kind];
+      // Also if the resource is gone: an event from a store can be damaged.
+      for (const each of [event.before, event.after]) assertObject(each, 'The settings');
       const next = replace(snapshot, named, key, change, (present) => {
         const merged = merge(present, event);
         const resolved = withResolvedLinks(snapshot, fields, merged, present.settings);

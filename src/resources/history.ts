@@ -28,7 +28,7 @@ export interface EntryEvent {
   readonly inverse?: readonly Operation[];
   /** What was created or deleted. Left out if a parameter in it was declared secret since. */
   readonly definition?: JsonObject;
-  /** There if the same state was wanted before, such as at a start of a failed service. */
+  /** There if what the event says was so before: a start of a failed service, or a creation of what was there. */
   readonly already?: true;
 }
 
@@ -65,8 +65,8 @@ export interface HistoryEntryRepresentation {
   readonly resources: readonly string[];
   /**
    * What has happened, with secrets redacted: the events without the settings before and after the change. Of closed
-   * sessions or connections, their number as `count`. With `already`, the same state was wanted before: at a start of a
-   * failed service.
+   * sessions or connections, their number as `count`. With `already`, what the event says was so before: the failed
+   * service was to run, or what was created was there.
    */
   readonly events: readonly {
     readonly type: string;

@@ -17,6 +17,7 @@ import {
 import { createRandom, createScriptedGateway, createVirtualClock } from 'gateway-admin-core/testing';
 
 import { configuration } from '../support/configuration.ts';
+import { jsonOf } from '../support/json-body.ts';
 
 const count = 10_000;
 /** The longest way of a report about a deleted server, in milliseconds. */
@@ -204,11 +205,7 @@ async function tagOf(admin: Admin): Promise<string | undefined> {
 /** What clients see in a list. */
 async function listed(admin: Admin, target: string): Promise<unknown> {
   const handled = await admin.handle({ method: 'GET', target, headers: {} });
-  const { body } = handled.matched ? handled.response : {};
-  // A long list is sent in pieces.
-  const pieces: Uint8Array[] = [];
-  if (typeof body === 'object') for await (const piece of body) pieces.push(piece);
-  return JSON.parse(typeof body === 'string' ? body : Buffer.concat(pieces).toString());
+  return jsonOf(handled.matched ? handled.response : {});
 }
 
 async function statusOf(admin: Admin, method: string, target: string, body?: object): Promise<number> {

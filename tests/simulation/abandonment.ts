@@ -2,7 +2,7 @@
  * The commands that clients have abandoned. Until another start, and for what an undo may do even later, the gateway
  * may have what the interface does not show.
  */
-import type { Effect } from 'gateway-admin-core';
+import { nameKey, type Effect } from 'gateway-admin-core';
 
 import type { Heard } from './life.ts';
 
@@ -46,12 +46,52 @@ export class Abandonment {
    * later commands: the next start asks for what the command was to do, not for what was to undo it.
    */
   allows(difference: string): boolean {
-    return [...this.#abandoned].some((id) => {
+    const isUndone = ([id, applied]: readonly [string, readonly Effect[]]): boolean => {
       const wanted = this.#unknown.get(id)?.effects ?? [];
-      const undone = (this.#applied.get(id) ?? []).filter(
+      const undone = applied.filter(
         (effect, index) => JSON.stringify(effect) !== JSON.stringify(wanted[index]),
       );
-      return undone.some(({ resource }) => difference.startsWith(`${resource.toLowerCase()}/`));
-    });
+      return undone.some(({ resource }) => difference.startsWith(`${nameKey(resource)}/`));
+    };
+    return this.explains(difference) || this.#all.some(isUndone);
   }
+
+  /**
+   * Whether a text is about something that an abandoned command has created or deleted, or about a list that it has
+   * written. What it creates late takes the place of what has the name by then, and is taken for that; what it deletes
+   * late goes out of all lists. An update has a list as a whole.
+   */
+  explains(text: string): boolean {
+    const words = text.toLowerCase().split(/[^\w-]+/);
+    const isAboutList = ['servers', 'filters', 'lists'].some((word) => words.includes(word));
+    return this.#all.some(([, applied]) =>
+      applied.some(
+        (effect) =>
+          (comesOrGoes(effect) || (isAboutList && writesList(effect))) &&
+          words.includes(nameKey(effect.resource).split('/')[2] ?? ''),
+      ),
+    );
+  }
+
+  /** The abandoned commands, with the effects that the gateway was asked for. */
+  get #all(): readonly (readonly [id: string, applied: readonly Effect[]])[] {
+    return [...this.#abandoned].map((id) => [id, this.#applied.get(id) ?? []]);
+  }
+}
+
+function comesOrGoes({ type }: Effect): boolean {
+  return /\.(?:create|delete)$/.test(type);
+}
+
+/** Whether an effect changes the servers or the filters that a resource lists. */
+function writesList(effect: Effect): boolean {
+  const { before, after } = effect as { readonly before?: Lists; readonly after?: Lists };
+  return (
+    JSON.stringify([before?.servers, before?.filters]) !== JSON.stringify([after?.servers, after?.filters])
+  );
+}
+
+interface Lists {
+  readonly servers?: readonly string[];
+  readonly filters?: readonly string[];
 }

@@ -165,8 +165,8 @@ export class Founder {
           ]
         : []),
       ...(server in servers ? [() => gateway.findStatus(server, random.pick(statuses))] : []),
-      // A session connects to what a service lists.
-      ...(JSON.stringify(services).includes(`"${linkTo('servers', server)}"`)
+      // A session connects to what a service lists, unless that was deleted unseen.
+      ...(server in servers && JSON.stringify(services).includes(`"${linkTo('servers', server)}"`)
         ? [() => gateway.openConnection(random.below(10), server)]
         : []),
       () => gateway.closeSession(random.below(10)),

@@ -17,6 +17,7 @@ import {
 
 import { foldRecord } from '../../src/runtime/journal/entries.ts';
 import { configuration } from '../support/configuration.ts';
+import { jsonOf } from '../support/json-body.ts';
 
 /** A command with what it has changed. */
 export interface SettledCommand {
@@ -269,9 +270,5 @@ async function read(admin: Admin, target: string): Promise<unknown> {
   const handled = await admin.handle({ method: 'GET', target, headers: {} });
   // What does not answer shows nothing, and the judge says so.
   if (!handled.matched || handled.response.status !== 200) return [];
-  const { body } = handled.response;
-  // A long list is sent in pieces.
-  const pieces: Uint8Array[] = [];
-  if (typeof body === 'object') for await (const piece of body) pieces.push(piece);
-  return JSON.parse(typeof body === 'string' ? body : Buffer.concat(pieces).toString());
+  return jsonOf(handled.response);
 }

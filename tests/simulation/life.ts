@@ -8,6 +8,7 @@ import {
   InvalidDocumentError,
   openAdmin,
   stopService,
+  ReportError,
   toDocument,
   type Admin,
   type Effect,
@@ -339,11 +340,19 @@ export class Life {
     return [
       ...chronicle.strays,
       ...this.brokenLinks(),
-      ...this.#errors.map(String).filter((text) => text.includes('does not exist')),
       ...(isSame ? [] : ['the events do not amount to what is shown']),
       ...(revision === admin.snapshot.revision ? [] : ['a revision has no event']),
       ...this.#answered.flatMap((each) => untruthsIn(each, chronicle, admin.snapshot.epoch)),
     ];
+  }
+
+  /** The host was told that its reports name what does not exist. */
+  strayReports(): readonly string[] {
+    return this.#errors
+      .flatMap((error) =>
+        error instanceof ReportError ? error.faults.map(({ detail }) => detail) : [String(error)],
+      )
+      .filter((text) => text.includes('does not exist'));
   }
 
   #ask(asked: Asked, actor: string, answers: number): Waiting {

@@ -180,10 +180,9 @@ class World {
 
   constructor(random: Random, more: Random | undefined, hazards: Hazards, guests?: Guests) {
     this.#planner = guests?.planning && new Planner(guests.planning, hazards.seals);
-    // What an abandoned command has created would be there or not, for everybody.
-    this.#founder = guests?.founding && !hazards.abandons ? new Founder(guests.founding) : undefined;
+    this.#founder = guests?.founding ? new Founder(guests.founding) : undefined;
     this.#attacher = this.#founder && guests?.attaching && new Attacher(guests.attaching);
-    this.#drainer = guests?.draining && !hazards.abandons ? new Drainer(guests.draining) : undefined;
+    this.#drainer = guests?.draining ? new Drainer(guests.draining) : undefined;
     this.#isSilent = guests?.isSilent === true;
     this.#random = random;
     this.#more = more;
@@ -486,9 +485,10 @@ class World {
     const now = this.#stoppedAt ?? this.#clock.now();
     const drains = (this.#drainer?.overdue(admin, now) ?? []).map((text) => `/${text}`);
     const broken = { part, brokenAt, drains };
+    const differences = this.#differences(admin).filter((text) => !this.#abandonment.allows(text));
     return [
       ...life.overdue(),
-      ...unsettledIn(admin, this.#gateway, this.#differences(admin), broken),
+      ...unsettledIn(admin, this.#gateway, differences, broken),
       ...(await misreportedIn(admin, this.#gateway, broken)),
     ];
   }
@@ -738,7 +738,7 @@ class World {
   }
 
   #lies({ snapshot: shown }: Admin): readonly string[] {
-    const lies = this.#model.lies(shown);
+    const lies = this.#model.lies(shown).filter((text) => !this.#abandonment.explains(text));
     return this.#drainer === undefined ? lies : lies.filter((text) => !unknowable.test(text));
   }
 
@@ -788,7 +788,8 @@ class World {
     // Its calls are lost with the connection to the gateway, or take effect all the same.
     if (this.#random.chance(0.5)) this.#gateway.dropCalls();
     await this.#buried();
-    this.#faults.push(...life.faults, ...life.strayEvents());
+    const strayReports = life.strayReports().filter((text) => !this.#abandonment.explains(text));
+    this.#faults.push(...life.faults, ...life.strayEvents(), ...strayReports);
     const { ids } = life.chronicle;
     for (const reader of this.#readers) this.#faults.push(...reader.strays(ids, this.#hazards.maxEventsKept));
     this.#life = undefined;

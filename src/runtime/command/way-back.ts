@@ -28,13 +28,13 @@ import type { Note } from '../../core/note.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import {
   changesState,
+  configurationAt,
   keyIn,
   kindOf,
   memberNamed,
   membersOf,
   oppositeOf,
   ownerKey,
-  subjectOf,
   type Entries,
 } from '../journal/entries.ts';
 import { beginPiece } from '../host/piece.ts';
@@ -137,12 +137,6 @@ function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: D
     events.some(({ type }) => type.endsWith('.created')) &&
     events.every((event) => configurationAt(event, snapshot) === configurationAt(event, decision.next))
   );
-}
-
-/** The configuration of the subject of an event, as text. Another version is no other configuration. */
-function configurationAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
-  const subject = subjectOf(event, snapshot);
-  return subject && JSON.stringify({ ...subject, version: 0, started: 0 });
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */

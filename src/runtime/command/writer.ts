@@ -22,6 +22,7 @@ import { problem, type Problem } from '../../problem.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { GuardedForesee } from '../host/guard.ts';
 import { ReportError } from '../host/report-error.ts';
+import { changesIn } from '../journal/entries.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
 import { Overruled } from '../journal/basis.ts';
@@ -71,6 +72,14 @@ export interface WriterOptions
   readonly onChanged: () => void;
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
+}
+
+/** A command that an earlier life abandoned. */
+interface Abandoned {
+  readonly flight: Flight;
+  readonly intended: readonly AdminEvent[];
+  /** The events of the effects that are in place; `undefined` if the host has not said. */
+  readonly found: readonly AdminEvent[] | undefined;
 }
 
 /** The steps of a plan. */
@@ -333,7 +342,9 @@ export class Writer {
    */
   async recover({ open, abandoned }: UnsettledCommands<Intent>): Promise<void> {
     await Promise.all(open.map((command) => this.#recoverOpen(command)));
-    await Promise.all(abandoned.map((command) => this.#settleAbandoned(command)));
+    const found = await Promise.all(abandoned.map((command) => this.#inspectAbandoned(command)));
+    // One after another: two may have done the same.
+    for (const each of found) if (each !== undefined) await this.#settleAbandoned(each);
   }
 
   /** Resolves when the outcome is known, or when the host has not answered in time. */
@@ -367,24 +378,28 @@ export class Writer {
     return new Flight(command, options, this.#runtime);
   }
 
-  /** Asks the host once about a command that an earlier life abandoned, and settles the effects that are in place. */
-  async #settleAbandoned(open: OpenCommand): Promise<void> {
+  /** Asks the host once about a command that an earlier life abandoned; gives `undefined` if the host is not asked. */
+  async #inspectAbandoned(open: OpenCommand): Promise<Abandoned | undefined> {
     const flight = this.#flightOf(open, () => undefined);
     const holder = this.#turns.refuseUnknown(flight.command.resources)?.problem.command;
     if (holder !== undefined) {
       this.#options.onError(new Error(notAsked(flight.command, holder)));
-      return;
+      return undefined;
     }
-    const found = await inspectAbandoned(open, flight);
-    const isShown = evolve(this.#snapshot, found ?? open.intent.events) === this.#snapshot;
+    return { flight, intended: open.intent.events, found: await inspectAbandoned(open, flight) };
+  }
+
+  /** Settles the effects of an abandoned command that are in place. */
+  async #settleAbandoned({ flight, intended, found }: Abandoned): Promise<void> {
+    const changes = changesIn(this.#snapshot, found ?? intended);
     // If the resource is gone, or a later command did the same, no answer of the host would change anything.
-    if (found === undefined && !isShown) {
+    if (found === undefined && changes.length > 0) {
       this.#options.onError(new Error(stillUnknown(flight.command)));
       return;
     }
     const events = found ?? [];
     try {
-      await flight.settle(isShown ? [] : events, { at: 'end' });
+      await flight.settle(changes, { at: 'end' });
       const refusal =
         events.length > 0 ? {} : { refusal: 'The abandoned command has left no effect to settle.' };
       this.#recovered(flight, this.#executionOf({ events, ...refusal }, flight.closed));

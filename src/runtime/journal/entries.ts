@@ -169,8 +169,8 @@ export class Entries {
     const changes = netOf(this.#open.get(id) ?? []);
     this.#open.delete(id);
     for (const event of changes)
-      if (isDeletion(event)) this.#forget(event, id);
-      else for (const member of membersOf(event)) this.#note(event, member, id);
+      if (!isDeletion(event)) for (const member of membersOf(event)) this.#note(event, member, id);
+      else if (event.already !== true) this.#forget(event, id);
     if (!this.#uses.has(id)) this.#drop(this.#kept, id);
     return changes;
   }
@@ -296,6 +296,22 @@ export function foldRecord(
   return { next: folding.finish(), kept };
 }
 
+/**
+ * The events that change something. If a command that was abandoned settles after later ones, what it has created can
+ * be there already, and what it has deleted can be gone.
+ *
+ * @throws TypeError for an event of unknown type
+ * @internal
+ */
+export function changesIn(snapshot: Snapshot, events: readonly AdminEvent[]): readonly AdminEvent[] {
+  const folding = beginFold(eventTable, snapshot);
+  return events.filter((event) => {
+    const before = configurationAt(event, folding.current());
+    const isChanged = folding.apply(event);
+    return isChanged && (before === undefined || before !== configurationAt(event, folding.current()));
+  });
+}
+
 /** What is kept of an event. Of sessions and connections, their number. */
 function keptOf(
   event: AdminEvent,
@@ -306,6 +322,7 @@ function keptOf(
   const own = Object.fromEntries(members) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };
   if ('connections' in event) return { ...own, count: event.connections.length };
+  if (own.definition !== undefined && before === after) return { ...own, already: true };
   if (before === undefined || after === undefined) return own;
   if (changesState(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
   return 'inverse' in event ? { ...own, inverse: wayBackOf(event, before, after) } : own;
@@ -347,6 +364,12 @@ export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): C
   const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
   const named = namedBy.get(kind);
   return named && find(snapshot, named, keyIn(event, kind));
+}
+
+/** The configuration of the subject of an event, as text. Another version is no other configuration. @internal */
+export function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): string | undefined {
+  const subject = subjectOf(event, snapshot);
+  return subject && JSON.stringify({ ...subject, version: 0, started: 0 });
 }
 
 /** The named resources, by the first word of their events. */
@@ -455,8 +478,10 @@ export function changesState({ type }: EntryEvent): boolean {
 export function membersOf(event: EntryEvent): readonly string[] {
   if (changesState(event)) return ['state'];
   if (kindOf(event) === 'user') return ['password'];
-  if (event.definition !== undefined)
-    return Object.keys(event.definition).map((name) => memberNamed(event, name));
+  if (event.definition !== undefined) {
+    const names = event.already === true ? [] : Object.keys(event.definition);
+    return names.map((name) => memberNamed(event, name));
+  }
   const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');
   return [...new Set(names.map((name) => memberNamed(event, name)))];
 }

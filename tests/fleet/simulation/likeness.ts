@@ -5,6 +5,7 @@
 import { patchService, stopService, type Admin, type Transition } from 'gateway-admin-core';
 
 import type { HistoryEntryRepresentation } from '../../../src/resources/history.ts';
+import { jsonOf } from '../../support/json-body.ts';
 import { isShared } from './judge.ts';
 import type { Running } from './node.ts';
 
@@ -39,11 +40,9 @@ async function historyOf(admin: Admin): Promise<string> {
     ...{ method: 'GET', target: '/history?range=0-999', headers: {} },
     principal: { name: 'judge' },
   });
-  const body = handled.matched ? handled.response.body : undefined;
-  const pieces: Uint8Array[] = [];
-  if (typeof body === 'object') for await (const piece of body) pieces.push(piece);
-  const text = typeof body === 'string' ? body : Buffer.concat(pieces).toString();
-  const entries = JSON.parse(text) as readonly HistoryEntryRepresentation[];
+  const entries = (await jsonOf(
+    handled.matched ? handled.response : {},
+  )) as readonly HistoryEntryRepresentation[];
   return entries
     .flatMap(({ id, actor, revision, undoes, events }) => {
       const shared = events.filter(isShared);

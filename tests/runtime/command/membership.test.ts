@@ -14,11 +14,14 @@ import {
   startService,
   stopService,
   toDocument,
+  type AdminResponse,
   type GatewayDocument,
   type Transition,
 } from 'gateway-admin-core';
 import { createScriptedGateway, createVirtualClock, hold } from 'gateway-admin-core/testing';
 
+import { configuration } from '../../support/configuration.ts';
+import { jsonOf } from '../../support/json-body.ts';
 import { openedSession, openedSessions } from '../../support/opened-session.ts';
 import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
 
@@ -76,44 +79,100 @@ describe('a deletion that the gateway refuses to undo', () => {
   });
 });
 
+interface Answered {
+  readonly response: AdminResponse;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly events: readonly { readonly type: string }[];
+}
+
 describe('an abandoned command that took effect, unseen', () => {
   const drop: Transition = (from, context) =>
     deleteResource(from, 'servers', 'spare', context, { detach: true });
   const createListing: Transition = (from, context) =>
     createResource(from, 'services', { name: 'New', router: 'cli', servers: ['/servers/spare'] }, context);
 
-  // What an abandoned command has done is known only at the next start, after later commands.
+  const listener = { name: 'Out', protocol: 'pg', address: '::', port: 5433 };
+  const listen =
+    (port: number): Transition =>
+    (from, context) =>
+      createListener(from, 'Sales', { ...listener, port }, context);
+  const dropAll = sequence(drop, (from, context) =>
+    deleteResource(from, 'servers', 'db-1', context, { detach: true }),
+  );
+
+  /** What has been done unseen is known only at the next start. */
+  async function live(
+    abandoned: readonly Transition[],
+    later: Transition,
+  ): Promise<{ readonly start: () => Promise<Running>; readonly shown: unknown }> {
+    const store = createMemoryStore();
+    const clock = createVirtualClock(0);
+    const gateway = createScriptedGateway({ snapshot, clock });
+    const start = (): Promise<Running> => openRunning(store, { snapshot, gateway, clock });
+    const { admin } = await start();
+    for (const command of abandoned) {
+      gateway
+        .will((_effect, _context, perform) => {
+          perform();
+          return new Promise(() => undefined);
+        })
+        .otherwise({ inspect: 'not-in-place' });
+      const execution = admin.execute(command);
+      await clock.advance(admin.limits.effectDeadlineMs);
+      expect((await execution).outcome).toBe('unknown');
+      const [{ id } = { id: '' }] = admin.commands();
+      expect((await admin.abandon(id)).outcome).toBe('accepted');
+    }
+    gateway.otherwise({});
+    expect((await admin.execute(later)).outcome).toBe('accepted');
+    await admin.close();
+    return { start, shown: configuration(admin.snapshot) };
+  }
+
   it.each([
     ['a deletion of what is listed since', drop, list('spare')],
     ['a list of what is deleted since', list('spare'), drop],
     ['a creation that lists what is deleted since', createListing, drop],
   ])('settles as %s, and no list names what is gone', async (_what, abandoned, later) => {
-    const store = createMemoryStore();
-    const clock = createVirtualClock(0);
-    const gateway = createScriptedGateway({ snapshot, clock });
-    const first = await openRunning(store, { snapshot, gateway, clock });
-    gateway
-      .will((_effect, _context, perform) => {
-        perform();
-        return new Promise(() => undefined);
-      })
-      .otherwise({ inspect: 'not-in-place' });
-    const execution = first.admin.execute(abandoned);
-    await clock.advance(first.admin.limits.effectDeadlineMs);
-    expect((await execution).outcome).toBe('unknown');
-    const [{ id } = { id: '' }] = first.admin.commands();
-    expect((await first.admin.abandon(id)).outcome).toBe('accepted');
-    gateway.otherwise({});
-    expect((await first.admin.execute(later)).outcome).toBe('accepted');
-    await first.admin.close();
-
-    const second = await openRunning(store, { snapshot, gateway, clock });
+    const { start } = await live([abandoned], later);
+    const second = await start();
     expect(second.admin.snapshot.servers.find('spare')).toBeUndefined();
     expect(() => createSnapshot(toDocument(second.admin.snapshot))).not.toThrow();
     await second.admin.close();
-    const third = await openRunning(store, { snapshot, gateway, clock });
+    const third = await start();
     expect(toDocument(third.admin.snapshot)).toEqual(toDocument(second.admin.snapshot));
     await third.admin.close();
+  });
+
+  // What it has done since would be taken back with it.
+  it.each([
+    ['has created what is there', listen(1), listen(1)],
+    ['has created what is there otherwise', listen(1), listen(2)],
+    ['has deleted what is gone', drop, drop],
+    ['has deleted what is gone, and more', dropAll, drop],
+  ])('settles without what it %s, so a restore leaves that alone', async (_what, abandoned, later) => {
+    const { start, shown } = await live([abandoned], later);
+    const { admin } = await start();
+    const { response } = (await admin.handle({ method: 'GET', target: '/history', headers: {} })) as Answered;
+    const oldest = ((await jsonOf(response)) as readonly Shown[]).at(-1);
+    const target = `/history/${oldest?.id ?? ''}/restore`;
+    expect(await admin.handle({ method: 'PUT', target, headers: {} })).toMatchObject({
+      response: { status: 204 },
+    });
+    expect(configuration(admin.snapshot)).toEqual(shown);
+    await admin.close();
+  });
+
+  it('settles once, if two commands have done the same', async () => {
+    const { start } = await live([listen(1), listen(1)], dropAll);
+    const { admin } = await start();
+    const { response } = (await admin.handle({ method: 'GET', target: '/history', headers: {} })) as Answered;
+    const types = ((await jsonOf(response)) as readonly Shown[]).map(({ events }) => events[0]?.type);
+    expect(types).toEqual(['listener.created', 'server.deleted']);
+    await admin.close();
   });
 });
 

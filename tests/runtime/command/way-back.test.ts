@@ -30,6 +30,7 @@ import { createHistory } from '../../../src/runtime/command/way-back.ts';
 import { History } from '../../../src/runtime/journal/history.ts';
 import { configuration } from '../../support/configuration.ts';
 import { sampleSnapshot } from '../../support/document.ts';
+import { jsonOf } from '../../support/json-body.ts';
 import { openedSessions } from '../../support/opened-session.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 
@@ -51,12 +52,7 @@ async function send(admin: Admin, line: string, actor?: string): Promise<Answer>
   const handled = await admin.handle({ method, target, headers: {}, ...principal });
   if (!handled.matched) throw new Error(`There is nothing at ${target}`);
   const { status, body } = handled.response;
-  if (body === undefined) return { status, body };
-  // A long list is sent in pieces.
-  const pieces: Uint8Array[] = [];
-  if (typeof body === 'object') for await (const piece of body) pieces.push(piece);
-  const text = typeof body === 'string' ? body : Buffer.concat(pieces).toString();
-  return { status, body: JSON.parse(text) as unknown };
+  return { status, body: body && (await jsonOf(handled.response)) };
 }
 
 const list = async (admin: Admin, query = ''): Promise<readonly Shown[]> =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
+  createResource,
   createSnapshot,
   createUser,
   deleteResource,
@@ -14,6 +15,7 @@ import {
 } from 'gateway-admin-core';
 import { createRandom } from 'gateway-admin-core/testing';
 
+import type { EntryEvent } from '../../../src/resources/history.ts';
 import { Entries, foldRecord, membersOf } from '../../../src/runtime/journal/entries.ts';
 import { restore } from '../../../src/runtime/journal/history.ts';
 import { anyCommand } from '../../simulation/command.ts';
@@ -185,6 +187,26 @@ describe('the entries', () => {
       expect([back.outcome, back.next.services.find('Sales')?.settings.servers]).toEqual(['accepted', []]);
     },
   );
+
+  // Two nodes can do the same: what a command that was abandoned has done is known only at another start.
+  it('lead nowhere from a creation of what was there, and from a deletion of what was gone', () => {
+    const series = new Series(sampleSnapshot());
+    const entry = { name: 'spare', address: 'a', port: 1, protocol: 'pg' };
+    const create: Transition = (snapshot, context) => createResource(snapshot, 'servers', entry, context);
+    const drop: Transition = (snapshot, context) => deleteResource(snapshot, 'servers', 'spare', context);
+    const settleLate = (id: string, events: readonly AdminEvent[]): EntryEvent => {
+      const { next, kept } = foldRecord(series.snapshot, events);
+      expect(next).toBe(series.snapshot);
+      series.entries.take({ command: id, events, kept, revision: 2 });
+      series.entries.end(id);
+      return kept[0] as EntryEvent;
+    };
+    const creation = settleLate('2', series.settle('1', create));
+    expect([creation.already, membersOf(creation)]).toEqual([true, []]);
+    expect(series.entries.lastChangeOf(creation, 'port')?.id).toBe('1');
+    const deletion = settleLate('4', series.settle('3', drop));
+    expect([deletion.already, series.entries.deletionOf(deletion)?.id]).toEqual([true, '3']);
+  });
 
   it('of a log-in, of a command that has failed, and of nothing are none', () => {
     const entries = new Entries();

@@ -28,7 +28,7 @@ export interface EntryEvent {
   readonly inverse?: readonly Operation[];
   /** What was created or deleted. Left out if a parameter in it was declared secret since. */
   readonly definition?: JsonObject;
-  /** There if what the event says was so before: a start of a failed service, or a creation of what was there. */
+  /** There if the event changed nothing: a failed service was started, or something was created that existed. */
   readonly already?: true;
 }
 
@@ -65,8 +65,8 @@ export interface HistoryEntryRepresentation {
   readonly resources: readonly string[];
   /**
    * What has happened, with secrets redacted: the events without the settings before and after the change. Of closed
-   * sessions or connections, their number as `count`. With `already`, what the event says was so before: the failed
-   * service was to run, or what was created was there.
+   * sessions or connections, their number as `count`. With `already`, the event changed nothing: the failed service
+   * was to run, what was created existed, or what was deleted was gone.
    */
   readonly events: readonly {
     readonly type: string;

@@ -1,6 +1,6 @@
 /**
- * The commands that clients have abandoned. Until another start, and for what an undo may do even later, the gateway
- * may have what the interface does not show.
+ * The commands that clients have abandoned. What the gateway does late, after later commands, the interface may show
+ * otherwise for ever.
  */
 import { nameKey, type Effect } from 'gateway-admin-core';
 
@@ -57,19 +57,24 @@ export class Abandonment {
   }
 
   /**
-   * Whether a text is about something that an abandoned command has created or deleted, or about a list that it has
-   * written. What it creates late takes the place of what has the name by then, and is taken for that; what it deletes
-   * late goes out of all lists. An update has a list as a whole.
+   * Whether a text is about something that an abandoned command has created or deleted, or about a list or a drain that
+   * it has written: whatever follows, nobody knows. A resource that the gateway creates late replaces the one of that
+   * name, and `inspect` cannot tell them apart. One that it deletes late goes out of all lists. An update writes a whole
+   * list, and of a drain what differs. A start ends a drain that the gateway still has.
    */
   explains(text: string): boolean {
     const words = text.toLowerCase().split(/[^\w-]+/);
-    const isAboutList = ['servers', 'filters', 'lists'].some((word) => words.includes(word));
+    const isAbout = (...some: readonly string[]): boolean => some.some((word) => words.includes(word));
     return this.#all.some(([, applied]) =>
-      applied.some(
-        (effect) =>
-          (comesOrGoes(effect) || (isAboutList && writesList(effect))) &&
-          words.includes(nameKey(effect.resource).split('/')[2] ?? ''),
-      ),
+      applied.some((effect) => {
+        const [, , name = '', , listener = name] = nameKey(effect.resource).split('/');
+        if (!isAbout(name) || !isAbout(listener)) return false;
+        if (/\.(?:create|delete)$/.test(effect.type)) return true;
+        return isAbout('drain')
+          ? effect.type.endsWith('.start') || writes(effect, 'drain')
+          : isAbout('servers', 'filters', 'lists') &&
+              (writes(effect, 'servers') || writes(effect, 'filters'));
+      }),
     );
   }
 
@@ -79,19 +84,10 @@ export class Abandonment {
   }
 }
 
-function comesOrGoes({ type }: Effect): boolean {
-  return /\.(?:create|delete)$/.test(type);
+/** Whether an effect changes a setting. */
+function writes(effect: Effect, setting: string): boolean {
+  const { before, after } = effect as { readonly before?: Settings; readonly after?: Settings };
+  return JSON.stringify(before?.[setting]) !== JSON.stringify(after?.[setting]);
 }
 
-/** Whether an effect changes the servers or the filters that a resource lists. */
-function writesList(effect: Effect): boolean {
-  const { before, after } = effect as { readonly before?: Lists; readonly after?: Lists };
-  return (
-    JSON.stringify([before?.servers, before?.filters]) !== JSON.stringify([after?.servers, after?.filters])
-  );
-}
-
-interface Lists {
-  readonly servers?: readonly string[];
-  readonly filters?: readonly string[];
-}
+type Settings = Readonly<Record<string, unknown>>;

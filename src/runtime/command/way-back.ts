@@ -144,7 +144,7 @@ function isReversible(event: EntryEvent): boolean {
   return kindOf(event) !== 'user' && canRevert(event as AdminEvent);
 }
 
-/** Takes an event back. A state that was wanted before the event stays. */
+/** Takes an event back. What was so before the event stays. */
 function wayBackOf(event: EntryEvent): Transition {
   return event.already ? (snapshot) => unchanged(snapshot, [event.resource]) : revert(event as AdminEvent);
 }

@@ -343,7 +343,7 @@ export class Writer {
   async recover({ open, abandoned }: UnsettledCommands<Intent>): Promise<void> {
     await Promise.all(open.map((command) => this.#recoverOpen(command)));
     const found = await Promise.all(abandoned.map((command) => this.#inspectAbandoned(command)));
-    // One after another: two may have done the same.
+    // One after another: two commands may have made the same change.
     for (const each of found) if (each !== undefined) await this.#settleAbandoned(each);
   }
 
@@ -397,12 +397,11 @@ export class Writer {
       this.#options.onError(new Error(stillUnknown(flight.command)));
       return;
     }
-    const events = found ?? [];
     try {
       await flight.settle(changes, { at: 'end' });
       const refusal =
-        events.length > 0 ? {} : { refusal: 'The abandoned command has left no effect to settle.' };
-      this.#recovered(flight, this.#executionOf({ events, ...refusal }, flight.closed));
+        changes.length > 0 ? {} : { refusal: 'The abandoned command has left no effect to settle.' };
+      this.#recovered(flight, this.#executionOf({ events: changes, ...refusal }, flight.closed));
     } catch (error) {
       // A failure of the store has gone to `onError` already.
       if (!(error instanceof NotJournaled)) throw error;

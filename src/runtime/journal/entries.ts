@@ -170,7 +170,7 @@ export class Entries {
     this.#open.delete(id);
     for (const event of changes)
       if (!isDeletion(event)) for (const member of membersOf(event)) this.#note(event, member, id);
-      else if (event.already !== true) this.#forget(event, id);
+      else if (!event.already) this.#forget(event, id);
     if (!this.#uses.has(id)) this.#drop(this.#kept, id);
     return changes;
   }
@@ -297,19 +297,24 @@ export function foldRecord(
 }
 
 /**
- * The events that change something. If a command that was abandoned settles after later ones, what it has created can
- * be there already, and what it has deleted can be gone.
+ * Gives the events that change something. If a command that was abandoned settles after later ones, they can have made
+ * the same change. What was closed counts with any other change: no life begins with sessions.
  *
  * @throws TypeError for an event of unknown type
  * @internal
  */
 export function changesIn(snapshot: Snapshot, events: readonly AdminEvent[]): readonly AdminEvent[] {
   const folding = beginFold(eventTable, snapshot);
-  return events.filter((event) => {
-    const before = configurationAt(event, folding.current());
-    const isChanged = folding.apply(event);
-    return isChanged && (before === undefined || before !== configurationAt(event, folding.current()));
-  });
+  const changes = new Set(
+    events.filter((event) => {
+      const before = configurationAt(event, folding.current());
+      const isChanged = folding.apply(event);
+      // The event of a flush has no configured resource to compare.
+      return isChanged && (before === undefined || before !== configurationAt(event, folding.current()));
+    }),
+  );
+  if (changes.size === 0) return [];
+  return events.filter((event) => changes.has(event) || 'sessions' in event || 'connections' in event);
 }
 
 /** What is kept of an event. Of sessions and connections, their number. */
@@ -322,6 +327,7 @@ function keptOf(
   const own = Object.fromEntries(members) as unknown as EntryEvent;
   if ('sessions' in event) return { ...own, count: event.sessions.length };
   if ('connections' in event) return { ...own, count: event.connections.length };
+  // Not of a listener: a node of a fleet has those of its own document as well, and entries are the same at all nodes.
   if (own.definition !== undefined && before === after) return { ...own, already: true };
   if (before === undefined || after === undefined) return own;
   if (changesState(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
@@ -366,10 +372,10 @@ export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): C
   return named && find(snapshot, named, keyIn(event, kind));
 }
 
-/** The configuration of the subject of an event, as text. Another version is no other configuration. @internal */
+/** The configuration of the subject of an event, as text, without its version and times. @internal */
 export function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): string | undefined {
   const subject = subjectOf(event, snapshot);
-  return subject && JSON.stringify({ ...subject, version: 0, started: 0 });
+  return subject && JSON.stringify({ ...subject, version: 0, started: 0, startAssumed: 0 });
 }
 
 /** The named resources, by the first word of their events. */
@@ -479,7 +485,7 @@ export function membersOf(event: EntryEvent): readonly string[] {
   if (changesState(event)) return ['state'];
   if (kindOf(event) === 'user') return ['password'];
   if (event.definition !== undefined) {
-    const names = event.already === true ? [] : Object.keys(event.definition);
+    const names = event.already ? [] : Object.keys(event.definition);
     return names.map((name) => memberNamed(event, name));
   }
   const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');

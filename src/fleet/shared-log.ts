@@ -440,7 +440,7 @@ export class SharedLog implements Log<Work> {
     this.#move(position);
     this.#turn();
     this.#places.clear();
-    this.#findEnded();
+    this.#findEnded(before);
     this.#assertLatest();
     if (!this.#history.goesOnFrom(before))
       onError(
@@ -451,13 +451,17 @@ export class SharedLog implements Log<Work> {
     onChange(undefined);
   }
 
-  /** Finds the records of this node that were kept, and were compacted before this node could read them. */
-  #findEnded(): void {
+  /**
+   * Finds the records of this node that were kept, and were compacted before this node could read them. An append has a
+   * condition on the end, so they came right behind what this node had read: their versions follow from there.
+   */
+  #findEnded(before: SharedHistory): void {
     for (const [identity, sent] of this.#sent) {
       const { record } = sent;
       if (!this.#isStored(record)) continue;
       this.#sent.delete(identity);
-      sent.fold = this.#foldAt(this.#placeOf(record));
+      before.take(record);
+      sent.fold = this.#foldAt(this.#placeOf(record), before.snapshot);
     }
   }
 
@@ -499,7 +503,7 @@ export class SharedLog implements Log<Work> {
     this.#moment += 1;
     for (const link of record.type === 'mode' ? [modeLink] : links)
       this.#touched.set(linkKey(link), this.#moment);
-    return this.#foldAt(place);
+    return this.#foldAt(place, this.snapshot);
   }
 
   /** Every decision so far must be made again. */
@@ -523,9 +527,12 @@ export class SharedLog implements Log<Work> {
     return Object.freeze({ position: this.#position, node });
   }
 
-  /** Folds events that end where the log ends now: others may follow before the snapshot of this node does. */
-  #foldAt(place: FleetPlace): Fold {
-    const { snapshot: then } = this;
+  /**
+   * Folds events at a place in the log.
+   *
+   * @param then - what the fleet has there: others may follow before the snapshot of this node does
+   */
+  #foldAt(place: FleetPlace, then: Snapshot): Fold {
     return foldAt((snapshot, revision) => this.#options.align(snapshot, then, revision), place);
   }
 

@@ -13,6 +13,7 @@ import {
   sequence,
   stopService,
   toDocument,
+  type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 import type { FleetStep, SharedStore } from 'gateway-admin-core/fleet';
@@ -31,6 +32,11 @@ function limitsOf(nodes: readonly Node[]): readonly (number | undefined)[] {
       ({ services }) => services.find('my-service')?.settings.max_connection,
     ),
   );
+}
+
+/** The command number of the entity tag of the service. */
+function versionIn({ services }: Snapshot): number | undefined {
+  return services.find('my-service')?.version.command;
 }
 
 /** A store that answers `announce` only if it may. */
@@ -396,7 +402,11 @@ describe('a command whose intent the store has kept without an answer', () => {
 
 describe('a change that the store has kept without an answer', () => {
   /** A store that loses the answer to the record that is asked for, and another node then compacts the log. */
-  function losing(world: World, isAsked: (record: Readonly<Record<string, unknown>>) => boolean) {
+  function losing(
+    world: World,
+    isAsked: (record: Readonly<Record<string, unknown>>) => boolean,
+    beforeCompaction: () => Promise<unknown> = () => Promise.resolve(),
+  ) {
     let isLost = false;
     return (store: SharedStore): SharedStore =>
       altered(store, {
@@ -404,10 +414,13 @@ describe('a change that the store has kept without an answer', () => {
           const [record] = records as unknown as readonly Readonly<Record<string, unknown>>[];
           if (record === undefined || isLost || !isAsked(record)) return store.append(records, options);
           isLost = true;
-          const end = await store.append(records, options);
+          await store.append(records, options);
+          await beforeCompaction();
           const other = world.memory.open();
-          const state = restoreShared(await other.load(), snapshot, level).toState();
-          await other.compact(state, { expectedPosition: end });
+          const { position, ...stored } = await other.load();
+          await other.compact(restoreShared(stored, snapshot, level).toState(), {
+            expectedPosition: position,
+          });
           throw new Error('The answer was lost');
         },
       });
@@ -423,6 +436,25 @@ describe('a change that the store has kept without an answer', () => {
     expect((await creating).outcome).toBe('accepted');
     expect(a.admin.snapshot.users.find('eve')).toBeDefined();
     await closeAll([a]);
+  });
+
+  it('has the entity tag that it had in the log, also if later changes are compacted with it', async () => {
+    const world = createWorld();
+    const b = await world.open('b');
+    let inLog: number | undefined;
+    const changeAgain = async (): Promise<void> => {
+      inLog = versionIn(restoreShared(await world.memory.open().load(), snapshot, level).snapshot);
+      await b.admin.execute(limit(8));
+    };
+    const wrap = losing(world, ({ type }) => type === 'settlement', changeAgain);
+    const a = await world.open('a', 10_000, { wrap });
+    const patching = a.admin.execute(limit(7));
+    await world.clock.advance(5000);
+    const patched = await patching;
+    expect(patched.outcome).toBe('accepted');
+    expect('snapshot' in patched && versionIn(patched.snapshot)).toBe(inLog);
+    expect(limitsOf([a, b])).toEqual([8, 8, 8, 8]);
+    await closeAll([a, b]);
   });
 
   it('is accepted as a whole, if it was the first part of several', async () => {

@@ -66,6 +66,10 @@ it.each([
     99_063_904,
     'lists a server that its abandoned command has deleted, which others have created again and listed',
   ],
+  [
+    99_157_119,
+    'shows its change with a number of its own: others changed the server again before they compacted the log',
+  ],
 ])('the fleet of seed %d holds, in which once a node %s', async (seed) => {
   expect(await simulate(seed)).toEqual([]);
 });

@@ -440,9 +440,10 @@ export class SharedLog implements Log<Work> {
     this.#move(position);
     this.#turn();
     this.#places.clear();
+    const goesOn = this.#history.goesOnFrom(before);
     this.#findEnded(before);
     this.#assertLatest();
-    if (!this.#history.goesOnFrom(before))
+    if (!goesOn)
       onError(
         new Error(
           `The configuration of the fleet has gone back: the shared store was set back to an earlier state.`,
@@ -453,15 +454,20 @@ export class SharedLog implements Log<Work> {
 
   /**
    * Finds the records of this node that were kept, and were compacted before this node could read them. An append has a
-   * condition on the end, so they came right behind what this node had read: their versions follow from there.
+   * condition on the end, and is kept as a whole: such a record came behind `before` and all records sent before it, and
+   * what it changes has the versions that follow from there.
+   *
+   * @param before - the last state that this node has read; takes in what is found
    */
   #findEnded(before: SharedHistory): void {
-    for (const [identity, sent] of this.#sent) {
-      const { record } = sent;
-      if (!this.#isStored(record)) continue;
+    const sent = [...this.#sent];
+    const last = sent.findLastIndex(([, { record }]) => this.#isStored(record));
+    for (const [identity, each] of sent.slice(0, last + 1)) {
+      before.take(each.record);
+      // The state may no longer show an earlier one: its command was forgotten.
+      if (!this.#isStored(each.record)) continue;
       this.#sent.delete(identity);
-      before.take(record);
-      sent.fold = this.#foldAt(this.#placeOf(record), before.snapshot);
+      each.fold = this.#foldAt(this.#placeOf(each.record), before.snapshot);
     }
   }
 
@@ -528,9 +534,10 @@ export class SharedLog implements Log<Work> {
   }
 
   /**
-   * Folds events at a place in the log.
+   * Folds the events of a record.
    *
-   * @param then - what the fleet has there: others may follow before the snapshot of this node does
+   * @param place - where the log ended when this node met the record
+   * @param then - what the fleet had right behind the record: others may follow before the snapshot of this node does
    */
   #foldAt(place: FleetPlace, then: Snapshot): Fold {
     return foldAt((snapshot, revision) => this.#options.align(snapshot, then, revision), place);

@@ -454,7 +454,7 @@ export class SharedLog implements Log<Work> {
 
   /**
    * Finds the records of this node that were kept, and were compacted before this node could read them. An append has a
-   * condition on the end, and is kept as a whole: such a record came behind `before` and all records sent before it, and
+   * condition on the end, and is kept as a whole: such a record came behind `before` and the records sent earlier, and
    * what it changes has the versions that follow from there.
    *
    * @param before - the last state that this node has read; takes in what is found

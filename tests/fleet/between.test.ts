@@ -18,10 +18,9 @@ import {
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
-import { level, restoreShared } from '../../src/fleet/shared-history.ts';
 import { credentials } from '../support/log-in.ts';
 import { limit } from '../support/transition.ts';
-import { altered, createWorld, sealerOf, snapshot, type Node, type World } from './node.ts';
+import { altered, compact, createWorld, sealerOf, snapshot, type Node, type World } from './node.ts';
 
 const service = '/services/My-Service';
 const json = { 'content-type': 'application/json' };
@@ -778,11 +777,7 @@ describe('a command of this node in a log that another node has compacted', () =
           if (record.type !== 'intent' || isLost) return store.append(...how);
           isLost = true;
           await store.append(...how);
-          const other = world.memory.open();
-          const { position, ...stored } = await other.load();
-          await other.compact(restoreShared(stored, snapshot, level).toState(), {
-            expectedPosition: position,
-          });
+          await compact(world);
           return store.append(...how);
         },
       });

@@ -5,10 +5,10 @@ import { describe, expect, it } from '@jest/globals';
 import { deleteUser, EffectRefusedError, type AdminResponse, type Json } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import { level, levelRecord, restoreShared } from '../../src/fleet/shared-history.ts';
+import { level, levelRecord } from '../../src/fleet/shared-history.ts';
 import { tablesOf } from '../docs/table.ts';
 import { read } from '../support/project.ts';
-import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
+import { altered, createWorld, storedIn, type Node, type World } from './node.ts';
 
 const service = '/services/My-Service';
 
@@ -309,7 +309,7 @@ const failures: Readonly<Record<string, Run>> = {
     await world.clock.advance(6000);
     expect((await forget('a')).status).toBe(204);
     expect(b.admin.fleet.nodes().map(({ node }) => node)).toEqual(['b']);
-    const { open, abandoned } = restoreShared(await world.memory.open().load(), snapshot, level);
+    const { open, abandoned } = await storedIn(world);
     expect([open, abandoned]).toEqual([[], []]);
     expect(await limit(b, 8)).toBe('200');
   },

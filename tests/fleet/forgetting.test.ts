@@ -5,11 +5,10 @@ import { describe, expect, it } from '@jest/globals';
 import { stopService, type Transition } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import { level, restoreShared } from '../../src/fleet/shared-history.ts';
 import { inShort, readAudit } from '../support/audit-reader.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
 import { limit } from '../support/transition.ts';
-import { altered, createWorld, snapshot, type Node, type World } from './node.ts';
+import { altered, createWorld, storedIn, type Node, type World } from './node.ts';
 
 const leaseMs = 3000;
 const stop: Transition = (state, context) => stopService(state, 'My Service', context);
@@ -25,10 +24,6 @@ async function forget({ admin }: Pick<Running, 'admin'>, name: string, query = '
 
 function namesAt({ admin }: Node): readonly string[] {
   return admin.fleet.nodes().map(({ node }) => node);
-}
-
-async function storedIn({ memory }: World): Promise<ReturnType<typeof restoreShared>> {
-  return restoreShared(await memory.open().load(), snapshot, level);
 }
 
 async function close({ clock }: World, nodes: readonly Node[]): Promise<void> {

@@ -20,9 +20,8 @@ import {
 } from 'gateway-admin-core';
 import { hold, type ApplyWay } from 'gateway-admin-core/testing';
 
-import { level, restoreShared } from '../../src/fleet/shared-history.ts';
 import { limit } from '../support/transition.ts';
-import { altered, createWorld, snapshot as given, type Node, type World } from './node.ts';
+import { altered, compact, createWorld, snapshot as given, type Node, type World } from './node.ts';
 
 const leaseMs = 3000;
 let world: World;
@@ -499,9 +498,7 @@ describe('a compaction', () => {
       );
       await settle(one, (snapshot, context) => deleteListener(snapshot, 'My Service', name, context));
     }
-    const store = world.memory.open();
-    const { position, ...stored } = await store.load();
-    await store.compact(restoreShared(stored, given, level).toState(), { expectedPosition: position });
+    await compact(world);
     const third = await world.open('third', leaseMs);
     const namesIn = (name: string): readonly string[] | undefined =>
       third.admin.snapshot.services.find(name)?.listeners.map((each) => each.name);
@@ -572,9 +569,7 @@ describe('a listener that only some documents have', () => {
     const versionAt = ({ admin }: Node) => admin.snapshot.services.find('My Service')?.version.command;
     expect([versionAt(other), versionAt(lacking)]).toEqual([versionAt(one), versionAt(one)]);
     await lacking.admin.close();
-    const store = world.memory.open();
-    const { position, ...stored } = await store.load();
-    await store.compact(restoreShared(stored, without, level).toState(), { expectedPosition: position });
+    await compact(world, without);
     const third = await world.open('third', leaseMs);
     expect(versionAt(third)).toBe(versionAt(one));
     await third.admin.close();

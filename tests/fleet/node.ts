@@ -19,7 +19,7 @@ import type { FleetAdmin, SharedMemory, SharedMemoryOptions, SharedStore } from 
 import { createScriptedGateway, type ScriptedGateway, type VirtualClock } from 'gateway-admin-core/testing';
 
 import { openNode } from '../../src/fleet/open-fleet.ts';
-import { level } from '../../src/fleet/shared-history.ts';
+import { level, restoreShared, type SharedHistory } from '../../src/fleet/shared-history.ts';
 import { watch } from '../support/leak.ts';
 import { sampleDocument, sampleZone } from '../support/document.ts';
 import { sampleClock, type Running } from '../support/running-admin.ts';
@@ -130,6 +130,18 @@ export function createWorld({
       };
     },
   };
+}
+
+/** What the log of a fleet has led to, as a node with a snapshot reads it. */
+export async function storedIn({ memory }: World, given = snapshot): Promise<SharedHistory> {
+  return restoreShared(await memory.open().load(), given, level);
+}
+
+/** Compacts the log of a fleet, as a node with a snapshot does. */
+export async function compact({ memory }: World, given = snapshot): Promise<void> {
+  const store = memory.open();
+  const { position, ...stored } = await store.load();
+  await store.compact(restoreShared(stored, given, level).toState(), { expectedPosition: position });
 }
 
 /** The node "berlin" of a fleet in which "paris" has ended. */

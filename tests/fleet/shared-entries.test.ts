@@ -11,11 +11,9 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { level, restoreShared } from '../../src/fleet/shared-history.ts';
-import { sampleSnapshot } from '../support/document.ts';
 import { openedSession } from '../support/opened-session.ts';
 import { limit } from '../support/transition.ts';
-import { createWorld, type Node, type World } from './node.ts';
+import { compact, createWorld, storedIn, type Node, type World } from './node.ts';
 
 let world: World;
 const nodes: Node[] = [];
@@ -79,10 +77,7 @@ describe('the history of a fleet', () => {
     expect(shown.map(({ id }) => id)).toEqual(ids.toReversed());
     expect(await list(other)).toEqual(shown);
     // A start of a node compacts nothing, and reads what the others have written.
-    const store = world.memory.open();
-    const { position, ...stored } = await store.load();
-    const state = restoreShared(stored, sampleSnapshot(), level).toState();
-    await store.compact(state, { expectedPosition: position });
+    await compact(world);
     await world.clock.advance(5000);
     expect(await list(await open('third'))).toEqual(shown);
     expect(await list(other)).toEqual(shown);
@@ -119,10 +114,7 @@ describe('the history of a fleet', () => {
     const old = await open('old', [1, 1]);
     const young = await open('young');
     await settle(old, limit(7));
-    const stateIn = async (): Promise<object> => {
-      const stored = await world.memory.open().load();
-      return restoreShared(stored, sampleSnapshot(), level).toState() as Record<string, Json>;
-    };
+    const stateIn = async (): Promise<object> => (await storedIn(world)).toState() as Record<string, Json>;
     expect(await list(young)).toEqual([]);
     expect(await stateIn()).not.toHaveProperty('entries');
     await old.admin.close();

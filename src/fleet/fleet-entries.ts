@@ -38,8 +38,10 @@ export function fleetEntries({ shared, own }: NodeEntries): KeptEntries {
       );
       return shared().isRecent(before.findLast((entry) => shared().find(entry.id) !== undefined)?.id ?? '');
     },
-    lastChangeOf: (event, member) => shared().lastChangeOf(event, member),
-    deletionOf: (event) => shared().deletionOf(event),
+    // What only this gateway has done is never undone, and stands in no way.
+    get standing() {
+      return shared().standing;
+    },
   };
 }
 

@@ -74,9 +74,9 @@ export interface HistoryEntryRepresentation {
     readonly [member: string]: unknown;
   }[];
   /**
-   * Whether the entry can be undone now. An undo is `refused` if it would take back a later change too, or if the
-   * command has left everything as it was. It is `irreversible` if the command has closed or flushed something, or has
-   * changed a user.
+   * Whether the entry can be undone now. An undo is `refused` if it would take back a later change too, if the entry
+   * was undone already, or if the command has left everything as it was. It is `irreversible` if the command has closed
+   * or flushed something, or has changed a user.
    */
   readonly undo: 'possible' | 'refused' | 'irreversible';
   /** Id of the command that this one has undone; left out if it has undone none. */

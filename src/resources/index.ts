@@ -66,7 +66,7 @@ import {
 import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
 import { find } from '../snapshot/state.ts';
 import type { Surroundings } from './shared/rendering.ts';
-import { adoptionFor, type AdoptOptions } from './shared/adoption.ts';
+import { adoptionFor, type AdoptionOptions, type AdoptOptions } from './shared/adoption.ts';
 import {
   documentDifferences,
   onlyInDocument,
@@ -74,7 +74,7 @@ import {
   type Selection,
   keyOf,
 } from './shared/document-difference.ts';
-import { keepingDrains } from './shared/drain.ts';
+import { drainsBroughtBack, keepingDrains } from './shared/drain.ts';
 import type { AdoptionSteps, NamedResources, Whole } from './shared/kind.ts';
 import { creationRoute, deletionRoute } from './shared/membership-route.ts';
 import { membershipOf, type MembershipEffect, type MembershipEvent } from './shared/membership.ts';
@@ -513,11 +513,37 @@ export function adoptDocument(
   assertInputs(snapshot, context);
   assertSnapshot(given, 'given');
   assertAdoptOptions(options);
-  return adoptConfiguration(snapshot, keepingDrains(snapshot, given), context, options) as Decision;
+  return bringBack(snapshot, keepingDrains(snapshot, given), context, options);
 }
 
-/** As {@link adoptDocument}, of a configuration that was in use: what did not drain then drains no longer. @internal */
-export const adoptConfiguration = adoptionFor<Snapshot>(membership, namedResources);
+/**
+ * As {@link adoptDocument}, of a configuration that was in use: what did not drain then drains no longer. What the
+ * gateway cannot change while it runs is deleted and created.
+ *
+ * @internal
+ */
+export function restoreConfiguration(snapshot: Snapshot, given: Snapshot, context: Context): Decision {
+  return bringBack(snapshot, given, context, { prune: true, replace: true });
+}
+
+function bringBack(
+  snapshot: Snapshot,
+  wanted: Snapshot,
+  context: Context,
+  options: AdoptionOptions,
+): Decision {
+  const { given, notes } = drainsBroughtBack(snapshot, wanted, context.now);
+  const decision = adoptConfiguration(snapshot, given, context, options) as Decision;
+  // The option `only` can leave resources out.
+  const told = notes.filter(({ resource = '' }) => decision.resources.includes(resource));
+  if (told.length === 0) return decision;
+  return combineNamed(
+    () => unchanged(snapshot, [], told),
+    () => decision,
+  )(snapshot, context);
+}
+
+const adoptConfiguration = adoptionFor<Snapshot>(membership, namedResources);
 
 /**
  * Makes one resource as another snapshot has it: creates it, changes it, deletes it, or puts it in the place of another
@@ -595,6 +621,7 @@ function assertEvent(event: unknown): asserts event is AdminEvent {
  * - A created resource is deleted only if the present resource of that name is as it was created; a created user, only
  *   if the password is the same. Otherwise the transition is refused with `patch-test-failed`.
  * - Starting and stopping have no such check. The transition is unchanged if the wanted state is already present.
+ * - A drain whose deadline has passed comes back without the deadline, and the decision has a note.
  *
  * @param event - an event of a decision, of `admin.events()` or of a journal, with its secrets
  * @returns the transition, which has its own events

@@ -53,6 +53,7 @@ import { watchersOf, type CompleteOptions } from './options.ts';
 import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
 import { PendingAnswers } from './host/pending-answers.ts';
 import { ownCommand, parseMark } from './plan/mark.ts';
+import { refuseUnsupported } from './command/support.ts';
 import { createHistory, type KeptEntries } from './command/way-back.ts';
 import { Drains } from './command/drains.ts';
 import type { Planned } from './plan/plan.ts';
@@ -396,7 +397,7 @@ function writerOf(
   });
 }
 
-function surroundingsOf({ clock, times }: CompleteOptions, parts: Parts): Surroundings {
+function surroundingsOf({ clock, gateway, times }: CompleteOptions, parts: Parts): Surroundings {
   const { writer, coordinator, entries, configuration, telemetry } = parts;
   const commands = {
     list: () => writer.commands(),
@@ -404,7 +405,14 @@ function surroundingsOf({ clock, times }: CompleteOptions, parts: Parts): Surrou
   };
   const self = createSelf({ ...parts, clock });
   const follow = coordinator?.follow.bind(coordinator);
-  const history = createHistory({ entries, configuration, snapshot: () => writer.snapshot, clock, follow });
+  const history = createHistory({
+    entries,
+    configuration,
+    snapshot: () => writer.snapshot,
+    refuse: (decision) => refuseUnsupported(decision, gateway, coordinator),
+    clock,
+    follow,
+  });
   return Object.freeze({
     times,
     now: () => clock.now(),

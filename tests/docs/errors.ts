@@ -241,7 +241,7 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     next: 'Wait for the answer of the command.',
   },
   'undo-refused': {
-    meaning: 'A later change stands in the way, or the entry closes, flushes or deletes something.',
+    meaning: 'A later change stands in the way, the entry was undone already, or it closes or flushes something.',
     next: 'Look at the later entry: the member `command` has its id. Undo that one first, or make the change by hand.',
   },
   'node-alive': {

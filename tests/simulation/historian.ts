@@ -1,10 +1,10 @@
 /**
  * Clients that undo what others have done, and bring back the configuration of an earlier moment.
  */
-import { adoptDocument, evolve, revert, sequence, type AdminEvent, type Snapshot } from 'gateway-admin-core';
+import { adoptDocument, evolve, revert, sequence, type AdminEvent } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
-import { configuration } from '../support/configuration.ts';
+import { textInAnyOrder } from '../support/configuration.ts';
 import type { Asked } from './answer.ts';
 import { founded, inSteps } from './founder.ts';
 import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';
@@ -17,23 +17,6 @@ interface Wanted {
   readonly how: 'undo' | 'restore';
   /** How many commands had settled when the client asked. */
   readonly settled: number;
-}
-
-/**
- * The configuration as a text. What is created again stands last in its list, and the order means nothing; of listeners
- * within their service too.
- */
-function textInAnyOrder(snapshot: Snapshot): string {
-  const { services = [], ...rest } = configuration(snapshot);
-  const parts = Object.entries({
-    ...rest,
-    services: services.map((each) => ({ ...each, listeners: inAnyOrder(each.listeners ?? []) })),
-  });
-  return JSON.stringify(parts.map(([name, part]) => [name, Array.isArray(part) ? inAnyOrder(part) : part]));
-}
-
-function inAnyOrder(list: readonly unknown[]): readonly string[] {
-  return list.map((each) => JSON.stringify(each)).toSorted();
 }
 
 export class Historian {

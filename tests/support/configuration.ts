@@ -41,3 +41,20 @@ interface Lived {
 function wanted<T extends Lived>({ state, state_reason: _reason, state_since: _since, ...thing }: T): T {
   return { ...thing, state: state === 'failed' ? 'started' : state } as unknown as T;
 }
+
+/**
+ * The configuration as a text. What is created again stands last in its list, and the order means nothing; of listeners
+ * within their service too.
+ */
+export function textInAnyOrder(snapshot: Snapshot): string {
+  const { services = [], ...rest } = configuration(snapshot);
+  const parts = Object.entries({
+    ...rest,
+    services: services.map((each) => ({ ...each, listeners: inAnyOrder(each.listeners ?? []) })),
+  });
+  return JSON.stringify(parts.map(([name, part]) => [name, Array.isArray(part) ? inAnyOrder(part) : part]));
+}
+
+function inAnyOrder(list: readonly unknown[]): readonly string[] {
+  return list.map((each) => JSON.stringify(each)).toSorted();
+}

@@ -54,6 +54,7 @@ function surroundingsWith(
       entries: history.entries,
       configuration: () => history.snapshot,
       snapshot: sampleSnapshot,
+      refuse: () => undefined,
       clock: createVirtualClock(0),
       follow: undefined,
     }),

@@ -1,14 +1,7 @@
 /**
  * Adoption: a running interface takes over the part of a gateway document that can change at run time.
  */
-import {
-  refused,
-  sequenceFor,
-  unchanged,
-  type Context,
-  type DecisionOf,
-  type TransitionOf,
-} from '../../core/decision.ts';
+import { refused, unchanged, type Context, type DecisionOf, type TransitionOf } from '../../core/decision.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import type { Note } from '../../core/note.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
@@ -56,7 +49,7 @@ export function adoptionFor<S extends State>(
   compared: readonly NamedResources<S>[],
 ): (snapshot: S, given: S, context: Context, options: AdoptionOptions) => DecisionOf<S> {
   const adopting = compared.filter(({ adoption }) => adoption !== undefined);
-  const combine = sequenceFor(membership.events, membership.effects, (reason) => reason);
+  const { combine } = membership;
   return (snapshot, given, context, { only, prune = false, replace = false }) => {
     const selection = selectionOf(only, adopting, [snapshot, given]);
     if (!selection.ok) return refused(snapshot, selection.problem);

@@ -21,6 +21,7 @@ import {
   type EventTable,
   type TransitionOf,
 } from '../../core/decision.ts';
+import type { Note } from '../../core/note.ts';
 import * as shape from '../../core/shape.ts';
 import { commandQuery } from '../../http/route.ts';
 import { ok, problemOf } from '../../problem.ts';
@@ -381,6 +382,67 @@ export function keepingDrains<S extends State>(snapshot: S, given: S): S {
   }, given);
   change.batch.end();
   return Object.freeze(next);
+}
+
+/** Settings that a change brings back, and the note about a deadline that they have lost. @internal */
+export interface BroughtBack<T> {
+  readonly settings: T;
+  readonly notes: readonly Note[];
+}
+
+/**
+ * Settings that an undo, a restore or a document brings back at a time: a drain whose deadline has passed meanwhile
+ * comes back without the deadline, so that nothing is closed at once. A deadline that is in use stays.
+ *
+ * @param resource - link of the resource, for the note
+ * @param settings - the settings that come back, or the definition of a resource that does
+ * @param now - the time, in milliseconds since 1970-01-01T00:00:00Z
+ * @param present - the settings in use; left out for a resource that comes back itself
+ * @internal
+ */
+export function broughtBack<T extends object>(
+  resource: string,
+  settings: T,
+  now: number,
+  present: object = {},
+): BroughtBack<T> {
+  const drain = drainIn(settings);
+  const until = drain?.until;
+  const isAhead = until === undefined || (parseInstant(until) ?? now) > now;
+  if (drain === undefined || isAhead || drainIn(present)?.until === until) return { settings, notes: [] };
+  const { timeout: _timeout, until: _until, then: _then, ...rest } = drain;
+  const detail = `The deadline ${until} of the drain of ${resource} has passed: the drain comes back without a deadline.`;
+  return {
+    settings: Object.freeze({ ...settings, drain: Object.freeze(rest) }),
+    notes: [{ code: 'deadline-passed', resource, detail }],
+  };
+}
+
+/** The drain in settings, or in a definition. */
+function drainIn(settings: object): AnyDrain | undefined {
+  return (settings as { readonly drain?: AnyDrain }).drain;
+}
+
+/** A snapshot that is taken over, with every drain as {@link broughtBack} gives it. @internal */
+export function drainsBroughtBack<S extends State>(
+  snapshot: S,
+  given: S,
+  now: number,
+): { readonly given: S; readonly notes: readonly Note[] } {
+  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
+  const notes: Note[] = [];
+  const next = given.draining.reduce((taken, { collection, key }) => {
+    const named = { collection } as Named<Drainable>;
+    const [present, wanted] = [find(snapshot, named, key), find(taken, named, key)];
+    if (wanted === undefined) return taken;
+    const back = broughtBack(linkOf(collection, wanted), wanted.settings, now, present?.settings);
+    notes.push(...back.notes);
+    return back.settings === wanted.settings
+      ? taken
+      : put(taken, named, Object.freeze({ ...wanted, settings: back.settings }), change);
+  }, given);
+  change.batch.end();
+  return { given: Object.freeze(next), notes };
 }
 
 function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: LifecycleState }): Drainable {

@@ -43,6 +43,7 @@ import {
   type State,
 } from '../../snapshot/state.ts';
 import { inOrderOf } from './document-difference.ts';
+import { broughtBack } from './drain.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
 import { detachAll, detachingSteps, linksOf, openOn, refusalInUse, withResolvedLinks } from './use.ts';
@@ -79,6 +80,8 @@ export interface DeletionOptions {
 export interface Membership<S extends State> {
   readonly events: EventTable<S, EventBase>;
   readonly effects: EffectTable<EffectBase>;
+  /** Combines transitions into one: all or nothing. */
+  combine(this: void, ...transitions: readonly TransitionOf<S>[]): TransitionOf<S>;
   /** Decides the creation of a resource. A service or monitor is created stopped, and then started. */
   create(
     this: void,
@@ -140,6 +143,7 @@ export function membershipOf<S extends State>(
   const membership: Membership<S> = {
     events,
     effects,
+    combine,
     create(named, definition, snapshot, context) {
       const checked = checkDefinition(snapshot, named, definition);
       if (!checked.ok) {
@@ -217,10 +221,14 @@ function eventRows<S extends State>(
   const deleted = {
     origin: 'command',
     effect: `${kind}.delete`,
-    revert: (snapshot: S, { definition }: Defined, context: Context): DecisionOf<S> =>
-      definition === undefined
-        ? refused(snapshot, withoutDefinition, [linkOfCollection(named)])
-        : membership.create(named, definition, snapshot, context),
+    revert(snapshot: S, { resource, definition }: Defined, context: Context): DecisionOf<S> {
+      if (definition === undefined) return refused(snapshot, withoutDefinition, [linkOfCollection(named)]);
+      const { settings, notes } = broughtBack(resource, definition, context.now);
+      return membership.combine(
+        () => unchanged(snapshot, [], notes),
+        (now) => membership.create(named, settings, now, context),
+      )(snapshot, context);
+    },
     evolve(snapshot: S, { [kind]: key = '' }: Defined, change: Change): S {
       const thing = find(snapshot, named, key);
       if (thing === undefined) return snapshot;

@@ -26,6 +26,7 @@ import {
   type PatchHooks,
   type PatchView,
 } from '../../core/patch-view.ts';
+import type { Note } from '../../core/note.ts';
 import { sealOperations } from '../../core/patch-seal.ts';
 import { parseShape, type ObjectShape } from '../../core/shape.ts';
 import { createTimeFormat } from '../../core/time.ts';
@@ -50,6 +51,7 @@ import {
   type ConfiguredEntity,
   type State,
 } from '../../snapshot/state.ts';
+import { broughtBack } from './drain.ts';
 import type { About, Adoption, AdoptionSteps } from './kind.ts';
 import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
@@ -216,9 +218,13 @@ function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   const { named } = settings;
   const found = lookUp(snapshot, named, event[named.singular]);
   if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(named)]);
-  const present = found.value.settings;
-  const reverted = revertSettings(viewIn(settings, snapshot), present, parsed.value, nameFinder(snapshot));
-  return decideUpdate(settings, snapshot, found.value, reverted, context);
+  const [view, names, present] = [viewIn(settings, snapshot), nameFinder(snapshot), found.value.settings];
+  const reverted = revertSettings(view, present, parsed.value, names);
+  if (!reverted.ok) return decideUpdate(settings, snapshot, found.value, reverted, context);
+  const { after } = reverted.value;
+  const back = broughtBack(linkOf(named.collection, found.value), after, context.now, present);
+  const taken = back.settings === after ? reverted : adoptSettings(view, present, back.settings, names);
+  return decideUpdate(settings, snapshot, found.value, taken, context, back.notes);
 }
 
 /** Creates the adoption of a kind: its settings, and the other steps. @internal */
@@ -255,13 +261,14 @@ function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   thing: T,
   patched: Result<Patched<T['settings']>>,
   context: Context,
+  notes: readonly Note[] = [],
 ): UpdateDecision<S, T, K> {
   const resource = linkOf(collection, thing);
   if (!patched.ok)
     return refused(snapshot, patched.problem, [resource, ...unresolvedCollections(fields, patched.problem)]);
   const before = thing.settings;
   const { after, operations, inverse } = patched.value;
-  if (after === before) return unchanged(snapshot, [resource]);
+  if (after === before) return unchanged(snapshot, [resource], notes);
   // An undo comes later than the event, so another field can be in the way.
   const whole = parseShape(fields.whole, { ...thing, ...after });
   if (!whole.ok) return refused(snapshot, problemOf(whole.faults), [resource]);
@@ -271,7 +278,7 @@ function decideUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   const effect = { type: `${kind}.update`, resource, ...about, ...update };
   // The casts are needed because a computed member is lost on the types.
   const change = { events: [event] as never, effects: [effect] as never };
-  return accepted(events, snapshot, [resource, ...addedLinks(fields, before, after)], change);
+  return accepted(events, snapshot, [resource, ...addedLinks(fields, before, after)], change, notes);
 }
 
 /** The links that an update adds: the decision rests on the existence of what they name. */

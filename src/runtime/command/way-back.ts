@@ -5,6 +5,7 @@ import { refused, unchanged, type Context } from '../../core/decision.ts';
 import { linkKey } from '../../core/link.ts';
 import { parseInstant } from '../../core/time.ts';
 import type { SearchValues, Use } from '../../http/route.ts';
+import type { Operation } from '../../json/patch.ts';
 import type { Clock } from '../../ports/port.ts';
 import { problem, type Problem } from '../../problem.ts';
 import type {
@@ -14,10 +15,10 @@ import type {
   RunningHistory,
 } from '../../resources/history.ts';
 import {
-  adoptConfiguration,
   canRevert,
   combineNamed,
   redactSecrets,
+  restoreConfiguration,
   revert,
   routes,
   type AdminEvent,
@@ -26,21 +27,23 @@ import {
 } from '../../resources/index.ts';
 import type { Note } from '../../core/note.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import { configurationAt, type Entries } from '../journal/entries.ts';
 import {
   changesState,
-  configurationAt,
   keyIn,
   kindOf,
   memberNamed,
   membersOf,
   oppositeOf,
   ownerKey,
-  type Entries,
-} from '../journal/entries.ts';
+} from '../journal/entry-event.ts';
+import { withoutSessions } from '../journal/history.ts';
+import type { Standing } from '../journal/standing.ts';
 import { beginPiece } from '../host/piece.ts';
+import type { Acceptance } from './turn.ts';
 
 /** The entries of an interface. @internal */
-export type KeptEntries = Pick<Entries, 'all' | 'isRecent' | 'find' | 'lastChangeOf' | 'deletionOf'>;
+export type KeptEntries = Pick<Entries, 'all' | 'isRecent' | 'find' | 'standing'>;
 
 /** A configuration that is brought back. */
 interface Restoring {
@@ -57,6 +60,8 @@ interface Around {
   /** What the interface shows. */
   readonly snapshot: () => Snapshot;
   readonly clock: Pick<Clock, 'sleep'>;
+  /** Refuses what the gateway does not support. */
+  readonly refuse: (decision: Acceptance) => Problem | undefined;
   /** Takes in what others have settled; left out if the interface runs alone. */
   readonly follow: (() => Promise<unknown>) | undefined;
 }
@@ -99,39 +104,36 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
 /** What is shown of an entry. */
 function shown(
   entry: Entry,
-  { entries, snapshot }: Around,
+  { entries, snapshot, refuse }: Around,
 ): Pick<HistoryEntryRepresentation, 'events' | 'undo' | 'undone_by'> {
-  const undo = standingOf(entry, entries, snapshot());
-  // An undo that the gateway has refused has an entry too, and has undone nothing.
-  const by = undo === 'refused' ? undoOf(entry, entries.all) : undefined;
+  const { standing } = entries;
+  const by = standing.undoOf(entry);
   return {
     events: redactSecrets(entry.events) as unknown as HistoryEntryRepresentation['events'],
-    undo,
+    undo: undoNow(entry, standing, snapshot(), refuse),
     ...(by === undefined ? {} : { undone_by: by.id }),
   };
 }
 
-/** The entry that has undone an entry, unless it was undone itself. */
-function undoOf({ id }: Entry, all: readonly Entry[]): Entry | undefined {
-  return all.findLast((each) => each.undoes === id && undoOf(each, all) === undefined);
-}
-
-function standingOf(
+/** Whether an undo would be accepted now. */
+function undoNow(
   entry: Entry,
-  entries: KeptEntries,
+  standing: Standing,
   snapshot: Snapshot,
+  refuse: Around['refuse'],
 ): HistoryEntryRepresentation['undo'] {
   const { events } = entry;
   if (!events.every(isReversible)) return 'irreversible';
   // Without the reasons of a refusal, which take most of the time.
-  const isHeld = events.some((event) => laterThan(entry, event, entries) !== undefined);
-  if (isHeld) return 'refused';
+  if (obstacleTo(entry, standing) !== undefined) return 'refused';
   const decision = wayBackFrom(events)(snapshot, { now: 0 });
-  return decision.outcome === 'refused' || isInVain(events, snapshot, decision) ? 'refused' : 'possible';
+  const isAccepted = decision.outcome === 'accepted' && !isInVain(events, snapshot, decision);
+  return isAccepted && refuse(decision) === undefined ? 'possible' : 'refused';
 }
 
-/** Whether taking back what has come and gone would ask the gateway for effects that change nothing together. */
+/** Whether an undo would change nothing, or what the command has created and deleted itself would come and go again. */
 function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: Decision): boolean {
+  if (decision.outcome === 'unchanged') return true;
   return (
     decision.outcome === 'accepted' &&
     events.some(({ type }) => type.endsWith('.created')) &&
@@ -167,8 +169,9 @@ function wayBackFrom(events: readonly EntryEvent[], ask?: (event: EntryEvent) =>
 
 /** The command that an undo of an event stands for. */
 function useOf(event: EntryEvent): readonly Use[] {
+  if (event.already) return [];
   const kind = kindOf(event);
-  const verb = oppositeOf(event)?.endpoint ?? 'patch';
+  const verb = oppositeOf(event)?.endpoint ?? endpointFor(event.inverse);
   const isListener = kind === 'listener';
   const id = isListener ? `services.${verb}Listener` : `${kind}s.${verb}`;
   const route = routes.find((each) => each.id === id);
@@ -176,6 +179,28 @@ function useOf(event: EntryEvent): readonly Use[] {
     ? { name: keyIn(event, 'service'), listener: keyIn(event, kind) }
     : { name: keyIn(event, kind) };
   return route === undefined ? [] : [{ route, parameters }];
+}
+
+/**
+ * The endpoint that makes the changes of an inverse, without its kind: an operator may drain, and set maintenance, and
+ * may not patch.
+ */
+function endpointFor(inverse: readonly Operation[] = []): string {
+  const changes = inverse.filter(({ op }) => op !== 'test');
+  const [first] = changes;
+  if (first === undefined) return 'patch';
+  if (changes.every(({ path }) => isWithin('/drain', path)))
+    return changes.some(({ op, path }) => op === 'remove' && path === '/drain') ? 'resume' : 'drain';
+  const isAboutMaintenance = inverse.every(
+    (each) => isWithin('/state', each.path) && (!('value' in each) || each.value === 'maintenance'),
+  );
+  if (!isAboutMaintenance || changes.length > 1) return 'patch';
+  if (first.op === 'add') return 'setMaintenance';
+  return first.op === 'remove' && inverse.length > 1 ? 'clearMaintenance' : 'patch';
+}
+
+function isWithin(place: string, path: string): boolean {
+  return `${path}/`.startsWith(`${place}/`);
 }
 
 /** Decides an undo: all events of the entry are taken back, the last one first, or none. */
@@ -188,25 +213,35 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
     refused(snapshot, refusalOf(entry, reason, later), links);
   const final = events.find((event) => !isReversible(event));
   if (final !== undefined) return refuse(`${final.type} of ${final.resource} cannot be taken back.`);
-  for (const event of events) {
-    const later = laterThan(entry, event, entries);
-    if (later !== undefined) return refuse(stateChangedSince(event, later), later);
-  }
+  const { standing } = entries;
+  const obstacle = obstacleTo(entry, standing);
+  if (obstacle !== undefined) return refuse(obstacle.reason(), obstacle.by);
   let asked: EntryEvent | undefined;
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
   if (isInVain(events, snapshot, decision)) return refuse(nothingToUndo);
   if (decision.outcome !== 'refused' || asked === undefined) return decision;
-  return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, entries, decision.problem));
+  return refuse(reasonOf(asked, decision.problem), laterChangeOf(asked, entry, standing, decision.problem));
 }
 
 const nothingToUndo = 'The command has left everything as it was before.';
 
-/** The later entry after which an event must stay, although every value is as the event has left it. */
-function laterThan(entry: Entry, event: EntryEvent, entries: KeptEntries): Entry | undefined {
-  const deletion = entries.deletionOf(event);
-  if (deletion !== undefined && entries.all.indexOf(deletion) > entries.all.indexOf(entry)) return deletion;
-  const last = changesState(event) ? entries.lastChangeOf(event, 'state') : undefined;
-  return last?.id === entry.id ? undefined : last;
+/** The later entry that stands in the way of an undo. */
+interface Obstacle {
+  readonly by: Entry;
+  reason(this: void): string;
+}
+
+/** What stands in the way of an undo, although every value is as the entry has left it. */
+function obstacleTo(entry: Entry, standing: Standing): Obstacle | undefined {
+  const undo = standing.undoOf(entry);
+  if (undo !== undefined) return { by: undo, reason: () => undoneAlready(undo) };
+  for (const event of entry.events) {
+    const by =
+      standing.deletionAfter(entry, event) ??
+      (changesState(event) ? standing.changeAfter(entry, event, 'state') : undefined);
+    if (by !== undefined) return { by, reason: () => stateChangedSince(event, by) };
+  }
+  return undefined;
 }
 
 /**
@@ -215,14 +250,18 @@ function laterThan(entry: Entry, event: EntryEvent, entries: KeptEntries): Entry
  */
 function laterChangeOf(
   event: EntryEvent,
-  { id }: Entry,
-  entries: KeptEntries,
+  entry: Entry,
+  standing: Standing,
   { errors = [] }: Problem,
 ): Entry | undefined {
   return membersOf(event)
     .concat(errors.map(({ pointer }) => pointer.slice(1)))
-    .map((member) => entries.lastChangeOf(event, member))
-    .find((each) => each !== undefined && each.id !== id);
+    .map((member) => standing.changeAfter(entry, event, member))
+    .find((each) => each !== undefined);
+}
+
+function undoneAlready({ id, actor }: Entry): string {
+  return `It was undone already by ${id}${actor === undefined ? '' : ` of ${actor}`}.`;
 }
 
 function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): string {
@@ -237,19 +276,18 @@ function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): 
 function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Problem): string {
   // A value without which an operation of an inverse is malformed.
   if (code === 'patch-malformed') return `A value of ${resource} was declared secret since.`;
-  // The detail of a fault ends without a full stop.
-  if (!code.startsWith('patch-')) return `${resource}: ${detail.replace(/\.?$/, '.')}`;
+  // The detail of a fault ends without a full stop, and a refusal says that nothing was changed.
+  if (!code.startsWith('patch-'))
+    return `${resource}: ${detail.replace(/(?:\. Nothing was changed)?\.?$/, '.')}`;
   const places = errors.map(({ pointer }) => pointer).join(', ');
   return `${resource} has changed since${places && ` at ${places}`}.`;
 }
 
 function refusalOf({ id }: Entry, reason: string, later: Entry | undefined): Problem {
   const next = later === undefined ? '' : ` ${adviceOn(later)}`;
-  // The reason can be a refusal that says so.
-  const why = reason.replace(/ Nothing was changed\.$/, '');
   const refusal = problem(
     'undo-refused',
-    `The entry ${id} was not undone. ${why} Nothing was changed.${next}`,
+    `The entry ${id} was not undone. ${reason} Nothing was changed.${next}`,
   );
   return later === undefined ? refusal : Object.freeze({ ...refusal, command: later.id });
 }
@@ -276,7 +314,8 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
   if (at < 0) return refusing(notFound);
   if (!entries.isRecent(id)) return notRestored(tooOld);
   const later = all.slice(at + 1).toReversed();
-  let then = configuration();
+  // On paper, nothing is open: the decision about the present says what is in the way.
+  let then = withoutSessions(configuration());
   let isOver = beginPiece();
   for (const entry of later)
     for (const event of entry.events.filter(isReversible).toReversed()) {
@@ -292,7 +331,7 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
       then = decision.next;
     }
   return {
-    decide: (present, context) => adoptConfiguration(present, then, context, { prune: true }) as Decision,
+    decide: (present, context) => restoreConfiguration(present, then, context),
     notes: notesOf(later),
   };
 }

@@ -8,7 +8,7 @@
 import * as z from 'zod/mini';
 
 import { beginFold, type EventBase } from '../../core/decision.ts';
-import { linkKey, ownerOf } from '../../core/link.ts';
+import { linkKey } from '../../core/link.ts';
 import { wholeUpdate } from '../../core/update.ts';
 import { difference } from '../../json/diff.ts';
 import type { Operation } from '../../json/patch.ts';
@@ -27,7 +27,18 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import { find, type ConfiguredEntity } from '../../snapshot/state.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { withoutNamed } from '../audit/change.ts';
+import {
+  changesState,
+  isDeletion,
+  keyIn,
+  kindOf,
+  membersOf,
+  netOf,
+  ownerKey,
+  subjectKey,
+} from './entry-event.ts';
 import { natural } from './record.ts';
+import { Standing } from './standing.ts';
 
 /** The shape of an entry in the state of a store. @internal */
 export const entryShape = z.object({
@@ -83,14 +94,14 @@ export class Entries {
    * The entry with the last change of each member, by owner (a service owns its listeners), and by place and member.
    */
   readonly #last = new Map<string, Map<string, string>>();
-  /** The entry with the last deletion, by the key of the link. */
-  readonly #ends = new Map<string, string>();
   /** The number of members of which an entry has the last change. */
   readonly #uses = new Map<string, number>();
   /**
    * The events of commands that have not ended: the gateway can still refuse the rest, and everything is taken back.
    */
   readonly #open = new Map<string, readonly EntryEvent[]>();
+  /** Made when it is asked for, until an entry changes. */
+  #standing: Standing | undefined;
 
   /** @param entries - the entries to begin with, the oldest one first */
   constructor(entries: readonly Entry[] = [], options: EntriesOptions = {}) {
@@ -131,21 +142,14 @@ export class Entries {
     return this.#recent.get(id) ?? this.#kept.get(id);
   }
 
-  /** The entry with the last change of a member that an event has changed. */
-  lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
-    const id = this.#last.get(ownerKey(event))?.get(`${subjectKey(event)} ${member}`);
-    return id === undefined ? undefined : this.find(id);
-  }
-
-  /**
-   * The entry with the last deletion of the resource of an event, or of its owner: a later resource of the name is
-   * another one.
-   */
-  deletionOf(event: EntryEvent): Entry | undefined {
-    const [own, owner] = [linkKey(event.resource), ownerKey(event)].map((link) =>
-      this.find(this.#ends.get(link) ?? ''),
+  /** What the entries of ended commands say about each other. */
+  get standing(): Standing {
+    this.#standing ??= new Standing(
+      this.all
+        .filter(({ id }) => !this.#open.has(id))
+        .map((entry) => ({ entry, changes: netOf(entry.events).filter(({ already }) => already !== true) })),
     );
-    return own !== undefined && own.revision > (owner?.revision ?? 0) ? own : owner;
+    return this.#standing;
   }
 
   /** Takes in what was settled. A command that settles in parts has one entry. */
@@ -168,9 +172,10 @@ export class Entries {
   end(id: string): readonly EntryEvent[] {
     const changes = netOf(this.#open.get(id) ?? []);
     this.#open.delete(id);
+    this.#standing = undefined;
     for (const event of changes)
       if (!isDeletion(event)) for (const member of membersOf(event)) this.#note(event, member, id);
-      else if (!event.already) this.#forget(event, id);
+      else if (!event.already) this.#forget(event);
     if (!this.#uses.has(id)) this.#drop(this.#kept, id);
     return changes;
   }
@@ -197,11 +202,13 @@ export class Entries {
   }
 
   #put(entries: Map<string, Entry>, entry: Entry): void {
+    this.#standing = undefined;
     this.#characters += lengthOf(entry) - lengthOf(entries.get(entry.id));
     entries.set(entry.id, entry);
   }
 
   #drop(entries: Map<string, Entry>, id: string): void {
+    this.#standing = undefined;
     this.#characters -= lengthOf(entries.get(id));
     entries.delete(id);
   }
@@ -216,9 +223,8 @@ export class Entries {
   }
 
   /** The members of a resource that is gone have no reason any more. */
-  #forget(event: EntryEvent, id: string): void {
+  #forget(event: EntryEvent): void {
     const [link, owner] = [linkKey(event.resource), ownerKey(event)];
-    this.#ends.set(link, id);
     const members = this.#last.get(owner) ?? new Map<string, string>();
     const gone = [...members].filter(
       ([place]) => link === owner || place.startsWith(`${subjectKey(event)} `),
@@ -394,120 +400,6 @@ function joined(events: readonly EntryEvent[]): readonly EntryEvent[] {
   }
   return all;
 }
-
-/**
- * What the events of a command have changed together. A command that was taken back has changed nothing, and what it
- * has created and deleted never was. Only what settles in several parts is taken back, because of a creation.
- */
-function netOf(events: readonly EntryEvent[]): readonly EntryEvent[] {
-  if (!events.some(({ type }) => type.endsWith('.created'))) return events;
-  const net = new Map<string, readonly EntryEvent[]>();
-  for (const event of events) {
-    const owner = ownerKey(event);
-    const before = net.get(owner) ?? [];
-    const from = before.findLastIndex((each) => takesBack(event, each));
-    const isLeft = (each: EntryEvent, at: number): boolean =>
-      at < from || (isDeletion(event) ? !isWithin(each, event) : at > from);
-    net.set(owner, from < 0 ? [...before, event] : before.filter(isLeft));
-  }
-  return [...net.values()].flat();
-}
-
-/** Whether an event takes an earlier one of its command back. */
-function takesBack(event: EntryEvent, earlier: EntryEvent): boolean {
-  const { definition, operations } = event;
-  if (subjectKey(event) !== subjectKey(earlier)) return false;
-  const opposite = oppositeOf(event);
-  if (opposite === undefined) return areEqual(operations, earlier.inverse);
-  if (earlier.type !== `${kindOf(event)}.${opposite.happened}`) return false;
-  return opposite.happened !== 'deleted' || areEqual(definition, earlier.definition);
-}
-
-/** What takes something back that has happened. */
-interface Opposite {
-  readonly happened: string;
-  /** The endpoint that makes it happen, without its kind. */
-  readonly endpoint: string;
-}
-
-const opposites: ReadonlyMap<string, Opposite> = new Map([
-  ['created', { happened: 'deleted', endpoint: 'delete' }],
-  ['deleted', { happened: 'created', endpoint: 'create' }],
-  ['started', { happened: 'stopped', endpoint: 'stop' }],
-  ['stopped', { happened: 'started', endpoint: 'start' }],
-]);
-
-/** The opposite of an event that creates, deletes, starts or stops. @internal */
-export function oppositeOf(event: Pick<EventBase, 'type'>): Opposite | undefined {
-  return opposites.get(event.type.slice(kindOf(event).length + 1));
-}
-
-function areEqual(one: unknown, other: unknown): boolean {
-  return one !== undefined && other !== undefined && sameJson(one as Json, other as Json);
-}
-
-/** Whether an event is about a deleted resource, or about what belonged to the resource. */
-function isWithin({ resource }: EntryEvent, { resource: deleted }: EntryEvent): boolean {
-  return `${linkKey(resource)}/`.startsWith(`${linkKey(deleted)}/`);
-}
-
-/** The kind of the resource of an event. @internal */
-export function kindOf({ type }: Pick<EventBase, 'type'>): string {
-  return type.slice(0, type.indexOf('.'));
-}
-
-/** The key of the resource of an event, which the kind names. @internal */
-export function keyIn(event: object, kind: string): string {
-  return (event as Readonly<Record<string, string | undefined>>)[kind] ?? '';
-}
-
-/** A text for the resource of an event: its kind, and the key of its link. */
-function subjectKey(event: EntryEvent): string {
-  return `${kindOf(event)} ${linkKey(event.resource)}`;
-}
-
-/** The key of the link of the resource to which the resource of an event belongs; of most, its own. @internal */
-export function ownerKey({ resource }: EntryEvent): string {
-  return linkKey(ownerOf(resource));
-}
-
-function isDeletion({ type }: EntryEvent): boolean {
-  return type.endsWith('.deleted');
-}
-
-/** Whether an event is a start or a stop. @internal */
-export function changesState({ type }: EntryEvent): boolean {
-  return /\.(?:started|stopped)$/.test(type);
-}
-
-/** The members that an event has changed, as clients know them. A user has nothing but a password. @internal */
-export function membersOf(event: EntryEvent): readonly string[] {
-  if (changesState(event)) return ['state'];
-  if (kindOf(event) === 'user') return ['password'];
-  if (event.definition !== undefined) {
-    const names = event.already ? [] : Object.keys(event.definition);
-    return names.map((name) => memberNamed(event, name));
-  }
-  const names = (event.operations ?? []).map(({ path }) => path.split('/', 2)[1] ?? '');
-  return [...new Set(names.map((name) => memberNamed(event, name)))];
-}
-
-/** The member that a name means: `state` of a server is `status`. @internal */
-export function memberNamed(event: EntryEvent, name: string): string {
-  return memberNames.get(kindOf(event))?.get(name) ?? name;
-}
-
-/** The names of members for clients, by kind and by every name that a member has. */
-const memberNames: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
-  namedResources.map(({ singular, fields }) => [
-    singular,
-    new Map(
-      fields.all.flatMap(({ name, storedName, patchName, sealedEntriesOf: member = name }) =>
-        [name, storedName, patchName].map((each) => [each, member] as const),
-      ),
-    ),
-  ]),
-);
 
 /** The maps that clients fill with parameters. Their secret entries are elsewhere, sealed. */
 const openMaps: ReadonlySet<string> = new Set(

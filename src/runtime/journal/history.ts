@@ -141,6 +141,7 @@ export function restore(
   given: Snapshot,
 ): History {
   if (isEmpty({ state, records }))
+    // Otherwise, a million sessions would be written and then left out.
     return new History(configured(given, toDocument(withoutSessions(given)), given.revision));
   const { document, revision, open, abandoned = [], entries, deleted = [] } = parseState(state);
   const history = new History(configured(given, document, revision), {
@@ -178,8 +179,8 @@ export function isEmpty({
   return state === undefined && records.length === 0;
 }
 
-/** Sessions are not kept. Without this step, a million sessions would be written and then left out. */
-function withoutSessions(snapshot: Snapshot): Snapshot {
+/** A snapshot without its sessions, which no store keeps. @internal */
+export function withoutSessions(snapshot: Snapshot): Snapshot {
   return Object.freeze({ ...snapshot, sessions: IndexedSessionTable.create(new Map(), new Map()) });
 }
 

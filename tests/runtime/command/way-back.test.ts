@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  adoptDocument,
   closeServiceSessions,
   createListener,
   createMemoryStore,
@@ -18,21 +19,24 @@ import {
   resume,
   sequence,
   startService,
+  stopMonitor,
   stopService,
   toDocument,
   type Admin,
   type ConfigurationStore,
   type Execution,
+  type Problem,
+  type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
-import { createHistory } from '../../../src/runtime/command/way-back.ts';
-import { History } from '../../../src/runtime/journal/history.ts';
-import { configuration } from '../../support/configuration.ts';
-import { sampleSnapshot } from '../../support/document.ts';
+import { createScriptedGateway } from 'gateway-admin-core/testing';
+
+import { configuration, textInAnyOrder } from '../../support/configuration.ts';
+import { sampleDocument, sampleSnapshot } from '../../support/document.ts';
 import { jsonOf } from '../../support/json-body.ts';
-import { openedSessions } from '../../support/opened-session.ts';
-import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
+import { openedSession, openedSessions } from '../../support/opened-session.ts';
+import { openRunning, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
 
 interface Shown {
   readonly id: string;
@@ -46,17 +50,21 @@ interface Answer {
   readonly body: unknown;
 }
 
-async function send(admin: Admin, line: string, actor?: string): Promise<Answer> {
+async function send(admin: Admin, line: string, actor?: string, given?: unknown): Promise<Answer> {
   const [method = '', target = ''] = line.split(' ');
   const principal = actor === undefined ? {} : { principal: { name: actor } };
-  const handled = await admin.handle({ method, target, headers: {}, ...principal });
+  const sent = {
+    headers: { 'content-type': 'application/json' },
+    ...(given === undefined ? {} : { body: JSON.stringify(given) }),
+  };
+  const handled = await admin.handle({ method, target, ...sent, ...principal });
   if (!handled.matched) throw new Error(`There is nothing at ${target}`);
   const { status, body } = handled.response;
   return { status, body: body && (await jsonOf(handled.response)) };
 }
 
-const list = async (admin: Admin, query = ''): Promise<readonly Shown[]> =>
-  (await send(admin, `GET /history${query}`)).body as readonly Shown[];
+const list = async (admin: Admin, query = '', actor?: string): Promise<readonly Shown[]> =>
+  (await send(admin, `GET /history${query}`, actor)).body as readonly Shown[];
 
 async function settle(admin: Admin, transition: Transition, actor = 'ada'): Promise<string> {
   const execution = await admin.execute(transition, { actor });
@@ -378,13 +386,78 @@ describe('PUT /history/:id/undo', () => {
     });
   });
 
-  it('changes nothing for a start of what had failed, because it was wanted before', async () => {
+  it('has nothing to undo of a start of what had failed, because it was wanted before', async () => {
     const { admin } = runAdmin();
     admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
     const id = await settle(admin, start);
     expect((await list(admin))[0]?.events).toMatchObject([{ type: 'service.started', already: true }]);
-    expect(await send(admin, `PUT /history/${id}/undo`)).toEqual({ status: 204 });
+    expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('has left everything as it was before.') },
+    });
+    expect((await list(admin))[0]?.undo).toBe('refused');
     expect(present(admin)[0]).toBe('started');
+  });
+
+  it('of a start or stop goes as if nobody had started what had failed since', async () => {
+    const { admin } = runAdmin();
+    await settle(admin, stop);
+    const started = await settle(admin, start);
+    admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
+    await settle(admin, start, 'grace');
+    expect((await send(admin, `PUT /history/${started}/undo`)).status).toBe(204);
+    expect(present(admin)[0]).toBe('stopped');
+  });
+
+  it('names the undo of what was undone already', async () => {
+    const { admin } = runAdmin();
+    const id = await settle(admin, limit(7));
+    await send(admin, `PUT /history/${id}/undo`, 'grace');
+    const [undo] = await list(admin);
+    expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({
+      status: 409,
+      body: {
+        command: undo?.id,
+        detail: expect.stringContaining(
+          `It was undone already by ${String(undo?.id)} of grace. Nothing was changed.`,
+        ),
+      },
+    });
+  });
+
+  it('does not count a later entry for an earlier one, if the later one and its undo stand between others', async () => {
+    const { admin } = runAdmin();
+    const first = await settle(admin, stop);
+    const second = await settle(admin, start);
+    const undo = async (id: string): Promise<number> => (await send(admin, `PUT /history/${id}/undo`)).status;
+    expect(await undo(second)).toBe(204);
+    const [undone = { id: '' }] = await list(admin);
+    expect(await undo(first)).toBe(204);
+    const [last = { id: '' }] = await list(admin);
+    // The start by this undo came after the stop, and what it takes back came before.
+    expect(await send(admin, `PUT /history/${undone.id}/undo`)).toMatchObject({
+      status: 409,
+      body: { command: last.id },
+    });
+    expect([await undo(last.id), await undo(undone.id)]).toEqual([204, 204]);
+    expect(present(admin)[0]).toBe('started');
+  });
+
+  it('is shown as refused if the gateway cannot create or delete', async () => {
+    const store = createMemoryStore();
+    const { admin } = await openRunning(store, { snapshot: withKeep });
+    await settle(admin, deleteKeep);
+    await settle(admin, creating('New'));
+    await admin.close();
+    const gateway = Object.assign(createScriptedGateway({ snapshot: withKeep }), {
+      supports: ['drain'] as const,
+    });
+    const { admin: other } = await openRunning(store, { snapshot: withKeep, gateway });
+    const shown = await list(other);
+    expect(shown.map(({ undo }) => undo)).toEqual(['refused', 'refused']);
+    for (const { id } of shown)
+      expect(await send(other, `PUT /history/${id}/undo`)).toMatchObject({ body: { code: 'not-supported' } });
+    await other.close();
   });
 
   it('refuses what closes or flushes, and an unknown entry', async () => {
@@ -411,6 +484,43 @@ describe('PUT /history/:id/undo', () => {
     const target = (of: string): string => `PUT /history/${of}/undo?mark=${plan.mark}`;
     expect((await send(admin, target(other))).status).toBe(412);
     expect((await send(admin, target(id))).status).toBe(204);
+  });
+
+  // Promise: history-role
+  it.each<readonly [line: string, status: number, before?: string | undefined, body?: readonly unknown[]]>([
+    ['PUT /service/My-Service/drain', 204],
+    ['PUT /service/My-Service/resume', 204, 'PUT /service/My-Service/drain'],
+    ['PUT /service/My-Service/start', 204, 'PUT /service/My-Service/drain'],
+    ['PUT /service/My-Service/stop', 204, 'PUT /service/My-Service/drain'],
+    ['PUT /server/db-serv-1/drain', 204],
+    ['PUT /server/Spare-DB/resume', 204],
+    ['PUT /servers/db-serv-1/maintenance', 204],
+    ['DELETE /servers/db-server-2/maintenance', 204],
+    ['PUT /monitor/Main-Monitor/stop', 204],
+    [
+      'POST /sequence',
+      204,
+      undefined,
+      ['PUT /services/My-Service/drain', 'PUT /servers/db-serv-1/maintenance'],
+    ],
+    ['PATCH /servers/db-serv-1', 403, undefined, [{ op: 'add', path: '/state', value: ['slave'] }]],
+    ['PATCH /servers/db-serv-1', 403, undefined, [{ op: 'remove', path: '/state/0' }]],
+    ['PATCH /servers/db-server-2', 403, undefined, [{ op: 'add', path: '/state', value: [] }]],
+    ['PATCH /services/My-Service', 403, undefined, [{ op: 'replace', path: '/max_connection', value: 7 }]],
+    ['POST /sequence', 403, undefined, ['PUT /services/My-Service/drain', 'DELETE /filters/Spare']],
+  ])('lets an operator undo what an operator may do: %s', async (...[line, status, before, body]) => {
+    const authorize = createRoles({ administrators: ['ada'], operators: ['bob'] });
+    const { admin } = runAdmin({ access: { authorize } });
+    if (before !== undefined) await send(admin, before, 'ada');
+    const commandOf = (text: unknown): object => {
+      const [method, path] = String(text).split(' ');
+      return { method, path };
+    };
+    const given = line.startsWith('POST') ? { commands: body?.map(commandOf) } : body;
+    expect([200, 204]).toContain((await send(admin, line, 'ada', given)).status);
+    const [entry] = await list(admin, '', 'ada');
+    expect(entry).toMatchObject({ undo: 'possible' });
+    expect((await send(admin, `PUT /history/${String(entry?.id)}/undo`, 'bob')).status).toBe(status);
   });
 
   // Promise: history-role
@@ -553,34 +663,100 @@ describe('PUT /history/:id/undo', () => {
     expect(admin.snapshot.services.find('new')?.listeners).toHaveLength(1);
   });
 
-  it('does not touch a later resource of the same name', () => {
-    const history = new History(sampleSnapshot());
-    const decision = stop(history.snapshot, { now: 1 });
-    if (decision.outcome !== 'accepted') throw new Error('Nothing was stopped');
-    const { events } = decision;
-    history.take({ type: 'settlement', command: 'old', revision: 1, events, last: true });
-    // A version that deletes and creates services has such events.
-    const later = ['service.deleted', 'service.created'].map((type) => ({
-      ...{ type, resource: '/services/My-Service', service: 'my-service', at: 2 },
-    }));
-    for (const event of later) {
-      history.entries.take({ command: event.type, events: [event as never], kept: [event], revision: 2 });
-      history.entries.end(event.type);
-    }
-    const { undo } = createHistory({
-      entries: history.entries,
-      configuration: () => history.snapshot,
-      snapshot: () => history.snapshot,
-      clock: { sleep: () => Promise.resolve() },
-      follow: undefined,
-    });
-    const refused = undo('old', history.snapshot, { now: 3 });
-    expect(refused).toMatchObject({
-      outcome: 'refused',
-      problem: { code: 'undo-refused', command: 'service.deleted' },
+  it('does not touch a later resource of the same name', async () => {
+    const { admin } = runAdmin({ snapshot: withKeep });
+    const stopped = await settle(admin, stopSales);
+    const gone = await settle(admin, (now, context) => deleteResource(now, 'services', 'sales', context));
+    await settle(admin, creating('Sales'));
+    expect(await send(admin, `PUT /history/${stopped}/undo`)).toMatchObject({
+      status: 409,
+      body: { code: 'undo-refused', command: gone },
     });
   });
 });
+
+describe('a deadline that has passed', () => {
+  const clients = openedSessions(9);
+  const note = { code: 'deadline-passed', resource: '/services/My-Service' };
+  const draining: Transition = (now, context) =>
+    drain(now, 'services', 'My Service', { timeout: 300, then: 'close' }, context);
+  const resuming: Transition = (now, context) => resume(now, 'services', 'My Service', context);
+
+  /** A service whose drain of five minutes was ended after four, eight minutes after the drain has begun. */
+  async function afterResume(): Promise<Running & { readonly drained: string; readonly resumed: string }> {
+    const running = runAdmin();
+    const { admin, clock } = running;
+    admin.report(clients);
+    const drained = await settle(admin, draining);
+    await clock.advance(240_000);
+    const resumed = await settle(admin, resuming);
+    await clock.advance(240_000);
+    return { ...running, drained, resumed };
+  }
+
+  // Promise: deadline-passed
+  it.each(['undo', 'restore'])('does not come back by an %s', async (way) => {
+    const { admin, clock, drained, resumed } = await afterResume();
+    const open = admin.snapshot.sessions.size;
+    const target = `PUT /history/${way === 'undo' ? resumed : drained}/${way}`;
+    expect(await send(admin, `${target}?dry_run=true`)).toMatchObject({ body: { notes: [note] } });
+    expect((await send(admin, target)).status).toBe(204);
+    const { settings } = admin.snapshot.services.find('my-service') ?? {};
+    expect(settings?.drain).toEqual({ since: expect.any(String) as unknown, from: 'started', by: 'ada' });
+    await clock.advance(600_000);
+    expect([admin.snapshot.sessions.size, clients.length <= open]).toEqual([open, true]);
+  });
+
+  it('does not come back with a document, or with a server that was deleted', async () => {
+    const { admin, clock } = runAdmin();
+    const spare: Transition = (now, context) =>
+      drain(now, 'servers', 'Spare DB', { timeout: 300, then: 'resume' }, context);
+    await settle(admin, spare);
+    const document = toDocument(admin.snapshot);
+    const deletion = await settle(admin, (now, context) =>
+      deleteResource(now, 'servers', 'spare db', { ...context }, { detach: true }),
+    );
+    await clock.advance(600_000);
+    expect(await send(admin, `PUT /history/${deletion}/undo?dry_run=true`)).toMatchObject({
+      body: { notes: [{ code: 'deadline-passed' }] },
+    });
+    const decision = adoptDocument(admin.snapshot, createSnapshot(document), { now: clock.now() }, {});
+    const shown = {
+      outcome: 'accepted',
+      notes: [{ code: 'deadline-passed', resource: '/servers/Spare-DB' }],
+    };
+    expect(decision).toMatchObject(shown);
+    expect((await send(admin, `PUT /history/${deletion}/undo`)).status).toBe(204);
+    for (const { servers } of [admin.snapshot, decision.next])
+      expect(servers.find('spare db')?.settings.drain).not.toHaveProperty('until');
+  });
+
+  it('stays where it is in use', async () => {
+    const { admin, clock } = runAdmin();
+    await settle(admin, draining);
+    const document = createSnapshot(toDocument(admin.snapshot));
+    const decision = adoptDocument(admin.snapshot, document, { now: clock.now() + 600_000 });
+    expect(decision).toMatchObject({ outcome: 'unchanged' });
+    expect(decision).not.toHaveProperty('notes');
+  });
+});
+
+/** A definition of any kind. */
+type Definition = Parameters<typeof createResource>[2];
+
+/** A snapshot without what monitors say of the servers: of a server that is there again, they have not spoken yet. */
+function withoutWords(snapshot: Snapshot): Snapshot {
+  const { servers = [], ...document } = toDocument(snapshot);
+  const words = ({ status = [] }: { readonly status?: readonly string[] }): object => ({
+    status: status.filter((word) => word === 'maintenance'),
+  });
+  return createSnapshot({
+    ...document,
+    servers: servers.map((each) => ({ ...each, ...words(each) }) as never),
+  });
+}
+
+const withoutTraffic = createSnapshot({ ...sampleDocument, sessions: [] });
 
 describe('PUT /history/:id/restore', () => {
   it('names in its plan what it does not bring back', async () => {
@@ -705,5 +881,40 @@ describe('PUT /history/:id/restore', () => {
     expect(oldest?.events).toMatchObject([{ operations: [{ value: 3 }] }]);
     expect((await send(admin, `PUT /history/${oldest?.id ?? ''}/restore`)).status).toBe(204);
     expect(present(admin)).toEqual(['stopped', 3]);
+  });
+
+  // Promise: history-restore
+  it.each<[string, 'services' | 'servers' | 'monitors' | 'filters', string, Definition]>([
+    ['filter', 'filters', 'hint', { name: 'HINT', module: 'other', parameters: {} }],
+    ['monitor', 'monitors', 'main monitor', { name: 'Main-Monitor', module: 'other', servers: [] }],
+    ['server', 'servers', 'db-serv-1', { name: 'DB-serv-1', address: 'b', port: 1, protocol: 'other' }],
+    ['service', 'services', 'my-service', { name: 'My-Service', router: 'other', servers: [] }],
+  ])('brings back a %s whose name was used again', async (_kind, collection, name, definition) => {
+    const { admin } = runAdmin({ snapshot: withoutTraffic });
+    const before = textInAnyOrder(withoutWords(admin.snapshot));
+    const id = await settle(admin, flushLogs);
+    const off: Transition = (now, context) =>
+      collection === 'monitors' ? stopMonitor(now, name, context) : stopService(now, name, context);
+    const detach: Transition = (now, context) =>
+      deleteResource(now, collection, name, context, { detach: true });
+    await settle(admin, /^(?:services|monitors)$/.test(collection) ? sequence(off, detach) : detach);
+    await settle(admin, (now, context) => createResource(now, collection, definition, context));
+    expect(await send(admin, `PUT /history/${id}/restore`)).toEqual({ status: 204 });
+    expect(textInAnyOrder(withoutWords(admin.snapshot))).toEqual(before);
+  });
+
+  it('says that sessions of what was created since are in the way', async () => {
+    const { admin } = runAdmin();
+    const id = await settle(admin, limit(7));
+    await settle(admin, (now, context) =>
+      createResource(now, 'services', { name: 'New', router: 'cli' }, context),
+    );
+    admin.report({ ...openedSession(1), service: 'New' });
+    const { status, body } = await send(admin, `PUT /history/${id}/restore`);
+    const { code, detail } = body as Problem;
+    expect([status, code]).toEqual([409, 'resource-in-use']);
+    expect(detail).toContain('it has open sessions (1): close them first');
+    expect(detail.match(/Nothing was changed\./g) ?? []).toHaveLength(1);
+    expect(detail).not.toContain('backup');
   });
 });

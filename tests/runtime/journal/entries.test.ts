@@ -8,6 +8,7 @@ import {
   patchService,
   redactSecrets,
   revert,
+  stopService,
   type AdminEvent,
   type Json,
   type Snapshot,
@@ -16,7 +17,8 @@ import {
 import { createRandom } from 'gateway-admin-core/testing';
 
 import type { EntryEvent } from '../../../src/resources/history.ts';
-import { Entries, foldRecord, membersOf } from '../../../src/runtime/journal/entries.ts';
+import { Entries, foldRecord } from '../../../src/runtime/journal/entries.ts';
+import { membersOf } from '../../../src/runtime/journal/entry-event.ts';
 import { restore } from '../../../src/runtime/journal/history.ts';
 import { anyCommand } from '../../simulation/command.ts';
 import { document } from '../../simulation/simulation.ts';
@@ -201,11 +203,17 @@ describe('the entries', () => {
       series.entries.end(id);
       return kept[0] as EntryEvent;
     };
+    series.settle('0', (snapshot, context) => stopService(snapshot, 'My Service', context));
+    const [first] = series.entries.all;
+    if (first === undefined) throw new Error('There is no entry');
     const creation = settleLate('2', series.settle('1', create));
     expect([creation.already, membersOf(creation)]).toEqual([true, []]);
-    expect(series.entries.lastChangeOf(creation, 'port')?.id).toBe('1');
+    expect(series.entries.standing.changeAfter(first, creation, 'port')?.id).toBe('1');
     const deletion = settleLate('4', series.settle('3', drop));
-    expect([deletion.already, series.entries.deletionOf(deletion)?.id]).toEqual([true, '3']);
+    expect([deletion.already, series.entries.standing.deletionAfter(first, deletion)?.id]).toEqual([
+      true,
+      '3',
+    ]);
   });
 
   it('of a log-in, of a command that has failed, and of nothing are none', () => {

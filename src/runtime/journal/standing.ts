@@ -1,0 +1,91 @@
+/**
+ * Standing: which entries were undone, and which later entries stand in the way of an undo.
+ *
+ * An entry and its undo cancel each other: for an entry before both, neither has happened. For an entry between them,
+ * the undo is a change.
+ */
+import { linkKey } from '../../core/link.ts';
+import type { Entry, EntryEvent } from '../../resources/history.ts';
+import { isDeletion, membersOf, ownerKey, subjectKey } from './entry-event.ts';
+
+/** An entry whose command has ended, with what the command has changed. @internal */
+export interface EndedEntry {
+  readonly entry: Entry;
+  /** The events that have changed something, and that the command has not taken back itself. */
+  readonly changes: readonly EntryEvent[];
+}
+
+/** What entries say about each other. @internal */
+export class Standing {
+  readonly #entries: readonly Entry[];
+  /** The places of the entries, by id. */
+  readonly #places: ReadonlyMap<string, number>;
+  /** The entry that has undone another one, by the id of the other one. */
+  readonly #undoes = new Map<string, Entry>();
+  /** The places of the entries that have changed a member of a resource, the oldest one first. */
+  readonly #changes = new Map<string, number[]>();
+  /** The places of the entries that have deleted a resource, the oldest one first, by the key of the link. */
+  readonly #deletions = new Map<string, number[]>();
+
+  /** @param ended - the entries, the oldest one first */
+  constructor(ended: readonly EndedEntry[]) {
+    this.#entries = ended.map(({ entry }) => entry);
+    this.#places = new Map(this.#entries.map(({ id }, at) => [id, at]));
+    for (const [at, { changes }] of ended.entries())
+      for (const event of changes)
+        if (isDeletion(event)) push(this.#deletions, linkKey(event.resource), at);
+        else for (const member of membersOf(event)) push(this.#changes, memberKey(event, member), at);
+    // The newest one first, because an undo can have been undone.
+    for (const { entry, changes } of ended.toReversed())
+      if (entry.undoes !== undefined && changes.length > 0)
+        if (!this.#undoes.has(entry.id) && !this.#undoes.has(entry.undoes))
+          this.#undoes.set(entry.undoes, entry);
+  }
+
+  /** The entry that has undone an entry; `undefined` if none has, or if that one was undone itself. */
+  undoOf({ id }: Pick<Entry, 'id'>): Entry | undefined {
+    return this.#undoes.get(id);
+  }
+
+  /** The last entry after another one that has changed a member of the resource of an event. */
+  changeAfter(entry: Entry, event: EntryEvent, member: string): Entry | undefined {
+    return this.#lastAfter(entry, this.#changes.get(memberKey(event, member)));
+  }
+
+  /** The last entry after another one that has deleted the resource of an event, or the owner of the resource. */
+  deletionAfter(entry: Entry, event: EntryEvent): Entry | undefined {
+    const [own, owner] = [linkKey(event.resource), ownerKey(event)].map((link) =>
+      this.#lastAfter(entry, this.#deletions.get(link)),
+    );
+    return this.#placeOf(own) > this.#placeOf(owner) ? own : owner;
+  }
+
+  #lastAfter(entry: Entry, places: readonly number[] = []): Entry | undefined {
+    const since = this.#placeOf(entry);
+    for (const at of places.toReversed()) {
+      if (at <= since) return undefined;
+      const later = this.#entries[at];
+      if (later !== undefined && !this.#isCancelled(later, since)) return later;
+    }
+    return undefined;
+  }
+
+  /** Whether a later entry was undone, or has undone what came after a place. */
+  #isCancelled({ id, undoes }: Entry, since: number): boolean {
+    return this.#undoes.has(id) || (undoes !== undefined && (this.#places.get(undoes) ?? -1) > since);
+  }
+
+  #placeOf(entry: Entry | undefined): number {
+    return this.#places.get(entry?.id ?? '') ?? -1;
+  }
+}
+
+function memberKey(event: EntryEvent, member: string): string {
+  return `${subjectKey(event)} ${member}`;
+}
+
+function push(lists: Map<string, number[]>, key: string, place: number): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [place]);
+  else list.push(place);
+}

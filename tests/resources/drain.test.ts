@@ -347,7 +347,7 @@ describe('what is left', () => {
 describe('laws', () => {
   const commands: readonly ((snapshot: Snapshot, context: ReturnType<typeof at>) => Decision)[] = [
     (now, context) => drain(now, 'services', 'Sales', {}, context),
-    (now, context) => drain(now, 'services', 'Off', { timeout: 5, then: 'close' }, context),
+    (now, context) => drain(now, 'services', 'Off', { timeout: 60, then: 'close' }, context),
     (now, context) => drain(now, 'servers', 'db-1', { reason: 'r' }, context),
     (now, context) => resume(now, 'services', 'Sales', context),
     (now, context) => resume(now, 'servers', 'db-1', context),

@@ -4,7 +4,6 @@
 import { adoptDocument, evolve, revert, sequence, type AdminEvent } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
-import { textInAnyOrder } from '../support/configuration.ts';
 import type { Asked } from './answer.ts';
 import { founded, inSteps } from './founder.ts';
 import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';
@@ -65,7 +64,7 @@ export class Historian {
     };
     // Something may be open on what the command has created.
     const isUsable = command.events.some(({ type }) => /^(?:service|server)\.created$/.test(type));
-    const mayRefuse = isUsable || this.#leavesAll(command) || this.#isTouched(command);
+    const mayRefuse = isUsable || this.#ledger.leavesAll(command) || this.#isTouched(command);
     if (answer.code === 'undo-refused' && isReversible(command) && !mayRefuse)
       say('was refused, and nothing has changed its resources since');
     if (answer.outcome !== 'done') return;
@@ -81,15 +80,9 @@ export class Historian {
         say(`was done, although ${id} has deleted ${resource} since`);
   }
 
-  /** Whether a command has left everything as it was: what it had created was taken back. */
-  #leavesAll(command: SettledCommand): boolean {
-    const [before, after] = [this.#ledger.snapshotBefore(command), this.#ledger.snapshotAfter(command)];
-    return textInAnyOrder(before) === textInAnyOrder(after);
-  }
-
   /** Whether what a command had created was taken back with everything else. */
   #isTakenBack(command: SettledCommand): boolean {
-    return command.events.some(({ type }) => type.endsWith('.created')) && this.#leavesAll(command);
+    return command.events.some(({ type }) => type.endsWith('.created')) && this.#ledger.leavesAll(command);
   }
 
   /** Whether a later command has changed a resource of a command, or one that it names, and has not taken that back. */

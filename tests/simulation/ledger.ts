@@ -16,7 +16,7 @@ import {
 } from 'gateway-admin-core';
 
 import { foldRecord } from '../../src/runtime/journal/entries.ts';
-import { configuration } from '../support/configuration.ts';
+import { configuration, textInAnyOrder } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
 
 /** A command with what it has changed. */
@@ -85,19 +85,33 @@ export class Ledger {
 
   /** The commands after another one, up to a place, that have started or stopped a thing. */
   turnsAfter(command: SettledCommand, link: string, until: number): readonly string[] {
-    return this.commands
-      .slice(this.commands.indexOf(command) + 1, until)
-      .filter(({ events }) => events.some((event) => event.resource === link && isTurn(event)))
+    return this.#standingAfter(command, until)
+      .filter((each) => this.changesOf(each).some((event) => event.resource === link && isTurn(event)))
       .filter((each) => !this.#hasTakenBack(each, link))
       .map(({ id }) => id);
   }
 
   /** The commands after another one, up to a place, that have deleted a thing, whether it is there again or not. */
   deletionsAfter(command: SettledCommand, link: string, until: number): readonly string[] {
-    return this.commands
-      .slice(this.commands.indexOf(command) + 1, until)
+    return this.#standingAfter(command, until)
       .filter(({ events }) => events.some((event) => isEndOf(event, link) && !isTakenBackIn(events, event)))
       .map(({ id }) => id);
+  }
+
+  /** The commands after another one, up to a place, without those that were undone, and without their undos. */
+  #standingAfter(command: SettledCommand, until: number): readonly SettledCommand[] {
+    const since = this.commands.indexOf(command);
+    const settled = this.commands.slice(0, until);
+    const isUndone = ({ id }: SettledCommand): boolean =>
+      settled.some((each) => undoneBy(each) === id && !isUndone(each) && !this.leavesAll(each));
+    return settled
+      .slice(since + 1)
+      .filter((each) => !isUndone(each) && settled.findIndex(({ id }) => id === undoneBy(each)) <= since);
+  }
+
+  /** Whether a command has left everything as it was: what it had created was taken back. */
+  leavesAll(command: SettledCommand): boolean {
+    return textInAnyOrder(this.snapshotBefore(command)) === textInAnyOrder(this.snapshotAfter(command));
   }
 
   /** Whether a command that creates, and so may have been taken back in part, has left a thing started or stopped. */
@@ -173,6 +187,11 @@ interface Settlement {
   readonly type: string;
   readonly command: string;
   readonly events: readonly AdminEvent[];
+}
+
+/** The command that a command has undone; `undefined` if it is no undo. */
+function undoneBy({ events }: SettledCommand): string | undefined {
+  return events[0]?.undoes;
 }
 
 /** Whether an event says that a thing was started or stopped. */

@@ -46,6 +46,7 @@ import { Planner } from './planner.ts';
 import { Reader } from './reader.ts';
 import { nameIn, Sayings } from './saying.ts';
 import { Trail } from './trail.ts';
+import { WayBack } from './way-back.ts';
 
 /** What every world begins with. */
 export const document: GatewayDocument = {
@@ -507,6 +508,11 @@ class World {
     await this.#ledger?.lookAtRest(admin);
     if (JSON.stringify(before) !== JSON.stringify(after))
       this.#faults.push('another start on the same disk shows something else');
+    if (this.#ledger === undefined) return;
+    const wayBack = new WayBack(admin, this.#clock, this.#ledger);
+    await wayBack.walk();
+    this.#faults.push(...wayBack.faults);
+    if (process.env['SEEN']) console.log(JSON.stringify(wayBack.seen));
   }
 
   /** Nothing fails any more. What the gateway has never answered stays open until another start, which is made. */

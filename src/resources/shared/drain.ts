@@ -26,6 +26,7 @@ import * as shape from '../../core/shape.ts';
 import { commandQuery } from '../../http/route.ts';
 import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
+import type { ParsedOperation } from '../../json/patch.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import {
   find,
@@ -407,20 +408,65 @@ export function broughtBack<T extends object>(
   present: object = {},
 ): BroughtBack<T> {
   const drain = drainIn(settings);
-  const until = drain?.until;
-  const isAhead = until === undefined || (parseInstant(until) ?? now) > now;
-  if (drain === undefined || isAhead || drainIn(present)?.until === until) return { settings, notes: [] };
-  const { timeout: _timeout, until: _until, then: _then, ...rest } = drain;
-  const detail = `The deadline ${until} of the drain of ${resource} has passed: the drain comes back without a deadline.`;
+  if (drain?.until === undefined || !isPassed(drain.until, now) || drainIn(present)?.until === drain.until)
+    return { settings, notes: [] };
+  const detail =
+    `The deadline ${drain.until} of the drain of ${resource} has passed: ` +
+    'the drain comes back without a deadline.';
   return {
-    settings: Object.freeze({ ...settings, drain: Object.freeze(rest) }),
+    settings: Object.freeze({ ...settings, drain: withoutDeadline(drain) }),
     notes: [{ code: 'deadline-passed', resource, detail }],
   };
+}
+
+/**
+ * A definition as it is in use, if a drain in it has come back without its deadline; see {@link broughtBack}. @internal
+ */
+export function asBroughtBack<T extends object>(definition: T, now: number, present: object): T {
+  return drainIn(present)?.until === undefined ? broughtBack('', definition, now).settings : definition;
+}
+
+const deadline: ReadonlySet<string | undefined> = new Set<keyof Drain>(['timeout', 'until', 'then']);
+
+/**
+ * The inverse of an update, if a drain in use has come back without its deadline: the inverse expects and brings back
+ * none. See {@link broughtBack}.
+ *
+ * @internal
+ */
+export function inverseAsBroughtBack(
+  inverse: readonly ParsedOperation[],
+  now: number,
+  present: object,
+): readonly ParsedOperation[] {
+  const drain = drainIn(present);
+  if (drain === undefined || drain.until !== undefined) return inverse;
+  const isAbout = ([field]: readonly string[]): boolean => field === 'drain';
+  const untils = inverse.flatMap(({ path, value }) =>
+    isAbout(path) && path[1] === 'until' && value !== undefined ? [String(value)] : [],
+  );
+  const isAllPassed = untils.every((until) => isPassed(until, now));
+  return inverse.flatMap((operation) => {
+    const { path, value } = operation;
+    if (!isAbout(path)) return [operation];
+    if (path.length > 1) return isAllPassed && deadline.has(path[1]) ? [] : [operation];
+    return value === undefined
+      ? [operation]
+      : [{ ...operation, value: broughtBack('', { drain: value }, now).settings.drain }];
+  });
 }
 
 /** The drain in settings, or in a definition. */
 function drainIn(settings: object): AnyDrain | undefined {
   return (settings as { readonly drain?: AnyDrain }).drain;
+}
+
+function isPassed(until: string, now: number): boolean {
+  return (parseInstant(until) ?? Infinity) <= now;
+}
+
+function withoutDeadline({ timeout: _timeout, until: _until, then: _then, ...rest }: AnyDrain): AnyDrain {
+  return Object.freeze(rest);
 }
 
 /** A snapshot that is taken over, with every drain as {@link broughtBack} gives it. @internal */

@@ -43,7 +43,7 @@ import {
   type State,
 } from '../../snapshot/state.ts';
 import { inOrderOf } from './document-difference.ts';
-import { broughtBack } from './drain.ts';
+import { asBroughtBack, broughtBack } from './drain.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
 import { detachAll, detachingSteps, linksOf, openOn, refusalInUse, withResolvedLinks } from './use.ts';
@@ -202,7 +202,7 @@ function eventRows<S extends State>(
     revert(snapshot: S, { [kind]: key = '', definition = {} }: Defined, context: Context): DecisionOf<S> {
       const thing = find(snapshot, named, key);
       if (thing === undefined) return unchanged(snapshot, [linkOfCollection(named)]);
-      if (isDefinedAs(named, thing, definition))
+      if (isDefinedAs(named, thing, asBroughtBack(definition, context.now, thing.settings)))
         return membership.delete(named, thing, {}, snapshot, context);
       const detail =
         `The ${kind} ${quoted(thing.name)} is not as it was created. ` +

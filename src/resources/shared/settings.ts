@@ -51,7 +51,7 @@ import {
   type ConfiguredEntity,
   type State,
 } from '../../snapshot/state.ts';
-import { broughtBack } from './drain.ts';
+import { broughtBack, inverseAsBroughtBack } from './drain.ts';
 import type { About, Adoption, AdoptionSteps } from './kind.ts';
 import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
@@ -219,7 +219,8 @@ function revertUpdate<S extends State, T extends ConfiguredEntity, K extends Sin
   const found = lookUp(snapshot, named, event[named.singular]);
   if (!found.ok) return refused(snapshot, found.problem, [linkOfCollection(named)]);
   const [view, names, present] = [viewIn(settings, snapshot), nameFinder(snapshot), found.value.settings];
-  const reverted = revertSettings(view, present, parsed.value, names);
+  const inverse = inverseAsBroughtBack(parsed.value, context.now, present);
+  const reverted = revertSettings(view, present, inverse, names);
   if (!reverted.ok) return decideUpdate(settings, snapshot, found.value, reverted, context);
   const { after } = reverted.value;
   const back = broughtBack(linkOf(named.collection, found.value), after, context.now, present);

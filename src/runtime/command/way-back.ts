@@ -236,10 +236,16 @@ function obstacleTo(entry: Entry, standing: Standing): Obstacle | undefined {
   const undo = standing.undoOf(entry);
   if (undo !== undefined) return { by: undo, reason: () => undoneAlready(undo) };
   for (const event of entry.events) {
-    const by =
-      standing.deletionAfter(entry, event) ??
-      (changesState(event) ? standing.changeAfter(entry, event, 'state') : undefined);
+    const deletion = standing.deletionAfter(entry, event);
+    const state = changesState(event) ? standing.changeAfter(entry, event, 'state') : undefined;
+    const by = deletion ?? state;
     if (by !== undefined) return { by, reason: () => stateChangedSince(event, by) };
+    // A drain that has come back without its deadline counts as the one before, unless it was changed on purpose.
+    const drain = membersOf(event).includes('drain')
+      ? standing.changeAfter(entry, event, 'drain')
+      : undefined;
+    if (drain !== undefined)
+      return { by: drain, reason: () => `${event.resource} has changed since at /drain.` };
   }
   return undefined;
 }

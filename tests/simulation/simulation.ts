@@ -512,7 +512,6 @@ class World {
     const wayBack = new WayBack(admin, this.#clock, this.#ledger);
     await wayBack.walk();
     this.#faults.push(...wayBack.faults);
-    if (process.env['SEEN']) console.log(JSON.stringify(wayBack.seen));
   }
 
   /** Nothing fails any more. What the gateway has never answered stays open until another start, which is made. */

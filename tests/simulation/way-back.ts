@@ -38,10 +38,10 @@ export class WayBack {
     for (const command of commands.toReversed()) if (!(await this.#undo(command))) break;
     const last = commands.at(-1);
     if (last === undefined) return;
-    const { code } = await this.#send('PUT', `/history/${encodeURIComponent(last.id)}/restore`);
+    const { code, detail } = await this.#send('PUT', `/history/${encodeURIComponent(last.id)}/restore`);
     this.#count(`restore ${code ?? 'done'}`);
     if (code === 'resource-in-use') return;
-    if (code !== undefined) this.faults.push(`the way forward to ${last.id} is refused: ${code}`);
+    if (code !== undefined) this.faults.push(`the way forward to ${last.id} is refused: ${String(detail)}`);
     else this.#compare(`the way forward to ${last.id}`, there);
   }
 

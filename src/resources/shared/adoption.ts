@@ -67,14 +67,7 @@ export function adoptionFor<S extends State>(
     const obstacles = differences.filter((each) => !isReplaced(each)).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
     const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources, leftNotes(left.map(linkOfChosen)));
-    const replacements = chosen
-      .filter((one) => replaced.has(linkOfChosen(one)))
-      .map(
-        (one): TransitionOf<S> =>
-          (now, context) =>
-            combine(...replacing(one, adopting, now, membership))(now, context),
-      );
-    return combine(restsOn, ...replacements, ...stepsOf(chosen, membership))(snapshot, context);
+    return combine(restsOn, ...stepsOf(chosen, replaced, adopting, membership))(snapshot, context);
   };
 }
 
@@ -126,18 +119,26 @@ function chosenIn<S extends State>(
 /**
  * The steps of an adoption. Stops come before starts, because a start may need a port that a stop frees. A resource
  * that others list is created before them, and deleted after them.
+ *
+ * @param replaced - the links of the resources that are deleted and created
  */
 function stepsOf<S extends State>(
   chosen: readonly Chosen<S>[],
+  replaced: ReadonlySet<string>,
+  kinds: readonly NamedResources<S>[],
   membership: Membership<S>,
 ): readonly TransitionOf<S>[] {
   const listed = chosen.filter(({ named }) => Object.keys(named.fields.links).length === 0);
   const listing = chosen.filter((one) => !listed.includes(one));
-  const created = [...listed, ...listing].filter(({ isNew }) => isNew);
   const deleted = [...listing, ...listed].filter(({ wanted }) => wanted === undefined);
   const kept = chosen.filter(({ wanted }) => wanted !== undefined);
   return [
-    ...created.map((one) => creation(one, membership)),
+    ...[...listed, ...listing].flatMap((one): readonly TransitionOf<S>[] => {
+      if (one.isNew) return [creation(one, membership)];
+      const replace: TransitionOf<S> = (now, context) =>
+        membership.combine(...replacing(one, kinds, now, membership))(now, context);
+      return replaced.has(linkOfChosen(one)) ? [replace] : [];
+    }),
     ...chosen.map((one) => step('stop', one)),
     ...(['remove', 'update', 'add', 'start'] as const).flatMap((name) => kept.map((one) => step(name, one))),
     ...deleted.map((one) => deletion(one, membership)),

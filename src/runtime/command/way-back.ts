@@ -59,7 +59,7 @@ interface Around {
   readonly configuration: () => Snapshot;
   /** What the interface shows. */
   readonly snapshot: () => Snapshot;
-  readonly clock: Pick<Clock, 'sleep'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** Refuses what the gateway does not support. */
   readonly refuse: (decision: Acceptance) => Problem | undefined;
   /** Takes in what others have settled; left out if the interface runs alone. */
@@ -104,13 +104,13 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
 /** What is shown of an entry. */
 function shown(
   entry: Entry,
-  { entries, snapshot, refuse }: Around,
+  { entries, snapshot, refuse, clock }: Around,
 ): Pick<HistoryEntryRepresentation, 'events' | 'undo' | 'undone_by'> {
   const { standing } = entries;
   const by = standing.undoOf(entry);
   return {
     events: redactSecrets(entry.events) as unknown as HistoryEntryRepresentation['events'],
-    undo: undoNow(entry, standing, snapshot(), refuse),
+    undo: undoNow(entry, standing, { refuse, snapshot: snapshot(), now: clock.now() }),
     ...(by === undefined ? {} : { undone_by: by.id }),
   };
 }
@@ -119,14 +119,13 @@ function shown(
 function undoNow(
   entry: Entry,
   standing: Standing,
-  snapshot: Snapshot,
-  refuse: Around['refuse'],
+  { snapshot, refuse, now }: Pick<Around, 'refuse'> & { readonly snapshot: Snapshot; readonly now: number },
 ): HistoryEntryRepresentation['undo'] {
   const { events } = entry;
   if (!events.every(isReversible)) return 'irreversible';
   // Without the reasons of a refusal, which take most of the time.
   if (obstacleTo(entry, standing) !== undefined) return 'refused';
-  const decision = wayBackFrom(events)(snapshot, { now: 0 });
+  const decision = wayBackFrom(events)(snapshot, { now });
   const isAccepted = decision.outcome === 'accepted' && !isInVain(events, snapshot, decision);
   return isAccepted && refuse(decision) === undefined ? 'possible' : 'refused';
 }

@@ -54,6 +54,7 @@ export const problemTable = tableOf({
   'last-user': { status: 409, title: 'The last user cannot be deleted' },
   'command-in-progress': { status: 409, title: 'An earlier command is in flight' },
   'command-not-abandonable': { status: 409, title: 'The command cannot be abandoned' },
+  'document-empty': { status: 409, title: 'The document would delete everything' },
   'undo-refused': { status: 409, title: 'The entry cannot be undone' },
   'node-alive': { status: 409, title: 'The node may be alive' },
   'effect-refused': { status: 409, title: 'The gateway refused or did not make the change' },

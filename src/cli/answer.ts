@@ -178,6 +178,7 @@ export const nextSteps = {
   'command-in-progress':
     'Try: gateway-admin commands, and if the gateway hangs: gateway-admin abandon COMMAND',
   'command-not-abandonable': 'Try: gateway-admin commands',
+  'document-empty': 'Name in the document what the gateway is to have.',
   'undo-refused': 'Look at the later changes: gateway-admin history',
   'node-alive': 'End the process of the node, and give --url another node.',
   'effect-refused': `Look at the state: ${show}`,

@@ -99,13 +99,21 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
   readonly #entries: OrderedMap<T>;
   readonly #index: KeyMap;
   readonly #secrets: ReadonlySet<string>;
+  readonly #isAbsent: boolean;
   // A plain property, because test runners compare the entries by the iterator and everything else by properties.
   readonly version: Version;
 
-  private constructor(entries: OrderedMap<T>, index: KeyMap, secrets: ReadonlySet<string>, version: Version) {
+  private constructor(
+    entries: OrderedMap<T>,
+    index: KeyMap,
+    secrets: ReadonlySet<string>,
+    version: Version,
+    isAbsent = false,
+  ) {
     this.#entries = entries;
     this.#index = index;
     this.#secrets = secrets;
+    this.#isAbsent = isAbsent;
     this.version = version;
     Object.freeze(this);
   }
@@ -129,6 +137,16 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     if (positions.size !== list.length) throw new RangeError('Two entries of a collection have the same key');
     const byNumber = OrderedMap.from(list.entries());
     return new IndexedCollection(byNumber, KeyMap.of(positions), secrets, latestOf(list, version));
+  }
+
+  /** Makes the empty collection of a gateway document without the list. The next collection is like any other. */
+  static absent<T extends Entity>(secrets: ReadonlySet<string> = noSecrets): IndexedCollection<T> {
+    return new IndexedCollection<T>(OrderedMap.empty<T>(), KeyMap.of([]), secrets, initialVersion, true);
+  }
+
+  /** Whether a gateway document has left the list out. Such a document says nothing of the kind. */
+  get isAbsent(): boolean {
+    return this.#isAbsent;
   }
 
   /** The position of the entry with a key, in declaration order; `undefined` if there is no such entry. */

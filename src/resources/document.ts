@@ -118,6 +118,9 @@ export const deepestDocument = 32;
  * resolve, or a member is unknown. Derived members, such as `current_connections` or the `services` of a filter, are
  * ignored.
  *
+ * A list that the document leaves out is empty in the snapshot. {@link adoptDocument} does not compare such a list; an
+ * empty list says that the kind has no resources.
+ *
  * A document with very many sessions takes seconds; {@link loadSnapshot} reads the document in pieces.
  *
  * @param document - the document; every part is optional
@@ -214,7 +217,9 @@ function* load(
       if (secretParameters.length > 0) members['secretParameters'] = secretParameters;
       for (const { load } of wholes) Object.assign(members, deepFreeze(load(whole.value)));
       for (const { collection, entities } of loaded)
-        members[collection] = IndexedCollection.of(entities.values(), secrets);
+        members[collection] = has(document, collection)
+          ? IndexedCollection.of(entities.values(), secrets)
+          : IndexedCollection.absent(secrets);
       const services = entriesIn(document, 'services') as readonly unknown[] as readonly ServiceDocument[];
       members['sessions'] = withTotals(table, totalsOf(services));
       const draining = loaded.flatMap(({ collection, entities }) =>
@@ -248,6 +253,10 @@ export function declareSecretParameters(snapshot: Snapshot, names: readonly stri
 
 /** The names under which resources, and the entries in their lists, store secrets. */
 const secrets = storedSecrets(Object.values(fieldTables));
+
+function has(document: Json, collection: string): boolean {
+  return isObject(document) && Object.hasOwn(document, collection);
+}
 
 /** The entries of a list. For a value that is no list the shape reports a fault, and there are no entries here. */
 function entriesIn(document: Json, collection: string): readonly Json[] {
@@ -286,7 +295,8 @@ function* loadList({ collection, fields, entries }: List, find: FindName): Gener
 
 /**
  * Writes a snapshot as a gateway document. {@link createSnapshot} turns the document back into an equal snapshot, of
- * revision 0.
+ * revision 0. The document has every list, also the empty ones: for {@link adoptDocument}, the document says all that
+ * there is.
  *
  * @param snapshot - the snapshot
  * @returns plain JSON with password hashes and sealed secrets; protect it like the configuration itself

@@ -64,7 +64,7 @@ import {
   type ServiceReport,
 } from './service.ts';
 import { sessionKind, type SessionEffect, type SessionEvent, type SessionReport } from './session.ts';
-import { find } from '../snapshot/state.ts';
+import { collectionOf, find } from '../snapshot/state.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { adoptionFor, type AdoptionOptions, type AdoptOptions } from './shared/adoption.ts';
 import {
@@ -451,7 +451,16 @@ export function differencesOf(
 
 /** The differences of a document, which may be older than a drain; see {@link adoptDocument}. @internal */
 export function differencesOfDocument(snapshot: Snapshot, given: Snapshot): readonly DocumentDifference[] {
-  return differencesOf(snapshot, keepingDrains(snapshot, given));
+  return documentDifferences(
+    namedResources.filter(isListedIn(given)),
+    snapshot,
+    keepingDrains(snapshot, given),
+  );
+}
+
+/** Tests whether the document of a snapshot has the list of a kind. A document without the list says nothing of it. */
+function isListedIn(given: Snapshot): (named: NamedResources) => boolean {
+  return (named) => !collectionOf(given, named).isAbsent;
 }
 
 /** The links of the resources that only the document has, and that a running interface can create. @internal */
@@ -467,6 +476,9 @@ export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[
  *
  * - A resource that is only in the document is created. One that the document lacks stays as it is, unless `prune` is
  *   given: then it is stopped and deleted.
+ * - A kind of which the document has no list is not compared: its resources stay as they are, also with `prune`. An
+ *   empty list says that the kind has no resources. Without any list, the decision is unchanged, with the note
+ *   `nothing-compared`.
  * - A setting that the document leaves out is unset, or gets its default. Rules about what a client may patch do not
  *   apply, for example about parameters of filters that are not configurable.
  * - Of the status of a server, only `maintenance` is taken over. The host reports the other words.
@@ -478,14 +490,15 @@ export function onlyGiven(snapshot: Snapshot, given: Snapshot): readonly string[
  * Unchanged if nothing differs. Refused with `op-not-allowed`, with a fault for each place, if the document differs
  * where the gateway cannot change while it runs: the name, router, module or protocol of a resource, or a link to a
  * resource that is not taken over. Refused with `resource-in-use` if a resource that must go has sessions or
- * connections, or is listed by a resource that stays as it is.
+ * connections, or is listed by a resource that stays as it is. Refused with `document-empty` if no server, service,
+ * monitor or filter would be left, unless `allowEmpty` is given.
  *
  * @param snapshot - the snapshot to decide on
  * @param given - the snapshot of the document; see {@link createSnapshot}
  * @param context - the time and the caller
  * @param options - `only`: the links of the resources to take over; all resources by default. Refused with
  *   `link-unresolved` if a link names no service, server, monitor or filter of either snapshot
- *   `prune`: deletes what the document lacks
+ *   `prune`: deletes what the document lacks. `allowEmpty`: also if nothing is left then
  * @returns the decision: first everything that is created, then everything that stops, the changed settings, everything
  *   that starts, and everything that is deleted. Each event has one effect. The notes name what stays
  *
@@ -513,17 +526,20 @@ export function adoptDocument(
   assertInputs(snapshot, context);
   assertSnapshot(given, 'given');
   assertAdoptOptions(options);
-  return bringBack(snapshot, keepingDrains(snapshot, given), context, options);
+  return bringBack(snapshot, keepingDrains(snapshot, given), context, {
+    ...options,
+    isCompared: isListedIn(given),
+  });
 }
 
 /**
- * As {@link adoptDocument}, of a configuration that was in use: what did not drain then drains no longer. What the
- * gateway cannot change while it runs is deleted and created.
+ * As {@link adoptDocument}, of a configuration that was in use: what did not drain then drains no longer, every kind is
+ * compared, and the configuration may be empty. What the gateway cannot change while it runs is deleted and created.
  *
  * @internal
  */
 export function restoreConfiguration(snapshot: Snapshot, given: Snapshot, context: Context): Decision {
-  return bringBack(snapshot, given, context, { prune: true, replace: true });
+  return bringBack(snapshot, given, context, { prune: true, allowEmpty: true, replace: true });
 }
 
 function bringBack(
@@ -533,7 +549,7 @@ function bringBack(
   options: AdoptionOptions,
 ): Decision {
   const { given, notes } = drainsBroughtBack(snapshot, wanted, context.now);
-  const decision = adoptConfiguration(snapshot, given, context, options) as Decision;
+  const decision = adopt(snapshot, given, context, options) as Decision;
   // The option `only` can leave resources out.
   const told = notes.filter(({ resource = '' }) => decision.resources.includes(resource));
   if (told.length === 0) return decision;
@@ -543,7 +559,7 @@ function bringBack(
   )(snapshot, context);
 }
 
-const adoptConfiguration = adoptionFor<Snapshot>(membership, namedResources);
+const adopt = adoptionFor<Snapshot>(membership, namedResources);
 
 /**
  * Makes one resource as another snapshot has it: creates it, changes it, deletes it, or puts it in the place of another
@@ -561,9 +577,10 @@ export function followResource(
     namedResources.some((named) => find(state, named, keyOf(link, named.collection)) !== undefined);
   // It has come and gone.
   if (!isIn(snapshot) && !isIn(followed)) return unchanged(snapshot, [link]);
-  return adoptConfiguration(snapshot, followed, context, {
+  return adopt(snapshot, followed, context, {
     only: [link],
     prune: true,
+    allowEmpty: true,
     replace: true,
   }) as Decision;
 }
@@ -583,11 +600,13 @@ function assertAdoptOptions(options: unknown): asserts options is AdoptOptions {
     );
   assertMembers(
     options,
-    ['only', 'prune'] satisfies readonly (keyof AdoptOptions)[],
+    ['only', 'prune', 'allowEmpty'] satisfies readonly (keyof AdoptOptions)[],
     'option of adoptDocument',
   );
-  const { only, prune } = options as Partial<Record<keyof AdoptOptions, unknown>>;
-  if (prune !== undefined && typeof prune !== 'boolean') throw new TypeError('prune must be true or false');
+  const { only, ...switches } = options as Partial<Record<keyof AdoptOptions, unknown>>;
+  for (const [name, value] of Object.entries(switches))
+    if (value !== undefined && typeof value !== 'boolean')
+      throw new TypeError(`${name} must be true or false`);
   if (only !== undefined && !(isList(only) && only.every((link) => typeof link === 'string')))
     throw new TypeError("only must be a list of links, such as ['/services/sales']");
 }

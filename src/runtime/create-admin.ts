@@ -102,8 +102,9 @@ export async function openAdmin(
     /**
      * What is taken over from the given snapshot if the store has content: `nothing` by default; `additions` creates
      * what the store has never had, and leaves out what was deleted since, and what lists it; `all` is {@link
-     * adoptDocument} with `prune`. The gateway is asked for nothing: open what `admin.snapshot` shows. What cannot be
-     * taken over goes to `onError`.
+     * adoptDocument} with `prune`: a kind of which the document has no list stays as the store has it, and a document
+     * that would leave nothing is not taken over. Each deletion is logged at level warn. The gateway is asked for
+     * nothing: open what `admin.snapshot` shows. What cannot be taken over goes to `onError`.
      */
     readonly adopt?: 'nothing' | 'additions' | 'all';
   },

@@ -7,8 +7,11 @@ import { fleetProvocations, provocations, provoke } from './problem-code.ts';
 
 const rows = endpointRows.map(({ endpoint, route }) => ({ endpoint, id: route.id, codes: codesOf(route) }));
 
-/** The codes of requests that belong to no endpoint. */
-const elsewhere: readonly ProblemCode[] = ['route-not-found', 'method-not-allowed', 'method-unknown'];
+/** The codes of requests that belong to no endpoint, and of commands that only a program sends. */
+const elsewhere: readonly ProblemCode[] = [
+  ...(['route-not-found', 'method-not-allowed', 'method-unknown'] as const),
+  'document-empty',
+];
 
 describe('the problem codes of an endpoint', () => {
   // That no answer has any other code is checked after each test.

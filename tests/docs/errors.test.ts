@@ -9,7 +9,7 @@ const sections = [...read('docs/errors.md').matchAll(/^### (.*)\n([^]*?)(?=^##)/
 it('the page of problems has a section for each code, with an answer of this code and status', () => {
   const written = sections.map(([, code, text = '']) => [
     code,
-    /^HTTP\/1\.1 (\d+)/m.exec(text)?.[1],
+    /^(?:HTTP\/1\.1| {2}"status":) (\d+)/m.exec(text)?.[1],
     /^ {2}"type": "(.*)"/m.exec(text)?.[1],
   ]);
   const table = Object.entries(problemTable).map(([code, { status }]) => [

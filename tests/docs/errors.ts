@@ -2,12 +2,19 @@
  * The page about problems: each code with its meaning, the next step, the endpoints that answer with it, and an answer
  * of a running interface.
  */
-import { problemTable, type ProblemCode } from 'gateway-admin-core';
+import {
+  adoptDocument,
+  createSnapshot,
+  problemTable,
+  type Decision,
+  type ProblemCode,
+} from 'gateway-admin-core';
 
 import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
 import { isSequence } from '../../src/resources/shared/route.ts';
 import { problemAnswers } from '../openapi/example.ts';
 import { codesOf } from '../openapi/problem-code.ts';
+import { sampleSnapshot } from '../support/document.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { transports } from '../support/transport.ts';
 import { endpointGroups } from './endpoint-group.ts';
@@ -240,6 +247,14 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
     meaning: 'The caller of the command still waits for the outcome, so the command cannot be abandoned.',
     next: 'Wait for the answer of the command.',
   },
+  'document-empty': {
+    meaning:
+      'A document that is taken over with `prune` would leave no server, service, monitor or filter. Perhaps the ' +
+      'program that wrote the document found nothing.',
+    next:
+      'Look at the document. To delete everything, execute `adoptDocument` with `allowEmpty: true`; see ' +
+      '[When the document and the store differ](runtime.md#when-the-document-and-the-store-differ).',
+  },
   'undo-refused': {
     meaning: 'A later change stands in the way, the entry was undone already, or it closes or flushes something.',
     next: 'Look at the later entry: the member `command` has its id. Undo that one first, or make the change by hand.',
@@ -369,6 +384,14 @@ const elsewhere: Readonly<Partial<Record<ProblemCode, readonly [method: string, 
   'method-unknown': ['PURGE', '/services'],
 };
 
+/** The decisions of programs with the codes that no endpoint answers with. */
+const ofPrograms: Readonly<Partial<Record<ProblemCode, () => Decision>>> = {
+  'document-empty': () => {
+    const nothing = createSnapshot({ servers: [], services: [], monitors: [], filters: [] });
+    return adoptDocument(sampleSnapshot(), nothing, { now: 0 }, { prune: true });
+  },
+};
+
 /** Writes the whole page. */
 export async function errorsPage(): Promise<string> {
   const answers = new Map([...(await problemAnswers()), ...(await answersElsewhere())]);
@@ -393,20 +416,27 @@ async function answersElsewhere(): Promise<readonly (readonly [ProblemCode, Answ
 }
 
 function section(code: ProblemCode, answer: Answer | undefined): string {
-  if (answer === undefined) throw new RangeError(`Nothing answers with ${code}`);
   const { meaning, next } = texts[code];
   return [
     `### ${code}\n`,
     `**${problemTable[code].title}.** ${meaning}\n`,
     `- Next step: ${next}\n- Answered by: ${sendersOf(code)}.\n`,
-    httpBlock(answer),
+    answer === undefined ? problemBlock(code) : httpBlock(answer),
   ].join('\n');
+}
+
+/** The problem of a decision, for a code that no endpoint answers with. */
+function problemBlock(code: ProblemCode): string {
+  const decision = ofPrograms[code]?.();
+  if (decision?.outcome !== 'refused') throw new RangeError(`Nothing answers with ${code}`);
+  return ['```json', JSON.stringify(decision.problem, undefined, 2), '```\n'].join('\n');
 }
 
 /** The endpoints that answer with a code: their list, or a named set with its exceptions, whichever is shorter. */
 function sendersOf(code: ProblemCode): string {
   if (code === 'not-ready') return '`GET /ready`, and every path while the gateway is starting';
   if (elsewhere[code] !== undefined) return 'requests that belong to no endpoint';
+  if (ofPrograms[code] !== undefined) return '`adoptDocument` in a program, and no endpoint';
   const routes = boundRoutes.filter((route) => !isSequence(route));
   const all = routes.filter((route) => codesOf(route).includes(code));
   const ways = endpointGroups.flatMap(([name, has]) => {

@@ -3,7 +3,9 @@ import * as fc from 'fast-check';
 import {
   adoptDocument,
   applyReports,
+  createResource,
   createSnapshot,
+  deleteResource,
   evolve,
   revert,
   toDocument,
@@ -261,7 +263,20 @@ describe('adoptDocument', () => {
     ];
     const monitors = [{ name: 'Watch', module: 'pgmon', servers: ['/servers/db-9'] }];
     const whole: GatewayDocument = { services, servers, monitors, filters };
-    const empty = createSnapshot({});
+    const sessions = [
+      {
+        id: 1,
+        state: 'ready' as const,
+        user: 'a',
+        address: 'b',
+        service: '/services/New',
+        connected: '2020-01-01T00:00:00Z',
+      },
+    ];
+    const none: GatewayDocument = { servers: [], services: [], monitors: [], filters: [] };
+    const empty = createSnapshot(none);
+    const emptying: Transition = (snapshot, context) =>
+      adoptDocument(snapshot, empty, context, { prune: true, allowEmpty: true });
 
     // Promise: adopt-membership
     it('creates what is listed before what lists it, and starts it last', () => {
@@ -279,17 +294,20 @@ describe('adoptDocument', () => {
     });
 
     it('leaves what the document lacks, and deletes it with prune: what lists others before them', () => {
-      expectUnchanged(adopting({}), createSnapshot(whole));
-      expect(leftBehindIn(adopting({}), createSnapshot(whole))).toEqual([
+      expectUnchanged(adopting(none), createSnapshot(whole));
+      expect(leftBehindIn(adopting(none), createSnapshot(whole))).toEqual([
         '/servers/db-9',
         '/services/New',
         '/services/Off',
         '/monitors/Watch',
         '/filters/Trace',
       ]);
-      expect(leftBehindIn(adopting({}, ['/servers/db-9']), createSnapshot(whole))).toEqual(['/servers/db-9']);
-      expect(leftBehindIn(adopting({}, undefined, true), createSnapshot(whole))).toEqual([]);
-      expect(effectsOf({}, undefined, true, createSnapshot(whole))).toEqual([
+      expect(leftBehindIn(adopting(none, ['/servers/db-9']), createSnapshot(whole))).toEqual([
+        '/servers/db-9',
+      ]);
+      expect(leftBehindIn(emptying, createSnapshot(whole))).toEqual([]);
+      const { next, effects } = expectAccepted(emptying, createSnapshot(whole));
+      expect(effects.map(({ type, resource }) => `${type} ${resource}`)).toEqual([
         'service.stop /services/New',
         'monitor.stop /monitors/Watch',
         'service.delete /services/New',
@@ -298,8 +316,85 @@ describe('adoptDocument', () => {
         'server.delete /servers/db-9',
         'filter.delete /filters/Trace',
       ]);
-      const { next } = expectAccepted(adopting({}, undefined, true), createSnapshot(whole));
       expect(configuration(next)).toEqual(configuration(empty));
+    });
+
+    // Promise: adopt-absent
+    it.each<[string, GatewayDocument, readonly string[]]>([
+      ['servers and monitors alone', { servers, monitors }, []],
+      ['services alone', { services: [] }, ['/services/New', '/services/Off']],
+      ['monitors alone', { monitors: [] }, ['/monitors/Watch']],
+    ])('deletes nothing of a kind of which the document has no list: %s', (_what, document, deleted) => {
+      const decision = expectDecision(adopting(document, undefined, true), createSnapshot(whole));
+      const events = decision.outcome === 'accepted' ? decision.events : [];
+      expect(events.filter(({ type }) => type.endsWith('.deleted')).map(({ resource }) => resource)).toEqual(
+        deleted,
+      );
+    });
+
+    it('rests on nothing of a kind of which the document has no list, and says nothing of it', () => {
+      const decision = expectDecision(adopting({ monitors: [] }), createSnapshot(whole));
+      expect(decision).toMatchObject({ outcome: 'unchanged', notes: [{ resource: '/monitors/Watch' }] });
+      const { resources } = expectAccepted(
+        adopting({ monitors: [] }, undefined, true),
+        createSnapshot(whole),
+      );
+      expect(resources).toEqual(['/monitors/Watch', '/monitors']);
+    });
+
+    it('says that what is named stays if the document has no list of its kind', () => {
+      const named = adopting({ monitors: [] }, ['/servers/db-9'], true);
+      expectUnchanged(named, createSnapshot(whole));
+      expect(leftBehindIn(named, createSnapshot(whole))).toEqual(['/servers/db-9']);
+    });
+
+    it('keeps a list as empty once something was created and deleted there', () => {
+      const create: Transition = (state, context) =>
+        createResource(state, 'filters', { name: 'Brief', module: 'tee' }, context);
+      const remove: Transition = (state, context) => deleteResource(state, 'filters', 'Brief', context);
+      const given = remove(create(createSnapshot({}), someTime).next, someTime).next;
+      const adopt: Transition = (state, context) => adoptDocument(state, given, context, { prune: true });
+      const present = createSnapshot({ filters, servers });
+      expect(expectAccepted(adopt, present).next.filters.size).toBe(0);
+    });
+
+    // Promise: adopt-empty
+    it.each<[string, GatewayDocument, GatewayDocument, readonly string[] | undefined]>([
+      ['empty lists of every kind', none, whole, undefined],
+      ['an empty list of the only kind that there is', { filters: [] }, { filters }, undefined],
+      ['nothing for all that is named', none, { filters, servers }, ['/filters/trace', '/servers/db-9']],
+    ])('refuses to delete everything without allowEmpty: %s', (_what, document, present, only) => {
+      const problem = expectRefused(adopting(document, only, true), createSnapshot(present));
+      expect(problem).toMatchObject({
+        ...{ code: 'document-empty', status: 409 },
+        detail:
+          'The document would leave no server, service, monitor or filter. Nothing was changed. To delete all that ' +
+          'there is, execute adoptDocument with the options prune and allowEmpty.',
+      });
+    });
+
+    it('refuses to delete everything before it looks at what is open', () => {
+      const problem = expectRefused(adopting(none, undefined, true), createSnapshot({ ...whole, sessions }));
+      expect(problem.code).toBe('document-empty');
+    });
+
+    it('leaves an empty gateway empty without a word', () => {
+      expectUnchanged(adopting(none, undefined, true), empty);
+    });
+
+    it('compares nothing with a document without lists, and says so', () => {
+      const nothing = adopting({ users: [], sessions: [] }, undefined, true);
+      expectUnchanged(nothing, createSnapshot(whole));
+      expect(nothing(createSnapshot(whole), someTime)).toMatchObject({
+        resources: [],
+        notes: [
+          {
+            code: 'nothing-compared',
+            detail:
+              'Nothing was compared: the document has none of the members servers, services, monitors, filters',
+          },
+        ],
+      });
     });
 
     it('tells what stays beside what changes, and counts what is more than ten', () => {
@@ -343,23 +438,11 @@ describe('adoptDocument', () => {
     });
 
     it('refuses to delete what is in use, and changes nothing', () => {
-      const inUse = createSnapshot({
-        ...whole,
-        sessions: [
-          {
-            id: 1,
-            state: 'ready',
-            user: 'a',
-            address: 'b',
-            service: '/services/New',
-            connected: '2020-01-01T00:00:00Z',
-          },
-        ],
-      });
-      expect(faultsOf(expectRefused(adopting({}, undefined, true), inUse))).toEqual([
+      const inUse = createSnapshot({ ...whole, sessions });
+      expect(faultsOf(expectRefused(emptying, inUse))).toEqual([
         '/services/New/sessions resource-in-use: has open sessions (1): close them first',
       ]);
-      const listed = adopting({}, ['/servers/db-9'], true);
+      const listed = adopting(none, ['/servers/db-9'], true);
       expect(faultsOf(expectRefused(listed, createSnapshot(whole)))).toHaveLength(3);
     });
   });
@@ -453,6 +536,7 @@ describe('adoptDocument', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['a text as prune', { prune: 'no' }, /prune must be true or false/],
+    ['a number as allowEmpty', { allowEmpty: 1 }, /allowEmpty must be true or false/],
     ['a misspelt name', { onyl: ['/servers/db-1'] }, /"onyl".* Did you mean only\?/],
     ['an option that only a fleet has', { replace: true }, /"replace"/],
   ])('refuses %s as its options', (_what, options, message) => {
@@ -625,7 +709,8 @@ describe('whatever was commanded and reported', () => {
               ? transitionOf(what)(current, someTime).next
               : applyReports(current, reportOf(what, current), { now: 0 }).next;
         }
-        const adopt: Transition = (state, context) => adoptDocument(state, given, context, { prune: true });
+        const adopt: Transition = (state, context) =>
+          adoptDocument(state, given, context, { prune: true, allowEmpty: true });
         const decision = expectDecision(adopt, current);
         if (decision.outcome === 'refused') {
           // Sessions and connections that are open are not closed.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  adoptDocument,
   createMemoryStore,
   createResource,
   createSnapshot,
@@ -168,6 +169,34 @@ describe('the document at a start with a store', () => {
     const { admin: next } = await open(first, store);
     expect(namesIn(next)).toEqual(['db-1', 'db-2', 'db-3', 'Sales', 'Reports'].toSorted(byPlace));
     await next.close();
+  });
+
+  // Promise: adopt-absent
+  it('keeps with all what the store has of a kind of which the document has no list', async () => {
+    const store = await storeOfFirst();
+    const filters = await open({ filters: [{ name: 'Log', module: 'tee' }] }, store, 'all');
+    expect([namesIn(filters.admin), filters.admin.snapshot.filters.size]).toEqual([['db-1', 'Sales'], 1]);
+    await filters.admin.close();
+    const { admin, errors } = await open({}, store, 'all');
+    expect([namesIn(admin), admin.snapshot.filters.size, errors]).toEqual([['db-1', 'Sales'], 1, []]);
+    await admin.close();
+  });
+
+  // Promise: adopt-empty
+  it('is not used with all if it would leave nothing, and the host is told how to delete everything', async () => {
+    const store = await storeOfFirst();
+    const none: GatewayDocument = { servers: [], services: [], monitors: [], filters: [] };
+    const { admin, errors } = await open(none, store, 'all');
+    expect(namesIn(admin)).toEqual(['db-1', 'Sales']);
+    expect(errors[0]).toContain(
+      'The given document was not adopted. The document would leave no server, service, monitor or filter. Nothing ' +
+        'was changed. To delete all that there is, execute adoptDocument with the options prune and allowEmpty.',
+    );
+    const plan = admin.plan((snapshot, context) =>
+      adoptDocument(snapshot, createSnapshot(none), context, { prune: true, allowEmpty: true }),
+    );
+    expect(plan.outcome).toBe('accepted');
+    await admin.close();
   });
 
   it('stays out if it cannot be used as a whole, and the host is told why', async () => {

@@ -80,6 +80,18 @@ describe('a start with a document that differs from the store', () => {
     expect(Object.isFrozen(differences[0])).toBe(true);
   });
 
+  it.each<[string, GatewayDocument, readonly string[]]>([
+    ['of no kind of which the document has no list', {}, []],
+    [
+      'of the kinds of which it has a list',
+      { servers: sampleDocument.servers ?? [], filters: [] },
+      ['/filters/Hint', '/filters/Query-Log', '/filters/Spare'],
+    ],
+  ])('tells what the document lacks %s', async (_what, document, lacking) => {
+    const errors = (await told(await storeAfter(), document)) as DifferingDocumentError[];
+    expect(errors.flatMap(({ differences }) => differences.map(({ resource }) => resource))).toEqual(lacking);
+  });
+
   it('is silent about a user who came into being over the interface', async () => {
     expect(await told(await storeAfter(addUser))).toEqual([]);
   });

@@ -129,7 +129,7 @@ export class Historian {
     const gone = fields.filter(([field]) => field.includes(' listens ')).map(([field]) => [field, undefined]);
     return {
       kind: `restore of ${command.id}`,
-      step: (snapshot, context) => adoptDocument(snapshot, then, context, { prune: true }),
+      step: (snapshot, context) => adoptDocument(snapshot, then, context, { prune: true, allowEmpty: true }),
       changes: [
         Object.fromEntries(gone) as Change,
         ...inSteps({ ...founded, ...Object.fromEntries(fields) }),

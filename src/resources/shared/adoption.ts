@@ -5,7 +5,7 @@ import { refused, unchanged, type Context, type DecisionOf, type TransitionOf } 
 import { formatPointer } from '../../json/pointer.ts';
 import type { Note } from '../../core/note.ts';
 import { ok, problem, problemOf, type Fault, type Problem, type Result } from '../../problem.ts';
-import { find, linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
+import { collectionOf, find, linkOf, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import {
   documentDifferences,
   fixedMember,
@@ -27,12 +27,19 @@ import { relistingSteps } from './use.ts';
 export interface AdoptOptions {
   /** Links of the resources to take over, such as `/services/Sales`; all resources by default. */
   readonly only?: readonly string[];
-  /** Deletes the resources that the document lacks; by default they stay as they are. */
+  /**
+   * Deletes the resources that the document lacks; by default they stay as they are. A kind of which the document has
+   * no list stays as it is too.
+   */
   readonly prune?: boolean;
+  /** Allows `prune` to leave no resource at all; by default that is refused with `document-empty`. */
+  readonly allowEmpty?: boolean;
 }
 
 /** The options of an adoption in this library. */
 export interface AdoptionOptions extends AdoptOptions {
+  /** Tests whether a collection is compared; by default each one is. */
+  readonly isCompared?: (named: NamedResources) => boolean;
   /** Deletes a resource that differs where no running gateway can change it, and creates it as in the document. */
   readonly replace?: boolean;
 }
@@ -50,25 +57,57 @@ export function adoptionFor<S extends State>(
 ): (snapshot: S, given: S, context: Context, options: AdoptionOptions) => DecisionOf<S> {
   const adopting = compared.filter(({ adoption }) => adoption !== undefined);
   const { combine } = membership;
-  return (snapshot, given, context, { only, prune = false, replace = false }) => {
+  return (snapshot, given, context, options) => {
+    const { only, prune = false, allowEmpty = false, replace = false, isCompared = () => true } = options;
     const selection = selectionOf(only, adopting, [snapshot, given]);
     if (!selection.ok) return refused(snapshot, selection.problem);
-    const differences = documentDifferences(adopting, snapshot, given, selection.value);
+    if (!adopting.some(isCompared)) return unchanged(snapshot, [], [nothingCompared(adopting)]);
+    // What is named is looked at, if only to say that it stays.
+    const kinds = only === undefined ? adopting.filter(isCompared) : adopting;
+    const differences = documentDifferences(kinds, snapshot, given, selection.value);
     const isReplaced = ({ obstacle }: DocumentDifference): boolean => replace && obstacle === fixedMember;
     const replaced = new Set(differences.filter(isReplaced).map(({ resource }) => resource));
-    const all = adopting.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value));
-    const chosen = prune ? all : all.filter(({ wanted }) => wanted !== undefined);
-    const left = prune ? [] : all.filter(({ wanted }) => wanted === undefined);
+    const all = kinds.flatMap((named) => chosenIn(named, { snapshot, given }, selection.value));
+    const isLeft = ({ named, wanted }: Chosen<S>): boolean =>
+      wanted === undefined && !(prune && isCompared(named));
+    const [chosen, left] = [all.filter((one) => !isLeft(one)), all.filter(isLeft)];
     const resources = [
       ...chosen.map(linkOfChosen),
       // That nothing else is there rests on the collections.
-      ...(prune && only === undefined ? adopting.map(linkOfCollection) : []),
+      ...(prune && only === undefined ? kinds.map(linkOfCollection) : []),
     ];
+    if (!allowEmpty && leavesNothing(chosen, adopting, snapshot))
+      return refused(snapshot, problemOfEmpty(adopting), resources);
     const obstacles = differences.filter((each) => !isReplaced(each)).flatMap(faultOf);
     if (obstacles.length > 0) return refused(snapshot, problemOfObstacles(obstacles), resources);
     const restsOn: TransitionOf<S> = () => unchanged(snapshot, resources, leftNotes(left.map(linkOfChosen)));
     return combine(restsOn, ...stepsOf(chosen, replaced, adopting, membership))(snapshot, context);
   };
+}
+
+/** The note about a document that says nothing of any kind. */
+function nothingCompared(adopting: readonly NamedResources[]): Note {
+  const members = adopting.map(({ collection }) => collection).join(', ');
+  const detail = `Nothing was compared: the document has none of the members ${members}`;
+  return { code: 'nothing-compared', detail };
+}
+
+/** Whether an adoption deletes all that there is, and creates nothing. */
+function leavesNothing<S extends State>(
+  chosen: readonly Chosen<S>[],
+  adopting: readonly NamedResources<S>[],
+  snapshot: S,
+): boolean {
+  const present = adopting.reduce((sum, named) => sum + collectionOf(snapshot, named).size, 0);
+  return present > 0 && present === chosen.length && chosen.every(({ wanted }) => wanted === undefined);
+}
+
+function problemOfEmpty(adopting: readonly NamedResources[]): Problem {
+  return problem(
+    'document-empty',
+    `The document would leave no ${kindsIn(adopting)}. Nothing was changed. To delete all that there is, execute ` +
+      'adoptDocument with the options prune and allowEmpty.',
+  );
 }
 
 /** The largest number of resources that notes name as left behind. */

@@ -852,6 +852,17 @@ describe('PUT /history/:id/restore', () => {
     }
   });
 
+  it('empties an interface that has begun with a document without lists', async () => {
+    const { admin } = runAdmin({ snapshot: createSnapshot({}) });
+    const create: Transition = (now, context) =>
+      createResource(now, 'filters', { name: 'Brief', module: 'tee' }, context);
+    await settle(admin, create);
+    const id = await settle(admin, (now, context) => deleteResource(now, 'filters', 'Brief', context));
+    await settle(admin, create);
+    expect((await send(admin, `PUT /history/${id}/restore`)).status).toBe(204);
+    expect(admin.snapshot.filters.size).toBe(0);
+  });
+
   it('is planned, bound by its mark, and does nothing if nothing has changed', async () => {
     const { admin } = runAdmin();
     const id = await settle(admin, limit(7));

@@ -212,7 +212,7 @@ describe('the notes of a plan', () => {
     ],
     [
       'a document that lacks what the gateway has',
-      (snapshot, context) => adoptDocument(snapshot, createSnapshot({ services: [] }), context),
+      (snapshot, context) => adoptDocument(snapshot, createSnapshot({ servers: [], services: [] }), context),
       ['/servers/db-1', '/servers/db-2', '/servers/db-3', '/services/Sales', '/services/Reports'].map(
         (resource) => ({
           ...{ code: 'left-as-it-is', resource },

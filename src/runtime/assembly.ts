@@ -138,10 +138,11 @@ function awaitingReports(
 async function adoptGiven(
   transition: Transition,
   writer: Writer,
-  { onError }: Pick<CompleteOptions, 'onError'>,
+  { instruments, onError }: Pick<CompleteOptions, 'instruments' | 'onError'>,
 ): Promise<void> {
   // The host has asked for the document, so the veto and the limits of the host do not apply.
   const execution = await writer.execute({ transition, isDecided: true });
+  if (execution.outcome === 'accepted') instruments?.adopted(execution.events);
   if (execution.outcome !== 'refused' && execution.outcome !== 'unknown') return;
   onError(new Error(`The given document was not adopted. ${execution.problem.detail}`));
 }

@@ -56,7 +56,10 @@ export function runAdmin(options: RunOptions = {}): Running {
 }
 
 /** The same, on what a store keeps. */
-export async function openRunning(store: ConfigurationStore, options: RunOptions = {}): Promise<Running> {
+export async function openRunning(
+  store: ConfigurationStore,
+  options: RunOptions & Pick<Parameters<typeof openAdmin>[0], 'adopt'> = {},
+): Promise<Running> {
   const { admin, ...running } = parts(options);
   return { admin: await open({ ...admin, store }, openAdmin), ...running };
 }

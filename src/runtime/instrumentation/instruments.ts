@@ -8,7 +8,7 @@ import type { AdminRequest, Principal } from '../../http/message.ts';
 import type { Clock } from '../../ports/port.ts';
 import type { Problem } from '../../problem.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
-import type { Effect } from '../../resources/index.ts';
+import type { AdminEvent, Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { DifferingDocumentError } from '../host/differing-document-error.ts';
 import type { Execution } from '../command/execution.ts';
@@ -90,6 +90,16 @@ export class Instruments {
   /** The given document differs from the configuration in use, and can be adopted. */
   differs({ differences, message }: DifferingDocumentError): void {
     this.#log('info', () => ({ places: differences.length, detail: message }), 'Document differs');
+  }
+
+  /** The given document was taken over at the start. What the document lacks is gone. */
+  adopted(events: readonly AdminEvent[]): void {
+    const created = new Set(
+      events.filter(({ type }) => type.endsWith('.created')).map(({ resource }) => resource),
+    );
+    for (const { type, resource } of events)
+      if (type.endsWith('.deleted') && !created.has(resource))
+        this.#log('warn', () => ({ resource }), 'Document deleted a resource');
   }
 
   closed({ revision }: Snapshot): void {

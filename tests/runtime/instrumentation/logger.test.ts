@@ -138,6 +138,18 @@ describe('the lines of a start', () => {
     expect(lines[0]).toEqual(warning);
   });
 
+  // Promise: adopt-logged
+  it('warn of each resource that a document deletes, and of no listener that is only opened anew', async () => {
+    const { logger, lines } = takeLines();
+    await adoptLess(logger);
+    expect(lines.filter(([level]) => level === 'warn')).toEqual(
+      [
+        '/services/My-Service/listeners/Local-Listener',
+        ...['/monitors/Main-Monitor', '/monitors/Idle-Monitor', '/monitors/Failed-Monitor'],
+      ].map((resource) => ['warn', 'Document deleted a resource', { resource }]),
+    );
+  });
+
   it('warn at the node that begins a fleet on an empty store, and at no other node', async () => {
     const { logger, lines } = takeLines();
     const world = createWorld({ wrap: (store) => altered(store, { durable: true }) });
@@ -359,6 +371,18 @@ describe('the table of the page', () => {
   });
 });
 
+/** Starts with a document that lacks monitors and a listener, and has other listeners under the same names. */
+async function adoptLess(logger: Logger): Promise<void> {
+  const store = createMemoryStore();
+  await (await openRunning(store)).admin.close();
+  const services = (sampleDocument.services ?? []).map(({ listeners = [], ...each }) => ({
+    ...each,
+    listeners: listeners.slice(0, 2).map((listener) => ({ ...listener, protocol: 'other' })),
+  }));
+  const snapshot = createSnapshot({ ...sampleDocument, services, monitors: [] });
+  await (await openRunning(store, { observe: { logger }, snapshot, adopt: 'all' })).admin.close();
+}
+
 /** A node of a fleet whose gateway follows a change the second time. */
 async function followLate(logger: Logger): Promise<void> {
   const world = createWorld();
@@ -372,6 +396,7 @@ async function followLate(logger: Logger): Promise<void> {
 /** Runs interfaces until each line was logged with each of its fields. */
 async function everyLife(logger: Logger): Promise<void> {
   await followLate(logger);
+  await adoptLess(logger);
   const store = new FailingStore();
   const gateway = sampleGateway().will('done', new EffectRefusedError('no'), hold().apply);
   const { admin, clock } = await openRunning(store, {

@@ -3,6 +3,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   createResource,
+  deleteResource,
   flushLogs,
   patchService,
   startService,
@@ -163,6 +164,16 @@ describe('gateway-admin undo', () => {
     expect((await run('undo', latest)).code).toBe(0);
     expect(present()).toEqual(['started', 7]);
     expect((await run('history')).out).not.toContain(`undone by ${latest}`);
+  });
+
+  it('goes back over starts, stops and deletions, to the beginning', async () => {
+    const deletion: Transition = (snapshot, context) =>
+      deleteResource(snapshot, 'servers', 'Spare DB', context);
+    for (const transition of [stop, start, stop, deletion]) await done(transition);
+    for (let count = 0; count < 4; count += 1) expect((await run('undo', '--last')).code).toBe(0);
+    expect(present()).toEqual(['started', 100]);
+    expect(admin.snapshot.servers.find('spare db')?.settings.address).toBe('10.0.0.4');
+    expect((await run('undo', '--last')).err).toContain('The history has no change that can be undone.');
   });
 
   it('finds the newest change that can be undone, however many cannot', async () => {

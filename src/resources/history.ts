@@ -91,8 +91,10 @@ export interface HistoryEntryRepresentation {
 export interface RunningHistory {
   /** The entries with the wanted values, the newest one first. */
   list(this: void, values?: SearchValues): readonly Entry[];
-  /** What is shown of the events. */
-  shown(this: void, entry: Entry): Pick<HistoryEntryRepresentation, 'events' | 'undo' | 'undone_by'>;
+  /** What is shown of the events, and of a later undo. */
+  shown(this: void, entry: Entry): Pick<HistoryEntryRepresentation, 'events' | 'undone_by'>;
+  /** Whether an undo would be accepted now. To decide that takes much longer than to write what is stored. */
+  undoOf(this: void, entry: Entry): HistoryEntryRepresentation['undo'];
   /** The commands that an undo stands for. */
   usesOf(this: void, id: string): readonly Use[];
   /** Decides an undo. Refused with `entry-not-found` or `undo-refused`. */
@@ -125,15 +127,20 @@ const fields = defineFields<{
   undone_by: { shape: shape.text(255), optional: true },
 });
 
-function represent(entry: Entry, { history, times }: Surroundings): object {
+function represent(entry: Entry, around: Surroundings): object {
+  const { history, times } = around;
   const resources = [...new Set(entry.events.map(({ resource }) => resource))];
-  return representFields(fields, { rest: { ...entry, resources, ...history.shown(entry) }, times });
+  const undo = showsUndo(around) ? { undo: history.undoOf(entry) } : {};
+  return representFields(fields, { rest: { ...entry, resources, ...history.shown(entry), ...undo }, times });
 }
 
-/** Whether an entry can be undone is decided anew: that takes much longer than to write what is stored. */
+function showsUndo({ fields: asked }: Surroundings): boolean {
+  return asked === undefined || asked.includes('undo');
+}
+
 function listed(around: Surroundings, values?: SearchValues): Listing {
-  const entries = around.history.list(values);
-  return { ...listingOf(entries, (entry) => represent(entry, around)), isSlow: true };
+  const listing = listingOf(around.history.list(values), (entry) => represent(entry, around));
+  return showsUndo(around) ? { ...listing, isSlow: true } : listing;
 }
 
 /** Creates a route that takes something back. */

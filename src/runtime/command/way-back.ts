@@ -71,7 +71,8 @@ export function createHistory(around: Around): RunningHistory {
   const { entries } = around;
   return Object.freeze({
     list: (values?: SearchValues) => entries.all.filter(matching(values)).toReversed(),
-    shown: (entry: Entry) => shown(entry, around),
+    shown: (entry: Entry) => shown(entry, entries.standing),
+    undoOf: (entry: Entry) => undoOf(entry, around),
     usesOf: (id: string) => (entries.find(id)?.events ?? []).flatMap(useOf),
     undo(id: string, snapshot: Snapshot, context: Context) {
       return undo(entries, id, snapshot, { ...context, undoes: id });
@@ -101,32 +102,27 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
     entry.events.some(isMeant);
 }
 
-/** What is shown of an entry. */
-function shown(
-  entry: Entry,
-  { entries, snapshot, refuse, clock }: Around,
-): Pick<HistoryEntryRepresentation, 'events' | 'undo' | 'undone_by'> {
-  const { standing } = entries;
+/** What is shown of an entry, besides whether it can be undone. */
+function shown(entry: Entry, standing: Standing): Pick<HistoryEntryRepresentation, 'events' | 'undone_by'> {
   const by = standing.undoOf(entry);
   return {
     events: redactSecrets(entry.events) as unknown as HistoryEntryRepresentation['events'],
-    undo: undoNow(entry, standing, { refuse, snapshot: snapshot(), now: clock.now() }),
     ...(by === undefined ? {} : { undone_by: by.id }),
   };
 }
 
 /** Whether an undo would be accepted now. */
-function undoNow(
+function undoOf(
   entry: Entry,
-  standing: Standing,
-  { snapshot, refuse, now }: Pick<Around, 'refuse'> & { readonly snapshot: Snapshot; readonly now: number },
+  { entries, snapshot, refuse, clock }: Around,
 ): HistoryEntryRepresentation['undo'] {
   const { events } = entry;
   if (!events.every(isReversible)) return 'irreversible';
   // Without the reasons of a refusal, which take most of the time.
-  if (obstacleTo(entry, standing) !== undefined) return 'refused';
-  const decision = wayBackFrom(events)(snapshot, { now });
-  const isAccepted = decision.outcome === 'accepted' && !isInVain(events, snapshot, decision);
+  if (obstacleTo(entry, entries.standing) !== undefined) return 'refused';
+  const present = snapshot();
+  const decision = wayBackFrom(events)(present, { now: clock.now() });
+  const isAccepted = decision.outcome === 'accepted' && !isInVain(events, present, decision);
   return isAccepted && refuse(decision) === undefined ? 'possible' : 'refused';
 }
 

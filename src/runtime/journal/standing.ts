@@ -22,24 +22,25 @@ export class Standing {
   readonly #places: ReadonlyMap<string, number>;
   /** The entry that has undone another one, by the id of the other one. */
   readonly #undoes = new Map<string, Entry>();
-  /** The places of the entries that have changed a member of a resource, the oldest one first. */
+  /** The places of the standing entries that have changed a member of a resource, the oldest one first. */
   readonly #changes = new Map<string, number[]>();
-  /** The places of the entries that have deleted a resource, the oldest one first, by the key of the link. */
+  /** The places of the standing entries that have deleted a resource, the oldest one first, by the key of the link. */
   readonly #deletions = new Map<string, number[]>();
 
   /** @param ended - the entries, the oldest one first */
   constructor(ended: readonly EndedEntry[]) {
     this.#entries = ended.map(({ entry }) => entry);
     this.#places = new Map(this.#entries.map(({ id }, at) => [id, at]));
-    for (const [at, { changes }] of ended.entries())
-      for (const event of changes)
-        if (isDeletion(event)) push(this.#deletions, linkKey(event.resource), at);
-        else for (const member of membersOf(event)) push(this.#changes, memberKey(event, member), at);
     // The newest one first, because an undo can have been undone.
     for (const { entry, changes } of ended.toReversed())
-      if (entry.undoes !== undefined && changes.length > 0)
-        if (!this.#undoes.has(entry.id) && !this.#undoes.has(entry.undoes))
-          this.#undoes.set(entry.undoes, entry);
+      if (entry.undoes !== undefined && changes.length > 0 && !this.#undoes.has(entry.id))
+        if (!this.#undoes.has(entry.undoes)) this.#undoes.set(entry.undoes, entry);
+    for (const [at, { entry, changes }] of ended.entries())
+      // What was undone stands in no way.
+      if (!this.#undoes.has(entry.id))
+        for (const event of changes)
+          if (isDeletion(event)) push(this.#deletions, linkKey(event.resource), at);
+          else for (const member of membersOf(event)) push(this.#changes, memberKey(event, member), at);
   }
 
   /** The entry that has undone an entry; `undefined` if none has, or if that one was undone itself. */
@@ -62,17 +63,14 @@ export class Standing {
 
   #lastAfter(entry: Entry, places: readonly number[] = []): Entry | undefined {
     const since = this.#placeOf(entry);
-    for (const at of places.toReversed()) {
-      if (at <= since) return undefined;
-      const later = this.#entries[at];
-      if (later !== undefined && !this.#isCancelled(later, since)) return later;
-    }
-    return undefined;
+    const at = places.findLast((place) => place <= since || !this.#hasUndoneSince(place, since));
+    return at === undefined || at <= since ? undefined : this.#entries[at];
   }
 
-  /** Whether a later entry was undone, or has undone what came after a place. */
-  #isCancelled({ id, undoes }: Entry, since: number): boolean {
-    return this.#undoes.has(id) || (undoes !== undefined && (this.#places.get(undoes) ?? -1) > since);
+  /** Whether the entry at a place has undone what came after an earlier place. */
+  #hasUndoneSince(place: number, since: number): boolean {
+    const undone = this.#entries[place]?.undoes;
+    return undone !== undefined && (this.#places.get(undone) ?? -1) > since;
   }
 
   #placeOf(entry: Entry | undefined): number {

@@ -204,13 +204,13 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   if (entry === undefined) return refused(snapshot, notFound, ['/history']);
   const { events } = entry;
   const links = [...new Set(events.map(({ resource }) => resource))];
-  const refuse = (reason: string, later?: Entry): Decision =>
-    refused(snapshot, refusalOf(entry, reason, later), links);
+  const refuse = (reason: string, later?: Entry, advice = later && adviceOn(later)): Decision =>
+    refused(snapshot, refusalOf(entry, reason, later, advice), links);
   const final = events.find((event) => !isReversible(event));
   if (final !== undefined) return refuse(`${final.type} of ${final.resource} cannot be taken back.`);
   const { standing } = entries;
   const obstacle = obstacleTo(entry, standing);
-  if (obstacle !== undefined) return refuse(obstacle.reason(), obstacle.by);
+  if (obstacle !== undefined) return refuse(obstacle.reason(), obstacle.by, obstacle.advice);
   let asked: EntryEvent | undefined;
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
   if (isInVain(events, snapshot, decision)) return refuse(nothingToUndo);
@@ -224,12 +224,17 @@ const nothingToUndo = 'The command has left everything as it was before.';
 interface Obstacle {
   readonly by: Entry;
   reason(this: void): string;
+  /** What to do, if that is not to undo the later entry first. */
+  readonly advice?: string;
 }
 
 /** What stands in the way of an undo, although every value is as the entry has left it. */
 function obstacleTo(entry: Entry, standing: Standing): Obstacle | undefined {
   const undo = standing.undoOf(entry);
-  if (undo !== undefined) return { by: undo, reason: () => undoneAlready(undo) };
+  if (undo !== undefined) {
+    const advice = `To make the change again, undo the entry ${undo.id}.`;
+    return { by: undo, reason: () => undoneAlready(undo), advice };
+  }
   for (const event of entry.events) {
     const deletion = standing.deletionAfter(entry, event);
     const state = changesState(event) ? standing.changeAfter(entry, event, 'state') : undefined;
@@ -284,8 +289,13 @@ function reasonOf({ resource }: EntryEvent, { code, detail, errors = [] }: Probl
   return `${resource} has changed since${places && ` at ${places}`}.`;
 }
 
-function refusalOf({ id }: Entry, reason: string, later: Entry | undefined): Problem {
-  const next = later === undefined ? '' : ` ${adviceOn(later)}`;
+function refusalOf(
+  { id }: Entry,
+  reason: string,
+  later: Entry | undefined,
+  advice: string | undefined,
+): Problem {
+  const next = advice === undefined ? '' : ` ${advice}`;
   const refusal = problem(
     'undo-refused',
     `The entry ${id} was not undone. ${reason} Nothing was changed.${next}`,

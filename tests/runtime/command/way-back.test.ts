@@ -419,7 +419,7 @@ describe('PUT /history/:id/undo', () => {
       body: {
         command: undo?.id,
         detail: expect.stringContaining(
-          `It was undone already by ${String(undo?.id)} of grace. Nothing was changed.`,
+          `It was undone already by ${String(undo?.id)} of grace. Nothing was changed. To make the change again, undo the entry`,
         ),
       },
     });

@@ -1,9 +1,18 @@
 /**
  * The file of contexts: named connections of a user, so that a command needs no address. No password is in the file.
  */
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
 import { safeText } from './output.ts';
@@ -53,21 +62,59 @@ function isContext(value: unknown): boolean {
   return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
-/** Writes the file: whole or not at all, and for the user alone. */
-export function writeContexts(surroundings: Surroundings, contexts: Contexts): void {
+/**
+ * Changes the file: whole or not at all, and for the user alone. The new contents are written to a draft. Only one
+ * process at a time can create the draft, so no change of another process is lost.
+ *
+ * @param change - gives the new contents; a throw leaves the file as it is
+ */
+export async function changeContexts(
+  surroundings: Surroundings,
+  change: (contexts: Contexts) => Contexts,
+): Promise<void> {
   const path = contextFile(surroundings);
   try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // A link stays a link.
     const file = existsSync(path) ? realpathSync(path) : path;
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const draft = `${file}.${String(process.pid)}`;
-    writeFileSync(draft, `${JSON.stringify(contexts, undefined, 2)}\n`, { mode: 0o600 });
-    renameSync(draft, file);
+    const draft = `${file}.lock`;
+    await createDraft(draft, path);
+    try {
+      writeFileSync(draft, `${JSON.stringify(change(readContexts(surroundings)), undefined, 2)}\n`);
+      renameSync(draft, file);
+    } catch (error) {
+      rmSync(draft);
+      throw error;
+    }
   } catch (error) {
+    if (error instanceof CommandError) throw error;
     throw new CommandError(
       `The file of contexts cannot be written: ${safeText((error as Error).message)}`,
       exitCodes.refused,
     );
+  }
+}
+
+/** How long a change waits for those of other processes, and how long between two looks, in milliseconds. */
+const [patienceMs, lookMs] = [2000, 10];
+
+/** Creates the draft, once no other process has one. */
+async function createDraft(draft: string, file: string): Promise<void> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      writeFileSync(draft, '', { flag: 'wx', mode: 0o600 });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (performance.now() > end)
+        throw new CommandError(
+          `Another gateway-admin changes the file of contexts ${safeText(file)}, or was ended while it did. Nothing was ` +
+            `changed. Try again. If no other one runs, remove ${safeText(draft)}.`,
+          exitCodes.refused,
+        );
+    }
+    await sleep(lookMs);
   }
 }
 

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 
 import { CommandError, exitCodes, placeOptions, printOptions, type Call, type Command } from './command.ts';
 import { urlFrom, userFrom } from './connection.ts';
-import { contextFile, contextNamed, readContexts, writeContexts, type Context } from './context-file.ts';
+import { changeContexts, contextFile, contextNamed, readContexts, type Context } from './context-file.ts';
 import { wrongUse } from './help.ts';
 import { cellOf, safeText } from './output.ts';
 
@@ -22,13 +22,12 @@ export const context: Command = {
     'A command takes another one with --context NAME or GATEWAY_ADMIN_CONTEXT. No password is kept.',
   ],
   async run(call) {
-    await Promise.resolve();
     const [what = '', name] = call.words;
     if (what === 'list') list(call);
     else if (name === undefined) throw wrongUse(`context ${what} needs a name.`, 'help context');
-    else if (what === 'add') add(call, name);
-    else if (what === 'use') use(call, name);
-    else remove(call, name);
+    else if (what === 'add') await add(call, name);
+    else if (what === 'use') await use(call, name);
+    else await remove(call, name);
   },
 };
 
@@ -47,17 +46,11 @@ function list({ surroundings, output }: Call): void {
 
 const files: ReadonlySet<string> = new Set(['password-file', 'cacert', 'cert', 'key']);
 
-function add({ options, valueOf, surroundings, output }: Call, name: string): void {
-  const before = readContexts(surroundings);
+async function add({ options, valueOf, surroundings, output }: Call, name: string): Promise<void> {
   if (!/^[\w.-]{1,64}$/.test(name))
     throw new CommandError(
       'The name of a context has letters, digits, ".", "_" and "-".',
       exitCodes.wrongUse,
-    );
-  if (Object.hasOwn(before.contexts, name))
-    throw new CommandError(
-      `There is a context "${name}" already. Try: gateway-admin context remove ${name}`,
-      exitCodes.refused,
     );
   const url = valueOf('url');
   if (url === undefined) throw new CommandError('context add needs --url URL.', exitCodes.wrongUse);
@@ -68,25 +61,30 @@ function add({ options, valueOf, surroundings, output }: Call, name: string): vo
       value === undefined ? [] : [[option, files.has(option) && value !== '-' ? resolve(value) : value]],
     ),
   );
-  const contexts = Object.fromEntries([...Object.entries(before.contexts), [name, given]]);
-  writeContexts(surroundings, { ...before, contexts });
+  await changeContexts(surroundings, ({ contexts, ...rest }) => {
+    if (Object.hasOwn(contexts, name))
+      throw new CommandError(
+        `There is a context "${name}" already. Try: gateway-admin context remove ${name}`,
+        exitCodes.refused,
+      );
+    return { ...rest, contexts: Object.fromEntries([...Object.entries(contexts), [name, given]]) };
+  });
   output.note(`Done: added context ${name}. Use it with: gateway-admin context use ${name}`);
 }
 
-function use({ surroundings, output }: Call, name: string): void {
-  const contexts = readContexts(surroundings);
-  contextNamed(contexts, name);
-  writeContexts(surroundings, { ...contexts, current: name });
+async function use({ surroundings, output }: Call, name: string): Promise<void> {
+  await changeContexts(surroundings, (contexts) => {
+    contextNamed(contexts, name);
+    return { ...contexts, current: name };
+  });
   output.note(`Done: every command uses context ${safeText(name)}.`);
 }
 
-function remove({ surroundings, output }: Call, name: string): void {
-  const { current, contexts } = readContexts(surroundings);
-  contextNamed({ contexts }, name);
-  const rest = Object.fromEntries(Object.entries(contexts).filter(([each]) => each !== name));
-  writeContexts(surroundings, {
-    ...(current === undefined || current === name ? {} : { current }),
-    contexts: rest,
+async function remove({ surroundings, output }: Call, name: string): Promise<void> {
+  await changeContexts(surroundings, ({ current, contexts }) => {
+    contextNamed({ contexts }, name);
+    const rest = Object.fromEntries(Object.entries(contexts).filter(([each]) => each !== name));
+    return { ...(current === undefined || current === name ? {} : { current }), contexts: rest };
   });
   output.note(`Done: removed context ${safeText(name)}.`);
 }

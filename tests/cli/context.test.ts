@@ -1,10 +1,13 @@
 /**
  * Contexts of the command line: which connection a command takes, and what is in the file.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   lstatSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,12 +17,14 @@ import {
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSnapshot } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
+import { buildPackage } from '../support/built-package.ts';
+import { root } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { command, type Result } from './command-line.ts';
 
@@ -156,6 +161,60 @@ describe('gateway-admin context', () => {
       ]);
     },
   );
+});
+
+describe('several processes of gateway-admin context at once', () => {
+  beforeAll(() => {
+    buildPackage();
+  });
+
+  /** Runs the built program with each line, all at once. Gives the exit codes. */
+  function processes(lines: readonly string[]): Promise<readonly number[]> {
+    const env = { ...process.env, XDG_CONFIG_HOME: directory };
+    return Promise.all(
+      lines.map(async (line) => {
+        const args = [`${root}dist/node/cli/main.js`, ...line.split(' ')];
+        const [code = -1] = (await once(spawn(process.execPath, args, { env }), 'close')) as number[];
+        return code;
+      }),
+    );
+  }
+
+  const names = Array.from({ length: 12 }, (_, at) => `c${String(at)}`);
+  const contents = async (): Promise<{ readonly current?: string; readonly contexts: object }> =>
+    JSON.parse((await call('context list --json')).out) as never;
+
+  it('keep what each of them has added, used and removed', async () => {
+    const added = names.map((name) => `context add ${name} --url http://127.0.0.1:1`);
+    expect(await processes(added)).toEqual(names.map(() => 0));
+    expect(Object.keys((await contents()).contexts).toSorted()).toEqual(names.toSorted());
+    const [used, ...rest] = names;
+    const others = rest.flatMap((name) => [`context remove ${name}`, `context add ${name}-2 --url http://a`]);
+    const codes = await processes([`context use ${used ?? ''}`, ...others]);
+    expect(codes).toEqual(codes.map(() => 0));
+    const { current, contexts } = await contents();
+    expect(current).toBe(used);
+    expect(Object.keys(contexts).toSorted()).toEqual([used, ...rest.map((name) => `${name}-2`)].toSorted());
+    expect(readdirSync(dirname(file()))).toEqual(['contexts.json']);
+  });
+
+  it('wait for each other, and end with a message if one never ends', async () => {
+    await call('context add prod --url http://127.0.0.1:1');
+    writeFileSync(`${file()}.lock`, '');
+    const used = call('context use prod');
+    await call('context list');
+    rmSync(`${file()}.lock`);
+    expect((await used).code).toBe(0);
+    writeFileSync(`${file()}.lock`, '');
+    expect(await call('context remove prod')).toEqual({
+      code: 1,
+      out: '',
+      err:
+        `gateway-admin: Another gateway-admin changes the file of contexts ${file()}, or was ended while it did. ` +
+        `Nothing was changed. Try again. If no other one runs, remove ${file()}.lock.\n`,
+    });
+    expect(await contents()).toMatchObject({ current: 'prod' });
+  });
 });
 
 describe('a command of gateway-admin', () => {

@@ -7,6 +7,7 @@ import { problemTable } from '../problem.ts';
 import { CommandError, exitCodes } from './command.ts';
 import { kinds } from './kind.ts';
 import { safeText } from './output.ts';
+import { subjectAt, type Subject } from './subject.ts';
 
 /** What the answer to a command that was sent means: if nobody understands the answer, the outcome is unknown. */
 export async function understood<T, M>(
@@ -24,14 +25,10 @@ export async function understood<T, M>(
   }
 }
 
-/**
- * The value of an answer; a refusal ends the command.
- *
- * @param change - the change that was asked for, in words
- */
-export function valueOf<T>(answer: Answer<T>, change?: string): T {
+/** The value of an answer; a refusal ends the command. */
+export function valueOf<T>(answer: Answer<T>, asked: Asked = {}): T {
   if (answer.ok) return answer.value;
-  throw refusal(answer.problem, { retryAfterMs: answer.retryAfterMs, change });
+  throw refusal(answer.problem, { ...asked, retryAfterMs: answer.retryAfterMs });
 }
 
 /** Whether a failure ends by itself: nobody answers, or the interface is not ready, as while a gateway restarts. */
@@ -51,22 +48,25 @@ export function givenTag(text: string): string {
   return text === '*' || text.endsWith('"') ? text : `"${text}"`;
 }
 
+/** The change that was asked for. */
+interface Asked {
+  /** The change in words. */
+  readonly title?: string;
+  readonly subject?: Subject;
+}
+
 /** What is known of a refusal besides its problem. */
-interface Refused {
+interface Refused extends Asked {
   readonly retryAfterMs?: number | undefined;
-  /** The change that was asked for, in words. */
-  readonly change?: string | undefined;
 }
 
 /** The end of a command that was refused. */
-export function refusal(problem: Problem, { retryAfterMs, change }: Refused = {}): CommandError {
+export function refusal(problem: Problem, { title, ...known }: Refused = {}): CommandError {
   const { code, status, errors = [] } = problem;
   if (typeof code !== 'string') throw new Error('the problem has no code');
   const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(ownFault(fault))}`);
-  const what = safeText(`${textOf(problem, faults.length > 0, change)} (${code})`);
-  const text = [what, ...nextStep(problem, retryAfterMs).map((step) => ` ${safeText(step)}`), ...faults].join(
-    '',
-  );
+  const what = safeText(`${textOf(problem, faults.length > 0, title)} (${code})`);
+  const text = [what, ...nextStep(problem, known).map((step) => ` ${safeText(step)}`), ...faults].join('');
   if (code === 'outcome-unknown') return new CommandError(text, exitCodes.unknown, problem);
   if (code === 'partly-done') return new CommandError(text, exitCodes.partlyDone, problem);
   const isNotAllowed = status === 401 || status === 403;
@@ -83,12 +83,17 @@ function ownFault({ pointer, ...fault }: Fault): Fault {
  * list of faults has the title in its place, and the change.
  */
 function textOf({ detail, title }: Problem, hasFaults: boolean, change?: string): string {
-  const [whole = '', path = '', own = ''] = /^Command \d+ \([A-Z]+ (\S+)\): ([^]*)$/.exec(detail) ?? [];
+  const [whole = '', path = '', own = ''] = partOfSequence(detail);
   const place = whole === '' ? '' : `${path}: `;
   if (!hasFaults) return `${place}${withoutHttp(whole === '' ? detail : own, title)}`;
   return change === undefined
     ? `${place}${title}`
     : `Refused: ${change}. ${place}${title}. Nothing was changed.`;
+}
+
+/** The path of a command of a sequence, and its own detail, in the detail of the sequence; none otherwise. */
+function partOfSequence(detail: string): readonly (string | undefined)[] {
+  return /^Command \d+ \([A-Z]+ (\S+)\): ([^]*)$/.exec(detail) ?? [];
 }
 
 /** What only programs that send requests themselves understand. */
@@ -102,10 +107,13 @@ function withoutHttp(detail: string, title: string): string {
   return [http.test(first) ? `${title}.` : first, ...kept].join(' ');
 }
 
-function nextStep(problem: Problem, retryAfterMs: number | undefined): readonly string[] {
-  const { code, command = '' } = problem;
+function nextStep(problem: Problem, { subject, retryAfterMs }: Refused): readonly string[] {
+  const { code, command = '', detail } = problem;
   const step = Object.hasOwn(nextSteps, code) ? nextSteps[code as ProblemCode] : undefined;
-  const steps = step === undefined ? [] : [step.replace('COMMAND', command)];
+  const [, path = ''] = partOfSequence(detail);
+  const { look = 'status', name = 'NAME' } = subjectAt(path) ?? subject ?? {};
+  const words: Readonly<Record<string, string>> = { COMMAND: command, LOOK: look, SUBJECT: name };
+  const steps = step === undefined ? [] : [step.replace(/[A-Z]{4,}/, (word) => words[word] ?? word)];
   if (isListed(problem)) steps.push('With --detach, delete takes the resource out of all lists.');
   // Of a command that may have been carried out, only the state tells whether to send it again.
   const isKnown = code !== 'outcome-unknown';
@@ -128,8 +136,7 @@ function unquoted(text: string): string {
 const later = 'Try again in a few seconds. If that does not help, look at the log of the gateway.';
 const correctPatch = 'Correct what is named. Try: gateway-admin help create, or gateway-admin help patch';
 const correctOptions = 'Correct the options. Try: gateway-admin help';
-const show = 'gateway-admin show KIND NAME';
-const look = `Look at the present values: ${show}`;
+const look = 'Look at the present values: gateway-admin LOOK';
 const otherVersion = 'The interface may be of another version. Try: gateway-admin show interface';
 
 type Absent = Extract<ProblemCode, `${keyof typeof kinds}-not-found`>;
@@ -140,7 +147,10 @@ const absent = Object.fromEntries(
     .filter(([code]) => Object.hasOwn(problemTable, code)),
 ) as Readonly<Record<Absent, string>>;
 
-/** What a user of the program does next, for each problem; COMMAND is the id of the command in flight. */
+/**
+ * What a user of the program does next, for each problem. COMMAND is the id of the command in flight, SUBJECT the name
+ * of the resource that the change is about, and LOOK the arguments that show the resource.
+ */
 export const nextSteps = {
   'body-missing': otherVersion,
   'body-encoding-invalid': otherVersion,
@@ -161,7 +171,7 @@ export const nextSteps = {
   'read-only': 'An administrator ends this mode. Try: gateway-admin release',
   'origin-refused': 'Give --url the IP address of the gateway, or let its host allow the name.',
   ...absent,
-  'listener-not-found': 'Try: gateway-admin list listeners SERVICE',
+  'listener-not-found': 'Try: gateway-admin LOOK',
   'command-not-found': 'Try: gateway-admin commands',
   'entry-not-found': 'Try: gateway-admin history',
   'route-not-found': otherVersion,
@@ -169,8 +179,8 @@ export const nextSteps = {
   'body-timeout': later,
   'patch-path-missing': look,
   'patch-test-failed': look,
-  'user-exists': 'Try: gateway-admin user password NAME',
-  'resource-exists': `Look at the present one: ${show}`,
+  'user-exists': 'Try: gateway-admin user password SUBJECT',
+  'resource-exists': 'Look at the present one: gateway-admin LOOK',
   'resource-in-use': 'End each use that is named.',
   'not-supported': 'Do what the answer names instead.',
   'listener-of-node': 'Change the document of the node, and start the node again.',
@@ -181,9 +191,10 @@ export const nextSteps = {
   'document-empty': 'Name in the document what the gateway is to have.',
   'undo-refused': 'Look at the later changes: gateway-admin history',
   'node-alive': 'End the process of the node, and give --url another node.',
-  'effect-refused': `Look at the state: ${show}`,
-  'partly-done': `Look at what is done: ${show}. Then send the rest.`,
-  'precondition-failed': `Another command has changed the resource. Its values and its entity tag are new: ${show}`,
+  'effect-refused': 'Look at the state: gateway-admin LOOK',
+  'partly-done': 'Look at what is done: gateway-admin LOOK. Then send the rest.',
+  'precondition-failed':
+    'Another command has changed the resource. Its values and its entity tag are new: gateway-admin LOOK',
   'content-too-large': 'Send a smaller patch.',
   'uri-too-long': correctOptions,
   'unsupported-media-type': otherVersion,
@@ -200,7 +211,7 @@ export const nextSteps = {
   'patch-too-many-operations': 'Give fewer operations.',
   'patch-result-too-large': 'Give a shorter value.',
   'login-throttled': later,
-  internal: `Look at the log of the gateway, and at the state before you try again: ${show}`,
+  internal: 'Look at the log of the gateway, and at the state before you try again: gateway-admin LOOK',
   'method-unknown': otherVersion,
   overloaded: later,
   'audit-unavailable': later,

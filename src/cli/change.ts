@@ -14,11 +14,14 @@ import { methodOf, type Method } from './connection.ts';
 import { assertMeant, assertNamed, placeOf, type GatewayPlace } from './place.ts';
 import { counted, safeText } from './output.ts';
 import { operationLines, rowOf } from './row.ts';
+import type { Subject } from './subject.ts';
 
 /** A change that a user wants. */
 export interface Change {
   /** The change in words, such as `stop service Sales`. */
   readonly title: string;
+  /** What the change is about; left out if that is the gateway, or its whole configuration. */
+  readonly subject?: Subject;
   readonly id: EndpointId;
   /** The method that plans and makes the change. Default: that of the endpoint. */
   readonly method?: Method;
@@ -59,7 +62,7 @@ export interface PlannedChange {
 /** Makes a change, or says what it would do. */
 export async function make(call: Call, client: Client, change: Change): Promise<void> {
   const plan = acceptedPlan(
-    valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change)), change.title),
+    valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change)), change),
   );
   const planned = { change, plan };
   if (call.has('dry-run')) {
@@ -145,7 +148,7 @@ async function makePlanned(
   const options = { ...conditionOf(change), mark: plan.mark, prefer: 'representation' };
   const sent = understood(
     withProgress(call, change, () => methodFor(client, change)(...change.given, options)),
-    (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer, change.title)) },
+    (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer, change)) },
   );
   const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
   if ('mark' in answer) {

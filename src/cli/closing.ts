@@ -9,6 +9,7 @@ import { connect, methodOf, type Method } from './connection.ts';
 import { chosenBy, criteriaOptions } from './criteria.ts';
 import { wrongUse } from './help.ts';
 import { counted } from './output.ts';
+import { mostNamed, subjectOf } from './subject.ts';
 
 /** Makes the change, once the arguments are known to be right. */
 type ChangeMaker = (client: Client) => Change | Promise<Change>;
@@ -66,6 +67,7 @@ function closingOfConnections(call: Call): ChangeMaker {
     throw wrong('close connections needs the name of one server.');
   return (client) => ({
     title: `close the connections to ${name}`,
+    subject: subjectOf('server', name),
     id: 'servers.closeConnections',
     given: [name],
     left: async () => valueOf(await client.servers.connections(name, { range: [0, 0] })).total,
@@ -100,6 +102,7 @@ function closingOfSessions(call: Call): ChangeMaker {
 function closingOfService(service: string): ChangeMaker {
   return (client) => ({
     title: `close the sessions of ${service}`,
+    subject: subjectOf('service', service),
     id: 'services.closeSessions',
     given: [service],
     left: async () =>
@@ -129,6 +132,7 @@ async function changeOfIds(client: Client, ids: readonly string[]): Promise<Chan
   const method = closeEach(client, named) as unknown as Method;
   return {
     title: titleOf(named),
+    subject: subjectOf('session', ...ids),
     id: 'sessions.close',
     method,
     given: [],
@@ -147,9 +151,6 @@ async function namedBy(client: Client, id: string): Promise<Named> {
   const name = decodeURIComponent(String(service).replace(/^.*\//, ''));
   return { id, etag: answer.etag, whose: `of ${String(user)} from ${String(address)} (service ${name})` };
 }
-
-/** The most sessions that a question names. */
-const mostNamed = 5;
 
 function titleOf(named: readonly Named[]): string {
   if (named.length > mostNamed) return `close ${counted(named.length, 'session')}`;

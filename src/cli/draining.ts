@@ -14,6 +14,7 @@ import { wrongUse } from './help.ts';
 import { kindsWith } from './kind.ts';
 import { counted, safeText } from './output.ts';
 import { secondsIn } from './span.ts';
+import { subjectOf } from './subject.ts';
 
 const drainable = kindsWith('drain');
 
@@ -79,10 +80,10 @@ async function changeOf(
 ): Promise<Change> {
   const { timeout, then } = body ?? {};
   const deadline = timeout === undefined ? '' : `, then ${String(then)} after ${String(timeout)} s`;
-  const title = `${titleOf(verb, kind, names)}${deadline}`;
+  const what = { title: `${titleOf(verb, kind, names)}${deadline}`, subject: subjectOf(kind, ...names) };
   if (names.length === 1)
     return {
-      title,
+      ...what,
       id: `${kind}s.${verb}` as EndpointId,
       given: [...names, ...(body === undefined ? [] : [body])],
     };
@@ -93,7 +94,7 @@ async function changeOf(
     path: `${linkTo(`${kind}s`, name)}/${verb}`,
     ...(body === undefined ? {} : { body }),
   }));
-  return { title, id: 'sequence.send', given: [{ commands }] };
+  return { ...what, id: 'sequence.send', given: [{ commands }] };
 }
 
 /** The names of what does not drain yet. */

@@ -20,6 +20,7 @@ import { counted, safeText, timeText } from './output.ts';
 import { rangeOf } from './reading.ts';
 import { operationLines } from './row.ts';
 import { secondsIn } from './span.ts';
+import { decodedName } from './subject.ts';
 
 /** The number of entries that a person sees if nobody says how many. */
 const firstEntries = 20;
@@ -108,16 +109,7 @@ async function assertPlace(
   const known = configured.find((each) => each === collection);
   if (known === undefined) return;
   const fields = field === undefined || neverShown.includes(field) ? ['name'] : [field];
-  valueOf(await methodOf(client, `${known}.get`)(decoded(name), { fields }));
-}
-
-/** The name for which a segment of a link stands. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
+  valueOf(await methodOf(client, `${known}.get`)(decodedName(name), { fields }));
 }
 
 /** The command `undo`. */

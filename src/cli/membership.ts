@@ -11,6 +11,7 @@ import { wrongUse } from './help.ts';
 import { isObject, longestDocument, readText } from './input.ts';
 import { configured, type Configured } from './kind.ts';
 import { operationOf, setOptions } from './patching.ts';
+import { listenerOf, subjectOf, type Subject } from './subject.ts';
 
 /** The kinds, each with the kind whose name comes first: a listener has the name of its service first. */
 const kinds = {
@@ -26,6 +27,11 @@ function listenerIn({ words: [kind, , listener] }: Call): string | undefined {
   if ((kind === 'listener') === (listener !== undefined)) return listener;
   const names = 'A listener needs the name of its service and its own name, such as "listener sales second".';
   throw new CommandError(`${names} Every other kind needs one name.`, exitCodes.wrongUse);
+}
+
+/** The resource that a command is about. */
+function subjectIn({ words: [kind = '', name = '', listener] }: Call): Subject {
+  return listener === undefined ? subjectOf(kind, name) : listenerOf(name, listener);
 }
 
 /** The command `create`. */
@@ -55,10 +61,10 @@ export const create: Command = {
     const lists = listsIn(call);
     const definition = await definitionOf(call, id, listener ?? name);
     const client = await connect(call);
-    const title = `create ${call.words.join(' ')}`;
+    const what = { title: `create ${call.words.join(' ')}`, subject: subjectIn(call) };
     if (lists.length === 0)
       return make(call, client, {
-        title,
+        ...what,
         id,
         given: listener === undefined ? [definition] : [name, definition],
       });
@@ -66,7 +72,7 @@ export const create: Command = {
       { method: 'POST', path: `/${kind}s`, body: definition },
       ...(await listing(client, lists, `${kind}s`, name)),
     ];
-    await make(call, client, { title, id: 'sequence.send', given: [{ commands }] });
+    await make(call, client, { ...what, id: 'sequence.send', given: [{ commands }] });
   },
 };
 
@@ -186,6 +192,7 @@ export const deletion: Command = {
       throw new CommandError(`No list names a ${kind}: leave out --detach.`, exitCodes.wrongUse);
     await make(call, await connect(call), {
       title: `delete ${call.words.join(' ')}`,
+      subject: subjectIn(call),
       id: listener === undefined ? (`${kind}s.delete` as EndpointId) : 'services.deleteListener',
       given: listener === undefined ? [name] : [name, listener],
       options: call.has('detach') ? { detach: true } : {},

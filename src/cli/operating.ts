@@ -8,6 +8,7 @@ import { changeOptions, connectionOptions, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { kindsWith } from './kind.ts';
 import { list } from './reading.ts';
+import { subjectOf } from './subject.ts';
 
 const startable = kindsWith('start');
 
@@ -22,7 +23,8 @@ function lifecycleCommand(verb: 'start' | 'stop', does: string): Command {
     async run(call) {
       const [kind = '', name = ''] = call.words;
       const id = `${kind}s.${verb}` as EndpointId;
-      await make(call, await connect(call), { title: `${verb} ${kind} ${name}`, id, given: [name] });
+      const subject = subjectOf(kind, name);
+      await make(call, await connect(call), { title: `${verb} ${kind} ${name}`, subject, id, given: [name] });
     },
   };
 }
@@ -111,6 +113,7 @@ export const forget: Command = {
     const client = await connect(call);
     await make(call, client, {
       title: `forget the node ${node}`,
+      subject: subjectOf('node', node),
       id: 'fleet.forget',
       given: [node],
       asks: true,

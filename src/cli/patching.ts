@@ -18,6 +18,7 @@ import { connect, methodOf } from './connection.ts';
 import { wrongUse } from './help.ts';
 import { longestDocument, readGiven, readText } from './input.ts';
 import { kindsWith } from './kind.ts';
+import { subjectOf } from './subject.ts';
 
 const patchable = kindsWith('patch');
 
@@ -69,6 +70,7 @@ export const patch: Command = {
     const present = call.has('dry-run') ? await read() : undefined;
     await make(call, client, {
       title: `patch ${kind} ${name}`,
+      subject: subjectOf(kind, name),
       id,
       given: [name, operations],
       ...(ifMatch === undefined ? {} : { ifMatch: givenTag(ifMatch) }),
@@ -260,6 +262,7 @@ function maintenanceCommand(verb: 'set' | 'clear', does: string): Command {
       const [, name = '', word = ''] = call.words;
       await make(call, await connect(call), {
         title: `${verb} ${word} of server ${name}`,
+        subject: subjectOf('server', name),
         id: `servers.${verb}Maintenance`,
         given: [name],
       });

@@ -5,6 +5,7 @@ import { make, type Change } from './change.ts';
 import { changeOptions, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { readNewPassword } from './input.ts';
+import { subjectOf } from './subject.ts';
 
 /** The command `user`. */
 export const user: Command = {
@@ -31,9 +32,11 @@ export const user: Command = {
 
 async function changeOf(call: Call): Promise<Change> {
   const [what = '', name = ''] = call.words;
-  if (what === 'delete') return { title: `delete user ${name}`, id: 'users.delete', given: [name] };
+  const subject = subjectOf('user', name);
+  if (what === 'delete') return { title: `delete user ${name}`, subject, id: 'users.delete', given: [name] };
   const password = await readNewPassword(call.valueOf('new-password-file'), call);
-  if (what === 'add') return { title: `add user ${name}`, id: 'users.create', given: [{ name, password }] };
+  if (what === 'add')
+    return { title: `add user ${name}`, subject, id: 'users.create', given: [{ name, password }] };
   const operations = [{ op: 'replace', path: '/password', value: password }];
-  return { title: `change the password of ${name}`, id: 'users.patch', given: [name, operations] };
+  return { title: `change the password of ${name}`, subject, id: 'users.patch', given: [name, operations] };
 }

@@ -4,6 +4,7 @@ import { createOpenApi } from 'gateway-admin-core/openapi';
 
 import { nextSteps, refusal } from '../../src/cli/answer.ts';
 import { commands } from '../../src/cli/commands.ts';
+import { listenerOf, subjectOf } from '../../src/cli/subject.ts';
 
 /** A problem of each code that an endpoint can answer with. */
 const { examples } = (
@@ -22,9 +23,9 @@ describe('what gateway-admin says about a problem', () => {
     const [, cause = '', step = ''] = /^(.+) \((?:[a-z-]+)\) (.+)$/m.exec(message) ?? [];
     expect([cause.length > 5, step.length > 5]).toEqual([true, true]);
     expect(message).not.toMatch(http);
-    expect(message).not.toContain('COMMAND');
+    expect(message).not.toMatch(/COMMAND|SUBJECT|LOOK|KIND/);
     // Alone, the command is an error.
-    expect(message).not.toMatch(/gateway-admin show(?! KIND NAME| interface| prints)/);
+    expect(message).not.toMatch(/gateway-admin show(?! interface| prints)/);
     for (const [, named = ''] of message.matchAll(/gateway-admin ([a-z-]+)/g))
       expect([...commands.keys(), 'help']).toContain(named);
   });
@@ -40,11 +41,38 @@ describe('what gateway-admin says about a problem', () => {
       'precondition-failed',
       'A condition of the request is not met. Read the resource again, and try again if that still makes sense. ' +
         '(precondition-failed) Try again in 2 s. Another command has changed the resource. Its values and its ' +
-        'entity tag are new: gateway-admin show KIND NAME',
+        'entity tag are new: gateway-admin status',
     ],
   ] as const)('leaves out the sentences for programs, for %s', (code, told) => {
     expect(refusal(examples[code]?.value as ReturnType<typeof problem>, { retryAfterMs: 1500 }).message).toBe(
       told,
+    );
+  });
+
+  it.each([
+    [
+      subjectOf('server', 'db-9'),
+      'resource-exists',
+      'Look at the present one: gateway-admin show server db-9',
+    ],
+    [subjectOf('service', "Ada's"), 'patch-test-failed', "gateway-admin show service 'Ada'\\''s'"],
+    [subjectOf('server', 'db-1', 'db-2'), 'effect-refused', 'Look at the state: gateway-admin list servers'],
+    [subjectOf('session', '7'), 'partly-done', 'gateway-admin show session 7. Then send the rest.'],
+    [listenerOf('Sales', 'second'), 'resource-exists', 'gateway-admin list listeners Sales'],
+    [listenerOf('Sales', 'second'), 'listener-not-found', 'Try: gateway-admin list listeners Sales'],
+    [subjectOf('user', 'ada'), 'user-exists', 'Try: gateway-admin user password ada'],
+    [subjectOf('user', 'ada'), 'internal', 'before you try again: gateway-admin list users'],
+  ] as const)('names %j in what to do next about %s', (subject, code, told) => {
+    expect(refusal(problem(code, 'A cause.'), { subject }).message).toContain(told);
+  });
+
+  it('names the resource of the command of a sequence', () => {
+    const detail = 'Command 2 (PATCH /services/My-Service): The test failed.';
+    expect(
+      refusal(problem('patch-test-failed', detail), { subject: subjectOf('server', 'db-1') }).message,
+    ).toBe(
+      '/services/My-Service: The test failed. (patch-test-failed) ' +
+        'Look at the present values: gateway-admin show service My-Service',
     );
   });
 

@@ -193,7 +193,15 @@ describe('gateway-admin create', () => {
       1,
       expect.stringContaining('There is a service named "Spare Service" already'),
     ]);
-    expect(err).toContain('Look at the present one: gateway-admin show');
+    expect(err).toMatch(/ Look at the present one: gateway-admin show service 'Spare Service'\n$/);
+    await ask(['create', 'server', 'db-9', ...server]);
+    const other = await ask(['create', 'server', 'DB-9', ...server]);
+    expect([other.code, other.err]).toEqual([
+      1,
+      'gateway-admin: The existing server is called "db-9", which is the same name. Choose another name. ' +
+        '(resource-exists) Look at the present one: gateway-admin show server DB-9\n',
+    ]);
+    expect((await ask(['show', 'server', 'DB-9'])).out).toContain('db-9');
   });
 
   it('prints the new resource for programs', async () => {
@@ -237,7 +245,7 @@ describe('gateway-admin create', () => {
     await start({ gateway: sampleGateway().will('done', refusal, refusal) });
     const partly = await ask(['create', 'service', 'New', '--set', 'router=cli']);
     expect(partly.err).toContain(
-      '(partly-done) Look at what is done: gateway-admin show KIND NAME. Then send the rest.',
+      '(partly-done) Look at what is done: gateway-admin show service New. Then send the rest.',
     );
   });
 

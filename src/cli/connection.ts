@@ -97,10 +97,14 @@ export function userFrom(user: string | undefined): string | undefined {
 /** A day: nobody waits longer. */
 const longestSeconds = 86_400;
 
-function timeoutFrom(text: string): number {
-  const seconds = Number(text);
-  if (text.trim() !== '' && seconds > 0 && seconds <= longestSeconds) return Math.ceil(seconds * 1000);
-  throw new CommandError('--timeout takes a number of seconds, such as 30.', exitCodes.wrongUse);
+/** The milliseconds of a number of seconds in a text. */
+export function timeoutFrom(text: string): number {
+  const seconds = text.trim() === '' ? NaN : Number(text);
+  if (seconds > 0 && seconds <= longestSeconds) return Math.ceil(seconds * 1000);
+  const taken = Number.isNaN(seconds)
+    ? 'a number of seconds, such as 30'
+    : `more than 0 and at most ${String(longestSeconds)} seconds`;
+  throw new CommandError(`--timeout takes ${taken}, and not ${safeText(text)}.`, exitCodes.wrongUse);
 }
 
 /** More characters than any file of certificates has. */

@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 
 import { CommandError, exitCodes, placeOptions, printOptions, type Call, type Command } from './command.ts';
-import { urlFrom, userFrom } from './connection.ts';
+import { timeoutFrom, urlFrom, userFrom } from './connection.ts';
 import { changeContexts, contextFile, contextNamed, readContexts, type Context } from './context-file.ts';
 import { wrongUse } from './help.ts';
 import { cellOf, safeText } from './output.ts';
@@ -56,6 +56,8 @@ async function add({ options, valueOf, surroundings, output }: Call, name: strin
   if (url === undefined) throw new CommandError('context add needs --url URL.', exitCodes.wrongUse);
   urlFrom(url);
   userFrom(valueOf('user'));
+  const timeout = valueOf('timeout');
+  if (timeout !== undefined) timeoutFrom(timeout);
   const given: Context = Object.fromEntries(
     options.flatMap(({ name: option, value }) =>
       value === undefined ? [] : [[option, files.has(option) && value !== '-' ? resolve(value) : value]],

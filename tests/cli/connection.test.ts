@@ -205,9 +205,9 @@ describe('gateway-admin and a server that changes the protocol', () => {
 
 describe('gateway-admin refuses', () => {
   it.each([
-    ['--timeout', 'soon', '--timeout takes a number of seconds, such as 30.'],
-    ['--timeout', '0', '--timeout takes a number of seconds, such as 30.'],
-    ['--timeout', '1e9', '--timeout takes a number of seconds, such as 30.'],
+    ['--timeout', 'soon', '--timeout takes a number of seconds, such as 30, and not soon.'],
+    ['--timeout', '0', '--timeout takes more than 0 and at most 86400 seconds, and not 0.'],
+    ['--timeout', '2592000', '--timeout takes more than 0 and at most 86400 seconds, and not 2592000.'],
     ['--cacert', keyFile, '--cacert, --cert and --key take files in PEM form'],
     ['--cert', certFile, '--cacert, --cert and --key take files in PEM form'],
     ['--key', certFile, '--cacert, --cert and --key take files in PEM form'],

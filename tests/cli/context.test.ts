@@ -136,6 +136,7 @@ describe('gateway-admin context', () => {
     ['context add prod', 2, 'context add needs --url URL.'],
     ['context add prod --url http://ada:planted@127.0.0.1', 2, 'must not contain a user or a password'],
     ['context add prod --url http://127.0.0.1 --user a:b', 2, 'has no colon'],
+    ['context add prod --url http://127.0.0.1 --timeout 2592000', 2, 'at most 86400 seconds'],
     ['context add a/b --url http://127.0.0.1', 2, 'letters, digits'],
     ['context add taken --url http://127.0.0.1', 1, 'Try: gateway-admin context remove taken'],
     ['context use nothing', 2, 'There is no context "nothing". Try: gateway-admin context list'],

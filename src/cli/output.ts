@@ -64,9 +64,9 @@ export class Output {
     if (!this.isJson && this.#stderr.isTTY) this.#stderr.write(`\r\x1b[K${text}`);
   }
 
-  /** Empties the screen; if the output is no terminal, only a blank line divides. */
+  /** Empties the screen, and not what has scrolled off; if the output is no terminal, only a blank line divides. */
   clear(): void {
-    this.#stdout.write(this.#stdout.isTTY ? '\x1b[H\x1b[2J\x1b[3J' : '\n');
+    this.#stdout.write(this.#stdout.isTTY ? '\x1b[H\x1b[J' : '\n');
   }
 
   style(style: Style, text: string): string {

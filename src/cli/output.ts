@@ -76,15 +76,17 @@ export class Output {
   }
 }
 
-/** A wider cell stands out of its column: to fill every other row up to it would take the memory of all. */
-const widestColumn = 1000;
+/** A wider cell stands out of its column: a single long name would push the other columns off every screen. */
+const widestColumn = 60;
 
 /** Lays rows out in columns, two spaces apart. */
 export function columns(rows: readonly Cells[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)
-    for (const [at, cell] of row.entries())
-      widths[at] = Math.max(widths[at] ?? 0, Math.min(widthOf(cell), widestColumn));
+    for (const [at, cell] of row.entries()) {
+      const width = widthOf(cell);
+      widths[at] = Math.max(widths[at] ?? 0, width > widestColumn ? 0 : width);
+    }
   return rows.map((row) =>
     row
       .map((cell, at) => cell + ' '.repeat(Math.max((widths[at] ?? 0) - widthOf(cell), 0)))

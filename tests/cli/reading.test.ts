@@ -333,6 +333,18 @@ describe('the output of gateway-admin', () => {
     );
   });
 
+  it('lets a name of 255 characters stand out of its column', async () => {
+    const [long, state] = ['x'.repeat(255), 'started'];
+    const services = [long, 'Sales'].map((name) => ({ name, router: 'r' }));
+    url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
+    expect((await ask('list', 'services', '--fields', 'name,state')).out.split('\n')).toEqual([
+      'NAME   STATE',
+      `${long}  ${state}`,
+      `Sales  ${state}`,
+      '',
+    ]);
+  });
+
   it.each([
     [['list', 'sessions'], 'No sessions.\n'],
     [['list', 'services'], 'No services.\n'],

@@ -50,7 +50,7 @@ const criteria: { readonly [N in keyof SessionSearch]-?: Criterion } = {
   older_than: {
     option: 'older-than',
     value: 'TIME',
-    does: 'only sessions that connected longer ago: seconds, or a number with s, m, h or d, such as 10m',
+    does: 'only sessions that connected longer ago: seconds, or a time with s, m, h and d, such as 10m or 1h30m',
     says: (time) => `older than ${/\d$/.test(time) ? `${time} s` : time}`,
   },
 };
@@ -96,9 +96,7 @@ function assertValue({ option, value: form }: Criterion, value: string): void {
   if (form === 'NUMBER' && !isNumber)
     throw wrong(`--${option} must be a number of at least 0, such as --${option} 600.`);
   if (form === 'TIME' && !isNumber && secondsIn(value) === undefined)
-    throw wrong(
-      `--${option} must be a number of at least 0, also with s, m, h or d, such as --${option} 10m.`,
-    );
+    throw wrong(`--${option} must be a number of at least 0, or a time such as --${option} 1h30m.`);
 }
 
 /** Ends the command if there is no service or server with the name that chooses sessions. */

@@ -31,7 +31,7 @@ export const drain: Command = {
   options: {
     deadline: {
       value: 'TIME',
-      does: 'how long from now: seconds, or a number with s, m, h or d, such as 10m',
+      does: 'how long from now: seconds, or a time with s, m, h and d, such as 10m or 1h30m',
     },
     then: { value: 'WHAT', does: 'at the deadline: close what is left, or resume; needs --deadline' },
     reason: { value: 'TEXT', does: 'why, for other operators' },
@@ -133,7 +133,10 @@ const longestDeadline = 31_536_000;
 function secondsOf(time: string): number {
   const seconds = secondsIn(time);
   if (seconds === undefined)
-    throw wrongUse(`--deadline takes a number with s, m, h or d, and not ${safeText(time)}.`, 'help drain');
+    throw wrongUse(
+      `--deadline takes a time such as 90, 10m or 1h30m, and not ${safeText(time)}.`,
+      'help drain',
+    );
   if (seconds < 1 || seconds > longestDeadline)
     throw wrongUse(`--deadline takes 1s to 365d, and not ${safeText(time)}.`, 'help drain');
   return seconds;

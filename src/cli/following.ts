@@ -4,10 +4,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, EventStreamItem, ShownEvent } from '../client/index.ts';
-import type { InterfaceRepresentation, Problem } from '../index.ts';
-import { isPassing, refusal, valueOf } from './answer.ts';
+import type { Problem } from '../index.ts';
+import { isPassing, refusal } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
+import { timesOf } from './instant.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
 import { counted, fieldCell, safeText, timeText } from './output.ts';
 import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
@@ -47,13 +48,9 @@ export const events: Command = {
   },
 };
 
-/** Writes times as the interface does, in its time zone. */
+/** Writes a time in the time zone of the gateway. */
 async function clockOf(client: Client): Promise<(at: number) => string> {
-  const { time_zone: zone = 'UTC' } = valueOf(
-    await client.interface.get(),
-  ) as Partial<InterfaceRepresentation>;
-  const { createTimeFormat } = await import('../core/time.ts');
-  const { iso8601 } = createTimeFormat(zone);
+  const { iso8601 } = await timesOf(client);
   return (at) => timeText(iso8601(at));
 }
 

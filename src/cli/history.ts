@@ -15,11 +15,11 @@ import {
   type Command,
 } from './command.ts';
 import { connect, methodOf } from './connection.ts';
+import { instantIn } from './instant.ts';
 import { configured, plurals } from './kind.ts';
 import { counted, safeText, timeText } from './output.ts';
 import { rangeOf } from './reading.ts';
 import { operationLines } from './row.ts';
-import { secondsIn } from './span.ts';
 import { decodedName } from './subject.ts';
 
 /** The number of entries that a person sees if nobody says how many. */
@@ -42,7 +42,10 @@ export const history: Command = {
     field: { value: 'NAME', does: 'only changes of this field, such as max_connection' },
     actor: { value: 'NAME', does: 'only changes of this user' },
     type: { value: 'TYPE', does: 'only events of this type, such as service.stopped, or its first word' },
-    since: { value: 'TIME', does: 'only changes from this time on, such as 2016-08-29T12:52:31+03:00 or 1h' },
+    since: {
+      value: 'TIME',
+      does: 'only changes from this time on, such as 2016-08-29T12:52:31+03:00 or 1h30m',
+    },
     before: { value: 'TIME', does: 'only changes before this time' },
     range: {
       value: '0-99',
@@ -50,11 +53,15 @@ export const history: Command = {
     },
     ...connectionOptions,
   },
-  notes: ['A time can be a number of seconds, minutes, hours or days before now: 30s, 10m, 1h, 2d.'],
+  notes: [
+    'A time can be a span before now, such as 30s, 10m, 1h30m or 2d, or a day: 2016-08-29, today, yesterday. A day begins',
+    'at midnight, and 2016-08-29 12:52 is a time of the day, in the time zone of the gateway.',
+  ],
   async run(call) {
     const range = rangeOf(call.valueOf('range')) ?? ([0, firstEntries - 1] as const);
     const client = await connect(call);
-    const found = valueOf(await client.history.list({ ...searchOf(call), range }));
+    const search = await searchOf(call, client);
+    const found = valueOf(await client.history.list({ ...search, range }));
     show(call, found.elements);
     const { length } = found.elements;
     if (length < found.total)
@@ -165,20 +172,15 @@ async function lastOf(call: Call, client: Client): Promise<string> {
   throw new CommandError('The history has no change that can be undone.', exitCodes.refused);
 }
 
-function searchOf(call: Call): HistorySearch {
-  const given = searches.map((name) => [name, call.valueOf(name)] as const);
-  return Object.fromEntries(
-    given.flatMap(([name, text]) =>
-      text === undefined ? [] : [[name, name === 'since' || name === 'before' ? instantOf(text) : text]],
-    ),
-  );
-}
-
-/** A time as the interface takes it; `1h` is an hour ago. */
-function instantOf(text: string): string {
-  const seconds = secondsIn(text);
-  // Not before what a date can be: no change is so old.
-  return seconds === undefined ? text : new Date(Math.max(0, Date.now() - seconds * 1000)).toISOString();
+async function searchOf(call: Call, client: Client): Promise<HistorySearch> {
+  const search: Record<string, string> = {};
+  for (const name of searches) {
+    const text = call.valueOf(name);
+    if (text === undefined) continue;
+    const isTime = name === 'since' || name === 'before';
+    search[name] = isTime ? await instantIn(name, text, client) : text;
+  }
+  return search;
 }
 
 function show({ output }: Call, entries: readonly HistoryEntryRepresentation[]): void {

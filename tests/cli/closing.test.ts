@@ -246,7 +246,7 @@ describe('gateway-admin close sessions', () => {
     [['sessions', '--older-than=-1'], '--older-than must be a number of at least 0'],
     [
       ['sessions', '--older-than', '5w'],
-      '--older-than must be a number of at least 0, also with s, m, h or d, ',
+      '--older-than must be a number of at least 0, or a time such as --older-than 1h30m.',
     ],
     [['sessions', '--service', '..'], '--service got "..", and no URL can name such a resource.'],
     [['sessions', '--server='], '--server got "", and no URL can name such a resource.'],

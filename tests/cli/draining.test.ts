@@ -27,6 +27,8 @@ describe('gateway-admin drain', () => {
     ['10m', 600],
     ['2h', 7200],
     ['1d', 86_400],
+    ['1h30m', 5400],
+    ['1d2h3m4s', 93_784],
   ])('takes --deadline %s as %d seconds', async (time, seconds) => {
     const { out } = await ask([...drain, '--deadline', time, '--then', 'resume', '--dry-run']);
     expect(out).toContain(`"timeout":${String(seconds)},`);
@@ -36,8 +38,22 @@ describe('gateway-admin drain', () => {
     [['--deadline', '10m'], 'drain takes --deadline and --then together, or neither.'],
     [['--then', 'close'], 'drain takes --deadline and --then together, or neither.'],
     [['--deadline', '10m', '--then', 'stop'], '--then takes close or resume, and not stop.'],
-    [['--deadline', '5w', '--then', 'close'], '--deadline takes a number with s, m, h or d, and not 5w.'],
-    [['--deadline', '1.5h', '--then', 'close'], '--deadline takes a number with s, m, h or d, and not 1.5h.'],
+    [
+      ['--deadline', '5w', '--then', 'close'],
+      '--deadline takes a time such as 90, 10m or 1h30m, and not 5w.',
+    ],
+    [
+      ['--deadline', '1.5h', '--then', 'close'],
+      '--deadline takes a time such as 90, 10m or 1h30m, and not 1.5h.',
+    ],
+    [
+      ['--deadline', '30m1h', '--then', 'close'],
+      '--deadline takes a time such as 90, 10m or 1h30m, and not 30m1h.',
+    ],
+    [
+      ['--deadline', '1h30', '--then', 'close'],
+      '--deadline takes a time such as 90, 10m or 1h30m, and not 1h30.',
+    ],
     [['--deadline', '0s', '--then', 'close'], '--deadline takes 1s to 365d, and not 0s.'],
     [['--deadline', '366d', '--then', 'close'], '--deadline takes 1s to 365d, and not 366d.'],
   ])('refuses %j, and sends nothing', async (options, message) => {

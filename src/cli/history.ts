@@ -1,8 +1,9 @@
 /**
  * `history`, `why`, `undo` and `restore`: what was changed, by whom, and the way back.
  */
-import type { Client, HistorySearch } from '../client/index.ts';
+import type { Client, EndpointId, HistorySearch } from '../client/index.ts';
 import type { Operation } from '../index.ts';
+import { applyPatch, type Json } from '../json/index.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import { valueOf } from './answer.ts';
 import { make } from './change.ts';
@@ -20,7 +21,7 @@ import { configured, plurals } from './kind.ts';
 import { counted, safeText, timeText } from './output.ts';
 import { rangeOf } from './reading.ts';
 import { operationLines } from './row.ts';
-import { decodedName } from './subject.ts';
+import { decodedName, subjectOf } from './subject.ts';
 
 /** The number of entries that a person sees if nobody says how many. */
 const firstEntries = 20;
@@ -71,43 +72,99 @@ export const history: Command = {
 
 /** The command `why`. */
 export const why: Command = {
-  does: 'Shows the last change of a resource, or of one of its fields.',
+  does: 'Shows the last change of a resource, or of one of its settings.',
   arguments: [{ name: 'place' }],
   options: connectionOptions,
   notes: [
-    'The place is a link, such as /services/Sales, or a link with a field: /services/Sales/max_connection.',
+    'The place is a link, such as /services/Sales, a link with a field, such as /services/Sales/max_connection, or a part',
+    'of a field, such as /filters/Log/parameters/match. A listener is /services/Sales/listeners/second.',
   ],
   async run(call) {
-    const [place = ''] = call.words;
-    const [, collection, name, field, ...more] = place.split('/');
-    if (!place.startsWith('/') || name === undefined || name === '' || more.length > 0)
-      throw new CommandError(
-        'why takes a link, with or without a field: /services/Sales/max_connection.',
-        exitCodes.wrongUse,
-      );
-    const search = { resource: `/${String(collection)}/${name}`, ...(field === undefined ? {} : { field }) };
+    const [text = ''] = call.words;
+    const place = placeIn(text);
     const client = await connect(call);
-    const { elements } = valueOf(await client.history.list({ ...search, range: [0, 0] }));
-    if (elements.length === 0) {
-      await assertPlace(client, place.split('/').slice(1));
-      throw new CommandError(
-        `The history has no change of ${safeText(place)}: the gateway has begun with what it is now, or has reported ` +
-          'it. Try: gateway-admin status',
-        exitCodes.refused,
-      );
+    const last = await lastChangeOf(client, place);
+    if (last !== undefined) {
+      show(call, [last]);
+      return;
     }
-    show(call, elements);
+    await assertPlace(client, place);
+    throw new CommandError(
+      `The history has no change of ${safeText(text)}: the gateway has begun with what it is now, or has reported ` +
+        'it. Try: gateway-admin status',
+      exitCodes.refused,
+    );
   },
 };
+
+/** A place in the configuration: a resource, one of its fields, or a part of a field. */
+interface Place {
+  /** The link of the resource. */
+  readonly resource: string;
+  readonly field?: string;
+  /** The tokens of the part; none for a whole field. */
+  readonly part: readonly string[];
+}
+
+function placeIn(text: string): Place {
+  const [before, collection = '', name = '', ...fields] = text.split('/');
+  if (before !== '' || name === '' || fields.includes(''))
+    throw new CommandError(
+      'why takes a link, with or without a field: /services/Sales/max_connection.',
+      exitCodes.wrongUse,
+    );
+  const owner = `/${collection}/${name}`;
+  const [first, second] = fields;
+  const isListener = first === 'listeners' && second !== undefined;
+  const resource = isListener ? `${owner}/listeners/${second}` : owner;
+  const [field, ...part] = isListener ? fields.slice(2) : fields;
+  return { resource, ...(field === undefined ? {} : { field }), part };
+}
+
+/** The newest entry about a place. The interface finds a field, and not a part of one. */
+async function lastChangeOf(
+  client: Client,
+  { resource, field, part }: Place,
+): Promise<HistoryEntryRepresentation | undefined> {
+  const search = { resource, ...(field === undefined ? {} : { field }) };
+  if (part.length === 0) return valueOf(await client.history.list({ ...search, range: [0, 0] })).elements[0];
+  // The whole library takes longer to load than everything else that the program does.
+  const { nameKey } = await import('../index.ts');
+  const keyOf = (link: string): string => link.split('/').map(decodedName).map(nameKey).join('/');
+  const pointer = `/${[field, ...part].join('/')}`;
+  for await (const entry of entriesOf(client, search))
+    if (entry.events.some((event) => keyOf(event.resource) === keyOf(resource) && isAbout(event, pointer)))
+      return entry;
+  return undefined;
+}
+
+/** Whether an event has changed what is at a pointer, something in it, or something around it. */
+function isAbout(event: HistoryEntryRepresentation['events'][number], pointer: string): boolean {
+  const { operations = [], definition } = event as {
+    readonly operations?: readonly Operation[];
+    readonly definition?: Json;
+  };
+  const wanted = anyElement(pointer);
+  const isNear = (place: string): boolean => place.startsWith(wanted) || wanted.startsWith(place);
+  if (operations.some(({ path }) => isNear(anyElement(path)))) return true;
+  return definition !== undefined && hasPlace(definition, pointer);
+}
+
+/** A pointer that ends with a slash. Elements of a list change their places, so all of them are the same. */
+function anyElement(pointer: string): string {
+  return `${pointer}/`.replaceAll(/(?<=\/)\d+(?=\/)/g, '-');
+}
+
+function hasPlace(value: Json, pointer: string): boolean {
+  return applyPatch(value, [{ op: 'remove', path: pointer }]).ok;
+}
 
 /** Fields that the history has, and no representation of a resource. */
 const neverShown = ['listeners', 'password'];
 
-/** Ends the command if the gateway has no such resource, or the resource no such field. */
-async function assertPlace(
-  client: Client,
-  [collection = '', name = '', field]: readonly string[],
-): Promise<void> {
+/** Ends the command if the gateway has no such resource, the resource no such field, or the field no such part. */
+async function assertPlace(client: Client, { resource, field, part }: Place): Promise<void> {
+  const [, collection = '', name = '', , listener] = resource.split('/');
   if (!plurals.includes(collection))
     throw new CommandError(
       `There is no place /${safeText(collection)}. Try: /services/NAME, or ${configured.slice(1).join(', ')}.`,
@@ -116,7 +173,16 @@ async function assertPlace(
   const known = configured.find((each) => each === collection);
   if (known === undefined) return;
   const fields = field === undefined || neverShown.includes(field) ? ['name'] : [field];
-  valueOf(await methodOf(client, `${known}.get`)(decodedName(name), { fields }));
+  const subject = [name, ...(listener === undefined ? [] : [listener])].map(decodedName);
+  const id = listener === undefined ? (`${known}.get` as EndpointId) : 'services.listener';
+  const shown = valueOf(await methodOf(client, id)(...subject, { fields })) as Json;
+  const place = `/${[field, ...part].join('/')}`;
+  const { look } = subjectOf(known.slice(0, -1), decodedName(name));
+  if (part.length > 0 && !hasPlace(shown, place))
+    throw new CommandError(
+      `There is no ${safeText(place.slice(1))} in ${safeText(resource)}. Try: gateway-admin ${safeText(look)}`,
+      exitCodes.refused,
+    );
 }
 
 /** The command `undo`. */
@@ -156,20 +222,27 @@ export const restore: Command = {
 
 /** The newest entry that can be undone; says what the entry is. */
 async function lastOf(call: Call, client: Client): Promise<string> {
-  // In parts: to find out whether an entry can be undone takes the gateway some time.
-  for (let start = 0, total = 1; start < total; start += firstEntries) {
-    const part = valueOf(await client.history.list({ range: [start, start + firstEntries - 1] }));
+  for await (const entry of entriesOf(client)) {
     // An undo is not undone by the next one: that would do the change again.
-    const last = part.elements.find(
-      ({ undo: standing, undoes }) => standing === 'possible' && undoes === undefined,
-    );
-    if (last !== undefined) {
-      for (const line of linesOf(last)) call.output.note(line);
-      return last.id;
-    }
-    total = part.elements.length === 0 ? 0 : part.total;
+    if (entry.undo !== 'possible' || entry.undoes !== undefined) continue;
+    for (const line of linesOf(entry)) call.output.note(line);
+    return entry.id;
   }
   throw new CommandError('The history has no change that can be undone.', exitCodes.refused);
+}
+
+/**
+ * The entries, the newest one first. In parts: to find out whether an entry can be undone takes the gateway some time.
+ */
+async function* entriesOf(
+  client: Client,
+  search: HistorySearch = {},
+): AsyncGenerator<HistoryEntryRepresentation, void, undefined> {
+  for (let start = 0, total = 1; start < total; start += firstEntries) {
+    const part = valueOf(await client.history.list({ ...search, range: [start, start + firstEntries - 1] }));
+    yield* part.elements;
+    total = part.elements.length === 0 ? 0 : part.total;
+  }
 }
 
 async function searchOf(call: Call, client: Client): Promise<HistorySearch> {

@@ -2,9 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   closeServerConnections,
   closeServiceSessions,
+  createListener,
   createResource,
   deleteResource,
   flushLogs,
+  patchFilter,
   patchService,
   startService,
   stopService,
@@ -163,8 +165,56 @@ describe('gateway-admin why', () => {
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('no field "nonsense" here')]);
     const nowhere = await run('why', '/houses/My-Service');
     expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('There is no place /houses.')]);
-    for (const place of ['max_connection', '/services', '/a/b/c/d'])
+    for (const place of ['max_connection', '/services', '/services/', '/services/My-Service/', '/a/b//d'])
       expect((await run('why', place)).code).toBe(2);
+    const deep = await run('why', '/houses/My-Service/c/d');
+    expect([deep.code, deep.err]).toEqual([1, expect.stringContaining('There is no place /houses.')]);
+  });
+
+  it('shows the last change of a part of a field', async () => {
+    const at = (path: string, value: string): Promise<string> =>
+      done((snapshot, context) =>
+        patchFilter(snapshot, 'Hint', [{ op: 'add', path: `/parameters/${path}`, value }], context),
+      );
+    const changed = await at('match', 'insert');
+    // Another part, and more changes than one page of the history has.
+    for (let value = 0; value < 25; value += 1) await at('other', String(value));
+    for (const place of ['/filters/Hint/parameters/match', '/filters/hint/parameters/match/value']) {
+      const { code, out } = await run('why', place);
+      expect([code, out]).toEqual([0, expect.stringContaining(`${changed} by ada`)]);
+    }
+    const untouched = await run('why', '/filters/Hint/parameters/source');
+    expect([untouched.code, untouched.err]).toEqual([
+      1,
+      expect.stringContaining('The history has no change of'),
+    ]);
+    const absent = await run('why', '/filters/Hint/parameters/nope');
+    expect([absent.code, absent.err]).toEqual([
+      1,
+      'gateway-admin: There is no parameters/nope in /filters/Hint. Try: gateway-admin show filter Hint\n',
+    ]);
+  });
+
+  it('shows the last change of a list for the place of an element, which changes with the list', async () => {
+    const first = [{ op: 'add', path: '/servers/0', value: '/servers/db-serv-3' }] as const;
+    const changed = await done((snapshot, context) => patchService(snapshot, 'My Service', first, context));
+    await limit(7);
+    expect((await run('why', '/services/My-Service/servers/1')).out).toContain(`${changed} by ada`);
+  });
+
+  it('shows the creation of a part, and the last change of a listener', async () => {
+    const parameters = { match: { value: 'drop', configurable: true } };
+    const created = await done((snapshot, context) =>
+      createResource(snapshot, 'filters', { name: 'Two Words', module: 'tee', parameters }, context),
+    );
+    const { out } = await run('why', '/filters/Two-Words/parameters/match');
+    expect(out).toContain(`${created} by ada`);
+    const second = { name: 'second', protocol: 'pg', address: '127.0.0.1', port: 4099 };
+    const opened = await done((snapshot, context) => createListener(snapshot, 'My Service', second, context));
+    for (const place of ['', '/port'])
+      expect((await run('why', `/services/My-Service/listeners/second${place}`)).out).toContain(opened);
+    const nowhere = await run('why', '/services/My-Service/listeners/nope/port');
+    expect([nowhere.code, nowhere.err]).toEqual([1, expect.stringContaining('(listener-not-found)')]);
   });
 });
 

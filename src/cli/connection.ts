@@ -8,6 +8,7 @@ import { createSecureContext } from 'node:tls';
 import { createClient, type Answer, type Client, type EndpointId, type Send } from '../client/index.ts';
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
 import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
+import { interfaceBehind, isOfConsole, isPage } from './console.ts';
 import { contextOf } from './context-file.ts';
 import { readPassword, readText, warnOfReaders } from './input.ts';
 import { safeText } from './output.ts';
@@ -26,8 +27,7 @@ export async function connect(call: Call): Promise<Client> {
     user === undefined
       ? {}
       : { authorization: await authorizationOf(call, url, user, settings('password-file')) };
-  const remote = { url, tls, timeoutMs, headers };
-  return createClient(explaining(transportTo(remote), remote));
+  return createClient(reaching({ url, tls, timeoutMs, headers }, call));
 }
 
 /** The address of the interface, as people know it. */
@@ -73,8 +73,10 @@ export function urlFrom(text: string): URL {
         'Use --user and --password-file.',
       exitCodes.wrongUse,
     );
-  if (url.search !== '' || url.hash !== '')
-    throw new CommandError('The address must end with a path: no "?" and no "#".', exitCodes.wrongUse);
+  if (url.search !== '')
+    throw new CommandError('The address must end with a path: no "?".', exitCodes.wrongUse);
+  // The address of the console has the place of the page there.
+  url.hash = '';
   return url;
 }
 
@@ -165,12 +167,23 @@ export function methodOf(client: Client, id: EndpointId): Method {
   return (client as unknown as Record<string, Record<string, Method>>)[group]?.[name] as Method;
 }
 
-/** Explains what goes wrong between here and the interface. */
-function explaining(send: Send, remote: Remote): Send {
+/** Sends requests to the interface. If the console is at the address, they go to the interface of the console. */
+function reaching(given: Remote, { output }: Call): Send {
+  let [remote, isCertain] = [given, false];
+  const attempt = async (request: AdminRequest): Promise<AdminResponse> => {
+    const response = await transportTo(remote)(request);
+    const url =
+      isCertain || !isOfConsole(request, response, remote) ? undefined : await interfaceBehind(remote);
+    isCertain = true;
+    if (url === undefined) return response;
+    output.note(`gateway-admin: the console is at ${remote.url.href}, and the interface at ${url.href}`);
+    remote = { ...remote, url };
+    return transportTo(remote)(request);
+  };
   return async (request) => {
     const isHarmless = isReading(request);
     try {
-      const response = await send(request);
+      const response = await attempt(request);
       assertInterface(request, response, remote.url);
       return { ...response, body: explainedBody(response, remote, isHarmless) };
     } catch (error) {
@@ -186,7 +199,8 @@ function isEvents(headers: AdminResponse['headers']): boolean {
 /** A proxy on the way may answer instead of the interface. */
 function assertInterface(request: AdminRequest, { status, headers }: AdminResponse, url: URL): void {
   if (headers['content-type']?.startsWith('application/problem+json') === true) return;
-  if (status >= 200 && status < 300 && isEvents(headers) === request.target.startsWith('/events')) return;
+  const isExpected = isEvents(headers) === request.target.startsWith('/events') && !isPage(headers);
+  if (status >= 200 && status < 300 && isExpected) return;
   const what = `Something other than the interface answers at ${url.href}: status ${String(status)}.`;
   // A proxy that gives up, or that says yes, does not know what the interface has done.
   if ((status >= 500 || status < 300) && !isReading(request))

@@ -14,6 +14,7 @@ import { stopService, type Admin } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { selfSigned } from '../support/certificate.ts';
+import { serveConsole } from '../console/served-console.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { command, type Result } from './command-line.ts';
 
@@ -184,6 +185,56 @@ describe('gateway-admin and a server that is silent', () => {
     expect(admin.plan((state, context) => stopService(state, 'My Service', context)).outcome).toBe(
       'unchanged',
     );
+  });
+});
+
+describe('gateway-admin with the address of the console', () => {
+  const stop = ['stop', 'service', 'old-sales', '--dry-run'];
+
+  it.each([
+    ['beside the interface', '/console', '/admin', '../admin'],
+    ['below the interface', '/console', '/', '../'],
+    ['behind the path of a proxy', '/a/b/console', '/a/b/x%22%26y', '../x%22%26y'],
+  ])('%s, finds the interface', async (_where, consolePath, adminPath, path) => {
+    const { origin } = await serveConsole({ consolePath, adminPath, console: { adminPath: path } });
+    const [own, there] = [origin + consolePath, origin + adminPath];
+    for (const [address, shown] of [
+      [own, own],
+      [`${own}/`, `${own}/`],
+      [`${own}#?open=/services/Sales`, own],
+    ] as const)
+      for (const args of [['list', 'services'], stop, ['list', 'servers', '--range', '0-0']]) {
+        const { code, err } = await command([...args, '--url', address]);
+        const told = `gateway-admin: the console is at ${shown}, and the interface at ${there}\n`;
+        expect([code, err.replace(/\d of \d\n/, '')]).toEqual([0, told]);
+      }
+    expect(await command(['list', 'services', '--url', there])).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('sends a log-in to the interface alone', async () => {
+    const { origin, requests } = await serveConsole({
+      adminPath: '/admin',
+      console: { adminPath: '../admin' },
+    });
+    const login = ['--user', 'ada', '--password-file', fileOf('console-password', 'engine')];
+    await list(`${origin}/console`, ...login);
+    const sent = requests.flatMap(({ url = '', headers }) =>
+      headers.authorization === undefined ? [] : [url],
+    );
+    expect(sent).toEqual(['/console/services', '/admin/services']);
+  });
+
+  it('names the address of a page that is another one', async () => {
+    const page = '<html><meta name="admin-path" content="//127.0.0.2/admin"></html>';
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end(page);
+    });
+    const url = `http://${await open(server)}/console`;
+    const { code, err } = await list(url);
+    expect([code, err]).toEqual([
+      3,
+      expect.stringContaining(`Something other than the interface answers at ${url}`),
+    ]);
   });
 });
 

@@ -5,6 +5,15 @@
  * @packageDocumentation
  */
 
+export {
+  acts,
+  nameToType,
+  subjectOfSearch,
+  type Act,
+  type ActId,
+  type ActPlace,
+  type CommandId,
+} from './act.ts';
 export type { Answer } from './answer.ts';
 export { closeEach, type ChosenSession, type CloseEach } from './close-each.ts';
 export {

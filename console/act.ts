@@ -2,8 +2,8 @@
  * Acts: everything that a person can do to the gateway, as data. Each act is an endpoint with what it is given.
  */
 import { linkTo, type InterfaceRepresentation } from 'gateway-admin-core';
-import { closeEach } from 'gateway-admin-core/client';
-import type { ChosenSession, Client, EndpointId, SessionSearch } from 'gateway-admin-core/client';
+import { closeEach, nameToType, subjectOfSearch } from 'gateway-admin-core/client';
+import type { ActId, ChosenSession, Client, CommandId, SessionSearch } from 'gateway-admin-core/client';
 
 import type { CommandMethod } from './connection.ts';
 import { definitionOf, numberOf, type Typed } from './form.ts';
@@ -14,13 +14,15 @@ import { text } from './text.ts';
 const { verbs } = text;
 
 export interface Act {
-  readonly id: EndpointId;
+  readonly id: CommandId;
+  /** The row of the table of acts. Default: that of the endpoint. */
+  readonly row?: ActId;
   /** What is done, such as `Stop Sales`. */
   readonly title: string;
   /** What is done with the values of the inputs. Default: the title. */
   readonly titleWith?: (typed: Typed) => string;
-  /** The name of the thing that the act is about, or a phrase for several things. */
-  readonly subject: string;
+  /** The name of the thing that the act is about, or a phrase for several things; left out for the whole gateway. */
+  readonly subject?: string | undefined;
   /** The arguments of the method of the client: the subject and the body. */
   readonly given: readonly unknown[];
   readonly options?: object;
@@ -53,18 +55,18 @@ type Maker = (subject: Subject, resource: Shown, etag?: string) => Act;
 /** A row of the acts on a resource. */
 interface ActRow {
   /** The endpoint that `may` names. */
-  readonly id: EndpointId;
+  readonly id: CommandId;
   readonly act: Maker;
   /** Whether the act would leave a resource in this state as it is. */
   readonly isMoot?: (resource: Shown) => boolean;
 }
 
 /** An act that needs the name of its resource, and nothing else. */
-function row(id: EndpointId, verb: string, isMoot: ActRow['isMoot'] = () => false): ActRow {
+function row(id: CommandId, verb: string, isMoot: ActRow['isMoot'] = () => false): ActRow {
   return { id, act: simple(id, verb), isMoot };
 }
 
-function simple(id: EndpointId, verb: string): Maker {
+function simple(id: CommandId, verb: string): Maker {
   return ({ name, link }) => ({
     id,
     title: `${verb} ${name}`,
@@ -88,7 +90,7 @@ const drainInputs: readonly Input[] = [
   { name: 'reason', label: text.drain.reason, type: 'text' },
 ];
 
-function draining(id: EndpointId): ActRow {
+function draining(id: CommandId): ActRow {
   return {
     id,
     act: (subject, resource) => ({
@@ -111,7 +113,7 @@ function draining(id: EndpointId): ActRow {
 }
 
 /** An act that closes everything that a resource has open. */
-function closing(id: EndpointId, titleFor: (name: string) => string): ActRow {
+function closing(id: CommandId, titleFor: (name: string) => string): ActRow {
   return {
     id,
     act: (subject, resource) => ({
@@ -128,8 +130,8 @@ function holding(isReadOnly: boolean): ActRow {
     id: 'interface.patch',
     act: ({ name }) => ({
       id: 'interface.patch',
+      ...(isReadOnly && { row: 'interface.hold' }),
       title: isReadOnly ? text.hold(name) : text.release(name),
-      subject: name,
       given: [[{ op: 'replace', path: '/read_only', value: isReadOnly }]],
     }),
     isMoot: ({ read_only: now }) => now === isReadOnly,
@@ -137,8 +139,8 @@ function holding(isReadOnly: boolean): ActRow {
 }
 
 /** An act on the gateway itself. */
-function onGateway(id: EndpointId, title: string): ActRow {
-  return { id, act: ({ name }) => ({ id, title, subject: name, given: [] }) };
+function onGateway(id: CommandId, title: string): ActRow {
+  return { id, act: () => ({ id, title, given: [] }) };
 }
 
 const isStarted = ({ state }: Shown): boolean => state === 'started';
@@ -191,7 +193,7 @@ export function creating(table: readonly Field[], collection: string, service?: 
       (one, other) => Number(other.inDefinition === 'required') - Number(one.inDefinition === 'required'),
     );
   return {
-    id: service === undefined ? (`${collection}.create` as EndpointId) : 'services.createListener',
+    id: service === undefined ? (`${collection}.create` as CommandId) : 'services.createListener',
     title: text.add(collection, service),
     subject: service ?? collection,
     given: [],
@@ -222,7 +224,6 @@ const passwordInput: Input = {
 export const creatingUser: Act = {
   id: 'users.create',
   title: text.add('users'),
-  subject: text.lists.users,
   given: [],
   inputs: [{ name: 'name', label: text.logIn.name, type: 'text', isRequired: true }, passwordInput],
   titleWith: ({ name = '' }) => text.addNamed('users', name),
@@ -241,8 +242,8 @@ export function changingPassword(name: string): Act {
 }
 
 /** An act on something that a list shows without a page of its own. */
-export function actOn(id: EndpointId, verb: string, name: string, subject = name): Act {
-  return { id, title: `${verb} ${subject}`, subject, given: [name] };
+export function actOn(id: CommandId, verb: string, name: string, what = name): Act {
+  return { id, title: `${verb} ${what}`, subject: name, given: [name] };
 }
 
 /**
@@ -250,7 +251,7 @@ export function actOn(id: EndpointId, verb: string, name: string, subject = name
  */
 export function patching({ collection, link, name }: Subject, patch: readonly object[]): Act {
   return {
-    id: `${collection}.patch` as EndpointId,
+    id: `${collection}.patch` as CommandId,
     title: text.change(name),
     subject: name,
     given: [name, patch],
@@ -265,7 +266,7 @@ export function closingOf(search: SessionSearch, words: string): Act {
   return {
     id: 'sessions.closeMany',
     title: isAll ? text.closeAllSessions : text.closeSessionsThat(words),
-    subject: search.service ?? text.allSessions,
+    subject: subjectOfSearch(search),
     given: [],
     options: isAll ? { all: true } : search,
     ...(isAll || isOfService ? { closesAll: true } : {}),
@@ -294,7 +295,7 @@ export function restoring(id: string, when: string): Act {
 
 /** What the button says that does the act: what is done, to what, and how many sessions or connections close. */
 export function buttonText(act: Act, { closes }: Accepted): string {
-  const { id, title, subject, methodOf, options } = act;
+  const { id, title, subject = '', methodOf, options } = act;
   const { sessions, connections } = closes;
   if (id === 'servers.closeConnections') return text.button.closeConnections(connections, subject);
   if (id === 'services.closeSessions') return text.button.closeSessions(sessions, subject);
@@ -305,13 +306,19 @@ export function buttonText(act: Act, { closes }: Accepted): string {
   return isAlone ? title : text.button.andCloses(title, sessions, connections);
 }
 
+/** The gateway that an act changes: its address, and what it says of itself. */
+export interface Target extends Pick<InterfaceRepresentation, 'name' | 'environment'> {
+  readonly address: string;
+}
+
 /** What a person must type before the act; `undefined` for an act that the button alone does. */
 export function typedFor(
-  { closesAll, subject }: Act,
+  { id, row: own = id, closesAll, subject }: Act,
   { closes, notes = [] }: Accepted,
-  gateway: InterfaceRepresentation | undefined,
+  { address, name: gateway = address, environment }: Target,
 ): string | undefined {
   const isMuch = notes.some((note) => note.code === 'no-usable-server' || closesLater(note));
-  if (isMuch || (closesAll === true && closes.sessions + closes.connections > 0)) return subject;
-  return gateway?.environment === 'production' ? (gateway.name ?? gateway.environment) : undefined;
+  const isAll = closesAll === true && closes.sessions + closes.connections > 0;
+  const name = nameToType(own, { subject, gateway, environment });
+  return name ?? (isMuch || isAll ? (subject ?? text.allSessions) : undefined);
 }

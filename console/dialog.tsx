@@ -384,7 +384,7 @@ function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
   const isHeld = gateway?.read_only === true && act.id !== 'interface.patch';
   const plan =
     phase.name === 'planned' && phase.plan.outcome === 'accepted' && !isHeld ? phase.plan : undefined;
-  const wanted = plan === undefined ? undefined : typedFor(act, plan, gateway);
+  const wanted = plan === undefined ? undefined : typedFor(act, plan, { ...gateway, address: location.host });
   return (
     <form
       method="dialog"

@@ -2,7 +2,7 @@
  * The top line: which gateway, how it is, what is wrong, what is in flight, who looks, and whether all this is true
  * now.
  */
-import type { Act } from './act.ts';
+import { actOn } from './act.ts';
 import { rowsOf, type Model } from './model.ts';
 import { useNow } from './now.ts';
 import { usePage } from './page.ts';
@@ -100,7 +100,11 @@ function InFlight({ model }: { readonly model: Model }) {
           {progress !== undefined && ` ${text.top.progress(progress.done, progress.of)}`}
           {outcome === 'unknown' && <strong class="bad"> {text.top.unknown} </strong>}
           {outcome === 'unknown' && (
-            <button onClick={() => page.ask(abandoning(id, `${type} ${resource}`))}>
+            <button
+              onClick={() =>
+                page.ask(actOn('commands.abandon', text.verbs.abandon, id, `${type} ${resource}`))
+              }
+            >
               {text.verbs.abandon}
             </button>
           )}
@@ -108,8 +112,4 @@ function InFlight({ model }: { readonly model: Model }) {
       ))}
     </ul>
   );
-}
-
-function abandoning(id: string, what: string): Act {
-  return { id: 'commands.abandon', title: `${text.verbs.abandon} ${what}`, subject: what, given: [id] };
 }

@@ -51,12 +51,12 @@ const walk: Walk = {
   },
   'a plan, and a name to type': async (page) => {
     await button(page, /^Stop Sales/).click();
-    await page.getByLabel('Type “gw-1” to go on').waitFor();
+    await page.getByLabel('Type “Sales” to go on').waitFor();
   },
   'what was done, and events': async (page, admin) => {
     for (const reason of ['in recovery', 'connection refused'])
       admin.report({ type: 'server.reported', server: 'db-1', status: [], reason });
-    await page.getByLabel('Type “gw-1” to go on').fill('gw-1');
+    await page.getByLabel('Type “Sales” to go on').fill('Sales');
     await page.locator('dialog .primary').click();
     await page.locator('.outcome').waitFor();
     await button(page, 'Close the drawer').click();

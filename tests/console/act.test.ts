@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
-import { createRoles } from 'gateway-admin-core';
+import { createRoles, type AdminOptions } from 'gateway-admin-core';
 import { createClient, sendTo, type Client } from 'gateway-admin-core/client';
 import type { Page } from 'playwright-core';
 
@@ -135,18 +135,58 @@ describe('an act of the console', () => {
   );
 
   it(
-    'in production is done only after the name of the gateway is typed',
+    'in production is done only after a name is typed: of a stop that of the service, of a start that of the gateway',
     inBrowser(async (page) => {
       const { client } = await open(page, { admin: { environment: 'production' } });
-      await ask(page, 'Stop Sales');
-      const doIt = dialog(page).getByRole('button', { name: 'Stop Sales', exact: true });
-      expect(await doIt.isDisabled()).toBe(true);
-      // The name is the next thing that a person types.
-      await page.waitForFunction(() => document.activeElement?.matches('dialog label input'));
-      await page.keyboard.type('gw-1');
-      await page.keyboard.press('Enter');
-      await dialog(page).waitFor({ state: 'detached' });
-      expect(await fieldOf(client, 'state')).toBe('stopped');
+      for (const [title, name, state] of [
+        ['Stop Sales', 'Sales', 'stopped'],
+        ['Start Sales', 'gw-1', 'started'],
+      ] as const) {
+        await ask(page, title);
+        const doIt = dialog(page).getByRole('button', { name: title, exact: true });
+        expect(await doIt.isDisabled()).toBe(true);
+        await page.getByLabel(`Type “${name}” to go on`).waitFor();
+        // The name is the next thing that a person types.
+        await page.waitForFunction(() => document.activeElement?.matches('dialog label input'));
+        await page.keyboard.type(name);
+        await page.keyboard.press('Enter');
+        await dialog(page).waitFor({ state: 'detached' });
+        expect(await fieldOf(client, 'state')).toBe(state);
+      }
+    }),
+  );
+
+  it(
+    'in production asks for no name to hold changes off and to resume, and for one to allow changes again',
+    inBrowser(async (page) => {
+      const { client, admin } = await open(page, { admin: { environment: 'production' } });
+      await client.services.drain('Sales', {});
+      const typing = dialog(page).locator('label');
+      await ask(page, 'Resume Sales');
+      expect(await typing.count()).toBe(0);
+      await confirm(page, 'Resume Sales');
+      await button(page, 'gw-1').click();
+      await ask(page, 'Make gw-1 read-only');
+      expect(await typing.count()).toBe(0);
+      await confirm(page, 'Make gw-1 read-only');
+      expect(admin.readOnly).toBe(true);
+      await ask(page, 'Allow changes of gw-1 again');
+      await page.getByLabel('Type “gw-1” to go on').fill('gw-1');
+      await confirm(page, 'Allow changes of gw-1 again');
+      expect(admin.readOnly).toBe(false);
+    }),
+  );
+
+  it(
+    'in production wants the address of a gateway that has no name',
+    inBrowser(async (page) => {
+      const admin = { environment: 'production', name: undefined } as unknown as AdminOptions;
+      const { client, port } = await open(page, { admin });
+      await settings(page, 'max_connection', '50');
+      const address = `127.0.0.1:${String(port)}`;
+      await page.getByLabel(`Type “${address}” to go on`).fill(address);
+      await confirm(page, 'Change Sales');
+      expect(await fieldOf(client, 'max_connection')).toBe(50);
     }),
   );
 

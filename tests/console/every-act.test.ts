@@ -35,6 +35,9 @@ async function perform(admin: Admin, act: Act, typed: Typed = {}): Promise<unkno
   return answer.value;
 }
 
+/** A gateway without a name and an environment. */
+const place = { address: '127.0.0.1:8989' };
+
 describe('an act on a resource', () => {
   it('is planned by the interface, and changes nothing exactly where the page says so', async () => {
     const acts = await plannedActs(runAdmin().admin);
@@ -93,43 +96,81 @@ describe('an act on a resource', () => {
       const plan = acceptedIn(answer);
       const closesAll = act.id !== 'sessions.close' && plan.closes.sessions + plan.closes.connections > 0;
       const takesLast = plan.notes?.some(({ code }) => code === 'no-usable-server') === true;
-      expect([act.title, typedFor(act, plan, undefined)]).toEqual([
-        act.title,
-        closesAll || takesLast ? subject.name : undefined,
-      ]);
-      const gateway = { name: 'Main', environment: 'production' } as never;
-      // The same word for everything would be typed without reading.
-      const own = typedFor(act, plan, undefined);
-      expect(typedFor(act, plan, gateway)).toBe(own ?? 'Main');
-      expect(typedFor(act, plan, { environment: 'production' } as never)).toBe(own ?? 'production');
-      expect(typedFor(act, plan, { name: 'Main', environment: 'test' } as never)).toBe(own);
+      const own = closesAll || takesLast ? subject.name : undefined;
+      for (const environment of [{}, { environment: 'test' }])
+        expect([act.title, typedFor(act, plan, { ...place, ...environment })]).toEqual([act.title, own]);
     }
+  });
+
+  it('wants a name typed in production, but to hold changes off, and to resume', async () => {
+    const typed = { subject: new Set<string>(), gateway: new Set<string>(), nothing: new Set<string>() };
+    for (const { act, answer, subject } of await plannedActs(runAdmin().admin)) {
+      if (!answer.ok) continue;
+      const production = { ...place, environment: 'production' };
+      const name = typedFor(act, acceptedIn(answer), production);
+      // The name of the gateway, or its address if the gateway has none.
+      const [named, nameless] = ['Main', undefined].map((each) =>
+        typedFor(act, acceptedIn(answer), { ...production, ...(each !== undefined && { name: each }) }),
+      );
+      if (name === undefined) typed.nothing.add(act.title.replace(subject.name, '…'));
+      else typed[name === subject.name ? 'subject' : 'gateway'].add(act.id);
+      const isOfGateway = name === place.address;
+      expect([named, nameless]).toEqual(isOfGateway ? ['Main', place.address] : [name, name]);
+    }
+    expect(typed).toEqual({
+      subject: new Set([
+        ...['services.stop', 'services.drain', 'services.closeSessions', 'services.delete'],
+        ...['servers.drain', 'servers.closeConnections', 'servers.delete'],
+        ...['monitors.stop', 'monitors.delete', 'filters.delete', 'sessions.close'],
+      ]),
+      gateway: new Set([
+        ...['services.start', 'servers.setMaintenance', 'servers.clearMaintenance', 'monitors.start'],
+        ...['interface.patch', 'gateway.flushLogs'],
+      ]),
+      nothing: new Set(['Resume …', 'Make … read-only']),
+    });
+  });
+
+  it('wants the name of what is deleted typed in production, and not a phrase about it', () => {
+    const production = { address: 'a:1', name: 'Main', environment: 'production' };
+    const plan = { closes: { sessions: 0, connections: 0 } } as never;
+    const deletion = actOn('users.delete', 'Delete', 'joan', 'user joan');
+    expect([deletion.title, typedFor(deletion, plan, production)]).toEqual(['Delete user joan', 'joan']);
+    expect(typedFor(deletingListener('Sales', 'second'), plan, production)).toBe('second');
+    for (const act of [changingPassword('joan'), undoing('1', 'Stop Sales'), restoring('1', 'today')])
+      expect(typedFor(act, plan, production)).toBe('Main');
   });
 });
 
 describe('an act on many sessions', () => {
-  it.each<[SessionSearch, string, string, string | undefined]>([
-    [{}, 'Close all sessions of the gateway', 'Close 3 sessions', 'all sessions'],
-    [{ service: 'My Service' }, 'Close the sessions of x', 'Close 2 sessions of My Service', 'My Service'],
+  it.each<[SessionSearch, string, string, string | undefined, string]>([
+    [{}, 'Close all sessions of the gateway', 'Close 3 sessions', 'all sessions', 'Main'],
+    [
+      { service: 'My Service' },
+      'Close the sessions of x',
+      'Close 2 sessions of My Service',
+      'My Service',
+      'My Service',
+    ],
     [
       { service: 'My Service', user: 'alice' },
       'Close the sessions of x',
       'Close 1 session of My Service',
       undefined,
+      'My Service',
     ],
-    [{ server: 'db-serv-1' }, 'Close the sessions of x', 'Close 2 sessions', undefined],
-    [{ idle_over: 42 }, 'Close the sessions of x', 'Close 0 sessions', undefined],
+    [{ server: 'db-serv-1' }, 'Close the sessions of x', 'Close 2 sessions', undefined, 'db-serv-1'],
+    [{ user: 'alice' }, 'Close the sessions of x', 'Close 1 session', undefined, 'alice'],
+    [{ idle_over: 42 }, 'Close the sessions of x', 'Close 0 sessions', undefined, 'Main'],
   ])(
-    'of the search %j is %s, with the button %s, and wants %s typed',
-    async (search, title, button, typed) => {
+    'of the search %j is %s, with the button %s, and wants %s typed, in production %s',
+    async (search, title, button, typed, inProduction) => {
       const { admin } = runAdmin();
       const act = closingOf(search, 'of x');
       const plan = acceptedIn(await planOf(admin, act));
-      expect([act.title, buttonText(act, plan), typedFor(act, plan, undefined)]).toEqual([
-        title,
-        button,
-        typed,
-      ]);
+      expect([act.title, buttonText(act, plan), typedFor(act, plan, place)]).toEqual([title, button, typed]);
+      const production = { ...place, name: 'Main', environment: 'production' };
+      expect(typedFor(act, plan, production)).toBe(inProduction);
       if (plan.outcome === 'accepted')
         expect(await perform(admin, act)).toMatchObject({ closed: plan.closes });
     },

@@ -38,7 +38,7 @@ document, in the store or created later, it asks for a log-in.
                      several times. IP addresses and localhost are always allowed
   --name NAME        name of the gateway, which questions of the command line show: example by default; a gateway of a
                      fleet has the name of its node
-  --environment ENV  environment of the gateway; in "production", the command line wants its name typed
+  --environment ENV  environment of the gateway; in "production", a person types a name before each change
   --quiet            print the addresses and what goes wrong: no steps, no hints and no events
   --help             print this`;
 

@@ -19,6 +19,7 @@ import { faultText, valueOf } from './answer.ts';
 import {
   acceptedPlan,
   consequenceLines,
+  countLines,
   makeAsPlanned,
   nothingClosed,
   nothingDoneOn,
@@ -56,7 +57,11 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const found = await find(call, client, wanted, live);
   const left = leftNotes(wanted, live);
   for (const { detail } of left) output.note(safeText(detail));
-  if (found !== undefined && !output.isJson) printChanges(call, found.plan);
+  if (found !== undefined && !output.isJson) {
+    printChanges(call, found.plan);
+    // The notes of a change go to the standard error.
+    output.lines(...(isDry ? consequenceLines : countLines)(found.plan).map(safeText));
+  }
   if (isDry && output.isJson) output.json(shownPlan(found?.plan, left));
   else if (found !== undefined && !isDry) await makeAsPlanned(call, client, found);
   else {
@@ -105,7 +110,6 @@ async function find(
     id: 'sequence.send',
     // The mark binds what the plan shows. With the tags, a change of another field would be a refusal.
     given: [{ commands: commands.map(({ if_match: _tag, ...command }) => command) }],
-    asks: true,
     linesOf: ({ events }) =>
       events.map(rowOf).flatMap(({ resource, changes }) => changes.map((each) => `${resource}  ${each}`)),
     // The operations hold only for the state that was read: another state needs other ones.
@@ -401,5 +405,4 @@ function printChanges({ output }: Call, plan: Accepted): void {
         changes.map((line, at) => [at === 0 ? safeText(resource) : '', safeText(line)]),
       ),
   );
-  output.lines(...consequenceLines(plan).map(safeText));
 }

@@ -1,20 +1,27 @@
 /**
  * Changes: a command that changes something asks for its plan first, to say what will happen, and whether there is
- * anything to do. A change that closes or deletes something needs a yes. At a terminal, so does a change with a grave
- * note, such as that sessions may end.
+ * anything to do. In production, the table of acts says which name is typed. Elsewhere, a change that closes or deletes
+ * something needs a yes. At a terminal, so does a change with a grave note, such as that sessions may end.
  */
 import { createInterface } from 'node:readline/promises';
 import { setTimeout } from 'node:timers/promises';
 
-import type { Answer, Client, CommandOutcome, EndpointId } from '../client/index.ts';
+import {
+  acts,
+  type ActId,
+  type Answer,
+  type Client,
+  type CommandId,
+  type CommandOutcome,
+} from '../client/index.ts';
 import type { Plan } from '../index.ts';
 import { refusal, understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf, type Method } from './connection.ts';
-import { assertMeant, assertNamed, placeOf, type GatewayPlace } from './place.ts';
-import { counted, safeText } from './output.ts';
+import { counted, jsonText, safeText } from './output.ts';
+import { assertConfirmed, nameFor, placeOf, type GatewayPlace } from './place.ts';
 import { operationLines, rowOf } from './row.ts';
-import type { Subject } from './subject.ts';
+import { wordOf, type Subject } from './subject.ts';
 
 /** A change that a user wants. */
 export interface Change {
@@ -22,13 +29,13 @@ export interface Change {
   readonly title: string;
   /** What the change is about; left out if that is the gateway, or its whole configuration. */
   readonly subject?: Subject;
-  readonly id: EndpointId;
+  readonly id: CommandId;
+  /** The row of the table of acts. Default: that of the endpoint. */
+  readonly act?: ActId;
   /** The method that plans and makes the change. Default: that of the endpoint. */
   readonly method?: Method;
   /** The arguments of the method of the client: the subject and the body. */
   readonly given: readonly unknown[];
-  /** Whether the user is asked first, also if the plan neither closes nor deletes anything. */
-  readonly asks?: true;
   /** Whether the title does not say what changes: the plan is shown before the question. */
   readonly shows?: true;
   readonly ifMatch?: string;
@@ -53,6 +60,8 @@ export interface Change {
 /** A plan that nothing speaks against. */
 export type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
 
+type Notes = NonNullable<Accepted['notes']>;
+
 /** A change with its plan. */
 export interface PlannedChange {
   readonly change: Change;
@@ -70,8 +79,6 @@ export async function make(call: Call, client: Client, change: Change): Promise<
     return;
   }
   if (plan.outcome === 'unchanged') return sayUnchanged(call, client, change.title);
-  if (!call.has('yes') && !asks(call, planned))
-    for (const detail of sentencesOf(plan.notes ?? [])) call.output.note(safeText(detail));
   await makeAsPlanned(call, client, planned);
 }
 
@@ -87,28 +94,39 @@ export function sayNothingToDo({ output }: Call, why: string): void {
   else output.lines(safeText(`Nothing to do: ${why}`));
 }
 
-/** Makes a change that was planned, after a yes where that is needed. */
+/** Makes a change that was planned, after a yes where that is needed. The notes of the plan are always told. */
 export async function makeAsPlanned(call: Call, client: Client, planned: PlannedChange): Promise<void> {
+  const { change, plan } = planned;
   const place = await placeOf(call, client);
-  assertNamed(call, place);
-  if (call.has('yes') && isAsked(planned)) assertMeant(call, place);
-  if (asks(call, planned)) {
-    if (planned.change.shows === true) showLines(call, planLines(planned));
-    await confirm(call, questionOf(planned, place), place);
-  }
+  assertConfirmed(call, named(change), place);
+  if (asks(call, planned, place)) {
+    if (change.shows === true) showLines(call, planLines(planned));
+    await confirm(call, planned, place);
+  } else tellNotes(call, plan.notes ?? []);
   await makePlanned(call, client, planned, place);
 }
 
-function asks(call: Call, planned: PlannedChange): boolean {
-  return !call.has('yes') && (isAsked(planned) || (hasGraveNote(planned) && canAsk(call)));
+function named({ id, act = id, subject }: Change): Parameters<typeof nameFor>[0] {
+  return { act, ...(subject && { subject }) };
+}
+
+function tellNotes({ output, surroundings: { stderr } }: Call, notes: Notes): void {
+  if (!output.isJson) for (const detail of sentencesOf(notes)) output.note(safeText(detail));
+  else if (notes.length > 0) stderr.write(`${jsonText({ notes })}\n`);
+}
+
+function asks(call: Call, planned: PlannedChange, place: GatewayPlace): boolean {
+  if (call.has('yes')) return false;
+  const isTyped = nameFor(named(planned.change), place) !== undefined;
+  return isTyped || isAsked(planned) || (hasGraveNote(planned) && canAsk(call));
 }
 
 /**
  * Whether a change is made only after a yes. What is closed does not come back, nor do the sessions of what is deleted.
  */
-function isAsked({ change, plan: { closes, events, notes = [] } }: PlannedChange): boolean {
+function isAsked({ change: { id, act = id }, plan: { closes, events, notes = [] } }: PlannedChange): boolean {
   return (
-    change.asks === true ||
+    acts[act].asks === true ||
     closes.sessions + closes.connections > 0 ||
     events.some((event) => (event as { readonly type: string }).type.endsWith('.deleted')) ||
     notes.some(({ code }) => code === 'closes-at-deadline')
@@ -156,7 +174,7 @@ async function makePlanned(
     const lines = planLines(now).map((line) => `  ${line}`);
     showLines(call, [...sinceThen({ change, plan }, now), 'The plan has changed:', ...lines]);
     if (call.has('yes') || !canAsk(call)) throw new CommandError('Nothing was done.', exitCodes.differs);
-    await confirm(call, questionOf(now, place), place);
+    await confirm(call, now, place);
     return makePlanned(call, client, now, place);
   }
   const { closed = nothingClosed } = answer.done;
@@ -206,23 +224,25 @@ function canAsk({ surroundings: { stdin } }: Call): boolean {
   return stdin.isTTY && !stdin.readableEnded;
 }
 
-/** Asks. Ends the command if the answer is not yes. */
-async function confirm(call: Call, question: string, place: GatewayPlace): Promise<void> {
+/** Asks. Ends the command if the answer is not yes, or not the name. */
+async function confirm(call: Call, planned: PlannedChange, place: GatewayPlace): Promise<void> {
   const { stdin, stderr } = call.surroundings;
-  if (!canAsk(call))
+  const question = safeText(questionOf(planned, place));
+  const name = nameFor(named(planned.change), place);
+  if (!canAsk(call)) {
+    const options = name === undefined ? '--yes' : `--yes --confirm-name ${safeText(wordOf(name))}`;
     throw new CommandError(
-      `${safeText(question)} Nobody can be asked: without a terminal, say --yes.`,
+      `${question} Nobody can be asked: without a terminal, say ${options}.`,
       exitCodes.wrongUse,
     );
+  }
   const terminal = createInterface({ input: stdin, output: stderr });
   const leaving = new AbortController();
   terminal.once('SIGINT', () => leaving.abort()).once('close', () => leaving.abort());
   try {
-    const wish = place.isProduction ? `Type ${safeText(place.name)} to go on:` : '[y/N]';
-    const answer = (
-      await terminal.question(`${safeText(question)} ${wish} `, { signal: leaving.signal })
-    ).trim();
-    const isYes = place.isProduction ? answer === place.name : /^y(?:es)?$/i.test(answer);
+    const wish = name === undefined ? '[y/N]' : `Type ${safeText(name)} to go on:`;
+    const answer = (await terminal.question(`${question} ${wish} `, { signal: leaving.signal })).trim();
+    const isYes = name === undefined ? /^y(?:es)?$/i.test(answer) : answer === name;
     if (!isYes) throw new CommandError('Nothing was done.', exitCodes.refused);
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
@@ -271,8 +291,12 @@ async function interrupted({ title, left }: Change, { text }: GatewayPlace): Pro
   return `Interrupted. ${goingOn(`${title} on ${text}`, count)}`;
 }
 
-function questionOf({ change: { title, more }, plan }: PlannedChange, { text }: GatewayPlace): string {
-  return `${sentence(title)} on ${text}?${more?.(plan) ?? ''}${consequence(plan)}`;
+function questionOf(
+  { change: { title, more }, plan }: PlannedChange,
+  { text, context }: GatewayPlace,
+): string {
+  const way = context === undefined ? '' : `, context ${context}`;
+  return `${sentence(title)} on ${text}${way}?${more?.(plan) ?? ''}${consequence(plan)}`;
 }
 
 /** The plan, if nothing speaks against the change. */
@@ -352,6 +376,11 @@ function changeLines({ events, effects, patch = [] }: Accepted, shown = events):
 
 /** What a plan closes, what continues, and its notes. */
 export function consequenceLines(plan: Accepted): readonly string[] {
+  return [...countLines(plan), ...sentencesOf(plan.notes ?? []).map((detail) => `note: ${detail}`)];
+}
+
+/** What a plan closes, and what continues. Where nothing closes, a note can say more. */
+export function countLines(plan: Accepted): readonly string[] {
   const { notes = [] } = plan;
   const { sessions, connections } = plan.closes;
   return [
@@ -359,12 +388,11 @@ export function consequenceLines(plan: Accepted): readonly string[] {
       ? []
       : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`]),
     ...stayingText(plan).map((sentence) => sentence.slice(0, -1)),
-    ...sentencesOf(notes).map((detail) => `note: ${detail}`),
   ];
 }
 
 /** What notes say: several resources can have one sentence. */
-function sentencesOf(notes: NonNullable<Accepted['notes']>): readonly string[] {
+function sentencesOf(notes: Notes): readonly string[] {
   return [...new Set(notes.map(({ detail }) => detail))];
 }
 

@@ -1,7 +1,7 @@
 /**
  * `close`: closes sessions, or the connections to a server.
  */
-import { closeEach, type Client } from '../client/index.ts';
+import { closeEach, subjectOfSearch, type Client } from '../client/index.ts';
 import { valueOf } from './answer.ts';
 import { acceptedPlan, make, type Change } from './change.ts';
 import { changeOptions, type Call, type Command, type CommandError } from './command.ts';
@@ -90,8 +90,10 @@ function closingOfSessions(call: Call): ChangeMaker {
   if (name !== undefined && options.length === 0) return closingOfService(name);
   const wanted = name === undefined ? search : { service: name, ...search };
   const words = name === undefined ? says : [`of service ${name}`, ...says];
+  const subject = subjectOfSearch(wanted);
   return (client) => ({
     title: isAll ? 'close all sessions' : `close the sessions ${words.join(', ')}`,
+    ...(subject !== undefined && { subject: { name: subject, look: 'list sessions' } }),
     id: 'sessions.closeMany',
     given: [],
     options: isAll ? { all: true } : wanted,

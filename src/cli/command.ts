@@ -187,6 +187,9 @@ export const connectionOptions = {
 export const changeOptions = {
   'dry-run': { does: 'say what would happen, and do nothing' },
   yes: { does: 'do not ask first' },
-  'confirm-name': { value: 'NAME', does: 'do nothing unless the gateway has this name' },
+  'confirm-name': {
+    value: 'NAME',
+    does: 'do nothing unless this is the name that production asks for; --yes needs it there',
+  },
   ...connectionOptions,
 } as const satisfies Command['options'];

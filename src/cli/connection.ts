@@ -9,7 +9,7 @@ import { createClient, type Answer, type Client, type EndpointId, type Send } fr
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
 import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
 import { interfaceBehind, isOfConsole, isPage } from './console.ts';
-import { contextOf } from './context-file.ts';
+import { contextIn } from './context-file.ts';
 import { readPassword, readText, warnOfReaders } from './input.ts';
 import { safeText } from './output.ts';
 import { isReading, silent, TransportError, transportTo, type Remote } from './transport.ts';
@@ -52,7 +52,7 @@ const variables: Readonly<Record<string, string>> = {
 /** An option counts most. Then the context counts, or the environment if there is no context. */
 function settingsOf(call: Call): Settings {
   const { valueOf, surroundings } = call;
-  const context = contextOf(call);
+  const context = contextIn(call)?.context;
   return (name) => {
     const given = valueOf(name);
     if (given !== undefined) return given;

@@ -128,11 +128,17 @@ export function contextNamed({ contexts }: Contexts, name: string): Context {
   );
 }
 
+/** A context with its name. */
+interface NamedContext {
+  readonly name: string;
+  readonly context: Context;
+}
+
 /**
  * The context of a call; `undefined` if the call names an address, or if there is no context. An address is never mixed
  * with the log-in of a context, because the password would go to another place.
  */
-export function contextOf({ valueOf, surroundings }: Call): Context | undefined {
+export function contextIn({ valueOf, surroundings }: Call): NamedContext | undefined {
   const { env } = surroundings;
   const [url, name] = [valueOf('url'), valueOf('context')];
   if (url !== undefined && name !== undefined)
@@ -142,5 +148,5 @@ export function contextOf({ valueOf, surroundings }: Call): Context | undefined 
   const given = name ?? env['GATEWAY_ADMIN_CONTEXT'];
   const contexts = readContexts(surroundings);
   const chosen = given ?? contexts.current;
-  return chosen === undefined ? undefined : contextNamed(contexts, chosen);
+  return chosen === undefined ? undefined : { name: chosen, context: contextNamed(contexts, chosen) };
 }

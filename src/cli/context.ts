@@ -79,7 +79,7 @@ async function use({ surroundings, output }: Call, name: string): Promise<void> 
     contextNamed(contexts, name);
     return { ...contexts, current: name };
   });
-  output.note(`Done: every command uses context ${safeText(name)}.`);
+  output.note(`Done: every command uses context ${safeText(name)}, in all terminals.`);
 }
 
 async function remove({ surroundings, output }: Call, name: string): Promise<void> {

@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Client, EndpointId } from '../client/index.ts';
+import type { Client, CommandId, EndpointId } from '../client/index.ts';
 import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { isPassing, valueOf } from './answer.ts';
@@ -81,10 +81,11 @@ async function changeOf(
   const { timeout, then } = body ?? {};
   const deadline = timeout === undefined ? '' : `, then ${String(then)} after ${String(timeout)} s`;
   const what = { title: `${titleOf(verb, kind, names)}${deadline}`, subject: subjectOf(kind, ...names) };
+  const id = `${kind}s.${verb}` as CommandId;
   if (names.length === 1)
     return {
       ...what,
-      id: `${kind}s.${verb}` as EndpointId,
+      id,
       given: [...names, ...(body === undefined ? [] : [body])],
     };
   // Only who names several, or waits, needs the whole library.
@@ -94,7 +95,7 @@ async function changeOf(
     path: `${linkTo(`${kind}s`, name)}/${verb}`,
     ...(body === undefined ? {} : { body }),
   }));
-  return { ...what, id: 'sequence.send', given: [{ commands }] };
+  return { ...what, id: 'sequence.send', act: id, given: [{ commands }] };
 }
 
 /** The names of what does not drain yet. */

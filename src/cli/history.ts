@@ -216,7 +216,7 @@ export const restore: Command = {
     const [id = ''] = call.words;
     const client = await connect(call);
     const title = `restore the configuration after ${id}`;
-    await make(call, client, { title, id: 'history.restore', given: [id], asks: true, shows: true });
+    await make(call, client, { title, id: 'history.restore', given: [id], shows: true });
   },
 };
 

@@ -1,7 +1,7 @@
 /**
  * `create` and `delete`: create and delete resources of a running gateway.
  */
-import type { Client, EndpointId, SequenceCommand } from '../client/index.ts';
+import type { Client, CommandId, EndpointId, SequenceCommand } from '../client/index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
 import { valueOf } from './answer.ts';
 import { make, type Accepted } from './change.ts';
@@ -57,7 +57,7 @@ export const create: Command = {
   async run(call) {
     const [kind = '', name = ''] = call.words;
     const listener = listenerIn(call);
-    const id = listener === undefined ? (`${kind}s.create` as EndpointId) : 'services.createListener';
+    const id = listener === undefined ? (`${kind}s.create` as CommandId) : 'services.createListener';
     const lists = listsIn(call);
     const definition = await definitionOf(call, id, listener ?? name);
     const client = await connect(call);
@@ -72,7 +72,7 @@ export const create: Command = {
       { method: 'POST', path: `/${kind}s`, body: definition },
       ...(await listing(client, lists, `${kind}s`, name)),
     ];
-    await make(call, client, { ...what, id: 'sequence.send', given: [{ commands }] });
+    await make(call, client, { ...what, id: 'sequence.send', act: id, given: [{ commands }] });
   },
 };
 
@@ -193,7 +193,7 @@ export const deletion: Command = {
     await make(call, await connect(call), {
       title: `delete ${call.words.join(' ')}`,
       subject: subjectIn(call),
-      id: listener === undefined ? (`${kind}s.delete` as EndpointId) : 'services.deleteListener',
+      id: listener === undefined ? (`${kind}s.delete` as CommandId) : 'services.deleteListener',
       given: listener === undefined ? [name] : [name, listener],
       options: call.has('detach') ? { detach: true } : {},
       more: detachedText,

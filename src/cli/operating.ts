@@ -2,7 +2,7 @@
  * The commands of operators: start and stop, flush the logs, hold changes off, abandon a command, let a node follow its
  * fleet, forget a node.
  */
-import type { EndpointId } from '../client/index.ts';
+import type { ActId, CommandId } from '../client/index.ts';
 import { make } from './change.ts';
 import { changeOptions, connectionOptions, type Command } from './command.ts';
 import { connect } from './connection.ts';
@@ -22,7 +22,7 @@ function lifecycleCommand(verb: 'start' | 'stop', does: string): Command {
     options: changeOptions,
     async run(call) {
       const [kind = '', name = ''] = call.words;
-      const id = `${kind}s.${verb}` as EndpointId;
+      const id = `${kind}s.${verb}` as CommandId;
       const subject = subjectOf(kind, name);
       await make(call, await connect(call), { title: `${verb} ${kind} ${name}`, subject, id, given: [name] });
     },
@@ -44,13 +44,13 @@ export const flush: Command = {
   },
 };
 
-function modeCommand(isReadOnly: boolean, title: string, does: string): Command {
+function modeCommand(isReadOnly: boolean, act: ActId, title: string, does: string): Command {
   return {
     does,
     options: changeOptions,
     async run(call) {
       const operations = [{ op: 'replace', path: '/read_only', value: isReadOnly }];
-      await make(call, await connect(call), { title, id: 'interface.patch', given: [operations] });
+      await make(call, await connect(call), { title, id: 'interface.patch', act, given: [operations] });
     },
   };
 }
@@ -58,6 +58,7 @@ function modeCommand(isReadOnly: boolean, title: string, does: string): Command 
 /** The command `hold`. */
 export const hold = modeCommand(
   true,
+  'interface.hold',
   'make the interface read-only',
   'Makes the interface read-only: every change is refused.',
 );
@@ -65,6 +66,7 @@ export const hold = modeCommand(
 /** The command `release`. */
 export const release = modeCommand(
   false,
+  'interface.patch',
   'end the read-only mode of the interface',
   'Ends the read-only mode of the interface.',
 );
@@ -86,7 +88,7 @@ export const abandon: Command = {
     const [id = ''] = call.words;
     const client = await connect(call);
     const title = `abandon the command ${id}`;
-    await make(call, client, { title, id: 'commands.abandon', given: [id], asks: true });
+    await make(call, client, { title, id: 'commands.abandon', given: [id] });
   },
 };
 
@@ -116,7 +118,6 @@ export const forget: Command = {
       subject: subjectOf('node', node),
       id: 'fleet.forget',
       given: [node],
-      asks: true,
     });
   },
 };

@@ -1,7 +1,7 @@
 /**
  * `patch`, `set` and `clear`: JSON Patches from a command line.
  */
-import type { Answer, EndpointId } from '../client/index.ts';
+import type { Answer, CommandId, EndpointId } from '../client/index.ts';
 import type { Operation } from '../index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
 import { givenTag, shownTag, valueOf } from './answer.ts';
@@ -62,7 +62,7 @@ export const patch: Command = {
   ],
   async run(call) {
     const [kind = '', name = ''] = call.words;
-    const id = `${kind}s.patch` as EndpointId;
+    const id = `${kind}s.patch` as CommandId;
     const client = await connect(call);
     const read = (): Promise<Answer<unknown>> => methodOf(client, `${kind}s.get` as EndpointId)(name);
     const operations = await operationsOf(call, id, async () => valueOf(await read()) as Resource);

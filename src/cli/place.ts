@@ -1,20 +1,24 @@
 /**
- * The place: on which gateway a command works. Every question and every "Done" names it.
+ * The place: on which gateway a command works, and the name that a person types there. Every question and every "Done"
+ * names the place.
  */
-import type { Client } from '../client/index.ts';
+import { nameToType, type ActId, type Client } from '../client/index.ts';
 import { valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { addressOf } from './connection.ts';
+import { contextIn } from './context-file.ts';
 import { safeText } from './output.ts';
+import { wordOf } from './subject.ts';
 
 /** A gateway, as its operators know it. */
 export interface GatewayPlace {
   /** The name that the gateway gives itself, or its address. */
   readonly name: string;
-  /** Whether a wrong step is dear: the name is typed there before something is closed or deleted. */
-  readonly isProduction: boolean;
+  readonly environment: string | undefined;
   /** Its name with its environment, or its address. */
   readonly text: string;
+  /** The name of the context that has led here; a context in use holds for all terminals of a user. */
+  readonly context: string | undefined;
 }
 
 /** Finds the place. A gateway without a name, or of an earlier version, has its address. */
@@ -27,7 +31,8 @@ export async function placeOf(call: Call, client: Client): Promise<GatewayPlace>
   const shown = safeText(name ?? addressOf(call));
   return {
     name: name ?? addressOf(call),
-    isProduction: environment === 'production',
+    environment,
+    context: contextIn(call)?.name,
     text: environment === undefined ? shown : `${shown} (${safeText(environment)})`,
   };
 }
@@ -37,21 +42,34 @@ function textIn(answer: unknown, member: string): string | undefined {
   return typeof text === 'string' && text.trim() !== '' ? text : undefined;
 }
 
-/** Ends the command if `--confirm-name` names another gateway. */
-export function assertNamed({ valueOf: optionOf }: Call, { name, text }: GatewayPlace): void {
-  const given = optionOf('confirm-name');
-  if (given !== undefined && given !== name)
-    throw new CommandError(
-      `This is ${text}, and not ${safeText(given)}. Nothing was done.`,
-      exitCodes.wrongUse,
-    );
+/** A change, as far as its name is concerned. */
+interface Named {
+  readonly act: ActId;
+  /** The name of what the change is about; left out for the gateway as a whole. */
+  readonly subject?: { readonly name: string };
 }
 
-/** Ends the command in production if `--yes` stands alone, without the name of the gateway. */
-export function assertMeant({ valueOf: optionOf }: Call, { name, isProduction, text }: GatewayPlace): void {
-  if (isProduction && optionOf('confirm-name') === undefined)
-    throw new CommandError(
-      `This is ${text}: say --confirm-name ${safeText(name)} beside --yes. Nothing was done.`,
-      exitCodes.wrongUse,
-    );
+/**
+ * The name that stands for a change: a person types it in production, and `--confirm-name` has it.
+ *
+ * @returns `undefined` if nothing is typed
+ */
+export function nameFor(
+  { act, subject }: Named,
+  { name: gateway, environment }: Omit<GatewayPlace, 'text'>,
+): string | undefined {
+  return nameToType(act, { subject: subject?.name, gateway, environment });
+}
+
+/** Ends the command if `--confirm-name` has another name, or if `--yes` stands alone where the name is needed. */
+export function assertConfirmed(call: Call, change: Named, place: GatewayPlace): void {
+  const given = call.valueOf('confirm-name');
+  const typed = nameFor(change, place);
+  const wanted = nameFor(change, { ...place, environment: 'production' }) ?? place.name;
+  const wrong = (what: string): CommandError =>
+    new CommandError(`This is ${place.text}: ${what}. Nothing was done.`, exitCodes.wrongUse);
+  if (given !== undefined && given !== wanted)
+    throw wrong(`--confirm-name must be ${safeText(wanted)}, and not ${safeText(given)}`);
+  if (call.has('yes') && typed !== undefined && given === undefined)
+    throw wrong(`say --confirm-name ${wordOf(typed)} beside --yes`);
 }

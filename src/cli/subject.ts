@@ -44,6 +44,6 @@ export function decodedName(segment: string): string {
 }
 
 /** A text as a shell takes it for one word. */
-function wordOf(text: string): string {
+export function wordOf(text: string): string {
   return /^[\w@%+:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -106,7 +106,8 @@ describe('gateway-admin apply', () => {
         const planned = await served.ask(['plan', '-'], wanted);
         expect(planned.code).toBe(0);
         expect(appliedTo(served.gateway)).toEqual([]);
-        expect(await served.ask(apply, wanted)).toMatchObject({ code: 0, err: '' });
+        const notes = Array.from(planned.out.matchAll(/^note: (.*\n)/gm), ([, note]) => note);
+        expect(await served.ask(apply, wanted)).toMatchObject({ code: 0, err: notes.join('') });
         expect(await exported(served)).toEqual(wanted);
         expect(await served.ask(apply, wanted)).toEqual(nothing);
       }),
@@ -385,7 +386,8 @@ describe('gateway-admin apply', () => {
       ],
     };
     const services = await ask([...apply, '--only', 'services'], ofStaging);
-    expect([services.code, services.err]).toEqual([0, 'Left out: /services/1/listeners\n']);
+    const note = 'The gateway may close sessions because of this. It does not say which.\n';
+    expect([services.code, services.err]).toEqual([0, `Left out: /services/1/listeners\n${note}`]);
     expect(admin.snapshot.services.find('sales')).toMatchObject({
       settings: { max_connection: 7 },
       listeners: [{ port: 4000 }],
@@ -587,6 +589,7 @@ describe('gateway-admin apply', () => {
       expect.not.stringContaining('Done'),
       [
         ...leftBehind,
+        'The gateway may close sessions because of this. It does not say which.',
         'Since then: also /services/Bare-Service  ~ /max_connection = 7 (was 70), ' +
           'no longer /services/Bare-Service  + /max_connection = 7.',
         'The plan has changed:',

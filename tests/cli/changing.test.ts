@@ -31,9 +31,7 @@ const newDirectory = temporaryDirectories();
 let running: Running;
 let url = '';
 
-async function start(
-  options: Pick<Partial<AdminOptions>, 'snapshot' | 'access' | 'environment'> = {},
-): Promise<void> {
+async function start(options: Pick<Partial<AdminOptions>, 'snapshot' | 'access'> = {}): Promise<void> {
   running = runAdmin({ name: 'eu-1', ...options });
   url = await serve(running.admin);
 }
@@ -269,28 +267,6 @@ describe('a question of gateway-admin', () => {
     expect(err.split('  note: ')).toHaveLength(2);
   });
 
-  it('wants the name of a gateway in production', async () => {
-    await start({ environment: 'production' });
-    const place = 'eu-1 (production)';
-    const asked = await ask(closing, { input: 'y', isTerminal: true });
-    expect([asked.code, asked.err]).toEqual([1, expect.stringContaining(`on ${place}? 2 sessions`)]);
-    expect(asked.err).toContain('Type eu-1 to go on: ');
-    const forced = await ask([...closing, '--yes']);
-    expect([forced.code, forced.err]).toEqual([
-      2,
-      expect.stringContaining('say --confirm-name eu-1 beside --yes'),
-    ]);
-    const elsewhere = await ask([...closing, '--yes', '--confirm-name', 'eu-2']);
-    expect([elsewhere.code, elsewhere.err]).toEqual([
-      2,
-      expect.stringContaining(`This is ${place}, and not eu-2.`),
-    ]);
-    expect(running.admin.snapshot.sessions.countOfService('my-service')).toBe(2);
-    expect((await ask([...closing, '--yes', '--confirm-name', 'eu-1'])).code).toBe(0);
-    await start({ environment: 'production' });
-    expect(await ask(closing, { input: 'eu-1', isTerminal: true })).toMatchObject({ code: 0 });
-  });
-
   it('shows what the numbers do not count', async () => {
     const slow = ['patch', 'service', 'my-service', '--set', 'connection_timeout=1'];
     const note = 'The gateway may close sessions because of this. It does not say which.';
@@ -360,7 +336,7 @@ describe('gateway-admin patch', () => {
     ['service', 'bare-service', 'root_user=true', true],
     ['monitor', 'idle-monitor', 'servers=["/servers/db-serv-1"]', ['/servers/db-serv-1']],
   ])('gives %s %s the type that the setting takes: %s', async (kind, name, setting, value) => {
-    expect(await ask(['patch', kind, name, '--set', setting, '--yes'])).toMatchObject({ code: 0, err: '' });
+    expect((await ask(['patch', kind, name, '--set', setting, '--yes'])).code).toBe(0);
     const shown: unknown = JSON.parse((await ask(['show', kind, name, '--json'])).out);
     const tokens = (setting.split('=')[0] ?? '').split('/').map((token) => token.replace('~1', '/'));
     const found = tokens.reduce(

@@ -30,6 +30,8 @@ export interface Circumstances {
   readonly meanwhile?: () => Promise<unknown>;
   /** What the output is like when nobody reads any more. */
   readonly leavesWhen?: (out: string) => boolean;
+  /** Gets what is printed, in order, errors too. */
+  readonly record?: (part: string) => void;
   /** After how many milliseconds nobody reads the output any more; never if left out. */
   readonly leavesAfterMs?: number;
 }
@@ -37,7 +39,15 @@ export interface Circumstances {
 /** Runs a command. */
 export async function command(
   args: readonly string[],
-  { input = '', env = {}, isTerminal = false, meanwhile, leavesAfterMs, leavesWhen }: Circumstances = {},
+  {
+    input = '',
+    env = {},
+    isTerminal = false,
+    meanwhile,
+    leavesAfterMs,
+    leavesWhen,
+    record,
+  }: Circumstances = {},
 ): Promise<Result> {
   const [stdin, stdout, stderr] = [stream(isTerminal), stream(isTerminal), stream(isTerminal)];
   const lines = input.split('\n');
@@ -45,10 +55,12 @@ export async function command(
   const leave = (): void => void stdout.emit('error', new Error('nobody reads'));
   stdout.setEncoding('utf8').on('data', (part: string) => {
     text.out += part;
+    record?.(part);
     if (leavesWhen?.(text.out) === true) leave();
   });
   stderr.setEncoding('utf8').on('data', (part: string) => {
     text.err += part;
+    record?.(part);
     if (!isTerminal || !/: $|\] $/.test(part)) return;
     void Promise.resolve(meanwhile?.()).then(() => stdin.write(`${lines.shift() ?? ''}\n`));
   });

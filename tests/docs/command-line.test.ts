@@ -66,8 +66,10 @@ describe('docs/command-line.md', () => {
     expect(examples.length).toBeGreaterThan(8);
     for (const { args, output } of examples) {
       const given = args.map((arg) => (arg === 'gateway.json' ? file : arg));
-      const { code, out, err } = await command([...given, '--url', url]);
-      const printed = `${out}${err}`.replaceAll(file, 'gateway.json');
+      let shown = '';
+      const record = (part: string): void => void (shown += part);
+      const { code, out } = await command([...given, '--url', url], { record });
+      const printed = shown.replaceAll(file, 'gateway.json');
       const refused = args[0] === 'status' ? exitCodes.wrong : exitCodes.refused;
       const expectedCode = /^gateway-admin: /m.test(output) ? refused : exitCodes.done;
       // The page shows the beginning of a long document.

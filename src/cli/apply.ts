@@ -16,18 +16,7 @@ import {
 } from '../index.ts';
 import { diff, type Json } from '../json/index.ts';
 import { faultText, valueOf } from './answer.ts';
-import {
-  acceptedPlan,
-  consequenceLines,
-  countLines,
-  makeAsPlanned,
-  nothingClosed,
-  nothingDoneOn,
-  sayNothingToDo,
-  type Accepted,
-  type Change,
-  type PlannedChange,
-} from './change.ts';
+import { makeAsPlanned, sayNothingToDo } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect } from './connection.ts';
 import {
@@ -44,6 +33,16 @@ import { counted, safeText } from './output.ts';
 import { isObject } from './input.ts';
 import { configured, type Configured } from './kind.ts';
 import { placeOf } from './place.ts';
+import {
+  acceptedPlan,
+  consequenceLines,
+  countLines,
+  nothingClosed,
+  nothingDoneOn,
+  type Accepted,
+  type Change,
+  type PlannedChange,
+} from './plan.ts';
 import { rowOf, verbOf, type ShownEvent } from './row.ts';
 
 /** Makes the changes that the document asks for, all or none, after a yes. A dry run only prints the changes. */

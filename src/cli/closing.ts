@@ -3,12 +3,13 @@
  */
 import { closeEach, subjectOfSearch, type Client } from '../client/index.ts';
 import { valueOf } from './answer.ts';
-import { acceptedPlan, make, type Change } from './change.ts';
+import { make } from './change.ts';
 import { changeOptions, type Call, type Command, type CommandError } from './command.ts';
 import { connect, methodOf, type Method } from './connection.ts';
 import { chosenBy, criteriaOptions } from './criteria.ts';
 import { wrongUse } from './help.ts';
 import { counted } from './output.ts';
+import { acceptedPlan, type Change } from './plan.ts';
 import { mostNamed, subjectOf } from './subject.ts';
 
 /** Makes the change, once the arguments are known to be right. */

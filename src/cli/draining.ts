@@ -7,12 +7,13 @@ import type { Client, CommandId, EndpointId } from '../client/index.ts';
 import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { isPassing, valueOf } from './answer.ts';
-import { make, sayUnchanged, unlessInterrupted, type Change } from './change.ts';
+import { make, sayUnchanged, unlessInterrupted } from './change.ts';
 import { changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf, patienceMsOf } from './connection.ts';
 import { wrongUse } from './help.ts';
 import { kindsWith } from './kind.ts';
 import { counted, safeText } from './output.ts';
+import type { Change } from './plan.ts';
 import { secondsIn } from './span.ts';
 import { subjectOf } from './subject.ts';
 

@@ -4,13 +4,14 @@
 import type { Client, CommandId, EndpointId, SequenceCommand } from '../client/index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
 import { valueOf } from './answer.ts';
-import { make, type Accepted } from './change.ts';
+import { make } from './change.ts';
 import { changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { wrongUse } from './help.ts';
 import { isObject, longestDocument, readText } from './input.ts';
 import { configured, type Configured } from './kind.ts';
 import { operationOf, setOptions } from './patching.ts';
+import type { Accepted } from './plan.ts';
 import { listenerOf, subjectOf, type Subject } from './subject.ts';
 
 /** The kinds, each with the kind whose name comes first: a listener has the name of its service first. */

@@ -1,10 +1,11 @@
 /**
  * `user`: the admin users.
  */
-import { make, type Change } from './change.ts';
+import { make } from './change.ts';
 import { changeOptions, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { readNewPassword } from './input.ts';
+import type { Change } from './plan.ts';
 import { subjectOf } from './subject.ts';
 
 /** The command `user`. */

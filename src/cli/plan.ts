@@ -1,0 +1,206 @@
+/**
+ * Plans: a change that a user wants, and what its plan says: its lines, what is different in another plan, the question
+ * and the result.
+ */
+import type { ActId, CommandId, CommandOutcome } from '../client/index.ts';
+import type { Plan } from '../index.ts';
+import { refusal } from './answer.ts';
+import type { Method } from './connection.ts';
+import { counted, safeText } from './output.ts';
+import type { GatewayPlace } from './place.ts';
+import { operationLines, rowOf } from './row.ts';
+import type { Subject } from './subject.ts';
+
+/** A change that a user wants. */
+export interface Change {
+  /** The change in words, such as `stop service Sales`. */
+  readonly title: string;
+  /** What the change is about; left out if that is the gateway, or its whole configuration. */
+  readonly subject?: Subject;
+  readonly id: CommandId;
+  /** The row of the table of acts. Default: that of the endpoint. */
+  readonly act?: ActId;
+  /** The method that plans and makes the change. Default: that of the endpoint. */
+  readonly method?: Method;
+  /** The arguments of the method of the client: the subject and the body. */
+  readonly given: readonly unknown[];
+  /** Whether the title does not say what changes: the plan is shown before the question. */
+  readonly shows?: true;
+  readonly ifMatch?: string;
+  /** The options of the method of the client, besides those of every command. */
+  readonly options?: object;
+  /** What the question says besides the numbers of the plan; empty if nothing. */
+  readonly more?: (plan: Accepted) => string;
+  /** The entity tag of the resource, which a dry run prints for `--if-match`. */
+  readonly tag?: string;
+  /** How many things are still to close while the command runs; left out if nothing closes. */
+  readonly left?: () => Promise<number>;
+  /**
+   * Gives the changes of a plan in lines. Default: the operations and the effects.
+   *
+   * @param shown - the events of all plans that are shown together: lines name their resources if there are several
+   */
+  readonly linesOf?: (plan: Accepted, shown?: Accepted['events']) => readonly string[];
+  /** Finds the change anew when its plan no longer holds. Default: the same change with the plan of now. */
+  readonly anew?: () => Promise<PlannedChange | undefined>;
+}
+
+/** A plan that nothing speaks against. */
+export type Accepted = Exclude<Plan, { readonly outcome: 'refused' }>;
+
+/** What a plan does not count. */
+export type Notes = NonNullable<Accepted['notes']>;
+
+/** A change with its plan. */
+export interface PlannedChange {
+  readonly change: Change;
+  readonly plan: Accepted;
+}
+
+/** The plan, if nothing speaks against the change. */
+export function acceptedPlan(plan: Plan | undefined): Accepted {
+  if (plan?.outcome === 'refused') throw refusal(plan.problem);
+  // After the change, it would be too late to find out that the plan has no numbers.
+  const { closes, stays, events } = (plan ?? {}) as Partial<Accepted>;
+  const counts: readonly unknown[] = [closes?.sessions, closes?.connections, stays?.sessions, events?.length];
+  const hasMark = typeof (plan as { mark?: unknown } | undefined)?.mark === 'string';
+  if (plan !== undefined && hasMark && counts.every((count) => typeof count === 'number')) return plan;
+  throw new Error('it is no plan');
+}
+
+/** The counts of a command that closes nothing. */
+export const nothingClosed = { sessions: 0, connections: 0 };
+
+/** The question before a change. */
+export function questionOf(
+  { change: { title, more }, plan }: PlannedChange,
+  { text, context }: GatewayPlace,
+): string {
+  const way = context === undefined ? '' : `, context ${context}`;
+  return `${sentence(title)} on ${text}${way}?${more?.(plan) ?? ''}${consequence(plan)}`;
+}
+
+/** What was closed. What a plan shows can end by itself before the change. */
+export function closedText(closed: CommandOutcome['closed'], { closes }: Accepted): string {
+  const text = closingText(closed, 'closed');
+  return text === '' && closes.sessions + closes.connections > 0 ? ' Nothing was left to close.' : text;
+}
+
+/** The end of a dry run. */
+export function nothingDoneOn(place: string): string {
+  return safeText(`Nothing was done on ${place}.`);
+}
+
+/** The lines of a plan. */
+export function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): readonly string[] {
+  return plan.outcome === 'unchanged' ? ['nothing to do'] : [...linesOf(plan), ...consequenceLines(plan)];
+}
+
+/** The differences between two plans, in one line; no line if both show the same. */
+export function sinceThen(before: PlannedChange, now: PlannedChange): readonly string[] {
+  const events = [before, now].flatMap(({ plan }) => (plan.outcome === 'unchanged' ? [] : plan.events));
+  const [old, present] = [settingLines(before, events), settingLines(now, events)];
+  const [closed, closes] = [before.plan.closes, now.plan.closes];
+  const differences = [
+    ...differenceText(closes.sessions - closed.sessions, 'session'),
+    ...differenceText(closes.connections - closed.connections, 'backend connection'),
+    ...listed('also', present, old),
+    ...listed('no longer', old, present),
+  ];
+  return differences.length === 0 ? [] : [`Since then: ${differences.join(', ')}.`];
+}
+
+/** The settings that change, without the effects: those follow from the settings and from the numbers of the plan. */
+function settingLines(
+  { change: { linesOf = changeLines }, plan }: PlannedChange,
+  shown: Accepted['events'],
+): readonly string[] {
+  if (plan.outcome === 'unchanged') return [];
+  return linesOf({ ...plan, effects: [] }, shown).map((line) => line.trim());
+}
+
+function differenceText(more: number, name: string): readonly string[] {
+  return more === 0 ? [] : [`${counted(Math.abs(more), name)} ${more > 0 ? 'more' : 'fewer'}`];
+}
+
+/** The lines that are not among others. A few are enough, because the plan itself shows all lines. */
+function listed(word: string, lines: readonly string[], others: readonly string[]): readonly string[] {
+  const own = lines.filter((line) => !others.includes(line));
+  return own.length > 3 ? [`${word} ${counted(own.length, 'line')}`] : own.map((line) => `${word} ${line}`);
+}
+
+/**
+ * The settings that change, and what the gateway is asked for. Where several resources change, each line names its own.
+ */
+function changeLines({ events, effects, patch = [] }: Accepted, shown = events): readonly string[] {
+  // A change of the interface itself has no event.
+  if (events.length === 0) return operationLines(patch, []);
+  const isOfOne = new Set(shown.map((event) => rowOf(event).resource)).size < 2;
+  return [
+    ...events
+      .map(rowOf)
+      .flatMap(({ resource, settings }) => settings.map((line) => (isOfOne ? line : `${resource}  ${line}`))),
+    ...effects.map(effectLine),
+  ];
+}
+
+/** What a plan closes, what continues, and its notes. */
+export function consequenceLines(plan: Accepted): readonly string[] {
+  return [...countLines(plan), ...sentencesOf(plan.notes ?? []).map((detail) => `note: ${detail}`)];
+}
+
+/** What a plan closes, and what continues. Where nothing closes, a note can say more. */
+export function countLines(plan: Accepted): readonly string[] {
+  const { notes = [] } = plan;
+  const { sessions, connections } = plan.closes;
+  return [
+    ...(sessions + connections === 0 && notes.length > 0
+      ? []
+      : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`]),
+    ...stayingText(plan).map((sentence) => sentence.slice(0, -1)),
+  ];
+}
+
+/** What notes say: several resources can have one sentence. */
+export function sentencesOf(notes: Notes): readonly string[] {
+  return [...new Set(notes.map(({ detail }) => detail))];
+}
+
+/** An effect: what the gateway is asked for. */
+function effectLine(effect: unknown): string {
+  const { type, resource, count } = effect as {
+    readonly type: string;
+    readonly resource: string;
+    readonly count?: number;
+  };
+  return `gateway: ${type} ${resource}${count === undefined ? '' : ` (${String(count)})`}`;
+}
+
+/** The sessions that stay. Of those that lose a connection, a note says more: they may not be able to continue. */
+export function stayingText({ stays: { sessions }, notes = [] }: Accepted): readonly string[] {
+  if (sessions === 0 || notes.some(({ code }) => code === 'sessions-lose-connection')) return [];
+  return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}.`];
+}
+
+/** What a change means for the sessions; empty if nothing. */
+function consequence(plan: Accepted): string {
+  const { closes, notes = [] } = plan;
+  const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
+  return [closingText(closes, verb), ...stayingText(plan), ...sentencesOf(notes)]
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .map((text) => ` ${text}`)
+    .join('');
+}
+
+function closingText({ sessions, connections }: CommandOutcome['closed'], verb: string): string {
+  const closed = [
+    ...(sessions === 0 ? [] : [counted(sessions, 'session')]),
+    ...(connections === 0 ? [] : [counted(connections, 'backend connection')]),
+  ];
+  return closed.length === 0 ? '' : ` ${closed.join(' and ')} ${verb}.`;
+}
+
+function sentence(title: string): string {
+  return title.slice(0, 1).toUpperCase() + title.slice(1);
+}

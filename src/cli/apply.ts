@@ -54,19 +54,19 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   const live = await readParts(client, isComparedIn(wanted));
   for (const pointer of [...wanted.leftOut, ...newListeners(wanted, live)]) output.note(leftOut(pointer));
   const found = await find(call, client, wanted, live);
-  const left = leftNotes(wanted, live);
+  const place = await placeOf(call, client);
+  const left = wanted.prune ? [] : leftNotes(wanted, live);
   for (const { detail } of left) output.note(safeText(detail));
   if (found !== undefined && !output.isJson) {
     printChanges(call, found.plan);
     // The notes of a change go to the standard error.
-    output.lines(...(isDry ? consequenceLines : countLines)(found.plan).map(safeText));
+    output.lines(...(isDry ? consequenceLines : countLines)(found, place).map(safeText));
   }
   if (isDry && output.isJson) output.json(shownPlan(found?.plan, left));
-  else if (found !== undefined && !isDry) await makeAsPlanned(call, client, found);
+  else if (found !== undefined && !isDry) await makeAsPlanned(call, client, found, place);
   else {
-    const { text } = await placeOf(call, client);
-    if (found === undefined) sayNothingToDo(call, equalText(file, text, left.length > 0));
-    if (isDry) output.lines(nothingDoneOn(text));
+    if (found === undefined) sayNothingToDo(call, equalText(file, place.text, left.length > 0));
+    if (isDry) output.lines(nothingDoneOn(place.text));
   }
   if (call.has('exit-code') && found !== undefined)
     throw new CommandError(`The gateway differs from ${safeText(file)}.`, exitCodes.differs);
@@ -131,12 +131,10 @@ interface Wanted {
 
 async function readDocument(file: string, call: Call): Promise<Wanted> {
   const { surroundings } = call;
-  const { collections: named, hasListeners } = chosen(call.valueOf('only'));
+  const { collections, hasListeners } = chosen(call.valueOf('only'));
   const document = await documentIn(file, surroundings);
   // Resources without names cannot be compared with those of the gateway: `snapshotOf` throws their faults.
   if (!isNamed(document)) snapshotOf(document);
-  // A document says nothing of a kind of which it has no list.
-  const collections = named.filter((name) => document[name] !== undefined);
   const { users, sessions, ...members } = document;
   const isOther = ([name]: readonly [string, unknown]): boolean => !configured.some((each) => each === name);
   const others = Object.fromEntries(Object.entries(members).filter(isOther));
@@ -206,12 +204,11 @@ function newListeners({ listeners }: Wanted, { parts }: Live): readonly string[]
 
 type Notes = NonNullable<Accepted['notes']>;
 
-/** The notes about what the document lacks, and what stays, and about a document that says nothing. */
+/** The notes about what the document lacks, and what stays. */
 function leftNotes(wanted: Wanted, live: Live): Notes {
-  const only = wanted.prune ? [] : leftBehind(wanted, live);
-  // Empty lists lack all of them. The goal of `commandsTo` has them, because links may name them.
-  const lists = snapshotOf(Object.fromEntries(wanted.collections.map((name) => [name, []])));
-  const decision = adoptDocument(snapshotOf(live.parts), lists, { now: Date.now() }, { only });
+  const only = leftBehind(wanted, live);
+  // An empty document lacks all of them. The goal of `commandsTo` has them, because links may name them.
+  const decision = adoptDocument(snapshotOf(live.parts), snapshotOf({}), { now: Date.now() }, { only });
   return decision.outcome === 'refused' ? [] : (decision.notes ?? []);
 }
 

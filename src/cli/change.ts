@@ -15,14 +15,15 @@ import { jsonText, safeText } from './output.ts';
 import { assertConfirmed, nameFor, placeOf, type GatewayPlace } from './place.ts';
 import {
   acceptedPlan,
-  closedText,
+  actOf,
+  changeText,
+  doneText,
   nothingClosed,
   nothingDoneOn,
   planLines,
   questionOf,
   sentencesOf,
   sinceThen,
-  stayingText,
   type Accepted,
   type Change,
   type Notes,
@@ -41,7 +42,7 @@ export async function make(call: Call, client: Client, change: Change): Promise<
     return;
   }
   if (plan.outcome === 'unchanged') return sayUnchanged(call, client, change.title);
-  await makeAsPlanned(call, client, planned);
+  await makeAsPlanned(call, client, planned, await placeOf(call, client));
 }
 
 /** Says that there is nothing to do, and on which gateway. */
@@ -57,19 +58,24 @@ export function sayNothingToDo({ output }: Call, why: string): void {
 }
 
 /** Makes a change that was planned, after a yes where that is needed. The notes of the plan are always told. */
-export async function makeAsPlanned(call: Call, client: Client, planned: PlannedChange): Promise<void> {
+export async function makeAsPlanned(
+  call: Call,
+  client: Client,
+  planned: PlannedChange,
+  place: GatewayPlace,
+): Promise<void> {
   const { change, plan } = planned;
-  const place = await placeOf(call, client);
   assertConfirmed(call, named(change), place);
   if (asks(call, planned, place)) {
-    if (change.shows === true) showLines(call, planLines(planned));
+    if (change.shows === true) showLines(call, planLines(planned, place));
     await confirm(call, planned, place);
   } else tellNotes(call, plan.notes ?? []);
   await makePlanned(call, client, planned, place);
 }
 
-function named({ id, act = id, subject }: Change): Parameters<typeof nameFor>[0] {
-  return { act, ...(subject && { subject }) };
+function named(change: Change): Parameters<typeof nameFor>[0] {
+  const { subject } = change;
+  return { act: actOf(change), ...(subject && { subject }) };
 }
 
 function tellNotes({ output, surroundings: { stderr } }: Call, notes: Notes): void {
@@ -86,9 +92,9 @@ function asks(call: Call, planned: PlannedChange, place: GatewayPlace): boolean 
 /**
  * Whether a change is made only after a yes. What is closed does not come back, nor do the sessions of what is deleted.
  */
-function isAsked({ change: { id, act = id }, plan: { closes, events, notes = [] } }: PlannedChange): boolean {
+function isAsked({ change, plan: { closes, events, notes = [] } }: PlannedChange): boolean {
   return (
-    acts[act].asks === true ||
+    acts[actOf(change)].asks === true ||
     closes.sessions + closes.connections > 0 ||
     events.some((event) => (event as { readonly type: string }).type.endsWith('.deleted')) ||
     notes.some(({ code }) => code === 'closes-at-deadline')
@@ -133,7 +139,7 @@ async function makePlanned(
   const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
   if ('mark' in answer) {
     const now = (await change.anew?.()) ?? { change, plan: answer };
-    const lines = planLines(now).map((line) => `  ${line}`);
+    const lines = planLines(now, place).map((line) => `  ${line}`);
     showLines(call, [...sinceThen({ change, plan }, now), 'The plan has changed:', ...lines]);
     if (call.has('yes') || !canAsk(call)) throw new CommandError('Nothing was done.', exitCodes.differs);
     await confirm(call, now, place);
@@ -141,10 +147,7 @@ async function makePlanned(
   }
   const { closed = nothingClosed } = answer.done;
   if (call.output.isJson) call.output.json(answer.done);
-  else {
-    const told = [`Done: ${change.title} on ${place.text}.${closedText(closed, plan)}`, ...stayingText(plan)];
-    call.output.lines(safeText(told.join(' ')));
-  }
+  else call.output.lines(safeText(doneText({ change, plan }, closed, place)));
 }
 
 /** The answer to a change; empty without a body. @throws Error if a body is no object, or its counts are no numbers */
@@ -232,22 +235,22 @@ function goingOn(what: string, left?: number): string {
 /** How long a count of what is left may take, in milliseconds. */
 const leftMs = 1000;
 
-async function interrupted({ title, left }: Change, { text }: GatewayPlace): Promise<string> {
+async function interrupted(change: Change, place: GatewayPlace): Promise<string> {
   // A gateway that hangs must not hold up Ctrl-C.
   const late = setTimeout(leftMs, undefined, { ref: false });
-  const count = await Promise.race([left?.().catch(() => undefined), late]);
-  return `Interrupted. ${goingOn(`${title} on ${text}`, count)}`;
+  const count = await Promise.race([change.left?.().catch(() => undefined), late]);
+  return `Interrupted. ${goingOn(changeText(change, place), count)}`;
 }
 
-function showPlan({ output }: Call, planned: PlannedChange, { text }: GatewayPlace): void {
+function showPlan({ output }: Call, planned: PlannedChange, place: GatewayPlace): void {
   const { plan, change } = planned;
-  const { title, tag } = change;
+  const { tag } = change;
   if (output.isJson) return output.json(plan);
   output.lines(
-    safeText(`Plan: ${title}`),
-    ...planLines(planned).map((line) => safeText(`  ${line}`)),
+    safeText(`Plan: ${place.nodes.length === 0 ? change.title : changeText(change, place)}`),
+    ...planLines(planned, place).map((line) => safeText(`  ${line}`)),
     ...(tag === undefined ? [] : [`  entity tag ${tag}`]),
-    nothingDoneOn(text),
+    nothingDoneOn(place.text),
   );
 }
 

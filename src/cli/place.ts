@@ -2,12 +2,13 @@
  * The place: on which gateway a command works, and the name that a person types there. Every question and every "Done"
  * names the place.
  */
-import { nameToType, type ActId, type Client } from '../client/index.ts';
+import { acts, nameToType, type ActId, type Client } from '../client/index.ts';
+import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { addressOf } from './connection.ts';
 import { contextIn } from './context-file.ts';
-import { safeText } from './output.ts';
+import { counted, safeText } from './output.ts';
 import { wordOf } from './subject.ts';
 
 /** A gateway, as its operators know it. */
@@ -19,6 +20,8 @@ export interface GatewayPlace {
   readonly text: string;
   /** The name of the context that has led here; a context in use holds for all terminals of a user. */
   readonly context: string | undefined;
+  /** The nodes of the fleet, that of the gateway first; none without a fleet. */
+  readonly nodes: readonly Pick<FleetNodeRepresentation, 'node' | 'alive'>[];
 }
 
 /** Finds the place. A gateway without a name, or of an earlier version, has its address. */
@@ -33,8 +36,47 @@ export async function placeOf(call: Call, client: Client): Promise<GatewayPlace>
     name: name ?? addressOf(call),
     environment,
     context: contextIn(call)?.name,
+    nodes: await nodesOf(client),
     text: environment === undefined ? shown : `${shown} (${safeText(environment)})`,
   };
+}
+
+async function nodesOf(client: Client): Promise<GatewayPlace['nodes']> {
+  const answer = await client.fleet.list({ fields: ['node', 'alive'] });
+  // An earlier version has no such path. A rule for access can be stricter than that of the library.
+  const isUnknown = !answer.ok && ['route-not-found', 'forbidden'].includes(answer.problem.code);
+  const nodes = isUnknown ? [] : valueOf(answer).elements;
+  // A single node is a gateway as any other.
+  return nodes.length > 1 ? nodes : [];
+}
+
+/** Where an act changes something: on the gateway, on all nodes of its fleet, or at the node that is asked alone. */
+export function whereText(act: ActId, { text, name, nodes }: GatewayPlace): string {
+  const [own] = nodes;
+  const { scope } = acts[act];
+  if (own === undefined) return `on ${text}`;
+  if (scope === 'fleet') return `in the fleet of ${text}`;
+  if (scope === 'nodes') return `on all ${String(nodes.length)} nodes through ${text}`;
+  return `at node ${own.node === name ? '' : `${safeText(own.node)} of `}${text}`;
+}
+
+/** Where a change of all nodes counts its sessions: ` at node one`; empty if the change itself names the node. */
+export function atNode(act: ActId, { nodes: [own] }: GatewayPlace): string {
+  return own === undefined || acts[act].scope === 'node' ? '' : ` at node ${safeText(own.node)}`;
+}
+
+/** What a change means for the other nodes of a fleet; empty if nothing. */
+export function othersText(act: ActId, { nodes }: GatewayPlace): readonly string[] {
+  const { scope, typed } = acts[act];
+  // What one node does to a resource is to close what is open there.
+  if (nodes.length > 0 && scope === 'node' && typed === 'subject')
+    return [`What is open at the ${counted(nodes.length - 1, 'other node')} stays.`];
+  const silent = scope === 'nodes' ? nodes.filter(({ alive }) => !alive) : [];
+  const names = safeText(silent.map(({ node }) => node).join(', '));
+  if (silent.length === 0) return [];
+  return silent.length === 1
+    ? [`Node ${names} is silent, and follows when it is back.`]
+    : [`Nodes ${names} are silent, and follow when they are back.`];
 }
 
 function textIn(answer: unknown, member: string): string | undefined {

@@ -2,12 +2,12 @@
  * Plans: a change that a user wants, and what its plan says: its lines, what is different in another plan, the question
  * and the result.
  */
-import type { ActId, CommandId, CommandOutcome } from '../client/index.ts';
+import { acts, type ActId, type CommandId, type CommandOutcome } from '../client/index.ts';
 import type { Plan } from '../index.ts';
 import { refusal } from './answer.ts';
 import type { Method } from './connection.ts';
 import { counted, safeText } from './output.ts';
-import type { GatewayPlace } from './place.ts';
+import { atNode, othersText, whereText, type GatewayPlace } from './place.ts';
 import { operationLines, rowOf } from './row.ts';
 import type { Subject } from './subject.ts';
 
@@ -24,6 +24,8 @@ export interface Change {
   readonly method?: Method;
   /** The arguments of the method of the client: the subject and the body. */
   readonly given: readonly unknown[];
+  /** Whether the change leaves no resource at all. */
+  readonly empties?: true;
   /** Whether the title does not say what changes: the plan is shown before the question. */
   readonly shows?: true;
   readonly ifMatch?: string;
@@ -71,19 +73,47 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
 /** The counts of a command that closes nothing. */
 export const nothingClosed = { sessions: 0, connections: 0 };
 
+/** The row of the table of acts. */
+export function actOf({ id, act = id }: Change): ActId {
+  return act;
+}
+
+/** A change with the place where it is made. */
+export function changeText(change: Change, place: GatewayPlace): string {
+  return `${change.title} ${whereText(actOf(change), place)}`;
+}
+
 /** The question before a change. */
-export function questionOf(
-  { change: { title, more }, plan }: PlannedChange,
-  { text, context }: GatewayPlace,
-): string {
+export function questionOf(planned: PlannedChange, place: GatewayPlace): string {
+  const { change, plan } = planned;
+  const { context } = place;
   const way = context === undefined ? '' : `, context ${context}`;
-  return `${sentence(title)} on ${text}${way}?${more?.(plan) ?? ''}${consequence(plan)}`;
+  const text = `${sentence(changeText(change, place))}${way}?${change.more?.(plan) ?? ''}`;
+  return [text, ...consequence(planned, place)].join(' ');
+}
+
+/** What was done. */
+export function doneText(
+  planned: PlannedChange,
+  closed: CommandOutcome['closed'],
+  place: GatewayPlace,
+): string {
+  const { change, plan } = planned;
+  const at = atNode(actOf(change), place);
+  return [
+    `Done: ${changeText(change, place)}.`,
+    ...closedText(plan, closed, at),
+    ...deletedText(planned, (what) => `Deleted ${what}.`),
+    ...stayingText(plan, at),
+    ...othersText(actOf(change), place),
+  ].join(' ');
 }
 
 /** What was closed. What a plan shows can end by itself before the change. */
-export function closedText(closed: CommandOutcome['closed'], { closes }: Accepted): string {
-  const text = closingText(closed, 'closed');
-  return text === '' && closes.sessions + closes.connections > 0 ? ' Nothing was left to close.' : text;
+function closedText({ closes }: Accepted, closed: CommandOutcome['closed'], at: string): readonly string[] {
+  const texts = closingText(closed, `closed${at}`);
+  const isOver = texts.length === 0 && closes.sessions + closes.connections > 0;
+  return isOver ? ['Nothing was left to close.'] : texts;
 }
 
 /** The end of a dry run. */
@@ -92,8 +122,13 @@ export function nothingDoneOn(place: string): string {
 }
 
 /** The lines of a plan. */
-export function planLines({ change: { linesOf = changeLines }, plan }: PlannedChange): readonly string[] {
-  return plan.outcome === 'unchanged' ? ['nothing to do'] : [...linesOf(plan), ...consequenceLines(plan)];
+export function planLines(planned: PlannedChange, place: GatewayPlace): readonly string[] {
+  const {
+    change: { linesOf = changeLines },
+    plan,
+  } = planned;
+  if (plan.outcome === 'unchanged') return ['nothing to do'];
+  return [...linesOf(plan), ...consequenceLines(planned, place)];
 }
 
 /** The differences between two plans, in one line; no line if both show the same. */
@@ -144,20 +179,24 @@ function changeLines({ events, effects, patch = [] }: Accepted, shown = events):
   ];
 }
 
-/** What a plan closes, what continues, and its notes. */
-export function consequenceLines(plan: Accepted): readonly string[] {
-  return [...countLines(plan), ...sentencesOf(plan.notes ?? []).map((detail) => `note: ${detail}`)];
+/** What a plan closes and deletes, what continues, and its notes. */
+export function consequenceLines(planned: PlannedChange, place: GatewayPlace): readonly string[] {
+  const notes = sentencesOf(planned.plan.notes ?? []);
+  return [...countLines(planned, place), ...notes.map((detail) => `note: ${detail}`)];
 }
 
-/** What a plan closes, and what continues. Where nothing closes, a note can say more. */
-export function countLines(plan: Accepted): readonly string[] {
+/** What a plan closes and deletes, and what continues. Where nothing closes, a note can say more. */
+export function countLines(planned: PlannedChange, place: GatewayPlace): readonly string[] {
+  const { change, plan } = planned;
+  const at = atNode(actOf(change), place);
   const { notes = [] } = plan;
   const { sessions, connections } = plan.closes;
   return [
     ...(sessions + connections === 0 && notes.length > 0
       ? []
-      : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}`]),
-    ...stayingText(plan).map((sentence) => sentence.slice(0, -1)),
+      : [`closes ${counted(sessions, 'session')} and ${counted(connections, 'backend connection')}${at}`]),
+    ...deletedText(planned, (what) => `deletes ${what}`),
+    ...stayingText(plan, at).map((sentence) => sentence.slice(0, -1)),
   ];
 }
 
@@ -177,28 +216,49 @@ function effectLine(effect: unknown): string {
 }
 
 /** The sessions that stay. Of those that lose a connection, a note says more: they may not be able to continue. */
-export function stayingText({ stays: { sessions }, notes = [] }: Accepted): readonly string[] {
+function stayingText({ stays: { sessions }, notes = [] }: Accepted, at: string): readonly string[] {
   if (sessions === 0 || notes.some(({ code }) => code === 'sessions-lose-connection')) return [];
-  return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}.`];
+  return [`${counted(sessions, 'session')} ${sessions === 1 ? 'continues' : 'continue'}${at}.`];
 }
 
-/** What a change means for the sessions; empty if nothing. */
-function consequence(plan: Accepted): string {
+/** What a change means for sessions, resources and other nodes; empty if nothing. */
+function consequence(planned: PlannedChange, place: GatewayPlace): readonly string[] {
+  const { change, plan } = planned;
+  const at = atNode(actOf(change), place);
   const { closes, notes = [] } = plan;
   const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
-  return [closingText(closes, verb), ...stayingText(plan), ...sentencesOf(notes)]
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-    .map((text) => ` ${text}`)
-    .join('');
+  return [
+    ...closingText(closes, `${verb}${at}`),
+    ...deletedText(planned, (what) => `It deletes ${what}.`),
+    ...stayingText(plan, at),
+    ...sentencesOf(notes),
+    ...othersText(actOf(change), place),
+  ];
 }
 
-function closingText({ sessions, connections }: CommandOutcome['closed'], verb: string): string {
+function closingText({ sessions, connections }: CommandOutcome['closed'], verb: string): readonly string[] {
   const closed = [
     ...(sessions === 0 ? [] : [counted(sessions, 'session')]),
     ...(connections === 0 ? [] : [counted(connections, 'backend connection')]),
   ];
-  return closed.length === 0 ? '' : ` ${closed.join(' and ')} ${verb}.`;
+  return closed.length === 0 ? [] : [`${closed.join(' and ')} ${verb}.`];
+}
+
+/** The kinds of what is deleted, in the order in which they are counted. */
+const deletable = ['service', 'server', 'monitor', 'filter', 'listener'] as const;
+
+/** How many resources of each kind are deleted; empty if none is, or if the title names the one that is. */
+function deletedText(
+  { change, plan: { events } }: PlannedChange,
+  say: (what: string) => string,
+): readonly string[] {
+  const types = events.map((event) => (event as { readonly type?: unknown }).type);
+  const counts = deletable.flatMap((kind) => {
+    const count = types.filter((type) => type === `${kind}.deleted`).length;
+    return count === 0 ? [] : [counted(count, kind)];
+  });
+  if (counts.length === 0 || acts[actOf(change)].typed === 'subject') return [];
+  return [say(`${counts.join(', ')}${change.empties === true ? ': everything' : ''}`)];
 }
 
 function sentence(title: string): string {

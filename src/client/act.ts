@@ -29,6 +29,11 @@ export type ActId = CommandId | 'interface.hold';
 export interface Act {
   /** Whose name the person types in the environment `production`: that of the subject, or that of the gateway. */
   readonly typed: 'subject' | 'gateway' | 'nothing';
+  /**
+   * Who makes the change in a fleet: all `nodes`, or the `node` that is asked, alone. `fleet` is for a change of the
+   * list of nodes.
+   */
+  readonly scope: 'nodes' | 'node' | 'fleet';
   /** Whether a person is asked everywhere, whatever the plan says. Left out if the plan decides. */
   readonly asks?: true;
 }
@@ -43,7 +48,7 @@ export interface Act {
  * ```ts
  * import { acts } from 'gateway-admin-core/client';
  *
- * acts['services.stop'].typed; // => 'subject'
+ * acts['services.stop']; // => { typed: 'subject', scope: 'nodes' }
  * acts['services.patch'].typed; // => 'gateway'
  * acts['services.resume'].typed; // => 'nothing'
  * ```
@@ -51,47 +56,47 @@ export interface Act {
  * @beta
  */
 export const acts: Readonly<Record<ActId, Act>> = {
-  'interface.hold': { typed: 'nothing' },
-  'interface.patch': { typed: 'gateway' },
-  'services.start': { typed: 'gateway' },
-  'services.stop': { typed: 'subject' },
-  'services.drain': { typed: 'subject' },
-  'services.resume': { typed: 'nothing' },
-  'services.patch': { typed: 'gateway' },
-  'services.create': { typed: 'gateway' },
-  'services.delete': { typed: 'subject' },
-  'services.createListener': { typed: 'gateway' },
-  'services.deleteListener': { typed: 'subject' },
-  'services.closeSessions': { typed: 'subject' },
-  'servers.setMaintenance': { typed: 'gateway' },
-  'servers.clearMaintenance': { typed: 'gateway' },
-  'servers.drain': { typed: 'subject' },
-  'servers.resume': { typed: 'nothing' },
-  'servers.patch': { typed: 'gateway' },
-  'servers.create': { typed: 'gateway' },
-  'servers.delete': { typed: 'subject' },
-  'servers.closeConnections': { typed: 'subject' },
-  'monitors.start': { typed: 'gateway' },
-  'monitors.stop': { typed: 'subject' },
-  'monitors.patch': { typed: 'gateway' },
-  'monitors.create': { typed: 'gateway' },
-  'monitors.delete': { typed: 'subject' },
-  'filters.patch': { typed: 'gateway' },
-  'filters.create': { typed: 'gateway' },
-  'filters.delete': { typed: 'subject' },
-  'sessions.close': { typed: 'subject' },
-  'sessions.closeMany': { typed: 'subject' },
-  'users.create': { typed: 'gateway' },
-  'users.patch': { typed: 'gateway' },
-  'users.delete': { typed: 'subject' },
-  'gateway.flushLogs': { typed: 'gateway' },
-  'commands.abandon': { typed: 'gateway', asks: true },
-  'history.undo': { typed: 'gateway' },
-  'history.restore': { typed: 'gateway', asks: true },
+  'interface.hold': { typed: 'nothing', scope: 'nodes' },
+  'interface.patch': { typed: 'gateway', scope: 'nodes' },
+  'services.start': { typed: 'gateway', scope: 'nodes' },
+  'services.stop': { typed: 'subject', scope: 'nodes' },
+  'services.drain': { typed: 'subject', scope: 'nodes' },
+  'services.resume': { typed: 'nothing', scope: 'nodes' },
+  'services.patch': { typed: 'gateway', scope: 'nodes' },
+  'services.create': { typed: 'gateway', scope: 'nodes' },
+  'services.delete': { typed: 'subject', scope: 'nodes' },
+  'services.createListener': { typed: 'gateway', scope: 'nodes' },
+  'services.deleteListener': { typed: 'subject', scope: 'nodes' },
+  'services.closeSessions': { typed: 'subject', scope: 'node' },
+  'servers.setMaintenance': { typed: 'gateway', scope: 'nodes' },
+  'servers.clearMaintenance': { typed: 'gateway', scope: 'nodes' },
+  'servers.drain': { typed: 'subject', scope: 'nodes' },
+  'servers.resume': { typed: 'nothing', scope: 'nodes' },
+  'servers.patch': { typed: 'gateway', scope: 'nodes' },
+  'servers.create': { typed: 'gateway', scope: 'nodes' },
+  'servers.delete': { typed: 'subject', scope: 'nodes' },
+  'servers.closeConnections': { typed: 'subject', scope: 'node' },
+  'monitors.start': { typed: 'gateway', scope: 'nodes' },
+  'monitors.stop': { typed: 'subject', scope: 'nodes' },
+  'monitors.patch': { typed: 'gateway', scope: 'nodes' },
+  'monitors.create': { typed: 'gateway', scope: 'nodes' },
+  'monitors.delete': { typed: 'subject', scope: 'nodes' },
+  'filters.patch': { typed: 'gateway', scope: 'nodes' },
+  'filters.create': { typed: 'gateway', scope: 'nodes' },
+  'filters.delete': { typed: 'subject', scope: 'nodes' },
+  'sessions.close': { typed: 'subject', scope: 'node' },
+  'sessions.closeMany': { typed: 'subject', scope: 'node' },
+  'users.create': { typed: 'gateway', scope: 'nodes' },
+  'users.patch': { typed: 'gateway', scope: 'nodes' },
+  'users.delete': { typed: 'subject', scope: 'nodes' },
+  'gateway.flushLogs': { typed: 'gateway', scope: 'node' },
+  'commands.abandon': { typed: 'gateway', scope: 'node', asks: true },
+  'history.undo': { typed: 'gateway', scope: 'nodes' },
+  'history.restore': { typed: 'gateway', scope: 'nodes', asks: true },
   // A document: its name does not say what changes.
-  'sequence.send': { typed: 'gateway', asks: true },
-  'fleet.retry': { typed: 'gateway' },
-  'fleet.forget': { typed: 'subject', asks: true },
+  'sequence.send': { typed: 'gateway', scope: 'nodes', asks: true },
+  'fleet.retry': { typed: 'gateway', scope: 'node' },
+  'fleet.forget': { typed: 'subject', scope: 'fleet', asks: true },
 };
 
 /**

@@ -363,7 +363,7 @@ describe('gateway-admin apply', () => {
         { ...sales, name: 'New', listeners: [{ ...listener, address: '/run/l.sock', port: undefined }] },
       ],
     });
-    expect(out.split('\n').slice(1, -3)).toEqual([
+    expect(out.split('\n').slice(1, -2)).toEqual([
       '/servers/db-2                create [fe80::1]:5432',
       '/services/New                create',
       '                             + listener l /run/l.sock',
@@ -371,6 +371,8 @@ describe('gateway-admin apply', () => {
       '/services/Sales/listeners/l  create 127.0.0.1:15432',
       '/services/New                start',
       '/servers/db-1                delete (was 10.0.0.1:5432)',
+      'closes 0 sessions and 0 backend connections',
+      'deletes 1 server, 1 listener',
     ]);
   });
 

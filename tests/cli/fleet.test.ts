@@ -88,20 +88,105 @@ describe('gateway-admin list nodes', () => {
 describe('gateway-admin retry', () => {
   it('lets the gateway follow at once', async () => {
     const { gateway, clock } = await start(openSampleFleet().then(({ paris }) => paris));
-    const told = 'let the gateway follow the fleet';
+    const told = 'let the gateway follow the fleet at node paris';
     const plan = await ask(['retry', '--dry-run']);
     expect(plan.out).toMatch(new RegExp(`^Plan: ${told}\n[^]*Nothing was done on paris\\.\n$`));
     gateway.otherwise({ apply: 'done' });
-    expect(await ask(['retry'])).toEqual({ code: 0, out: `Done: ${told} on paris.\n`, err: '' });
+    expect(await ask(['retry'])).toEqual({ code: 0, out: `Done: ${told}.\n`, err: '' });
     await clock.advance(10);
     expect((await ask(['list', 'nodes', '--range', '0-0'])).out).toContain('in step');
-    expect((await ask(['retry'])).out).toBe(`Nothing to do: ${told} on paris.\n`);
+    expect((await ask(['retry'])).out).toBe('Nothing to do: let the gateway follow the fleet on paris.\n');
   });
 
   it('is refused outside a fleet', async () => {
     await start(Promise.resolve(runAdmin()));
     const { code, err } = await ask(['retry']);
     expect([code, err]).toEqual([1, expect.stringContaining('no node of a fleet. (node-not-found)')]);
+  });
+});
+
+describe('the scope of a change in a fleet', () => {
+  /** Serves one of two nodes, with a session at each. */
+  async function startPair(options: object = {}): Promise<{ readonly world: World; readonly paris: Node }> {
+    const world = createWorld();
+    const supports = ['create', 'delete', 'drain'] as const;
+    const berlin = await world.open('berlin', 3000, { supports, ...options });
+    const paris = await world.open('paris', 3000, { supports });
+    for (const { admin, gateway } of [berlin, paris]) admin.report(gateway.openSession('My Service'));
+    await start(Promise.resolve({ ...berlin, clock: world.clock }));
+    await world.clock.advance(1500);
+    return { world, paris };
+  }
+
+  const closing = ['close', 'sessions', 'my-service'];
+  const creation = ['--set', 'address=::1', '--set', 'port=1', '--set', 'protocol=p'];
+
+  // Promise: question-scope
+  it.each([
+    [['stop', 'service', 'my-service'], ' 1 session continues at node berlin.'],
+    [['stop', 'monitor', 'main-monitor'], ''],
+    [['set', 'server', 'db-serv-1', 'maintenance'], ''],
+    [['patch', 'filter', 'spare', '--set', 'parameters/a=b'], ''],
+    [['create', 'server', 'db-9', ...creation], ''],
+    [['delete', 'server', 'spare-db', '--yes'], ''],
+    [['user', 'delete', 'ada', '--yes'], ''],
+    [['drain', 'server', 'db-serv-1', 'db-serv-3', '--yes'], ''],
+    [['hold'], ''],
+  ])('%j is named on all nodes, and its counts at the node that has counted', async (args, more) => {
+    await startPair();
+    const where = 'on all 2 nodes through berlin';
+    const plan = await ask([...args, '--dry-run']);
+    expect(plan.out).toMatch(new RegExp(`^Plan: .* ${where}\n[^]*\nNothing was done on berlin\\.\n$`));
+    const done = await ask(args);
+    expect([done.code, done.out]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`^Done: .* ${where}\\.${more}\n$`)),
+    ]);
+  });
+
+  // Promise: question-scope
+  it.each([
+    [closing, 'Close the sessions of my-service', '1 session'],
+    [['close', 'session', '0'], 'Close session 0 of .*', '1 session'],
+    [['close', 'sessions', '--all'], 'Close all sessions', '1 session'],
+  ])('%j is named at the node that is asked, and what stays at the others', async (args, title, count) => {
+    const { paris } = await startPair();
+    const stays = 'What is open at the 1 other node stays.';
+    const asked = await ask(args);
+    expect(asked.err).toMatch(
+      new RegExp(`^gateway-admin: ${title} at node berlin\\? ${count} closes\\. ${stays} `),
+    );
+    const done = await ask([...args, '--yes']);
+    const words = title.replace(/^C/, 'c');
+    expect(done.out).toMatch(new RegExp(`^Done: ${words} at node berlin\\. ${count} closed\\. ${stays}\n$`));
+    expect(paris.admin.snapshot.sessions.size).toBe(1);
+  });
+
+  it('is one node for the logs', async () => {
+    await startPair();
+    expect(await ask(['flush'])).toEqual({ code: 0, out: 'Done: flush the logs at node berlin.\n', err: '' });
+  });
+
+  it('names the node beside the gateway in production', async () => {
+    await startPair({ name: 'eu-1', environment: 'production' });
+    const stop = await ask(['stop', 'service', 'my-service']);
+    expect(stop.err).toContain('Stop service my-service on all 2 nodes through eu-1 (production)? ');
+    const close = await ask(closing);
+    expect(close.err).toContain('Close the sessions of my-service at node berlin of eu-1 (production)? ');
+  });
+
+  it('says which node is silent, and follows later', async () => {
+    const { world, paris } = await startPair();
+    paris.cut(true);
+    await world.clock.advance(6000);
+    const { out } = await ask(['stop', 'service', 'my-service']);
+    expect(out).toBe(
+      'Done: stop service my-service on all 2 nodes through berlin. 1 session continues at node berlin. ' +
+        'Node paris is silent, and follows when it is back.\n',
+    );
+    expect((await ask(['forget', 'paris'])).err).toContain(
+      'Forget the node paris in the fleet of berlin? Nobody',
+    );
   });
 });
 
@@ -184,7 +269,7 @@ describe('gateway-admin drain --wait', () => {
     expect(code).toBe(0);
     expect(await drainsShown()).toEqual([]);
     expect(lines).toEqual([
-      'Done: drain service my-service on berlin.',
+      'Done: drain service my-service on all 2 nodes through berlin.',
       '1 session and 0 connections are left at paris.',
       'Drained: nothing is left at berlin, paris.',
       '',
@@ -201,7 +286,7 @@ describe('gateway-admin drain --wait', () => {
     expect(ended).toEqual([
       0,
       [
-        'Done: drain service my-service on berlin.',
+        'Done: drain service my-service on all 2 nodes through berlin.',
         'paris has not reported its sessions yet.',
         'Drained: nothing is left at berlin, paris.',
         '',

@@ -55,8 +55,9 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   for (const pointer of [...wanted.leftOut, ...newListeners(wanted, live)]) output.note(leftOut(pointer));
   const found = await find(call, client, wanted, live);
   const place = await placeOf(call, client);
-  const left = wanted.prune ? [] : leftNotes(wanted, live);
-  for (const { detail } of left) output.note(safeText(detail));
+  const isCompared = wanted.collections.length > 0;
+  const left = isCompared ? leftNotes(wanted, live) : [nothingCompared(file, wanted)];
+  if (isCompared) for (const { detail } of left) output.note(safeText(detail));
   if (found !== undefined && !output.isJson) {
     printChanges(call, found.plan);
     // The notes of a change go to the standard error.
@@ -65,7 +66,8 @@ export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
   if (isDry && output.isJson) output.json(shownPlan(found?.plan, left));
   else if (found !== undefined && !isDry) await makeAsPlanned(call, client, found, place);
   else {
-    if (found === undefined) sayNothingToDo(call, equalText(file, place.text, left.length > 0));
+    const equal = `${place.text} is as ${file} says${left.length > 0 ? ', and has more' : ''}.`;
+    if (found === undefined) sayNothingToDo(call, isCompared ? equal : nothingCompared(file, wanted).detail);
     if (isDry) output.lines(nothingDoneOn(place.text));
   }
   if (call.has('exit-code') && found !== undefined)
@@ -76,8 +78,10 @@ function leftOut(pointer: string): string {
   return `Left out: ${safeText(pointer)}`;
 }
 
-function equalText(file: string, place: string, hasMore: boolean): string {
-  return `${place} is as ${file} says${hasMore ? ', and has more' : ''}.`;
+/** The note about a document that names no kind. */
+function nothingCompared(file: string, { named }: Wanted): Notes[number] {
+  const kinds = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(named);
+  return { code: 'nothing-compared', detail: `${file} has no ${kinds}, so nothing was compared.` };
 }
 
 /** A plan for programs. */
@@ -98,6 +102,8 @@ async function find(
   wanted: Wanted,
   live: Live,
 ): Promise<PlannedChange | undefined> {
+  const empties = leavesNone(wanted, live);
+  if (empties && !wanted.allowsEmpty) throw emptied(live);
   const found = await planned(client, commandsTo(wanted, live), (pointer) =>
     call.output.note(leftOut(pointer)),
   );
@@ -107,6 +113,7 @@ async function find(
   const change: Change = {
     title: `apply ${file} (${counted(plan.events.length, 'change')})`,
     id: 'sequence.send',
+    ...(empties && { empties }),
     // The mark binds what the plan shows. With the tags, a change of another field would be a refusal.
     given: [{ commands: commands.map(({ if_match: _tag, ...command }) => command) }],
     linesOf: ({ events }) =>
@@ -119,19 +126,26 @@ async function find(
 
 interface Wanted {
   readonly parts: Parts;
-  /** The collections that are compared. */
+  /** The collections that the command line names: all by default. */
+  readonly named: readonly Configured[];
+  /** The collections that are compared: those of the named ones that the document has. An empty list says "none". */
   readonly collections: readonly Configured[];
   /** The places of listeners that are not compared: pointers in the document, by the key of their service. */
   readonly listeners: ReadonlyMap<string, string>;
   /** Whether resources that the document lacks are deleted. */
   readonly prune: boolean;
+  /** Whether the document may leave no resource at all. */
+  readonly allowsEmpty: boolean;
   /** What the command line does not apply: pointers in the document. */
   readonly leftOut: readonly string[];
 }
 
 async function readDocument(file: string, call: Call): Promise<Wanted> {
   const { surroundings } = call;
-  const { collections, hasListeners } = chosen(call.valueOf('only'));
+  const [prune, allowsEmpty] = [call.has('prune'), call.has('allow-empty')];
+  if (allowsEmpty && !prune)
+    throw new CommandError('--allow-empty stands beside --prune.', exitCodes.wrongUse);
+  const { named, hasListeners } = chosen(call.valueOf('only'));
   const document = await documentIn(file, surroundings);
   // Resources without names cannot be compared with those of the gateway: `snapshotOf` throws their faults.
   if (!isNamed(document)) snapshotOf(document);
@@ -140,6 +154,7 @@ async function readDocument(file: string, call: Call): Promise<Wanted> {
   const others = Object.fromEntries(Object.entries(members).filter(isOther));
   // A misspelt member would be left out in silence.
   snapshotOf(others);
+  const collections = named.filter((name) => document[name] !== undefined);
   const given = Object.fromEntries(
     configured.map((name) => [name, collections.includes(name) ? (document[name] ?? []) : []]),
   );
@@ -157,13 +172,15 @@ async function readDocument(file: string, call: Call): Promise<Wanted> {
   const ignored = Object.entries({ users, sessions, ...others, format: undefined, $schema: undefined });
   return {
     parts,
+    named,
     collections,
     listeners: new Map(
       (given as unknown as Parts).services.flatMap(({ name, listeners }, at) =>
         hasListeners || listeners === undefined ? [] : [[nameKey(name), `/services/${String(at)}/listeners`]],
       ),
     ),
-    prune: call.has('prune'),
+    prune,
+    allowsEmpty,
     leftOut: [
       ...ignored.flatMap(([name, value]) => (value === undefined ? [] : [`/${name}`])),
       ...drains,
@@ -174,10 +191,10 @@ async function readDocument(file: string, call: Call): Promise<Wanted> {
 
 /** What the option `--only` names; everything by default. Listeners are those of the services that are compared. */
 function chosen(only: string | undefined): {
-  readonly collections: readonly Configured[];
+  readonly named: readonly Configured[];
   readonly hasListeners: boolean;
 } {
-  if (only === undefined) return { collections: configured, hasListeners: true };
+  if (only === undefined) return { named: configured, hasListeners: true };
   const names = only.split(',');
   const all: readonly string[] = [...configured, 'listeners'];
   const stranger = names.find((name) => !all.includes(name));
@@ -189,7 +206,7 @@ function chosen(only: string | undefined): {
   const hasListeners = names.includes('listeners');
   if (hasListeners && !names.includes('services'))
     throw new CommandError('--only takes listeners beside services.', exitCodes.wrongUse);
-  return { collections: configured.filter((name) => names.includes(name)), hasListeners };
+  return { named: configured.filter((name) => names.includes(name)), hasListeners };
 }
 
 function withoutListeners({ listeners: _listeners, ...resource }: Resource): Resource {
@@ -206,10 +223,32 @@ type Notes = NonNullable<Accepted['notes']>;
 
 /** The notes about what the document lacks, and what stays. */
 function leftNotes(wanted: Wanted, live: Live): Notes {
+  if (wanted.prune) return [];
   const only = leftBehind(wanted, live);
-  // An empty document lacks all of them. The goal of `commandsTo` has them, because links may name them.
-  const decision = adoptDocument(snapshotOf(live.parts), snapshotOf({}), { now: Date.now() }, { only });
+  // A document without resources lacks all of them. The goal of `commandsTo` has them, because links may name them.
+  const nothing = snapshotOf(Object.fromEntries(configured.map((name) => [name, []])));
+  const decision = adoptDocument(snapshotOf(live.parts), nothing, { now: Date.now() }, { only });
   return decision.outcome === 'refused' ? [] : (decision.notes ?? []);
+}
+
+/** Whether the gateway has resources, and the document leaves none of them, and brings none. */
+function leavesNone({ parts, collections, prune }: Wanted, live: Live): boolean {
+  const isPruned = (name: Configured): boolean => prune && collections.includes(name);
+  return (
+    configured.some((name) => live.parts[name].length > 0) &&
+    configured.every((name) => parts[name].length === 0 && (live.parts[name].length === 0 || isPruned(name)))
+  );
+}
+
+function emptied({ parts }: Live): CommandError {
+  const counts = configured.flatMap((name) =>
+    parts[name].length === 0 ? [] : [counted(parts[name].length, name.slice(0, -1))],
+  );
+  return new CommandError(
+    `The document deletes ${counts.join(', ')}: everything. Nothing was done. If no resource is to be left, say ` +
+      '--allow-empty beside --prune.',
+    exitCodes.refused,
+  );
 }
 
 /** The links of what the gateway has and the document lacks, of the kinds that are compared. */
@@ -259,7 +298,16 @@ function commandsTo(wanted: Wanted, live: Live): readonly SequenceCommand[] {
       ...parts[collection].filter(({ name }) => isCompared(collection, name)),
     ].map(({ name }) => linkTo(collection, name)),
   );
-  const decision = adoptDocument(snapshotOf(parts), goal, { now: Date.now() }, { only, prune });
+  const decision = adoptDocument(
+    snapshotOf(parts),
+    goal,
+    { now: Date.now() },
+    {
+      only,
+      prune,
+      allowEmpty: prune,
+    },
+  );
   if (decision.outcome === 'refused') throw impossible(decision.problem);
   return decision.outcome === 'unchanged' ? [] : decision.events.map((event) => commandOf(event, tags));
 }

@@ -6,7 +6,8 @@ import { changeOptions, connectionOptions, exitCodes, printOptions, type Command
 
 /** The options that say how far a document goes. */
 const extent = {
-  prune: { does: 'delete the resources that the document lacks' },
+  prune: { does: 'delete the resources that the document lacks, of the kinds that it has' },
+  'allow-empty': { does: 'with --prune, also if no resource is left then' },
   only: { value: 'KINDS', does: 'compare these alone, such as services,filters; listeners beside services' },
 } as const satisfies Command['options'];
 
@@ -18,7 +19,8 @@ export const apply: Command = {
   notes: [
     'The document is a gateway document (JSON); - is the standard input. Services, servers, monitors and filters are',
     'created and changed, and services and monitors are started or stopped: all changes are made, or none. A resource',
-    'that the document leaves out stays as it is; with --prune, the resource is deleted. A setting that a resource of',
+    'that the document leaves out stays as it is; with --prune, the resource is deleted. A kind that the document does',
+    'not name, such as "services", is not compared; an empty list says that there is none. A setting that a resource of',
     'the document leaves out is removed. Users and secrets are never changed.',
   ],
   async run(call) {

@@ -59,6 +59,8 @@ type Exported = Record<'servers' | 'filters' | 'monitors' | 'services', Entry[]>
 
 const apply = ['apply', '-', '--yes'];
 const nothing = { code: 0, out: 'Nothing to do: eu-1 is as - says.\n', err: '' };
+/** A document that says of each kind that there is none. */
+const empty = { services: [], servers: [], monitors: [], filters: [] };
 const nothingButMore = 'Nothing to do: eu-1 is as - says, and has more.\n';
 
 /** Documents that can be a body: no name is a path segment that URLs resolve. */
@@ -153,6 +155,10 @@ describe('gateway-admin apply', () => {
       notes: ['/monitors/Main-Monitor', '/monitors/Failed-Monitor'].map((resource) =>
         expect.objectContaining({ code: 'left-as-it-is', resource }),
       ),
+    });
+    const all = await ask(['plan', '-', '--json'], empty);
+    expect(JSON.parse(all.out)).toMatchObject({
+      notes: expect.arrayContaining([expect.objectContaining({ code: 'left-as-it-is', count: 4 })]),
     });
   });
 
@@ -256,14 +262,12 @@ describe('gateway-admin apply', () => {
   });
 
   // Promise: apply-prune
-  it('brings a gateway to a document of every kind and back, each with one undo', async () => {
-    const spare = { name: 'Spare', module: 'tee' };
-    const served = await serving({ filters: [spare] });
+  it('brings an empty gateway to a document of every kind and back, each with one undo', async () => {
+    const served = await serving({});
     const { ask, admin } = served;
     const whole = {
       servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg', status: ['maintenance'] }],
       filters: [
-        spare,
         { name: 'Hint', module: 'hintfilter', parameters: { match: { value: 'x', configurable: true } } },
       ],
       monitors: [{ name: 'Watch', module: 'pgmon', servers: ['/servers/db-1'] }],
@@ -282,37 +286,31 @@ describe('gateway-admin apply', () => {
     expect(admin.snapshot.services.find('sales')?.state).toBe('started');
     expect(admin.snapshot.services.find('off')?.listeners).toHaveLength(1);
     expect(await ask(apply, whole)).toEqual(nothing);
-    const less = { ...emptyLists, filters: [spare] };
-    const kept = await ask(apply, less);
+    const kept = await ask(apply, { servers: [] });
     expect([kept.code, kept.out]).toEqual([0, nothingButMore]);
-    expect(kept.err.split('\n')).toEqual([
-      '/servers/db-1: not in the document, left as it is',
-      '/services/Sales: not in the document, left as it is',
-      '/services/Off: not in the document, left as it is',
-      '/monitors/Watch: not in the document, left as it is',
-      '/filters/Hint: not in the document, left as it is',
-      '',
-    ]);
-    const gone = await ask([...apply, '--prune'], less);
+    expect(kept.err).toBe('/servers/db-1: not in the document, left as it is\n');
+    const gone = await ask([...apply, '--prune', '--allow-empty'], empty);
     expect([gone.code, gone.err]).toEqual([0, '']);
-    expect(gone.out).toContain('delete');
+    expect(gone.out).toMatch(
+      /\ndeletes 2 services, 1 server, 1 monitor, 1 filter: everything\nDone: apply - \(\d+ changes\) on eu-1\. Deleted 2 services, 1 server, 1 monitor, 1 filter: everything\.\n$/,
+    );
     expect(withoutTimes(toDocument(admin.snapshot))).toEqual(withoutTimes(before));
     expect((await ask(['undo', '--last'])).code).toBe(0);
     // What comes back stands last.
-    expect(namesIn(admin.snapshot).toSorted()).toEqual(['Hint', 'Off', 'Sales', 'Spare', 'Watch', 'db-1']);
+    expect(namesIn(admin.snapshot).toSorted()).toEqual(['Hint', 'Off', 'Sales', 'Watch', 'db-1']);
     expect(admin.snapshot.services.find('sales')?.state).toBe('started');
   });
 
-  it('tells what stays beside empty lists, and never that the gateway is as the document says', async () => {
+  it('tells what stays of an empty document, and never that the gateway is as the document says', async () => {
     const { ask } = await serving(sampleDocument);
-    const { code, out, err } = await ask(['plan', '-'], emptyLists);
+    const { code, out, err } = await ask(['plan', '-'], empty);
     expect([code, out]).toEqual([0, `${nothingButMore}Nothing was done on eu-1.\n`]);
     expect(err.split('\n').slice(0, 2)).toEqual([
       '/servers/db-serv-1: not in the document, left as it is',
       '/servers/DB-Server-2: not in the document, left as it is',
     ]);
     expect(err).toContain('more: not in the document, left as they are\n');
-    const plan = await ask(['plan', '-', '--only', 'filters', '--json'], emptyLists);
+    const plan = await ask(['plan', '-', '--only', 'filters', '--json'], empty);
     expect(JSON.parse(plan.out)).toMatchObject({
       changes: [],
       notes: ['/filters/Hint', '/filters/Query-Log', '/filters/Spare'].map((resource) => ({
@@ -322,24 +320,78 @@ describe('gateway-admin apply', () => {
     });
   });
 
+  // Promise: apply-absent
   it.each([
-    ['a document that says nothing of any kind', {}, /^Nothing was compared: the document has none of /],
-    ['a kind of which the document has no list', { servers: [], monitors: [] }, /^$/],
-  ])('deletes nothing of %s', async (_what, document, told) => {
-    const { ask, admin } = await serving({ filters: [{ name: 'Hint', module: 'hintfilter' }] });
-    const { code, err } = await ask([...apply, '--prune'], document);
-    expect([code, err]).toEqual([0, expect.stringMatching(told)]);
-    expect(namesIn(admin.snapshot)).toEqual(['Hint']);
+    [['--prune'], 'services, servers, monitors or filters'],
+    [[], 'services, servers, monitors or filters'],
+    [['--prune', '--only', 'monitors,filters'], 'monitors or filters'],
+    [['--prune', '--only', 'filters'], 'filters'],
+  ])('compares no kind that the document does not name: %j', async (options, kinds) => {
+    const { ask, admin, gateway } = await serving(sampleDocument);
+    const before = admin.snapshot;
+    const told = `- has no ${kinds}, so nothing was compared.`;
+    for (const document of [{}, { users: [] }, { servers: undefined, logs: { syslog: true } }]) {
+      const { code, out } = await ask([...apply, ...options], document);
+      expect([code, out]).toEqual([0, `Nothing to do: ${told}\n`]);
+      const planned = await ask(['plan', '-', ...options, '--json'], document);
+      expect(JSON.parse(planned.out)).toMatchObject({
+        changes: [],
+        notes: [{ code: 'nothing-compared', detail: told }],
+      });
+    }
+    expect([admin.snapshot, appliedTo(gateway)]).toEqual([before, []]);
   });
 
-  it('refuses a document that would leave nothing at all', async () => {
-    const { ask, gateway } = await serving(sampleDocument);
-    const { code, err } = await ask([...apply, '--prune'], emptyLists);
-    expect([code, err]).toEqual([
-      1,
-      expect.stringContaining('would leave no server, service, monitor or filter'),
+  // Promise: apply-absent
+  it('prunes the kinds that the document names, and leaves the others alone', async () => {
+    const { ask, admin } = await serving({
+      servers: [{ name: 'db-1', address: '10.0.0.1', port: 5432, protocol: 'pg' }],
+      monitors: [{ name: 'Watch', module: 'pgmon', state: 'stopped' }],
+      filters: [{ name: 'Hint', module: 'hintfilter' }],
+      services: [{ name: 'Off', router: 'cli', state: 'stopped' }],
+    });
+    const { code, out, err } = await ask([...apply, '--prune'], { monitors: [], filters: [] });
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/\nDone: .* on eu-1\. Deleted 1 monitor, 1 filter\.\n$/);
+    expect(namesIn(admin.snapshot)).toEqual(['db-1', 'Off']);
+  });
+
+  // Promise: apply-empty
+  it('leaves no gateway without any resource, unless --allow-empty says so', async () => {
+    const { ask, admin, gateway } = await serving({
+      servers: ['db-1', 'db-2', 'db-3'].map((name) => ({ name, address: name, port: 1, protocol: 'pg' })),
+      monitors: [{ name: 'Watch', module: 'pgmon', state: 'stopped' }],
+      services: ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, router: 'cli', state: 'stopped' })),
+    });
+    const before = admin.snapshot;
+    const everything = '5 services, 3 servers, 1 monitor: everything';
+    for (const args of [
+      ['apply', '-', '--prune'],
+      ['apply', '-', '--prune', '--yes'],
+      ['plan', '-', '--prune'],
+    ])
+      for (const document of [empty, { services: [], servers: [], monitors: [] }]) {
+        expect(await ask(args, document)).toEqual({
+          code: 1,
+          out: '',
+          err:
+            `gateway-admin: The document deletes ${everything}. Nothing was done. If no resource is to be left, say ` +
+            '--allow-empty beside --prune.\n',
+        });
+      }
+    // A single resource that stays is enough.
+    expect((await ask(['plan', '-', '--prune'], { services: [], monitors: [] })).code).toBe(0);
+    const alone = await ask(['plan', '-', '--allow-empty'], empty);
+    expect([alone.code, alone.err]).toEqual([2, 'gateway-admin: --allow-empty stands beside --prune.\n']);
+    const asked = await ask(['apply', '-', '--prune', '--allow-empty'], empty);
+    expect([asked.code, asked.err]).toEqual([
+      2,
+      expect.stringContaining(`Apply - (9 changes) on eu-1? It deletes ${everything}. Nobody can be asked`),
     ]);
-    expect(appliedTo(gateway)).toEqual([]);
+    expect([admin.snapshot, appliedTo(gateway)]).toEqual([before, []]);
+    expect((await ask([...apply, '--prune', '--allow-empty'], empty)).code).toBe(0);
+    expect(namesIn(admin.snapshot)).toEqual([]);
+    expect((await ask([...apply, '--prune'], empty)).out).toBe('Nothing to do: eu-1 is as - says.\n');
   });
 
   it('shows the address of what is created, deleted and moved', async () => {
@@ -433,7 +485,8 @@ describe('gateway-admin apply', () => {
       filters: [{ name: 'Hint', module: 'hintfilter' }],
       monitors: [{ name: 'Watch', module: 'pgmon', state: 'stopped' }],
     });
-    expect((await ask([...apply, '--prune', '--only', 'filters,servers'], emptyLists)).code).toBe(0);
+    const only = ['--prune', '--only', 'filters,servers'];
+    expect((await ask([...apply, ...only], { filters: [], servers: [], monitors: [] })).code).toBe(0);
     expect(namesIn(admin.snapshot)).toEqual(['Watch']);
     const wrong = await ask([...apply, '--only', 'sessions'], {});
     expect([wrong.code, wrong.err]).toEqual([
@@ -493,7 +546,7 @@ describe('gateway-admin apply', () => {
   it('reads a file that begins with a byte order mark', async () => {
     const { ask } = await serving(sampleDocument);
     const file = join(await newDirectory(), 'document.json');
-    writeFileSync(file, '\ufeff{"monitors":[]}');
+    writeFileSync(file, '\ufeff{"format":1}');
     expect(await ask(['plan', file, '--only', 'monitors', '--prune'])).toMatchObject({ code: 0, err: '' });
   });
 
@@ -677,8 +730,6 @@ describe('gateway-admin apply', () => {
     ]);
   });
 });
-
-const emptyLists = { servers: [], services: [], monitors: [], filters: [] };
 
 const threeChanges = {
   monitors: [{ name: 'Idle Monitor', module: 'pgmon', monitor_interval: 77 }],

@@ -288,8 +288,9 @@ describe('gateway-admin undo', () => {
       2,
       expect.stringContaining('gateway: server.delete /servers/db-9\n'),
     ]);
+    expect(asked.err).toMatch(/\ndeletes 1 server\n[^]*Undo \S+ on \S+\? It deletes 1 server\. Nobody/);
     expect(admin.snapshot.servers.find('db-9')).toBeDefined();
-    expect((await run('undo', id, '--yes')).code).toBe(0);
+    expect((await run('undo', id, '--yes')).out).toMatch(/^Done: undo \S+ on \S+\. Deleted 1 server\.\n$/);
     expect(admin.snapshot.servers.find('db-9')).toBeUndefined();
   });
 

@@ -298,16 +298,9 @@ function commandsTo(wanted: Wanted, live: Live): readonly SequenceCommand[] {
       ...parts[collection].filter(({ name }) => isCompared(collection, name)),
     ].map(({ name }) => linkTo(collection, name)),
   );
-  const decision = adoptDocument(
-    snapshotOf(parts),
-    goal,
-    { now: Date.now() },
-    {
-      only,
-      prune,
-      allowEmpty: prune,
-    },
-  );
+  // That nothing is left was refused before, or is wanted.
+  const options = { only, prune, allowEmpty: prune };
+  const decision = adoptDocument(snapshotOf(parts), goal, { now: Date.now() }, options);
   if (decision.outcome === 'refused') throw impossible(decision.problem);
   return decision.outcome === 'unchanged' ? [] : decision.events.map((event) => commandOf(event, tags));
 }

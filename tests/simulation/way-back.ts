@@ -18,8 +18,6 @@ type Row = {
 /** The faults of the way back over all that has settled. */
 export class WayBack {
   readonly faults: string[] = [];
-  /** How often each thing was seen. */
-  readonly seen: Record<string, number> = {};
   readonly #admin: Admin;
   readonly #clock: VirtualClock;
   readonly #ledger: Ledger;
@@ -35,11 +33,11 @@ export class WayBack {
     const commands = [...this.#ledger.commands];
     for (const row of rows) await this.#check(row);
     const there = comparable(this.#admin.snapshot);
-    for (const command of commands.toReversed()) if (!(await this.#undo(command))) break;
+    for (const command of commands.toReversed())
+      if (this.faults.length > 0 || !(await this.#undo(command))) break;
     const last = commands.at(-1);
     if (last === undefined) return;
     const { code, detail } = await this.#send('PUT', `/history/${encodeURIComponent(last.id)}/restore`);
-    this.#count(`restore ${code ?? 'done'}`);
     if (code === 'resource-in-use') return;
     if (code !== undefined) this.faults.push(`the way forward to ${last.id} is refused: ${String(detail)}`);
     else this.#compare(`the way forward to ${last.id}`, there);
@@ -59,7 +57,6 @@ export class WayBack {
     const { id } = command;
     const changesNothing = isEqual(this.#ledger.snapshotBefore(command), this.#ledger.snapshotAfter(command));
     const undo = (await this.#rows()).find((row) => row.id === id)?.undo;
-    this.#count(`${String(undo)}${changesNothing ? ' of nothing' : ''}`);
     // What was stopped and started is as before, and somebody has wanted that since.
     const isTurned = undo === 'irreversible' && command.events.some(isTurn);
     if (undo !== 'possible' && changesNothing) return !isTurned;
@@ -88,11 +85,12 @@ export class WayBack {
 
   #compare(what: string, wanted: string): void {
     const now = comparable(this.#admin.snapshot);
-    if (now !== wanted) this.faults.push(`${what} leads to ${now} in place of ${wanted}`);
-  }
-
-  #count(what: string): void {
-    this.seen[what] = (this.seen[what] ?? 0) + 1;
+    if (now === wanted) return;
+    // The first difference is enough: every later one follows.
+    const from = Math.max(0, [...now].findIndex((character, at) => character !== wanted[at]) - 100);
+    this.faults.push(
+      `${what} leads to …${now.slice(from, from + 200)}… for …${wanted.slice(from, from + 200)}…`,
+    );
   }
 
   async #rows(): Promise<readonly Row[]> {

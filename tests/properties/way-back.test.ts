@@ -73,7 +73,7 @@ const acts = {
     'patch Main': (client) => client.monitors.patch('Main', set('/monitor_interval', 7)),
     'delete Second': (client) => client.monitors.delete('Second'),
     'create Second with another module': (client) =>
-      client.monitors.create({ name: 'Second', module: 'other', servers: ['/servers/spare'] } as never),
+      client.monitors.create({ name: 'Second', module: 'other', servers: ['/servers/spare'] }),
   },
   'of filters': {
     'patch Log': (client) => client.filters.patch('Log', set('/parameters/a', '2')),

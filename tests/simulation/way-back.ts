@@ -9,11 +9,11 @@ import { textInAnyOrder } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
 import { isTurn, type Ledger, type SettledCommand } from './ledger.ts';
 
-type Row = {
+interface Row {
   readonly id: string;
   readonly undo: 'possible' | 'refused' | 'irreversible';
   readonly undone_by?: string;
-};
+}
 
 /** The faults of the way back over all that has settled. */
 export class WayBack {
@@ -87,7 +87,7 @@ export class WayBack {
     const now = comparable(this.#admin.snapshot);
     if (now === wanted) return;
     // The first difference is enough: every later one follows.
-    const from = Math.max(0, [...now].findIndex((character, at) => character !== wanted[at]) - 100);
+    const from = Math.max(0, Array.from(now).findIndex((character, at) => character !== wanted[at]) - 100);
     this.faults.push(
       `${what} leads to …${now.slice(from, from + 200)}… for …${wanted.slice(from, from + 200)}…`,
     );

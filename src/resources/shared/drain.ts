@@ -27,7 +27,7 @@ import { commandQuery } from '../../http/route.ts';
 import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
 import type { ParsedOperation } from '../../json/patch.ts';
-import { sameJson, type Json } from '../../json/value.ts';
+import { isText, sameJson, type Json } from '../../json/value.ts';
 import {
   find,
   leftOn,
@@ -443,7 +443,7 @@ export function inverseAsBroughtBack(
   if (drain === undefined || drain.until !== undefined) return inverse;
   const isAbout = ([field]: readonly string[]): boolean => field === 'drain';
   const untils = inverse.flatMap(({ path, value }) =>
-    isAbout(path) && path[1] === 'until' && value !== undefined ? [String(value)] : [],
+    isAbout(path) && path[1] === 'until' && isText(value) ? [value] : [],
   );
   const isAllPassed = untils.every((until) => isPassed(until, now));
   return inverse.flatMap((operation) => {

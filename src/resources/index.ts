@@ -277,13 +277,6 @@ export const sessionDocument = z.strictObject({
 /** The members of a snapshot and of a gateway document about the whole gateway. @internal */
 export const wholes: readonly Whole<Snapshot>[] = kinds.flatMap(({ whole }) => whole ?? []);
 
-/**
- * Version of the Gateway Administration REST Interface that the routes implement.
- *
- * @public
- */
-export const contractVersion = '1.0';
-
 /** A route of the interface with the functions that serve the route. @internal */
 export type BoundRoute =
   BoundResourceRoute | BoundAction | SequenceRoute | StreamRoute | ProbeRoute<Surroundings>;

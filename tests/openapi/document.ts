@@ -2,8 +2,6 @@
  * The OpenAPI 3.1 document of the interface: from the table of routes, the tables of fields, the documentation comments
  * and the answers of a running interface.
  */
-import { contractVersion } from '../../src/resources/index.ts';
-
 import { schemas } from './component.ts';
 import { problemExamples, routeExamples } from './example.ts';
 import { paths } from './operation.ts';
@@ -19,7 +17,8 @@ export async function openApiDocument(): Promise<object> {
     openapi: '3.1.0',
     info: {
       title: 'Gateway administration',
-      version: contractVersion,
+      // That of the Gateway Administration REST Interface, not of the package.
+      version: '1.0',
       description,
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -147,12 +147,13 @@ const migrations: readonly ((at: string) => string)[] = [
     create table ${at}.gateway_record (cluster text, position bigint, call uuid not null,
       at timestamptz not null default clock_timestamp(), record json, primary key (cluster, position));
     create table ${at}.gateway_node (cluster text, node text, report json not null, primary key (cluster, node));
-    -- The operators of json refuse a value with \u0000 or half a character in any string. Here they are U+FFFD.
+    -- The operators of json refuse a value with \u0000 or half a character in any string. Here they are U+FFFD. Without
+    -- the E, standard_conforming_strings would decide what a backslash means.
     create view ${at}.gateway_audit as
       select cluster, position, at, record->>'type' as type, record->>'command' as command, record->>'node' as node,
         record->>'actor' as actor, record->'events' as events
       from (select cluster, position, at,
-        regexp_replace(record::text, '\\u(0000|d[89a-f][0-9a-f]{2})', '\\ufffd', 'g')::json as record
+        regexp_replace(record::text, E'\\\\u(0000|d[89a-f][0-9a-f]{2})', E'\\\\ufffd', 'g')::json as record
         from ${at}.gateway_record where record is not null) as readable;
     insert into ${at}.gateway_schema values (1);`,
 ];

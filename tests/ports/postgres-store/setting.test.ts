@@ -220,6 +220,22 @@ describe.each(levels.flatMap((level) => ways.map((way) => [level, way] as const)
   },
 );
 
+describe('a PostgreSQL store whose database reads a backslash in a plain string as an escape', () => {
+  it('has a view for auditors that can be read', async () => {
+    await server.query('alter database postgres set standard_conforming_strings = off');
+    const schema = 'escaping';
+    const store = await open({ schema });
+    const { position } = await store.load();
+    const value = 'a\u0000b\ud83dc "\\u0000" ü';
+    await store.append([{ type: 'intent', events: [{ value }] }], { expectedPosition: position });
+    const select = 'select type, events from escaping.gateway_audit';
+    const shown = [{ type: 'intent', events: [{ value: 'a\ufffdb\ufffdc "\\ufffd" ü' }] }];
+    expect(await server.query(select)).toEqual(shown);
+    await server.query('alter database postgres reset all');
+    expect(await server.query(select)).toEqual(shown);
+  });
+});
+
 describe('a PostgreSQL store that the server picks to end a deadlock', () => {
   it('appends again', async () => {
     const store = await open();

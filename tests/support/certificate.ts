@@ -10,11 +10,15 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Makes a certificate for the name `localhost` and the address 127.0.0.1. */
-export function selfSigned(): Certificate {
+/**
+ * Makes a certificate for the name `localhost` and the address 127.0.0.1.
+ *
+ * @param commonName - the name of its subject; of a client certificate, the role that logs in
+ */
+export function selfSigned(commonName = 'localhost'): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const algorithm = sequence(Buffer.from('06082a8648ce3d040302', 'hex')); // ecdsa-with-SHA256
-  const name = sequence(set(sequence(Buffer.from('0603550403', 'hex'), text('localhost'))));
+  const name = sequence(set(sequence(Buffer.from('0603550403', 'hex'), text(commonName))));
   const validity = sequence(time('260101000000Z'), time('491231235959Z'));
   const key = publicKey.export({ type: 'spki', format: 'der' });
   const names = sequence(tagged(0x82, Buffer.from('localhost')), tagged(0x87, Buffer.from([127, 0, 0, 1])));

@@ -145,15 +145,20 @@ export class PostgresServer extends PostgresDatabase {
     await this.begin(conninfo(primary));
   }
 
-  /** Starts the server, which must not run, again, for clients with and without TLS. */
-  async beginWithTls({ cert, key }: Certificate): Promise<void> {
-    for (const [name, content] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
+  /** Starts the server, which must not run, again, for clients with and without TLS, with further settings. */
+  async beginWithTls({ cert, key }: Certificate, ...further: readonly string[]): Promise<void> {
+    await this.write({ 'server.crt': cert, 'server.key': key });
+    await this.begin('ssl=on', ...further);
+  }
+
+  /** Writes files of the configuration into the directory of the data, for the server alone. */
+  async write(files: Readonly<Record<string, string>>): Promise<void> {
+    const { uid, gid } = this.#installation.as;
+    for (const [name, content] of Object.entries(files)) {
       const path = join(this.data, name);
       await writeFile(path, content, { mode: 0o600 });
-      const { uid, gid } = this.#installation.as;
       if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
     }
-    await this.begin('ssl=on');
   }
 
   async #copy(...further: readonly string[]): Promise<PostgresServer> {

@@ -1,11 +1,11 @@
 /**
  * A connection to the primary among several PostgreSQL servers: made when it is first needed, and again after it broke.
  */
-import type { ConnectionOptions } from 'node:tls';
-
 import { Client, type ClientConfig } from 'pg';
 
 import { assertKept, keptColumn } from './durability.ts';
+import { ask, logInOf, type LogInOptions } from './log-in.ts';
+import { sentenceOf } from './sentence.ts';
 
 /**
  * The address of a PostgreSQL server.
@@ -20,13 +20,9 @@ export interface PostgresHost {
 }
 
 /** Where the servers are, and how to log in. @internal */
-export interface ServerOptions {
+export interface ServerOptions extends LogInOptions {
   readonly hosts?: readonly PostgresHost[] | undefined;
   readonly database?: string | undefined;
-  readonly user?: string | undefined;
-  readonly password?: string | (() => string | Promise<string>) | undefined;
-  readonly ssl?: boolean | ConnectionOptions | undefined;
-  readonly connectTimeoutMs: number;
   readonly queryTimeoutMs: number;
 }
 
@@ -122,8 +118,9 @@ export class PrimaryConnection {
 
   async #connect(): Promise<Client> {
     const faults: string[] = [];
+    const logIn = await logInOf(this.#options);
     for (const host of this.#hosts) {
-      const client = new Client(configOf(this.#options, host));
+      const client = clientFor(this.#options, host, logIn);
       try {
         await this.#open(client);
         this.#hosts = [host, ...this.#hosts.filter((each) => each !== host)];
@@ -210,42 +207,26 @@ const check = `
 /** Every column is text: the parsers that a host sets for its own connections do not change ours. */
 const asText = { getTypeParser: () => (value: string) => value } as unknown as ClientConfig['types'];
 
-function configOf(options: ServerOptions, address: PostgresHost | undefined): ClientConfig {
-  const { database, user, password, ssl, connectTimeoutMs, queryTimeoutMs } = options;
-  return {
+function clientFor(
+  { database, password, connectTimeoutMs, queryTimeoutMs }: ServerOptions,
+  address: PostgresHost | undefined,
+  logIn: Awaited<ReturnType<typeof logInOf>>,
+): Client {
+  const client: Client = new Client({
     ...address,
+    ...logIn,
     database,
-    user,
-    password: typeof password === 'function' ? () => passwordFrom(password) : password,
-    // pg hides the key of the object that it gets, so it gets one of its own.
-    ssl: typeof ssl === 'object' ? { ...ssl } : ssl,
+    // pg knows the user, also one of the environment.
+    password:
+      typeof password === 'function' ? () => ask('password', () => password(client.user ?? '')) : password,
     types: asText,
     fallback_application_name: 'gateway-admin-core',
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-  };
-}
-
-/** Asks the host for the password. For a rejection without a reason, pg would wait without end. */
-async function passwordFrom(ask: () => string | Promise<string>): Promise<string> {
-  try {
-    return await ask();
-  } catch (error) {
-    throw (error ?? new Error('the function password failed, and did not say why')) as Error;
-  }
-}
-
-/**
- * The message of an error, without its other members: `detail` and `where` quote rows, with password hashes and sealed
- * secrets.
- */
-function sentenceOf(error: unknown): string {
-  // Not `instanceof`: an error of the system may come from another realm than this module.
-  const { message, code, errors } = (error ?? {}) as Partial<AggregateError & { readonly code: unknown }>;
-  if (!message && Array.isArray(errors)) return errors.map(sentenceOf).join(', ');
-  return `${message ?? 'an unknown error'}${typeof code === 'string' ? ` (${code})` : ''}`;
+  });
+  return client;
 }
 
 function ignore(): void {

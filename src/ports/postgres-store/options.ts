@@ -7,6 +7,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { assertMembers } from '../../core/member.ts';
 import { isContainer, isText, type Json } from '../../json/value.ts';
 import type { PostgresHost } from './connection.ts';
+import { logInParts } from './log-in.ts';
 
 /**
  * The options of `openPostgresStore`. What is left out of the log-in comes from the environment, such as `PGHOST` and
@@ -34,22 +35,30 @@ export interface PostgresStoreOptions {
   readonly hosts?: readonly PostgresHost[];
   /** The name of the database. */
   readonly database?: string;
-  /** The name of the role. */
-  readonly user?: string;
-  /** The password, or a function that gives the password for each new connection. */
-  readonly password?: string | (() => string | Promise<string>);
-  /** Whether and how to use TLS: the options of `tls.connect`, such as `ca`. Without TLS by default. */
-  readonly ssl?: boolean | ConnectionOptions;
+  /**
+   * The name of the role, or a function that gives the name for each new connection. With a function, `database` is
+   * needed too.
+   */
+  readonly user?: string | (() => string | Promise<string>);
+  /** The password, or a function that gives the password of a role for each new connection. */
+  readonly password?: string | ((user: string) => string | Promise<string>);
+  /**
+   * Whether and how to use TLS: the options of `tls.connect`, such as `ca`, or a function that gives them for each new
+   * connection. Without TLS by default.
+   */
+  readonly ssl?:
+    boolean | ConnectionOptions | (() => boolean | ConnectionOptions | Promise<boolean | ConnectionOptions>);
   /** How long a connection to one server may take; 5,000 ms by default. */
   readonly connectTimeoutMs?: number;
   /** How long one statement may take; 20,000 ms by default. */
   readonly queryTimeoutMs?: number;
 }
 
-/** What the options can be, by name. Each sentence says what an option must be. */
-const checks: Readonly<
-  Record<keyof PostgresStoreOptions, readonly [isRight: (value: unknown) => boolean, wanted: string]>
-> = {
+/** Whether a value is right for an option, and what it must be. */
+type Check = readonly [isRight: (value: unknown) => boolean, wanted: string];
+
+/** What the options can be, by name. */
+const checks: Readonly<Record<keyof PostgresStoreOptions, Check>> = {
   cluster: [isCluster, 'a name of 1 to 40 letters, digits, "-" and "_"'],
   // PostgreSQL cuts a longer name, and two fleets could then share their tables.
   schema: [isIdentifier, 'a name of 1 to 63 bytes'],
@@ -59,15 +68,9 @@ const checks: Readonly<
     'a list of one or more servers, such as [{ host: "db-1.internal", port: 5432 }], not of URLs',
   ],
   database: [isText, 'a string'],
-  user: [isText, 'a string'],
-  password: [
-    (value) => isText(value) || typeof value === 'function',
-    'a string, or a function that gives one',
-  ],
-  ssl: [
-    (value) => typeof value === 'boolean' || isContainer(value as Json),
-    'true, false, or the options of tls.connect',
-  ],
+  user: givenOrAsked('user'),
+  password: givenOrAsked('password'),
+  ssl: givenOrAsked('ssl'),
   connectTimeoutMs: [isTimeout, 'a whole number of milliseconds, from 1 on'],
   queryTimeoutMs: [isTimeout, 'a whole number of milliseconds, from 1 on'],
 };
@@ -84,9 +87,21 @@ export function assertPostgresOptions(options: PostgresStoreOptions): void {
     const value: unknown = options[name as keyof PostgresStoreOptions];
     if (value !== undefined && !isRight(value)) throw new TypeError(`The option ${name} must be ${wanted}`);
   }
-  const { PGHOST: host = 'localhost' } = process.env;
+  const { PGHOST: host = 'localhost', PGDATABASE = options.database } = process.env;
+  if (typeof options.user === 'function' && PGDATABASE === undefined)
+    throw new TypeError(
+      'The option database must be given if user is a function: without it, each user has a database of its own',
+    );
   if (options.hosts === undefined && !isHost({ host }))
     throw new TypeError('The environment variable PGHOST must be the name of a server, not a URL');
+}
+
+function givenOrAsked(part: keyof typeof logInParts): Check {
+  const { isRight, wanted } = logInParts[part];
+  return [
+    (value) => isRight(value) || typeof value === 'function',
+    `${wanted}, or a function that gives ${wanted}`,
+  ];
 }
 
 function isCluster(value: unknown): boolean {

@@ -272,7 +272,7 @@ export interface SharedStore extends ConfigurationStore {
   read(after: string): Promise<readonly LogStep[] | 'gone'>;
   /**
    * Waits for a hint that the end of the log has moved. May resolve for nothing, and may never resolve: the library
-   * also reads once a second.
+   * also reads once a second. Rejects while hints cannot be given or heard.
    *
    * @param after - the end that the library knows
    * @param signal - ends the waiting: `changed` then resolves

@@ -42,7 +42,7 @@ export type Query = (statement: string | Prepared, values?: readonly unknown[]) 
 export interface ConnectionHooks {
   /** Prepares each new connection. */
   readonly prepare?: (query: Query) => Promise<unknown>;
-  /** Takes the payload of a notification. */
+  /** Takes the payload of a notification of another connection. */
   readonly notified?: (payload: string) => void;
 }
 
@@ -138,7 +138,10 @@ export class PrimaryConnection {
     // Without a listener, a connection that breaks while nothing is asked ends the process.
     client.on('error', () => void this.#drop(client));
     client.on('end', () => void this.#drop(client));
-    client.on('notification', ({ payload = '' }) => this.#hooks.notified?.(payload));
+    client.on('notification', ({ processId, payload = '' }) => {
+      const { processID: own } = client as Client & { readonly processID: number };
+      if (processId !== own) this.#hooks.notified?.(payload);
+    });
     await client.connect();
     const query = this.#queryOf(client);
     const [row] = await query(check, [String(this.#options.queryTimeoutMs)]);

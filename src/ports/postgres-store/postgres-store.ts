@@ -11,6 +11,7 @@ import type { LogStep, SharedStore, StoredHistory } from '../port.ts';
 import { StoreConflictError } from '../port-error.ts';
 import { PrimaryConnection, type PostgresHost, type Query, type Row } from './connection.ts';
 import { assertKept } from './durability.ts';
+import { Hints } from './hints.ts';
 import { assertPostgresOptions, type PostgresStoreOptions } from './options.ts';
 import { migrate, statementsFor, versionOf, type Statements } from './schema.ts';
 
@@ -64,13 +65,15 @@ export async function openPostgresStore(options: PostgresStoreOptions = {}): Pro
     await calls.close();
     throw error;
   }
-  const hints = new Hints();
   // A dead connection for announcements must be found out before the other nodes take this one for dead.
   const brief = { ...servers, queryTimeoutMs: Math.min(queryTimeoutMs, announcementTimeoutMs) };
-  const notes = new PrimaryConnection(brief, {
+  const notes: PrimaryConnection = new PrimaryConnection(brief, {
     prepare: (query) => query(`listen "gateway_${cluster}"`),
     notified: (position) => hints.give(position),
   });
+  const hints = new Hints((position) =>
+    notes.inTurn((query) => query(statements.notify, [cluster, position])),
+  );
   const { hosts = environmentHosts() } = server;
   return new PostgresStore({ cluster, hosts, statements, calls, notes, hints });
 }
@@ -183,9 +186,11 @@ class PostgresStore implements SharedStore {
 
   async changed(after: string, signal: AbortSignal): Promise<void> {
     if (!this.#isOpen) throw new Error('The store was disposed of.');
+    const { notes, hints } = this.#parts;
     // Connects again if the connection for the hints broke. If that fails, the hints are silent.
-    this.#parts.notes.ensure();
-    await this.#parts.hints.next(after, signal);
+    notes.ensure();
+    hints.retry();
+    await hints.next(after, signal);
   }
 
   async announce(node: string, status: Json | null): Promise<ReadonlyMap<string, Json>> {
@@ -204,17 +209,16 @@ class PostgresStore implements SharedStore {
   }
 
   /** Changes the log in one statement. The same call again, with the same id, finds its id at the end of the log. */
-  #settle(
+  async #settle(
     kind: 'append' | 'compact',
     expected: string,
     given: unknown,
     texts: readonly string[],
   ): Promise<string> {
-    const { cluster, statements, calls } = this.#parts;
+    const { cluster, statements, calls, hints } = this.#parts;
     const id = this.#idOf([kind, expected, ...texts]);
-    this.#parts.hints.expect(id);
     const { number, call } = parse(expected);
-    return calls.inTurn(async (query) => {
+    const settled = calls.inTurn(async (query) => {
       const [row] = await query(statements[kind], [cluster, number, call, id, given]);
       if (row !== undefined) return textOf({ number: row['position'] ?? '', call: id });
       const seen = await this.#look(query);
@@ -225,6 +229,9 @@ class PostgresStore implements SharedStore {
       if (kept === undefined) throw new StoreConflictError(expected, textOf(position));
       return textOf(position);
     });
+    const position = await settled;
+    hints.send(position);
+    return position;
   }
 
   /**
@@ -297,53 +304,6 @@ const noRow = 'no row';
 
 function placeOf(position: string | null | undefined, call: string | null | undefined): string {
   return typeof position === 'string' ? `${position}.${call ?? ''}` : noRow;
-}
-
-/** The number of own calls of which a notification may still come. */
-const mostExpected = 16;
-
-/** The notifications, for those that wait. */
-class Hints {
-  /** The position of a notification that nobody has waited for. */
-  #unheard: string | undefined;
-  readonly #waiting = new Set<{ readonly after: string; readonly resolve: () => void }>();
-  /** The ids of the last calls of this store, which need no hint. */
-  #expected: readonly string[] = [];
-
-  /** Ignores the notification of a call of this store: the answer to the call says where the log ends. */
-  expect(id: string): void {
-    if (!this.#expected.includes(id)) this.#expected = [id, ...this.#expected].slice(0, mostExpected);
-  }
-
-  give(position: string): void {
-    if (this.#expected.includes(parse(position).call)) return;
-    this.#unheard = position;
-    for (const { after, resolve } of this.#waiting) if (after !== position) resolve();
-  }
-
-  /** Resolves at a notification about another position than this one. Each notification is heard once. */
-  async next(after: string, signal: AbortSignal): Promise<void> {
-    const isHeard = this.#unheard === undefined || this.#unheard === after;
-    if (!isHeard) this.#unheard = undefined;
-    if (!isHeard || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const waiting = {
-        after,
-        resolve: () => {
-          this.#waiting.delete(waiting);
-          signal.removeEventListener('abort', waiting.resolve);
-          resolve();
-        },
-      };
-      this.#waiting.add(waiting);
-      signal.addEventListener('abort', waiting.resolve);
-    });
-  }
-
-  /** Ends all waiting. */
-  end(): void {
-    for (const { resolve } of this.#waiting) resolve();
-  }
 }
 
 /** Reads a position. A text that is no position of this store is the position of no call. */

@@ -31,13 +31,15 @@ function prepared<N extends string>(texts: Readonly<Record<N, string>>): Readonl
   return Object.fromEntries(named) as Record<N, Prepared>;
 }
 
+/** How long a hint may hold up announcements, in milliseconds. */
+const longestLockMs = 500;
+
 function textsFor(schema: string) {
   const at = identifier(schema);
   const isExpected = 'cluster = $1 and position = $2::bigint and call = $3::uuid';
   const last = `select log.position, log.call from ${at}.gateway_record as log
     where log.cluster = $1 order by log.position desc limit 1`;
   const canChange = `${isExpected} and ($2::bigint, $3::uuid) = (${last}) and ${isKept}`;
-  const notify = `pg_notify('gateway_' || $1, position::text || '.' || $4)`;
   return {
     /** Begins the log of a fleet. `$2` is the id of the call. Records without a head are left alone. */
     begin: `
@@ -66,14 +68,22 @@ function textsFor(schema: string) {
       kept as (insert into ${at}.gateway_record (cluster, position, call, record)
         select $1, $2::bigint + number, $4::uuid, text::json
         from head, unnest($5::text[]) with ordinality as given (text, number))
-      select position::text, ${notify}, ${waitForDisk} from head`,
+      select position::text, ${waitForDisk} from head`,
     /** Replaces the state by `$5`. No row has the same reasons. */
     compact: `
       with head as (update ${at}.gateway_head
         set position = position + 1, call = $4::uuid, state_at = position + 1, state = $5::json
         where ${canChange} returning position),
       kept as (insert into ${at}.gateway_record (cluster, position, call) select $1, position, $4::uuid from head)
-      select position::text, ${notify}, ${waitForDisk} from head`,
+      select position::text, ${waitForDisk} from head`,
+    /**
+     * Tells the other nodes that the log ends at the position `$2`. A transaction of another program can hold the lock
+     * of all notifications of the server. After its queue was full, a server makes room when somebody asks for the
+     * usage.
+     */
+    notify: `
+      select pg_notify('gateway_' || $1, $2), pg_notification_queue_usage(),
+        set_config('lock_timeout', '${String(longestLockMs)}', true)`,
     state: `
       select head.state::text, head.state_at::text, record.position::text, record.call::text
       from ${at}.gateway_head as head left join ${at}.gateway_record as record

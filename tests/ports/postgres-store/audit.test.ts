@@ -115,8 +115,13 @@ describe('the hints of a PostgreSQL store', () => {
     const place = await createPlace();
     const [one, other] = [await place.open(), await place.open()];
     stores.push(one, other);
+    // The announcement takes its turn behind the hint of the change before it.
+    const sent = (): Promise<unknown> => other.announce('other', 1);
     // A connection gets its notifications before the answer to its next statement.
-    const hear = (): Promise<unknown> => one.announce('one', 1);
+    const hear = async (): Promise<void> => {
+      await sent();
+      await one.announce('one', 1);
+    };
     await hear();
     const { position } = await one.load();
     return { one, other, position, hear };

@@ -36,6 +36,8 @@ export function guardStore(store: SharedStore): SharedStore {
       hints += 1;
       try {
         await store.changed(after, signal);
+      } catch (error) {
+        throw saying('changed', error);
       } finally {
         hints -= 1;
       }
@@ -66,13 +68,17 @@ async function answerOf<T>(
   try {
     answer = await make();
   } catch (error) {
-    const unsaid = `The shared store rejected ${call}() and did not say why.`;
-    throw (error ?? new Error(unsaid)) as Error;
+    throw saying(call, error);
   }
   if (isRight(answer)) return answer;
   // A text can be a record, with its secrets.
   const shown = isText(answer) ? 'a text of another form' : answerText(answer);
   throw new Error(`The shared store answered ${call}() with ${shown} instead of ${wanted[call]}.`);
+}
+
+/** The error of a call that has failed: a host may reject with nothing. */
+function saying(call: keyof SharedStore, error: unknown): Error {
+  return (error ?? new Error(`The shared store rejected ${call as string}() and did not say why.`)) as Error;
 }
 
 function isPosition(value: unknown): value is string {

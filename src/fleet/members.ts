@@ -227,3 +227,12 @@ export class Members {
 function silenceIn(elapsedMs: number, sinceHeard: number): number {
   return sinceHeard >= 0 ? Math.min(elapsedMs, sinceHeard) : elapsedMs;
 }
+
+/** The time of the host; `undefined` if its clock fails. @internal */
+export function timeOf(clock: Clock): number | undefined {
+  try {
+    return clock.now();
+  } catch {
+    return undefined;
+  }
+}

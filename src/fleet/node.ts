@@ -35,6 +35,7 @@ import { Announcer } from './announcer.ts';
 import { Comparison, type CommonPorts, type Fingerprint } from './fingerprint.ts';
 import { isNodeName } from './guarded-store.ts';
 import { Convergence, type Behind } from './convergence.ts';
+import { HintWatch } from './hint-watch.ts';
 import { fleetEntries } from './fleet-entries.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import { forget, forgetInTime, standingOf } from './forgetting.ts';
@@ -84,6 +85,7 @@ export class RunningNode implements RunningCoordinator {
   /** Aborts when the last command has ended: the node reads and announces nothing any more. */
   readonly #closed = new AbortController();
   readonly #announcer: Announcer;
+  readonly #hints: HintWatch;
   #isAnnounced = false;
   #log!: SharedLog;
   #journal!: SharedJournal;
@@ -111,6 +113,7 @@ export class RunningNode implements RunningCoordinator {
   readonly surroundings: { readonly fleet: RunningFleet } = {
     fleet: {
       nodes: () => this.#nodes(),
+      hintFailure: () => this.#hints.failure,
       retry: () => {
         this.#convergence.retry();
       },
@@ -143,6 +146,7 @@ export class RunningNode implements RunningCoordinator {
     const deadline = { ...common.deadline, instead: 'The nodes are compared again at the next beat.' };
     this.#comparison = new Comparison({ ...common, deadline, leaseMs, onError });
     this.#convergence = this.#following();
+    this.#hints = new HintWatch({ store: parts.store, clock, closed: this.#closed.signal, onError });
     this.#announcer = new Announcer({
       ...{ members, node, leaseMs, clock, onError },
       status: () => this.#status(),
@@ -374,35 +378,17 @@ export class RunningNode implements RunningCoordinator {
     let pauses = backoff(vainPauses);
     while (!this.#isClosed()) {
       const before = this.#log.position;
-      const isHinted = await this.#hint();
+      const isHinted = await this.#hints.wait(before);
       if (!this.#isClosed()) await this.#journal.follow();
       // A lost store is not read again.
       const { outage } = this.#journal;
       if (outage === undefined) this.#announcer.logWasRead();
+      this.#hints.judge(outage === undefined);
       if (outage !== undefined && outage.retryAfterMs === undefined) return;
       // A store may give hints for nothing, one after the other.
       const isVain = isHinted && this.#log.position === before;
       if (isVain) await clock.sleep(pauses.next().value, signal, { keepAlive: false });
       else pauses = backoff(vainPauses);
-    }
-  }
-
-  /** Waits for a hint of the store, for a second at most. Returns whether a hint has come. */
-  async #hint(): Promise<boolean> {
-    const { store, complete } = this.#parts;
-    const over = new AbortController();
-    const stopListening = onAbort(this.#closed.signal, () => {
-      over.abort();
-    });
-    const { position } = this.#log;
-    const poll = complete.clock.sleep(beatMs, over.signal, { keepAlive: false }).then(() => false);
-    // A function of its own: a store of the host may throw at once.
-    const hint = (async () => store.changed(position, over.signal))();
-    try {
-      return await Promise.race([poll, hint.then(() => true)]).catch(() => poll);
-    } finally {
-      stopListening();
-      over.abort();
     }
   }
 

@@ -41,6 +41,7 @@ export type AlertCode =
   | 'node-behind'
   | 'effect-not-supported'
   | 'node-silent'
+  | 'hints-failing'
   | 'store-retrying'
   | 'audit-not-kept';
 
@@ -143,6 +144,13 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   'monitor-stopped': { level: 'warning', find: stopped },
   'sessions-not-reported': { level: 'warning', find: notReported },
   'node-behind': { level: 'warning', find: (_snapshot, around) => behind(around, isPassing) },
+  'hints-failing': {
+    level: 'warning',
+    find(_snapshot, { fleet }) {
+      const failure = fleet?.hintFailure();
+      return failure === undefined ? [] : [{ resource: '/', ...failure }];
+    },
+  },
 };
 
 const rows = Object.entries(alertTable) as readonly [AlertCode, AlertRow][];

@@ -96,10 +96,20 @@ export interface FleetLagRepresentation extends Omit<FleetLag, 'since'> {
  */
 export type NodeStanding = 'own' | 'alive' | 'silent';
 
+/** A shared store that gives no hints. @internal */
+export interface HintFailure {
+  /** Why, and what follows from it, for people. */
+  readonly detail: string;
+  /** Since when, in milliseconds since 1970-01-01T00:00:00Z; `undefined` if that is not known. */
+  readonly since: number | undefined;
+}
+
 /** The fleet around an interface, as its own endpoints show and change it. @internal */
 export interface RunningFleet {
   /** Every node, this one first. */
   nodes(this: void): readonly FleetNode[];
+  /** Why the store gives no hints; `undefined` if it gives them, or does not answer at all. */
+  hintFailure(this: void): HintFailure | undefined;
   /** Asks the gateway of this node again at once for everything at which this node is behind. */
   retry(this: void): void;
   /** Finds a node by its exact name; `undefined` for a name that the fleet does not know. */

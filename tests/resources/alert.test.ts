@@ -22,7 +22,7 @@ import {
   type AlertCode,
   type AlertRepresentation,
 } from '../../src/resources/alert.ts';
-import { createWorld } from '../fleet/node.ts';
+import { altered, createWorld, type WorldOptions } from '../fleet/node.ts';
 import { readExposition } from '../support/exposition.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
@@ -97,8 +97,8 @@ function commanded(
 }
 
 /** A fleet of two. The first node is asked. */
-async function fleet(supports: readonly ('create' | 'delete')[] = ['create', 'delete']) {
-  const world = createWorld();
+async function fleet(supports: readonly ('create' | 'delete')[] = ['create', 'delete'], how?: WorldOptions) {
+  const world = createWorld(how);
   const [one, two] = [await world.open('one', 3000), await world.open('two', 3000, { supports })];
   // The sample document has a drain, which may not be shown as over before that.
   for (const { admin } of [one, two]) admin.report({ type: 'sessions.complete' });
@@ -267,6 +267,27 @@ const rows: Readonly<Record<AlertCode, Row>> = {
       };
     },
     alerts: { 'node-silent /fleet/two error': /^The node two is silent\./ },
+  },
+  'hints-failing': {
+    async begin() {
+      let isFailing = false;
+      const world = await fleet(['create', 'delete'], {
+        wrap: (store) =>
+          altered(store, {
+            changed: async (...how) =>
+              isFailing ? Promise.reject(new Error('The queue is full.')) : store.changed(...how),
+          }),
+      });
+      return {
+        ...world,
+        cause: () => (isFailing = true),
+        cure: () => (isFailing = false),
+      };
+    },
+    alerts: {
+      'hints-failing / warning':
+        /^The shared store gives no hints: The queue is full\. Changes go on, and nodes see those of others up to a second later\.$/,
+    },
   },
   'store-retrying': {
     async begin() {

@@ -60,6 +60,7 @@ function surroundingsWith(
     }),
     fleet: {
       nodes: () => nodes,
+      hintFailure: () => undefined,
       retry: () => undefined,
       standingOf: (name) => (name === ownNode.node ? 'own' : undefined),
       forget: () => Promise.resolve({ outcome: 'accepted' }),

@@ -3,10 +3,14 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import type { SharedStore } from 'gateway-admin-core/fleet';
+import { createSnapshot } from 'gateway-admin-core';
+import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 import { openPostgresStore } from 'gateway-admin-core/postgres-store';
+import { createScriptedGateway } from 'gateway-admin-core/testing';
 
+import { watch } from '../../support/leak.ts';
 import { PostgresServer } from '../../support/postgres.ts';
+import { limit } from '../../support/transition.ts';
 
 /** The smallest queue that a server can have. */
 const small = 'max_notify_queue_pages=64';
@@ -84,6 +88,29 @@ describe('a PostgreSQL store on a server whose queue of notifications is full', 
     await until(async () => (await reasonOf(one, third)) === undefined);
     await heard;
   });
+
+  // Promise: hints-failing
+  it('is an alert of the fleet that changes, said once, and no refusal', async () => {
+    const snapshot = createSnapshot({ services: [{ name: 'My Service', router: 'readconnroute' }] });
+    const errors: string[] = [];
+    const gateway = createScriptedGateway({ snapshot });
+    const observe = { onError: (error: unknown) => errors.push(String(error)) };
+    const admin = watch(
+      await openFleet({ snapshot, gateway, node: 'one', store: await open('fleet'), observe }),
+    );
+    const alerts = () => admin.alerts().filter(({ code }) => code === 'hints-failing');
+    const release = await fillQueue();
+    expect((await admin.execute(limit(7))).outcome).toBe('accepted');
+    expect((await admin.execute(limit(8))).outcome).toBe('accepted');
+    await until(() => alerts().length > 0);
+    expect(alerts()).toMatchObject([
+      { level: 'warning', resource: '/', detail: expect.stringContaining('NOTIFY queue (54000)') },
+    ]);
+    await release();
+    await until(() => alerts().length === 0);
+    expect(errors).toEqual([expect.stringContaining('gives no hints')]);
+    await admin.close();
+  }, 20_000);
 });
 
 describe('a PostgreSQL store beside a program whose notification waits for a standby', () => {

@@ -202,6 +202,8 @@ export interface StoredHistory {
  *
  * Reject with {@link StoreLostError} if no later call can succeed. Then the library refuses commands until a restart.
  *
+ * Readers see the message of the last error in `GET /alerts`: write a sentence for an operator, without secrets.
+ *
  * @public
  */
 export interface ConfigurationStore {
@@ -306,7 +308,8 @@ export interface LogStep {
  *
  * The library makes one call at a time. If `append` rejects, the same records come again, in the same order and perhaps
  * with others after them, with growing pauses, until `append` resolves. A sink that may have kept a part of a failed
- * call recognises the records by their `id`, and keeps each one once.
+ * call recognises the records by their `id`, and keeps each one once. In `GET /alerts`, readers see the message of the
+ * last error.
  *
  * @beta
  */

@@ -133,13 +133,18 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     find(_snapshot, { self }) {
       const next =
         self.state().store === 'lost' ? 'Only a restart of the gateway helps' : 'It is tried again';
-      return outage(self, 'store', `The configuration store does not answer. Changes are refused. ${next}.`);
+      return outage(
+        self,
+        'store',
+        'The configuration store does not answer',
+        `Changes are refused. ${next}.`,
+      );
     },
   },
   'audit-not-kept': {
     level: 'error',
     find: (_snapshot, { self }) =>
-      outage(self, 'audit', 'The audit sink does not keep records. It is tried again.'),
+      outage(self, 'audit', 'The audit sink does not keep records', 'It is tried again.'),
   },
   'monitor-stopped': { level: 'warning', find: stopped },
   'sessions-not-reported': { level: 'warning', find: notReported },
@@ -305,9 +310,14 @@ function isPassing({ code }: FleetLag): boolean {
 }
 
 /** A port of the host that does not answer. */
-function outage({ outages }: RunningInterface, port: 'store' | 'audit', detail: string): readonly Finding[] {
-  const since = outages()[port];
-  return since === undefined ? [] : [{ resource: '/', since, detail }];
+function outage(
+  { outages }: RunningInterface,
+  port: 'store' | 'audit',
+  what: string,
+  then: string,
+): readonly Finding[] {
+  const { since, reason } = outages()[port] ?? {};
+  return since === undefined ? [] : [{ resource: '/', since, detail: `${sentence(what, reason)} ${then}` }];
 }
 
 /** The kind "alert". @internal */

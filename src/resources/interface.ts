@@ -59,6 +59,14 @@ export interface InterfaceRepresentation {
 /** The part of the interface that a patch can change. */
 type Settings = Pick<InterfaceRepresentation, 'read_only'>;
 
+/** A port that does not answer. @internal */
+export interface PortOutage {
+  /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly since: number;
+  /** Why the last call has failed, in the words of the port. */
+  readonly reason: string;
+}
+
 /** The running interface, as its own endpoints show and change it. @internal */
 export interface RunningInterface {
   /** The present state. */
@@ -67,8 +75,8 @@ export interface RunningInterface {
   now(this: void): number;
   /** When this life began, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly begun: number;
-  /** Since when the ports that keep something have not answered; left out for a port that answers. */
-  outages(this: void): { readonly store?: number; readonly audit?: number };
+  /** The ports that keep something and do not answer; left out for a port that answers. */
+  outages(this: void): { readonly store?: PortOutage; readonly audit?: PortOutage };
   /** Why the last try of the deadline of a drain has failed, in a sentence; empty if it has not. */
   deadlineFailures(this: void, place: Pick<DrainingResource, 'collection' | 'key'>): readonly string[];
   /** Begins or ends the read-only mode. */

@@ -306,7 +306,8 @@ const rows: Readonly<Record<AlertCode, Row>> = {
       };
     },
     alerts: {
-      'store-retrying / error': /^The configuration store does not answer\. .* It is tried again\.$/,
+      'store-retrying / error':
+        /^The configuration store does not answer: The disk is full\. Changes are refused\. It is tried again\.$/,
     },
   },
   'audit-not-kept': {
@@ -324,7 +325,10 @@ const rows: Readonly<Record<AlertCode, Row>> = {
         },
       };
     },
-    alerts: { 'audit-not-kept / error': /^The audit sink does not keep records\./ },
+    alerts: {
+      'audit-not-kept / error':
+        /^The audit sink does not keep records: The disk is full\. It is tried again\.$/,
+    },
   },
 };
 
@@ -496,13 +500,37 @@ describe('the alerts', () => {
     await world.clock.advance(10_000);
   });
 
+  it('say the reason of the last failure of a store, and of one that is late', async () => {
+    const store = new FailingStore();
+    const running = await openRunning(store, { snapshot: healthy });
+    running.admin.report({ type: 'sessions.complete' });
+    const detail = async () => (await alertsAt(running)).map((alert) => alert.detail);
+    store.failWith(new Error('password authentication failed (28P01)'));
+    await ask(running, 'PUT', '/service/sales/stop');
+    expect(await detail()).toEqual([expect.stringContaining('failed (28P01). Changes are refused.')]);
+    store.failWith(new Error('No space left on device (53100)'));
+    await running.clock.advance(10_000);
+    expect(await detail()).toEqual([expect.stringContaining('No space left on device (53100)')]);
+    store.fail('never answers, and nothing is kept');
+    await running.clock.advance(running.admin.limits.storeDeadlineMs + 10_000);
+    expect(await detail()).toEqual([expect.stringContaining('did not answer within 30000 ms')]);
+    store.work();
+    await running.clock.advance(running.admin.limits.storeDeadlineMs + 10_000);
+    expect(await detail()).toEqual([]);
+  });
+
   it('say that only a restart helps if the store is lost', async () => {
     const store = new FailingStore();
     const running = await openRunning(store, { snapshot: healthy });
     store.failWith(new StoreLostError('The directory was removed.'));
     await ask(running, 'PUT', '/service/sales/stop');
     expect(await alertsAt(running)).toMatchObject([
-      { code: 'store-retrying', detail: expect.stringMatching(/Only a restart of the gateway helps\.$/) },
+      {
+        code: 'store-retrying',
+        detail: expect.stringMatching(
+          /: The directory was removed\. .* Only a restart of the gateway helps\.$/,
+        ),
+      },
     ]);
   });
 });

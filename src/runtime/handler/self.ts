@@ -7,6 +7,7 @@ import type { Acted } from '../../http/route.ts';
 import type { Clock } from '../../ports/port.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Drains } from '../command/drains.ts';
+import { causeText, HostError } from '../host/host-error.ts';
 import type { Outage } from '../host/outbox.ts';
 import type { Journal } from '../journal/journal.ts';
 import { libraryVersion } from '../version.ts';
@@ -100,7 +101,12 @@ function outageOf(
   port: 'store' | 'audit',
   { outage }: { readonly outage: Outage | undefined },
 ): ReturnType<RunningInterface['outages']> {
-  return outage === undefined ? {} : { [port]: outage.since };
+  return outage === undefined ? {} : { [port]: { since: outage.since, reason: reasonOf(outage) } };
+}
+
+/** The words of the port itself, if the library has wrapped its error. */
+function reasonOf({ error }: Outage): string {
+  return causeText(error instanceof HostError && error.cause !== undefined ? error.cause : error);
 }
 
 function storeState({ outage }: Journal): NonNullable<InterfaceRepresentation['store']> {

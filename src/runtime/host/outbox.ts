@@ -10,7 +10,7 @@ import { beforeDeadline, type Deadline } from './deadline.ts';
 
 /** The port does not answer. @internal */
 export interface Outage {
-  /** The error with which the outage began. */
+  /** The error of the last call that failed. */
   readonly error: unknown;
   /** When the outage began, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly since: number;
@@ -178,8 +178,7 @@ export class Outbox<T extends { readonly size: number }> {
 
   #fail({ error, isLate }: Failure, retryAfterMs: number): void {
     const before = this.outage;
-    const since = this.#since();
-    const outage = { error: before === undefined ? error : before.error, since, retryAfterMs };
+    const outage = { error, since: this.#since(), retryAfterMs };
     this.outage = outage;
     if (before !== undefined) return;
     this.#options.onError(error);

@@ -4,8 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import type { SharedStore } from 'gateway-admin-core/fleet';
+import { createSnapshot } from 'gateway-admin-core';
+import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 import { openPostgresStore, type PostgresStoreOptions } from 'gateway-admin-core/postgres-store';
+import { createScriptedGateway } from 'gateway-admin-core/testing';
 
 import { selfSigned } from '../../support/certificate.ts';
 import { PostgresServer } from '../../support/postgres.ts';
@@ -112,6 +114,26 @@ describe('a PostgreSQL store whose log-in the host gives', () => {
     Object.assign(current, second);
     const end = await append();
     expect(await store.read(position)).toEqual([{ records: ['kept'], position: end }]);
+  });
+
+  it('lets a reader of the alerts know that the server has refused a log-in', async () => {
+    const current = { password: 'of green' };
+    const snapshot = createSnapshot({ services: [{ name: 'My Service', router: 'readconnroute' }] });
+    const logIn = { user: 'green', password: () => current.password };
+    const admin = await openFleet({
+      ...{ snapshot, gateway: createScriptedGateway({ snapshot }), node: 'one' },
+      store: await openPostgresStore({ ...server.address, ...logIn, cluster: 'refused' }),
+      observe: { onError: () => undefined },
+    });
+    const details = (): readonly string[] => admin.alerts().map(({ detail }) => detail);
+    current.password = 'forgotten';
+    await endConnections();
+    const refused = /^The configuration store does not answer: .*"green" \(28P01\)\. Changes are refused\./;
+    while (!details().some((detail) => refused.test(detail)))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    current.password = 'of green';
+    while (details().length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await admin.close();
   });
 
   const failing: readonly (readonly [what: string, log: () => PostgresStoreOptions, sentence: string])[] = (

@@ -159,6 +159,25 @@ describe('GET / without a log-in', () => {
     expect((await send(running, 'GET', target, request)).body).toEqual({ ready: false });
   });
 
+  // Promise: ready-alone
+  it('tells nobody why the store fails, and no other endpoint does', async () => {
+    const store = new FailingStore();
+    const passwordHash = await hasher.hash('pw');
+    const services = [{ name: 'My Service', router: 'readconnroute' }];
+    const snapshot = createSnapshot({ services, users: [{ name: 'ada', passwordHash }] });
+    const access = { authenticate: createBasicAuthentication() };
+    const running = await openRunning(store, { snapshot, hasher, access });
+    store.failWith(new Error('the disk of db-1.internal is full'));
+    await running.admin.execute(stop);
+    for (const { method, path } of routes) {
+      const answer = await send(running, method, path.replaceAll(/:\w+/g, '1'));
+      expect(JSON.stringify(answer)).not.toContain('db-1.internal');
+    }
+    expect((await send(running, 'GET', '/alerts', as('ada'))).body).toMatchObject([
+      { detail: expect.stringContaining('the disk of db-1.internal is full') },
+    ]);
+  });
+
   it.each([
     ['ready', { ready: true }],
     ['ready,version,links', { ready: true }],

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../ports/port.ts';
 import type { Refusal } from '../runtime/command/execution.ts';
-import { announcementMs, beatMs, type Members, type Status } from './members.ts';
+import { announcementMs, beatMs, type Members, type OwnStatus } from './members.ts';
 import { unheard } from './refusal.ts';
 
 /** The options of {@link Announcer}. @internal */
@@ -15,7 +15,7 @@ export interface AnnouncerOptions {
   readonly leaseMs: number;
   readonly clock: Required<Clock>;
   /** What this node says of itself now. */
-  readonly status: () => Omit<Status, 'beat'>;
+  readonly status: () => OwnStatus;
   /** Whether the store answers the calls for the log. */
   readonly canRead: () => boolean;
   /** Aborts when this node says nothing any more. */

@@ -3,7 +3,12 @@
  *
  * Each node increments a heartbeat once a second. A node whose heartbeat has not changed for `leaseMs` counts as dead.
  * A second counts only if the observer itself has reached the store, so an outage of the store makes no node dead. Each
- * node measures with its own clock, and never compares its clock with that of another machine.
+ * node measures silence with its own monotonic clock.
+ *
+ * The times of two nodes are compared for the operator alone. Each announcement has the time of its node, and how far
+ * the time of each other node seemed to be ahead when the node heard it. An announcement is old when it is heard, so
+ * each clock seems further behind than it is, to both nodes alike. Half the difference of what two nodes say of each
+ * other is close to the truth.
  */
 import * as z from 'zod/mini';
 
@@ -43,6 +48,14 @@ const statusShape = z.object({
       detail: z.exactOptional(z.string()),
     }),
   ),
+  /** Left out if the clock of the node fails. */
+  clock: z.exactOptional(
+    z.object({
+      now: z.number(),
+      /** By how many milliseconds each other node seemed to be ahead, by name. */
+      ahead: z.record(z.string(), z.number()),
+    }),
+  ),
   // A node of an earlier version does not drain.
   drains: z._default(
     z.array(
@@ -60,6 +73,9 @@ const statusShape = z.object({
 /** What a node says of itself. @internal */
 export type Status = z.infer<typeof statusShape>;
 
+/** What the rest of a node says of itself. @internal */
+export type OwnStatus = Omit<Status, 'beat' | 'clock'>;
+
 /** A node, as this one knows it. @internal */
 export interface Member {
   readonly status: Status;
@@ -67,6 +83,8 @@ export interface Member {
   readonly silentMs: number;
   /** When its beat last moved, by the monotonic clock of this node. */
   readonly heardAt: number;
+  /** By how many milliseconds its time seemed to be ahead then; `undefined` if a clock fails. */
+  readonly ahead: number | undefined;
 }
 
 /** The options of {@link Members}. @internal */
@@ -107,9 +125,9 @@ export class Members {
    * @throws the error of the store, also if the store has not kept what this node says. From then on, nobody is silent:
    *   nobody could be heard
    */
-  async announce(status: Omit<Status, 'beat'>, elapsedMs: number): Promise<void> {
+  async announce(status: OwnStatus, elapsedMs: number): Promise<void> {
     this.#beat += 1;
-    const said = { ...status, beat: this.#beat } satisfies Status;
+    const said = { ...status, ...this.#clock(), beat: this.#beat } satisfies Status;
     const all = await this.#announceOwn(said).catch((error: unknown) => {
       this.forgive();
       throw error;
@@ -133,9 +151,10 @@ export class Members {
     }
     const before = this.#members.get(name);
     const hasMoved = before?.status.beat !== status.beat || before.status.boot !== status.boot;
-    const now = this.#options.clock.monotonic();
+    const { clock } = this.#options;
+    const now = clock.monotonic();
     const heard = hasMoved
-      ? { silentMs: 0, heardAt: now }
+      ? { silentMs: 0, heardAt: now, ahead: difference(status.clock?.now, timeOf(clock)) }
       : { ...before, silentMs: before.silentMs + silenceIn(elapsedMs, now - before.heardAt) };
     this.#members.set(name, { ...heard, status });
   }
@@ -161,6 +180,26 @@ export class Members {
   /** The time since a node was last heard, in milliseconds, whether this node could hear meanwhile or not. */
   unseenFor({ heardAt }: Member): number {
     return Math.max(0, this.#options.clock.monotonic() - heardAt);
+  }
+
+  /**
+   * By how many milliseconds the time of a node is ahead of the time of this one, give or take half a second;
+   * `undefined` if that is not known.
+   */
+  aheadBy({ status: { clock }, ahead }: Member): number | undefined {
+    const opposite = clock?.ahead[this.#node];
+    if (ahead === undefined || opposite === undefined) return undefined;
+    // A time that has not come yet is no late news: one of the two clocks is wrong.
+    return Math.max(ahead, opposite) > 0 ? (ahead - opposite) / 2 : 0;
+  }
+
+  /** The time of this node, and what it thinks of the times of the others. */
+  #clock(): Pick<Status, 'clock'> {
+    const now = timeOf(this.#options.clock);
+    if (now === undefined) return {};
+    const heard = Array.from(this.#members, ([name, { ahead }]) => [name, ahead] as const);
+    const ahead = Object.fromEntries(heard.filter((each): each is [string, number] => each[1] !== undefined));
+    return { clock: { now, ahead } };
   }
 
   /** Whether the store has what a node says of itself. */
@@ -226,6 +265,10 @@ export class Members {
  */
 function silenceIn(elapsedMs: number, sinceHeard: number): number {
   return sinceHeard >= 0 ? Math.min(elapsedMs, sinceHeard) : elapsedMs;
+}
+
+function difference(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? undefined : one - other;
 }
 
 /** The time of the host; `undefined` if its clock fails. @internal */

@@ -24,7 +24,7 @@ import { callInTime, loadInTime } from '../runtime/journal/load.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
-import type { FleetLag, FleetNode, RunningFleet } from '../resources/fleet.ts';
+import type { FleetLag, FleetNode, NodeClock, RunningFleet } from '../resources/fleet.ts';
 import type { Effect, Transition } from '../resources/index.ts';
 import { withStartTimes } from '../resources/service.ts';
 import { declareSecretParameters } from '../resources/document.ts';
@@ -40,7 +40,7 @@ import { fleetEntries } from './fleet-entries.ts';
 import { readHistory, type HistorySource } from './fleet-history.ts';
 import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
-import { beatMs, type Members, type Status } from './members.ts';
+import { beatMs, type Members, type OwnStatus } from './members.ts';
 import {
   membershipLevel,
   restoreShared,
@@ -113,6 +113,7 @@ export class RunningNode implements RunningCoordinator {
   readonly surroundings: { readonly fleet: RunningFleet } = {
     fleet: {
       nodes: () => this.#nodes(),
+      clocks: () => this.#clocks(),
       hintFailure: () => this.#hints.failure,
       retry: () => {
         this.#convergence.retry();
@@ -485,7 +486,7 @@ export class RunningNode implements RunningCoordinator {
     }
   }
 
-  #status(): Omit<Status, 'beat'> {
+  #status(): OwnStatus {
     return {
       boot: this.#life,
       version: libraryVersion,
@@ -594,9 +595,18 @@ export class RunningNode implements RunningCoordinator {
     return [this.#nodeOf(node, this.#status(), 0), ...others];
   }
 
+  /** The clocks of the nodes that live, as far as they are known. */
+  #clocks(): readonly NodeClock[] {
+    const { members, leaseMs } = this.#parts;
+    return [...members.others].flatMap(([node, member]) => {
+      const aheadMs = members.unseenFor(member) < leaseMs ? members.aheadBy(member) : undefined;
+      return aheadMs === undefined ? [] : [{ node, aheadMs }];
+    });
+  }
+
   #nodeOf(
     node: string,
-    { version, position, applied, behind, drains }: Omit<Status, 'beat'>,
+    { version, position, applied, behind, drains }: OwnStatus,
     unseenMs: number,
   ): FleetNode {
     // By the clock of this node alone: a node that is cut off must not take the others for alive for ever.

@@ -42,6 +42,7 @@ export type AlertCode =
   | 'effect-not-supported'
   | 'node-silent'
   | 'hints-failing'
+  | 'clocks-differ'
   | 'store-retrying'
   | 'audit-not-kept';
 
@@ -156,6 +157,7 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
       return failure === undefined ? [] : [{ resource: '/', ...failure }];
     },
   },
+  'clocks-differ': { level: 'warning', find: apart },
 };
 
 const rows = Object.entries(alertTable) as readonly [AlertCode, AlertRow][];
@@ -302,6 +304,25 @@ function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): 
         detail: sentence(`The gateway of the node ${node} has not followed`, detail),
       })),
   );
+}
+
+/** How far apart the clocks of two nodes may be, in milliseconds. */
+const longestApartMs = 2000;
+
+/** The nodes whose clocks differ from that of this node. */
+function apart(_snapshot: Snapshot, { fleet }: Surroundings): readonly Finding[] {
+  const [own] = fleet?.nodes() ?? [];
+  return (fleet?.clocks() ?? [])
+    .filter(({ aheadMs }) => Math.abs(aheadMs) > longestApartMs)
+    .map(({ node, aheadMs }) => {
+      const seconds = String(Math.round(Math.abs(aheadMs) / 1000));
+      const where = aheadMs > 0 ? 'ahead of' : 'behind';
+      const what = `The clock of the node ${node} is about ${seconds} s ${where} that of the node ${own?.node ?? ''}`;
+      return {
+        resource: `/fleet/${node}`,
+        detail: `${what}. Each node ends drains by its own clock: set both.`,
+      };
+    });
 }
 
 /** Whether the gateway can follow at a later try. */

@@ -96,6 +96,14 @@ export interface FleetLagRepresentation extends Omit<FleetLag, 'since'> {
  */
 export type NodeStanding = 'own' | 'alive' | 'silent';
 
+/** The clock of another node. @internal */
+export interface NodeClock {
+  /** The name of the node. */
+  readonly node: string;
+  /** By how many milliseconds its time is ahead of the time of this node, give or take half a second. */
+  readonly aheadMs: number;
+}
+
 /** A shared store that gives no hints. @internal */
 export interface HintFailure {
   /** Why, and what follows from it, for people. */
@@ -108,6 +116,8 @@ export interface HintFailure {
 export interface RunningFleet {
   /** Every node, this one first. */
   nodes(this: void): readonly FleetNode[];
+  /** The clocks of the other nodes that live. */
+  clocks(this: void): readonly NodeClock[];
   /** Why the store gives no hints; `undefined` if it gives them, or does not answer at all. */
   hintFailure(this: void): HintFailure | undefined;
   /** Asks the gateway of this node again at once for everything at which this node is behind. */

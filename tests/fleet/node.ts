@@ -50,7 +50,7 @@ export interface Node {
 }
 
 /** How a node differs from the others. */
-interface NodeOptions {
+export interface NodeOptions {
   /** Differs from that of the others in the users alone. */
   readonly snapshot?: Snapshot;
   readonly sealer?: SecretSealer;

@@ -22,11 +22,11 @@ import {
   type AlertCode,
   type AlertRepresentation,
 } from '../../src/resources/alert.ts';
-import { altered, createWorld, type WorldOptions } from '../fleet/node.ts';
+import { altered, createWorld, type NodeOptions, type WorldOptions } from '../fleet/node.ts';
 import { readExposition } from '../support/exposition.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
-import { openRunning, runAdmin } from '../support/running-admin.ts';
+import { openRunning, runAdmin, sampleClock } from '../support/running-admin.ts';
 import { limit } from '../support/transition.ts';
 import { transports } from '../support/transport.ts';
 
@@ -97,9 +97,9 @@ function commanded(
 }
 
 /** A fleet of two. The first node is asked. */
-async function fleet(supports: readonly ('create' | 'delete')[] = ['create', 'delete'], how?: WorldOptions) {
+async function fleet(second: NodeOptions = {}, how: WorldOptions = {}) {
   const world = createWorld(how);
-  const [one, two] = [await world.open('one', 3000), await world.open('two', 3000, { supports })];
+  const [one, two] = [await world.open('one', 3000), await world.open('two', 3000, second)];
   // The sample document has a drain, which may not be shown as over before that.
   for (const { admin } of [one, two]) admin.report({ type: 'sessions.complete' });
   await world.clock.advance(2000);
@@ -240,7 +240,7 @@ const rows: Readonly<Record<AlertCode, Row>> = {
   },
   'effect-not-supported': {
     async begin() {
-      const { one, two: _two, ...world } = await fleet([]);
+      const { one, two: _two, ...world } = await fleet({ supports: [] });
       return {
         ...world,
         cause: () =>
@@ -271,7 +271,7 @@ const rows: Readonly<Record<AlertCode, Row>> = {
   'hints-failing': {
     async begin() {
       let isFailing = false;
-      const world = await fleet(['create', 'delete'], {
+      const world = await fleet(undefined, {
         wrap: (store) =>
           altered(store, {
             changed: async (...how) =>
@@ -288,6 +288,20 @@ const rows: Readonly<Record<AlertCode, Row>> = {
       'hints-failing / warning':
         /^The shared store gives no hints: The queue is full\. Changes go on, and nodes see those of others up to a second later\.$/,
     },
+  },
+  'clocks-differ': {
+    async begin() {
+      let jumpMs = 0;
+      const clock = sampleClock();
+      const wrong = { ...clock, now: () => clock.now() + jumpMs };
+      const world = await fleet({ clock: wrong }, { clock });
+      return { ...world, cause: () => (jumpMs = 3_600_000), cure: () => (jumpMs = 0) };
+    },
+    alerts: {
+      'clocks-differ /fleet/two warning':
+        /^The clock of the node two is about 3600 s ahead of that of the node one\./,
+    },
+    timeless: true,
   },
   'store-retrying': {
     async begin() {

@@ -44,6 +44,8 @@ export interface Break {
   readonly drains: readonly string[];
   /** The node that is dead. */
   readonly silent?: string;
+  /** By how many milliseconds the time of each other node that lives is ahead, by name. */
+  readonly ahead?: Readonly<Record<string, number>>;
   /** The links of what nobody knows at the node with the broken gateway. */
   readonly elsewhere?: readonly string[];
 }
@@ -117,8 +119,10 @@ export async function misreportedIn(
   const doubtful = doubtfulIn(admin, gateway, broken);
   // What others list decides as well whether a service has no server, and whether a monitor leaves servers alone.
   const isPartlyDoubtful = doubtful.some((link) => /^\/(?:servers|monitors)\//.test(link));
+  const nearlyApart = clocksApart(broken, ([least, most], ahead) => ahead > least && ahead <= most);
   const isKnown = (text: string): boolean =>
     !doubtful.includes(text.split(' ')[1] ?? '') &&
+    !nearlyApart.includes(text) &&
     !(isPartlyDoubtful && /^(?:service-without-server|monitor-stopped) /.test(text));
   const strays = (texts: readonly string[], others: readonly string[]): readonly string[] =>
     texts.filter((text) => !others.includes(text) && (isKnown(text) || text.startsWith('outcome-unknown ')));
@@ -167,13 +171,27 @@ function failuresIn({ state }: ScriptedGateway): readonly string[] {
   return found.flatMap(([code, things]) => things.map(({ resource }) => `${code} ${resource}`));
 }
 
-function brokenIn(admin: Admin, { part, drains, silent }: Break): readonly string[] {
+/** Between these differences of two clocks, in milliseconds, the alert may be there: nodes estimate the difference. */
+const nearly = [1400, 2600] as const;
+
+/** The alerts about clocks that differ so much. */
+function clocksApart(
+  { ahead = {} }: Break,
+  isApart: (between: typeof nearly, ahead: number) => boolean,
+): readonly string[] {
+  const named = Object.entries(ahead).filter(([, milliseconds]) => isApart(nearly, Math.abs(milliseconds)));
+  return named.map(([name]) => `clocks-differ /fleet/${name}`);
+}
+
+function brokenIn(admin: Admin, broken: Break): readonly string[] {
+  const { part, drains, silent } = broken;
   const unknown = admin.commands().filter(({ outcome }) => outcome === 'unknown');
   return [
     ...(part === 'store' ? ['store-retrying /'] : []),
     ...(part === 'audit' ? ['audit-not-kept /'] : []),
     ...(part === 'reports' ? ['sessions-not-reported /sessions'] : []),
     ...(silent === undefined ? [] : [`node-silent /fleet/${silent}`]),
+    ...clocksApart(broken, ([, most], ahead) => ahead > most),
     ...drains.map((text) => `drain-overdue ${text.split(' ')[0] ?? ''}`),
     ...unknown.map(({ resource }) => `outcome-unknown ${nameKey(resource)}`),
   ];

@@ -60,6 +60,7 @@ function surroundingsWith(
     }),
     fleet: {
       nodes: () => nodes,
+      clocks: () => [],
       hintFailure: () => undefined,
       retry: () => undefined,
       standingOf: (name) => (name === ownNode.node ? 'own' : undefined),

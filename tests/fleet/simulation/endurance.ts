@@ -15,9 +15,14 @@ export interface FleetBreak {
   readonly broken: Node;
 }
 
-/** What should have settled at a node although a part fails. */
+/**
+ * What should have settled at a node although a part fails.
+ *
+ * @param living - the nodes that are not dead
+ */
 export async function unsettledAt(
   node: Node,
+  living: readonly Node[],
   drains: readonly string[],
   { part, broken }: FleetBreak,
 ): Promise<readonly string[]> {
@@ -31,6 +36,8 @@ export async function unsettledAt(
     brokenAt: Number.POSITIVE_INFINITY,
     drains: drains.map((text) => `/${text}`),
     ...(part === 'node' ? { silent: broken.name } : {}),
+    // Without the store, nobody is heard.
+    ...(part === 'store' ? {} : { ahead: clocksAround(node, living) }),
   };
   const elsewhere = part === 'gateway' ? doubtfulAt(broken, here) : [];
   const around = { ...here, elsewhere: [...elsewhere, ...inUse(admin)] };
@@ -44,6 +51,12 @@ export async function unsettledAt(
     ...unsettledIn(admin, gateway, gateway.differences(admin.snapshot), around),
     ...(await misreportedIn(admin, gateway, around)),
   ];
+}
+
+/** How far the time of each other node is ahead of that of a node, in milliseconds. */
+function clocksAround(node: Node, living: readonly Node[]): Readonly<Record<string, number>> {
+  const others = living.filter((each) => each !== node);
+  return Object.fromEntries(others.map((other) => [other.name, other.now - node.now]));
 }
 
 /** The links of what nobody knows at a node, and of the changes that wait for that. */

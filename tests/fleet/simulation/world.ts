@@ -640,7 +640,7 @@ class World {
     await this.#settles(milliseconds, milliseconds);
     for (const node of this.#living) {
       const drains = node.running && this.#draining?.drainer.overdue(node.running.admin, node.now);
-      const left = await this.#clock.waitFor(unsettledAt(node, drains ?? [], end));
+      const left = await this.#clock.waitFor(unsettledAt(node, this.#living, drains ?? [], end));
       this.#faults.push(
         ...left.map((text) => `${node.name}, while the ${end.part} of ${end.broken.name} fails: ${text}`),
       );

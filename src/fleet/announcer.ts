@@ -4,6 +4,8 @@
  */
 import type { Clock } from '../ports/port.ts';
 import type { Refusal } from '../runtime/command/execution.ts';
+import { causeText } from '../runtime/host/host-error.ts';
+import { LastingFailure } from './lasting-failure.ts';
 import { announcementMs, beatMs, type Members, type OwnStatus } from './members.ts';
 import { unheard } from './refusal.ts';
 
@@ -24,9 +26,6 @@ export interface AnnouncerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** After so many beats in a row that failed alone, the operator gets an error. */
-const mostUnheard = 3;
-
 /** Announces one node. @internal */
 export class Announcer {
   readonly #options: AnnouncerOptions;
@@ -36,14 +35,14 @@ export class Announcer {
   #elapsedMs = 0;
   /** Whether the log could be read since the last beat that failed. */
   #hasRead = false;
-  /** The number of beats in a row that failed while the log could be read. */
-  #unheard = 0;
+  readonly failure: LastingFailure;
   #willAnnounce = false;
   /** The announcement beside the beats that is on its way. */
   #announcing: Promise<void> | undefined;
 
   constructor(options: AnnouncerOptions) {
     this.#options = options;
+    this.failure = new LastingFailure(options);
   }
 
   /**
@@ -80,7 +79,7 @@ export class Announcer {
       return false;
     }
     this.#elapsedMs = beatMs;
-    this.#unheard = 0;
+    this.failure.over();
     return true;
   }
 
@@ -125,18 +124,19 @@ export class Announcer {
     await this.#announcing;
   }
 
-  /** Tells the operator once if announcements alone fail: the journal tells of a store that does not answer at all. */
+  /** Tells the operator if announcements alone fail: the journal tells of a store that does not answer at all. */
   #tellUnheard(cause: unknown): void {
-    this.#unheard = this.#hasRead ? this.#unheard + 1 : 0;
+    const hasRead = this.#hasRead;
     this.#hasRead = false;
-    if (this.#unheard !== mostUnheard) return;
-    const { node, leaseMs, onError } = this.#options;
-    onError(
-      new Error(
-        `The node "${node}" can read the shared store, but cannot announce itself there; see the cause. The other nodes end its ` +
-          `commands after ${String(leaseMs)} ms of silence. Let the store take announcements.`,
-        { cause },
-      ),
+    if (!hasRead) {
+      this.failure.over();
+      return;
+    }
+    const { node, leaseMs } = this.#options;
+    this.failure.again(
+      `The node "${node}" can read the shared store, but cannot announce itself there: ${causeText(cause)}. The other nodes ` +
+        `end its commands after ${String(leaseMs)} ms of silence. Let the store take announcements.`,
+      cause,
     );
   }
 }

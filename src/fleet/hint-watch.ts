@@ -3,10 +3,10 @@
  * without hints still reads once a second.
  */
 import type { Clock, SharedStore } from '../ports/port.ts';
-import type { HintFailure } from '../resources/fleet.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
 import { causeText } from '../runtime/host/host-error.ts';
-import { beatMs, timeOf } from './members.ts';
+import { LastingFailure } from './lasting-failure.ts';
+import { beatMs } from './members.ts';
 
 /** The options of {@link HintWatch}. @internal */
 export interface HintWatchOptions {
@@ -18,25 +18,16 @@ export interface HintWatchOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** After so many hints in a row that failed alone, the operator gets an error. */
-const mostFailures = 3;
-
 /** Waits for the hints of one store. @internal */
 export class HintWatch {
   readonly #options: HintWatchOptions;
   /** The error of the last waiting; `undefined` if it has not failed. */
   #last: { readonly error: unknown } | undefined;
-  /** Since when hints fail, and how many in a row. */
-  #failing: { readonly failure: HintFailure; readonly times: number } | undefined;
+  readonly failure: LastingFailure;
 
   constructor(options: HintWatchOptions) {
     this.#options = options;
-  }
-
-  /** Why hints fail, and since when; `undefined` while they do not fail, or fail with the store. */
-  get failure(): HintFailure | undefined {
-    const { failure, times = 0 } = this.#failing ?? {};
-    return times < mostFailures ? undefined : failure;
+    this.failure = new LastingFailure(options);
   }
 
   /** Waits for a hint behind a position, for a second at most. Returns whether a hint has come. */
@@ -67,18 +58,12 @@ export class HintWatch {
    * @param hasRead - whether the log could be read since: a store that does not answer gives no hints either
    */
   judge(hasRead: boolean): void {
-    const { clock, onError } = this.#options;
     if (this.#last === undefined || !hasRead) {
-      this.#failing = undefined;
+      this.failure.over();
       return;
     }
-    const { error: cause } = this.#last;
-    const { failure, times = 0 } = this.#failing ?? {};
-    const detail =
-      `The shared store gives no hints: ${causeText(cause)}. Changes go on, and nodes see those of others up to a second ` +
-      'later.';
-    const since = failure === undefined ? timeOf(clock) : failure.since;
-    this.#failing = { failure: { detail, since }, times: times + 1 };
-    if (this.#failing.times === mostFailures) onError(new Error(detail, { cause }));
+    const { error } = this.#last;
+    const effect = 'Changes go on, and nodes see those of others up to a second later.';
+    this.failure.again(`The shared store gives no hints: ${causeText(error)}. ${effect}`, error);
   }
 }

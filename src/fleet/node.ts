@@ -114,7 +114,8 @@ export class RunningNode implements RunningCoordinator {
     fleet: {
       nodes: () => this.#nodes(),
       clocks: () => this.#clocks(),
-      hintFailure: () => this.#hints.failure,
+      hintFailure: () => this.#hints.failure.found,
+      announcementFailure: () => this.#announcer.failure.found,
       retry: () => {
         this.#convergence.retry();
       },

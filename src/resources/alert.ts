@@ -117,18 +117,7 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
     level: 'error',
     find: (_snapshot, around) => behind(around, (lag) => !isPassing(lag)),
   },
-  'node-silent': {
-    level: 'error',
-    find: (_snapshot, { fleet, self }) =>
-      (fleet?.nodes() ?? [])
-        // While the store does not answer, this node hears nobody.
-        .filter(({ alive }) => !alive && self.outages().store === undefined)
-        .map(({ node, seen }) => ({
-          resource: `/fleet/${node}`,
-          since: self.now() - seen * 1000,
-          detail: `The node ${node} is silent. If it will not come back, forget it.`,
-        })),
-  },
+  'node-silent': { level: 'error', find: silent },
   'store-retrying': {
     level: 'error',
     find(_snapshot, { self }) {
@@ -304,6 +293,22 @@ function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): 
         detail: sentence(`The gateway of the node ${node} has not followed`, detail),
       })),
   );
+}
+
+/** The nodes that are not heard: this one, or others. */
+function silent(_snapshot: Snapshot, { fleet, self }: Surroundings): readonly Finding[] {
+  // A node hears nobody while the store does not answer, or does not take what the node announces.
+  if (fleet === undefined || self.outages().store !== undefined) return [];
+  const [own, ...others] = fleet.nodes();
+  const failure = fleet.announcementFailure();
+  if (own !== undefined && failure !== undefined) return [{ resource: `/fleet/${own.node}`, ...failure }];
+  return others
+    .filter(({ alive }) => !alive)
+    .map(({ node, seen }) => ({
+      resource: `/fleet/${node}`,
+      since: self.now() - seen * 1000,
+      detail: `The node ${node} is silent. If it will not come back, forget it.`,
+    }));
 }
 
 /** How far apart the clocks of two nodes may be, in milliseconds. */

@@ -104,8 +104,8 @@ export interface NodeClock {
   readonly aheadMs: number;
 }
 
-/** A shared store that gives no hints. @internal */
-export interface HintFailure {
+/** Something of a shared store that fails while its log can be read. @internal */
+export interface StoreFailure {
   /** Why, and what follows from it, for people. */
   readonly detail: string;
   /** Since when, in milliseconds since 1970-01-01T00:00:00Z; `undefined` if that is not known. */
@@ -119,7 +119,9 @@ export interface RunningFleet {
   /** The clocks of the other nodes that live. */
   clocks(this: void): readonly NodeClock[];
   /** Why the store gives no hints; `undefined` if it gives them, or does not answer at all. */
-  hintFailure(this: void): HintFailure | undefined;
+  hintFailure(this: void): StoreFailure | undefined;
+  /** Why this node cannot announce itself; `undefined` if it can, or the store does not answer at all. */
+  announcementFailure(this: void): StoreFailure | undefined;
   /** Asks the gateway of this node again at once for everything at which this node is behind. */
   retry(this: void): void;
   /** Finds a node by its exact name; `undefined` for a name that the fleet does not know. */

@@ -514,6 +514,42 @@ describe('the alerts', () => {
     await world.clock.advance(10_000);
   });
 
+  it('blame the node that cannot announce itself, and not the nodes that it cannot hear', async () => {
+    const line = { isCut: false };
+    const world = createWorld();
+    const deaf = await world.open('one', 3000, {
+      wrap: (store) =>
+        altered(store, {
+          announce: async (...how) =>
+            line.isCut ? Promise.reject(new Error('too many connections (53300).')) : store.announce(...how),
+        }),
+    });
+    const other = await world.open('two', 3000);
+    await world.clock.advance(2000);
+    const shown = async () => (await alertsAt(deaf)).filter(({ resource }) => resource.startsWith('/fleet'));
+    line.isCut = true;
+    for (let second = 0; second < 20; second += 1) {
+      await world.clock.advance(1000);
+      expect((await shown()).filter(({ resource }) => resource !== '/fleet/one')).toEqual([]);
+    }
+    expect(await shown()).toEqual([
+      {
+        code: 'node-silent',
+        resource: '/fleet/one',
+        since: expect.any(String),
+        detail:
+          'The node "one" can read the shared store, but cannot announce itself there: too many connections (53300). The other ' +
+          'nodes end its commands after 3000 ms of silence. Let the store take announcements.',
+        level: 'error',
+      },
+    ]);
+    expect((await alertsAt(other)).map(short)).toContain('node-silent /fleet/one error');
+    line.isCut = false;
+    await world.clock.advance(5000);
+    expect(await shown()).toEqual([]);
+    for (const { admin } of [deaf, other]) await admin.close();
+  });
+
   it('say the reason of the last failure of a store, and of one that is late', async () => {
     const store = new FailingStore();
     const running = await openRunning(store, { snapshot: healthy });

@@ -62,6 +62,7 @@ function surroundingsWith(
       nodes: () => nodes,
       clocks: () => [],
       hintFailure: () => undefined,
+      announcementFailure: () => undefined,
       retry: () => undefined,
       standingOf: (name) => (name === ownNode.node ? 'own' : undefined),
       forget: () => Promise.resolve({ outcome: 'accepted' }),

@@ -1,0 +1,46 @@
+/**
+ * A lasting failure: something of a shared store that fails again and again while the log can be read. The operator
+ * learns it once, and the alerts show it for as long as it lasts.
+ */
+import type { Clock } from '../ports/port.ts';
+import type { StoreFailure } from '../resources/fleet.ts';
+import { timeOf } from './members.ts';
+
+/** After so many failures in a row, a failure is no chance any more. */
+const mostFailures = 3;
+
+/** Counts the failures of one thing. @internal */
+export class LastingFailure {
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  #times = 0;
+  #last: StoreFailure | undefined;
+
+  /** @param onError - gets the error once. Never throws */
+  constructor({ clock, onError }: { readonly clock: Clock; readonly onError: (error: unknown) => void }) {
+    this.#clock = clock;
+    this.#onError = onError;
+  }
+
+  /** The failure, once it lasts. */
+  get found(): StoreFailure | undefined {
+    return this.#times < mostFailures ? undefined : this.#last;
+  }
+
+  /**
+   * The thing has failed once more.
+   *
+   * @param detail - what that means, for people
+   */
+  again(detail: string, cause: unknown): void {
+    this.#times += 1;
+    this.#last = { detail, since: this.#last === undefined ? timeOf(this.#clock) : this.#last.since };
+    if (this.#times === mostFailures) this.#onError(new Error(detail, { cause }));
+  }
+
+  /** The thing works, or the whole store fails. */
+  over(): void {
+    this.#times = 0;
+    this.#last = undefined;
+  }
+}

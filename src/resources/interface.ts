@@ -59,8 +59,8 @@ export interface InterfaceRepresentation {
 /** The part of the interface that a patch can change. */
 type Settings = Pick<InterfaceRepresentation, 'read_only'>;
 
-/** A port that does not answer. @internal */
-export interface PortOutage {
+/** A port that does not answer. */
+interface PortOutage {
   /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly since: number;
   /** Why the last call has failed, in the words of the port. */

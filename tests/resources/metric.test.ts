@@ -92,6 +92,8 @@ function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | '
     ['monitor-stopped', 'warning', watching.filter(isBlind).length],
     ['sessions-not-reported', 'warning', 0],
     ['node-behind', 'warning', 0],
+    ['hints-failing', 'warning', 0],
+    ['clocks-differ', 'warning', 0],
   ] as const;
 }
 
@@ -147,6 +149,8 @@ describe('the metrics of a snapshot', () => {
       'gateway_alerts{code="monitor-stopped",level="warning"} 0',
       'gateway_alerts{code="sessions-not-reported",level="warning"} 0',
       'gateway_alerts{code="node-behind",level="warning"} 0',
+      'gateway_alerts{code="hints-failing",level="warning"} 0',
+      'gateway_alerts{code="clocks-differ",level="warning"} 0',
       'gateway_service_state{name="Sales",state="started"} 1',
       'gateway_service_state{name="Sales",state="stopped"} 0',
       'gateway_service_state{name="Sales",state="failed"} 0',

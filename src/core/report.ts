@@ -54,6 +54,11 @@ interface ReportRow<S, O, E> {
     /** Gives the link of the resource, which may be created at the moment. */
     readonly resource: (this: void, report: O) => string;
   };
+  /**
+   * Gives the resource, and when what is reported began there; the time is left out if the report does not say it. What
+   * began before the resource was created belongs to an earlier resource of the name.
+   */
+  readonly began?: (this: void, report: O) => { readonly link: string; readonly at?: number | undefined };
 }
 
 /** A row for each type of report. @internal */
@@ -92,8 +97,11 @@ export interface CrossingHooks {
    * yet, because the report is folded again later.
    */
   readonly hold?: (this: void, report: CrossingReport) => boolean;
-  /** Whether a resource was deleted a moment ago, so that a report about it is only late. */
-  readonly isGone?: (this: void, link: string) => boolean;
+  /**
+   * Whether a report is late: the resource was deleted a moment ago. If its name is used again, `began` tells the two
+   * resources apart. Left out if nothing was deleted.
+   */
+  readonly isLate?: ((this: void, link: string, began?: number) => boolean) | undefined;
 }
 
 /**
@@ -134,7 +142,7 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   table: ReportTable<S, O, E>,
   snapshot: S,
   reported: unknown,
-  { position, at, crossing: { hold, isGone } }: Interpreting,
+  { position, at, crossing: { hold, isLate } }: Interpreting,
 ): { readonly events: readonly E[] } | { readonly faults: readonly Fault[] } {
   // A copy is made first: a value from the host may change, or throw, while it is read.
   const json = copyJson(reported, { depth: 8 });
@@ -156,13 +164,23 @@ function interpret<S, O extends ReportBase, E extends EventBase>(
   const aspect = row.whole?.aspect ?? '';
   const comesAgain = link !== undefined && hold?.({ link, aspect, report: deepFreeze(report) }) === true;
   const follows = row.event(snapshot, parsed.value, at);
-  if (follows === undefined) return { events: [] };
+  if (follows === undefined || (isLate && isOfEarlier(row, parsed.value, isLate))) return { events: [] };
   if ('contradiction' in follows) {
     const { contradiction, path, missing } = follows;
-    const isLate = missing !== undefined && isGone?.(missing) === true;
-    return comesAgain || isLate ? { events: [] } : faulty(position, contradiction, path);
+    const isIgnored = comesAgain || (missing !== undefined && isLate?.(missing) === true);
+    return isIgnored ? { events: [] } : faulty(position, contradiction, path);
   }
   return { events: deepFreeze(isList(follows) ? follows : [follows]) };
+}
+
+/** Whether a report is about a resource that has made way for another one of its name. */
+function isOfEarlier<O>(
+  { began }: Pick<ReportRow<never, O, unknown>, 'began'>,
+  report: O,
+  isLate: NonNullable<CrossingHooks['isLate']>,
+): boolean {
+  const begun = began?.(report);
+  return begun?.at !== undefined && isLate(begun.link, begun.at);
 }
 
 /** Whether a value is a list, of one value or a list of them. @internal */

@@ -299,6 +299,7 @@ const reports: ReportTable<Snapshot, SessionReport, SessionEvent | ConnectingEve
       connected: shape.milliseconds,
       connections: z.exactOptional(z.array(newConnection).check(z.maxLength(teardownBatch))),
     }),
+    began: ({ service, connected }) => ({ link: linkTo('services', service), at: connected }),
     event(snapshot, { type, id, state, user, address, service: name, connected, connections = [] }, at) {
       const found = reported(snapshot, services, name);
       if ('contradiction' in found) return found;

@@ -270,6 +270,7 @@ export function lifecycleReports<K extends Singular>(
       aspect: 'state',
       resource: (report: About<K>) => linkTo(collection, report[kind]),
     },
+    began: (report: About<K> & Seen) => ({ link: linkTo(collection, report[kind]), at: report.started }),
     event(snapshot: State, report: About<K> & Seen, at: number) {
       const { reason, ...rest } = report;
       const found = reported(snapshot, named, report[kind]);

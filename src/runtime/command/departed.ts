@@ -2,39 +2,76 @@
  * Departed resources: what was deleted a moment ago. A report about such a resource was on its way, and is no fault.
  */
 import { linkKey } from '../../core/link.ts';
+import type { Clock } from '../../ports/port.ts';
 import type { AdminEvent } from '../../resources/index.ts';
 
 /** How long a report about a deleted resource may be on its way, in milliseconds. */
 const lateMs = 60_000;
 
+/** When a resource departed and came again, in milliseconds that never go back. */
+interface Departure {
+  /** The end of the minute. */
+  readonly until: number;
+  /** When a resource of its name was created; left out if there is none. */
+  createdAgain?: number;
+}
+
 /** Keeps the links of the resources that were deleted in the last minute. @internal */
 export class Departed {
-  readonly #now: () => number;
-  /** The end of the minute, by the key of the link, in the order of the deletions. */
-  readonly #until = new Map<string, number>();
+  readonly #clock: Clock;
+  /** By the key of the link, in the order of the deletions. */
+  readonly #departures = new Map<string, Departure>();
 
-  /** @param now - milliseconds that never go back */
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isEmpty(): boolean {
+    return this.#departures.size === 0;
   }
 
   /** Takes in the events of a change. */
   take(events: readonly AdminEvent[]): void {
     for (const { type, resource } of events) {
-      if (!type.endsWith('.deleted')) continue;
-      const key = linkKey(resource);
-      // A key that is set again keeps its old place.
-      this.#until.delete(key);
-      this.#until.set(key, this.#now() + lateMs);
+      if (type.endsWith('.deleted')) this.#delete(linkKey(resource));
+      else if (!this.isEmpty && type.endsWith('.created')) {
+        const departure = this.#departures.get(linkKey(resource));
+        if (departure !== undefined) departure.createdAgain = this.#monotonic();
+      }
     }
   }
 
-  has(link: string): boolean {
-    const now = this.#now();
-    for (const [key, until] of this.#until) {
+  /**
+   * Whether a resource departed in the last minute. If its name is used again, only what began before that is about the
+   * departed resource.
+   *
+   * @param began - when what is reported began, in milliseconds since 1970-01-01T00:00:00Z; `undefined` if not known.
+   *   Only the second counts: a host may have no more than whole seconds
+   */
+  has(link: string, began?: number): boolean {
+    const now = this.#monotonic();
+    for (const [key, { until }] of this.#departures) {
       if (until > now) break;
-      this.#until.delete(key);
+      this.#departures.delete(key);
     }
-    return this.#until.has(linkKey(link));
+    const departure = this.#departures.get(linkKey(link));
+    if (departure?.createdAgain === undefined) return departure !== undefined;
+    // The time of day may have been set since the creation: by the present one, the creation was so long ago.
+    const created = this.#clock.now() - (now - departure.createdAgain);
+    return began !== undefined && secondOf(began) < secondOf(created);
   }
+
+  #delete(key: string): void {
+    // A key that is set again keeps its old place.
+    this.#departures.delete(key);
+    this.#departures.set(key, { until: this.#monotonic() + lateMs });
+  }
+
+  #monotonic(): number {
+    return this.#clock.monotonic?.() ?? this.#clock.now();
+  }
+}
+
+function secondOf(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
 }

@@ -101,7 +101,7 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#snapshot = options.snapshot;
-    this.#departed = new Departed(() => options.clock.monotonic?.() ?? options.clock.now());
+    this.#departed = new Departed(options.clock);
     this.#runtime = {
       ...options,
       crossings: new Crossings(),
@@ -307,7 +307,7 @@ export class Writer {
     const now = this.#options.clock.now();
     const folded = foldHostReports(this.#snapshot, given, now, {
       hold: (report) => this.#runtime.crossings.hold(report),
-      isGone: (link) => this.#departed.has(link),
+      isLate: this.#departed.isEmpty ? undefined : (link, began) => this.#departed.has(link, began),
     });
     if (folded.events.length > 0) this.#record(folded.next, folded.events);
     return folded;

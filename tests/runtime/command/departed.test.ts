@@ -4,7 +4,7 @@ import { Departed } from '../../../src/runtime/command/departed.ts';
 
 it('a deleted resource is remembered for a minute, also if another one was deleted twice meanwhile', () => {
   let now = 0;
-  const departed = new Departed(() => now);
+  const departed = new Departed({ now: () => now, sleep: () => Promise.resolve() });
   const deleteAt = (time: number, server: string): void => {
     now = time;
     departed.take([

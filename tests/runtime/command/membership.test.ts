@@ -283,6 +283,57 @@ describe('a deletion', () => {
     admin.report(late);
     expect(errors).toHaveLength(1);
   });
+
+  describe('of a service whose name is used again', () => {
+    const again = { name: 'SALES', router: 'cli' };
+    const useAgain: Transition = (from, context) => createResource(from, 'services', again, context);
+    const deleteSales: Transition = (from, context) => deleteResource(from, 'services', 'Sales', context);
+    const opened = (connected: number) => ({ ...openedSession(connected), service: 'Sales', connected });
+
+    it.each([
+      ['in one command', [sequence(stopSales, deleteSales, useAgain)]],
+      ['by three commands', [stopSales, deleteSales, useAgain]],
+    ])('makes a session of the earlier service no session of the later one: %s', async (_how, commands) => {
+      const { admin, clock, errors } = running();
+      await clock.advance(5400);
+      for (const command of commands) expect((await admin.execute(command)).outcome).toBe('accepted');
+      await clock.advance(2000);
+      const before = admin.snapshot;
+      admin.report([opened(4999), { type: 'session.updated', id: 4999, connected: 4999, idle: 1 }]);
+      expect(admin.snapshot).toBe(before);
+      // A host may have no more than whole seconds.
+      admin.report([opened(5000), opened(5400)]);
+      expect(admin.snapshot.sessions.countOfService('sales')).toBe(2);
+      expect(errors).toEqual([]);
+    });
+
+    it('makes a report of the earlier start no start of the later service', async () => {
+      const { admin, clock, errors } = running();
+      await clock.advance(5400);
+      await admin.execute(sequence(stopSales, deleteSales, useAgain));
+      const started = admin.snapshot.services.find('sales')?.started;
+      const failed = {
+        type: 'service.reported',
+        service: 'Sales',
+        state: 'failed',
+        reason: 'Late.',
+      } as const;
+      admin.report({ ...failed, started: 4000 });
+      expect(admin.snapshot.services.find('sales')).toMatchObject({ state: 'started', started });
+      admin.report(failed);
+      expect(admin.snapshot.services.find('sales')?.state).toBe('failed');
+      expect(errors).toEqual([]);
+    });
+
+    it('loses no session if the clock was set back meanwhile', async () => {
+      const clock = createVirtualClock(100_000);
+      const { admin } = runAdmin({ snapshot, clock });
+      await admin.execute(sequence(stopSales, deleteSales, useAgain));
+      clock.jumpTo(70_000);
+      admin.report(opened(clock.now()));
+      expect(admin.snapshot.sessions.countOfService('sales')).toBe(1);
+    });
+  });
 });
 
 describe('a process that dies in a sequence', () => {

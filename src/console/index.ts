@@ -99,16 +99,29 @@ export function createConsole(options: ConsoleOptions = {}): Console {
     },
     body: html.replace('{{settings}}', () => metas.join('\n    ')),
   };
+  const answer = ({ method, target, headers }: Parameters<Console['handle']>[0]): Handled => {
+    const [path, query = ''] = target.split(/\?(.*)/s);
+    if (path !== '/' && path !== '') return { matched: false };
+    const name = new URLSearchParams(query).get('file');
+    const found = name === null ? document : fileOf(name);
+    return { matched: true, response: unlessKnown(forMethod(method, found), headers) };
+  };
   return {
-    handle: ({ method, target, headers }) => {
-      const [path, query = ''] = target.split(/\?(.*)/s);
-      if (path !== '/' && path !== '') return Promise.resolve({ matched: false });
-      const name = new URLSearchParams(query).get('file');
-      const found = name === null ? document : fileOf(name);
-      return Promise.resolve({ matched: true, response: unlessKnown(forMethod(method, found), headers) });
+    handle: (request) => {
+      try {
+        return Promise.resolve(answer(request));
+      } catch {
+        return Promise.resolve({ matched: true, response: refusal(500, JSON.stringify(unreadable)) });
+      }
     },
   };
 }
+
+/** The problem of a value that is no request: a program has given it, and no adapter. */
+const unreadable = problem(
+  'internal',
+  'The console cannot read the request: it must be an object with method, target and headers, as an adapter gives it.',
+);
 
 /** @throws RangeError for a path that does not lead to the same origin, or that has more than a path */
 function assertPath(path: string, name: string): void {

@@ -124,6 +124,27 @@ async function documentOf(...options: Parameters<typeof createConsole>): Promise
   return handled.matched ? (handled.response.body as string) : '';
 }
 
+it.each([
+  ['nothing', undefined],
+  ['a request without a target', { method: 'GET', headers: {} }],
+  ['a request without headers', { method: 'GET', target: '/' }],
+  ['a header that is a number', { method: 'GET', target: '/', headers: { 'if-none-match': 5 } }],
+  [
+    'a member that throws',
+    {
+      method: 'GET',
+      target: '/',
+      get headers() {
+        throw new Error('No.');
+      },
+    },
+  ],
+])('the console never rejects: %s is answered with the fault', async (_what, given) => {
+  expect(await createConsole().handle(given as never)).toMatchObject({
+    response: { status: 500, body: expect.stringContaining('The console cannot read the request') },
+  });
+});
+
 describe('the files of the console', () => {
   // Promise: console-files
   it('name no other host', () => {

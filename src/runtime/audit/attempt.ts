@@ -11,6 +11,7 @@ import type { AdminEvent } from '../../resources/index.ts';
 import type { Execution } from '../command/execution.ts';
 import type { Command } from '../command/flight.ts';
 import type { Acceptance, CommandWatch } from '../command/turn.ts';
+import { hasLeft } from '../handler/request.ts';
 import { isText } from '../host/check.ts';
 import { longestName } from '../limits.ts';
 import { formatMark, type Mark } from '../plan/mark.ts';
@@ -171,7 +172,7 @@ export class Attempt implements CommandWatch {
 
   #endAsStranger(given: Problem['code']): void {
     // The log-in of a client that has disconnected need not have been verified.
-    const code = this.#request?.signal?.aborted === true ? 'closed' : given;
+    const code = hasLeft(this.#request) ? 'closed' : given;
     if (isFailedLogIn(code)) {
       this.#log.countStranger('log-in', failedLogIn(this.#request));
       return;

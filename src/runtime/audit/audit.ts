@@ -11,6 +11,7 @@ import type { Outage } from '../host/outbox.ts';
 import type { Limits } from '../limits.ts';
 import type { Mark } from '../plan/mark.ts';
 import type { Command } from '../command/flight.ts';
+import { hasLeft } from '../handler/request.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { Attempt, failedLogIn, isFailedLogIn, type AttemptLog, type Target } from './attempt.ts';
 import { AuditLog, type AuditReadOptions } from './audit-log.ts';
@@ -83,7 +84,7 @@ export class Audit {
     // A program that reads without credentials, as browsers begin, has not tried to log in.
     const hasTried = request.headers['authorization'] !== undefined;
     // The log-in of a client that has disconnected need not have been verified.
-    if (hasTried && isFailedLogIn(code) && request.signal?.aborted !== true)
+    if (hasTried && isFailedLogIn(code) && !hasLeft(request))
       this.#strangers.note('log-in', failedLogIn(request));
   }
 
@@ -99,7 +100,7 @@ export class Audit {
       attempt.conclude(execution);
       return execution;
     } catch (error) {
-      attempt.fail(request.signal?.aborted === true ? 'closed' : 'internal');
+      attempt.fail(hasLeft(request) ? 'closed' : 'internal');
       throw error;
     } finally {
       await attempt.end();

@@ -16,7 +16,7 @@ import { accessHeaders } from './access.ts';
 import { arrive, take, type Arrival, type HandlerOptions, type Step } from './arrival.ts';
 import { crossOriginHeaders } from './origin.ts';
 import { parseQuery } from './query.ts';
-import { checkRequest, RequestError, type CheckedRequest } from './request.ts';
+import { checkRequest, hasLeft, RequestError, type CheckedRequest } from './request.ts';
 import { empty, refusal, type Reply } from './respond.ts';
 import { steps } from './step.ts';
 
@@ -111,7 +111,7 @@ export async function run<R extends Route, Nothing extends undefined>(
       if (reply === undefined) return { outcome: 'admitted', arrival };
     } else reply = begun;
   } catch (error) {
-    reply = failureReply(options, given, error);
+    reply = failureReply(options, request ?? given, error);
   }
   const recorded = leaveRecord(options, arrival, reply);
   if (recorded !== undefined) await recorded;
@@ -193,11 +193,6 @@ const internalError =
   'command, read the resource before you send the command again.';
 
 const nothingDone = 'The program that called handle must correct the request. Nothing was changed.';
-
-/** Whether the client has disconnected. A program can give a value that is no request. */
-function hasLeft(request: Partial<AdminRequest> | null | undefined): boolean {
-  return request?.signal?.aborted === true;
-}
 
 /** HEAD is GET without the body (RFC 9110 §9.3.2). */
 function withoutBody({ method }: AdminRequest, reply: Reply): Reply {

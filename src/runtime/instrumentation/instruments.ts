@@ -12,6 +12,7 @@ import type { AdminEvent, Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { DifferingDocumentError } from '../host/differing-document-error.ts';
 import type { Execution } from '../command/execution.ts';
+import { hasLeft } from '../handler/request.ts';
 import { HostError } from '../host/host-error.ts';
 import { isText } from '../host/check.ts';
 import { ReportError } from '../host/report-error.ts';
@@ -218,15 +219,15 @@ export class RequestSpan {
     const elapsedMs = this.#elapsedMs();
     const { method = '', peer } = this.#request ?? {};
     // The answer to a client that has left is a 503, which nobody gets and which is no fault of the interface.
-    const hasLeft = problem?.code === 'closed' && this.#request?.signal?.aborted === true;
+    const isGone = problem?.code === 'closed' && hasLeft(this.#request);
     const route = this.#route;
     const label = methods.has(method) ? method : 'other';
     this.#measure('gateway_admin_request_duration_seconds', elapsedMs / 1000, {
       route,
       method: label,
-      status: hasLeft ? 'disconnected' : String(status),
+      status: isGone ? 'disconnected' : String(status),
     });
-    if (problem === undefined || hasLeft || status < 500 || problem.code === 'method-unknown') return;
+    if (problem === undefined || isGone || status < 500 || problem.code === 'method-unknown') return;
     const { code } = problem;
     const fields = (): object => ({
       ...{ route, method: label, status, code },

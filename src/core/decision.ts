@@ -7,7 +7,7 @@
 import { deepFreeze } from '../json/value.ts';
 import { Batch } from './batch.ts';
 import type { Note } from './note.ts';
-import type { Problem } from '../problem.ts';
+import { problemOf, type Fault, type Problem } from '../problem.ts';
 import type { TimeFormat } from './time.ts';
 
 /**
@@ -188,6 +188,25 @@ export function unchanged<S>(
 /** Makes a decision that refuses. @internal */
 export function refused<S>(snapshot: S, problem: Problem, resources: readonly string[] = []): Refused<S> {
   return { outcome: 'refused', next: snapshot, resources, problem };
+}
+
+/**
+ * Refuses a command for faults that were found before its decision, such as those of its secrets. The answer has the
+ * faults of the decision too, so that no fault hides another one.
+ *
+ * @param faults - the faults; the decision stands if there are none
+ * @internal
+ */
+export function refusedFor<S, D extends DecisionOf<S>>(
+  faults: readonly Fault[],
+  snapshot: S,
+  decision: D,
+): D | Refused<S> {
+  if (faults.length === 0) return decision;
+  const { status, errors = [] } = decision.outcome === 'refused' ? decision.problem : {};
+  const all = [...(status === 422 ? errors : []), ...faults];
+  const inOrder = all.toSorted((one, other) => (one.operation ?? 0) - (other.operation ?? 0));
+  return refused(snapshot, problemOf(inOrder), decision.resources);
 }
 
 /**

@@ -9,10 +9,10 @@ import * as z from 'zod/mini';
 
 import { isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
-import { ok, problemOf, type Fault, type Problem, type ProblemCode, type Result } from '../problem.ts';
+import { problemOf, type Fault, type Problem, type ProblemCode } from '../problem.ts';
 import { objectOf, type Field, type Fields } from './field.ts';
 import { notStorable } from './patch-seal.ts';
-import { passwordFault, type SecretPorts } from './secret.ts';
+import { passwordFault, unsealable, type Sealing, type SecretPorts } from './secret.ts';
 import { mostMembers, type ObjectShape } from './shape.ts';
 
 /**
@@ -53,71 +53,66 @@ export function definitionShape({ all }: Fields): ObjectShape {
 /**
  * Seals the secrets in a definition from a client. No text from a client passes for sealed text.
  *
- * @returns the entry of a gateway document; refused with `password-unacceptable` for a value that cannot be a secret,
- *   and with `secret-not-storable` if a secret could not be read after a restart
+ * @returns the entry of a gateway document, with the faults `password-unacceptable` of a value that cannot be a secret,
+ *   `secret-not-storable` of a secret that could not be read after a restart, and those of members that no client
+ *   writes
  * @internal
  */
 export async function sealDefinition(
   fields: Fields,
   definition: Json,
   { seal, isSecretParameter }: Pick<SecretPorts, 'seal' | 'isSecretParameter'>,
-): Promise<Result<Json>> {
-  if (!isObject(definition)) return ok(definition);
+): Promise<Sealing<Json>> {
   const faults: Fault[] = [];
-  const sealing: Sealing = {
+  if (!isObject(definition)) return { sealed: definition, faults };
+  const sealer: Sealer = {
     isSecretParameter,
     async seal(text, place) {
       const detail = passwordFault(text);
       if (typeof text !== 'string' || detail !== undefined) {
-        sealing.refuse(place, 'password-unacceptable', detail ?? 'must be a string');
-        return null;
+        sealer.refuse(place, 'password-unacceptable', detail ?? 'must be a string');
+        return unsealable;
       }
       const sealed = await seal(text);
       if (sealed === undefined) faults.push(notStorable(place));
-      return sealed ?? null;
+      return sealed ?? unsealable;
     },
     refuse(place, code, detail) {
       faults.push({ pointer: formatPointer(place), code, detail });
     },
   };
-  const entry = await sealEntry(fields, definition, [], sealing);
-  return faults.length === 0 ? ok(entry) : { ok: false, problem: problemOf(faults) };
+  return { sealed: await sealEntry(fields, definition, [], sealer), faults };
 }
 
 type Path = readonly string[];
 
-interface Sealing extends Pick<SecretPorts, 'isSecretParameter'> {
+interface Sealer extends Pick<SecretPorts, 'isSecretParameter'> {
   /** Gives the sealed form of a text, or refuses the value. */
   seal(this: void, text: Json, place: Path): Promise<Json>;
   refuse(this: void, place: Path, code: ProblemCode, detail: string): void;
 }
 
-async function sealEntry(
-  fields: Fields,
-  entry: JsonObject,
-  path: Path,
-  sealing: Sealing,
-): Promise<JsonObject> {
+async function sealEntry(fields: Fields, entry: JsonObject, path: Path, sealer: Sealer): Promise<JsonObject> {
   const members = new Map(Object.entries(entry));
   for (const field of fields.all) {
     // A secret is stored under `documentName`. Clients write it under `written`.
     const { name, documentName, entries, secret, sealedEntriesOf: written = name } = field;
     const place = [...path, written];
-    if (field.patched === false && members.has(name))
-      sealing.refuse(place, 'field-not-modifiable', 'has commands of its own: leave the member out');
-    if (secret !== undefined && members.has(documentName)) {
+    if (field.patched === false && members.delete(name))
+      sealer.refuse(place, 'field-not-modifiable', 'has commands of its own: leave the member out');
+    if (secret !== undefined && members.delete(documentName)) {
       const detail = `is not known here: write the secret in plain text into ${written}`;
-      sealing.refuse([...path, documentName], 'field-unknown', detail);
+      sealer.refuse([...path, documentName], 'field-unknown', detail);
     }
     const given = asStored(fields, written, members.get(written));
     if (given === undefined) continue;
     if (entries !== undefined && isArray(given))
-      members.set(name, await sealList(entries, given, place, sealing));
+      members.set(name, await sealList(entries, given, place, sealer));
     else if (secret !== undefined && written === name) {
       members.delete(name);
-      members.set(documentName, await sealing.seal(given, place));
+      members.set(documentName, await sealer.seal(given, place));
     } else if (secret !== undefined) {
-      const { open, sealed } = await sealMap(field, given, place, sealing);
+      const { open, sealed } = await sealMap(field, given, place, sealer);
       members.set(written, open).set(documentName, sealed);
     }
   }
@@ -135,11 +130,11 @@ async function sealList(
   fields: Fields,
   list: readonly Json[],
   path: Path,
-  sealing: Sealing,
+  sealer: Sealer,
 ): Promise<readonly Json[]> {
   const sealed: Json[] = [];
   for (const [at, each] of list.entries())
-    sealed.push(isObject(each) ? await sealEntry(fields, each, [...path, String(at)], sealing) : each);
+    sealed.push(isObject(each) ? await sealEntry(fields, each, [...path, String(at)], sealer) : each);
   return sealed;
 }
 
@@ -148,7 +143,7 @@ async function sealMap(
   { secretMember }: Field,
   map: Json,
   path: Path,
-  { seal, refuse, isSecretParameter }: Sealing,
+  { seal, refuse, isSecretParameter }: Sealer,
 ): Promise<{ readonly open: Json; readonly sealed: JsonObject }> {
   if (!isObject(map)) return { open: map, sealed: {} };
   const entries = Object.entries(map);

@@ -5,38 +5,36 @@
 import { deepFreeze, isObject, type Json, type JsonObject } from '../json/value.ts';
 import type { ParsedOperation } from '../json/patch.ts';
 import { formatPointer } from '../json/pointer.ts';
-import { ok, problemOf, type Fault, type Result } from '../problem.ts';
+import type { Fault } from '../problem.ts';
 import type { SecretEntries } from './patch-rule.ts';
 import { completeOperations, type PatchView } from './patch-view.ts';
-import { passwordFault, type SecretPorts } from './secret.ts';
+import { passwordFault, unsealable, type Sealing, type SecretPorts } from './secret.ts';
 import { mostMembers } from './shape.ts';
 
 /**
  * Seals the secrets in a patch from a client. A value that cannot be a secret becomes `null`, which the rules of
  * patches refuse. Therefore no value from a client passes for sealed text, and no plain secret goes on.
  *
- * @returns the operations; refused with `secret-not-storable` if a secret could not be read after a restart
+ * @returns the operations, with the fault `secret-not-storable` of each secret that could not be read after a restart
  * @internal
  */
 export async function sealOperations<T extends object>(
   view: PatchView<T>,
   operations: readonly ParsedOperation[],
   { seal }: Pick<SecretPorts, 'seal'>,
-): Promise<Result<readonly ParsedOperation[]>> {
+): Promise<Sealing<readonly ParsedOperation[]>> {
   const faults: Fault[] = [];
   const sealing = completeOperations(view, operations).map(async (operation) => {
     const sealText: SealText = async (text, place) => {
       if (typeof text !== 'string' || passwordFault(text) !== undefined) return null;
       const sealed = await seal(text);
-      if (sealed !== undefined) return { sealed };
       // The rules of patches refuse a `test` of a secret anyway.
-      if (operation.op !== 'test') faults.push(notStorable(place, operation.index));
-      return null;
+      if (sealed === undefined && operation.op !== 'test') faults.push(notStorable(place, operation.index));
+      return { sealed: sealed ?? unsealable };
     };
     return sealOperation(view, operation, sealText);
   });
-  const sealed = await Promise.all(sealing);
-  return faults.length === 0 ? ok(sealed) : { ok: false, problem: problemOf(faults) };
+  return { sealed: await Promise.all(sealing), faults };
 }
 
 /** The fault of a secret that could not be read after a restart. @internal */

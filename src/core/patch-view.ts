@@ -167,9 +167,10 @@ export function patchSettings<T extends object>(
 ): Result<Patched<T>> {
   const full = completeOperations(view, operations);
   const { faults, prepared, readsMore, writesSecret } = prepareOperations(view, full);
-  if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
   const old = toClient(view, before);
   const applied = apply(view, readsMore ? withShown(view, old, shown()) : old, prepared);
+  // An operation that a rule refuses may be the reason why a later one cannot run.
+  if (!applied.ok && faults.length > 0) return { ok: false, problem: problemOf(faults) };
   if (!applied.ok) return asClientsKnow(view, applied.problem);
   const result = readsMore ? withoutShown(view, old, applied.value) : applied.value;
   const patched = conclude(
@@ -178,9 +179,31 @@ export function patchSettings<T extends object>(
     find,
     view.check,
   );
+  if (faults.length > 0) return { ok: false, problem: problemOf(withFaultsOfResult(faults, full, patched)) };
   // Writing a secret always counts as a change. Otherwise `unchanged` would confirm a guess.
   if (!writesSecret || !patched.ok || patched.value.after !== before) return patched;
   return ok({ ...patched.value, after: Object.freeze({ ...before }) });
+}
+
+/**
+ * The faults of the operations, and those that the result of the other operations has. A fault at a place that a
+ * refused operation names may be gone once that operation is right.
+ */
+function withFaultsOfResult(
+  faults: readonly Fault[],
+  operations: readonly ParsedOperation[],
+  result: Result<unknown>,
+): readonly Fault[] {
+  if (result.ok) return faults;
+  const refused = new Set(faults.map(({ operation }) => operation));
+  const places = operations.flatMap(({ index, path, from }) =>
+    refused.has(index) ? [path, ...(from === undefined ? [] : [from])] : [],
+  );
+  const others = faultsOf(result.problem).filter(({ pointer }) => {
+    const place = parsePointer(pointer) ?? [];
+    return !places.some((each) => isNear(each, place));
+  });
+  return [...faults, ...others].toSorted((a, b) => (a.operation ?? Infinity) - (b.operation ?? Infinity));
 }
 
 /** An inverse may be as large as the change was, and must not replace a member that it wants to add. */

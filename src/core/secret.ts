@@ -12,7 +12,7 @@ import {
   type JsonContainer,
   type JsonObject,
 } from '../json/value.ts';
-import type { Result } from '../problem.ts';
+import type { Fault, Result } from '../problem.ts';
 import { normalForm } from './normal-form.ts';
 import { utf8Length } from './utf8.ts';
 
@@ -50,6 +50,16 @@ export interface SecretPorts {
   /** Whether the name of a parameter is declared secret. */
   isSecretParameter(name: string): boolean;
 }
+
+/** What a client sent, with its secrets sealed, and the faults of the secrets that cannot be sealed. @internal */
+export interface Sealing<T> {
+  /** Has a text that opens to nothing in place of each faulty secret, so that the rest can be checked. */
+  readonly sealed: T;
+  readonly faults: readonly Fault[];
+}
+
+/** Stands for a faulty secret. The command is refused, so nobody opens the text. @internal */
+export const unsealable = 'unsealable';
 
 /** Longest password, in bytes of UTF-8 in Unicode form NFC. @internal */
 export const longestPassword = 1024;

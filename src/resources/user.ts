@@ -11,6 +11,7 @@ import {
   accepted,
   eventHead,
   refused,
+  refusedFor,
   unchanged,
   type Context,
   type DecisionOf,
@@ -27,7 +28,7 @@ import { nameKey } from '../core/name.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Result } from '../problem.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { commandQuery, patchMediaTypes, type PathParameters } from '../http/route.ts';
-import { type SecretPorts, passwordFault } from '../core/secret.ts';
+import { type SecretPorts, passwordFault, unsealable } from '../core/secret.ts';
 import * as shape from '../core/shape.ts';
 import type { TimeFormat } from '../core/time.ts';
 import { collectionRoute, collectionVersion, commandRoute, type KindRoute } from './shared/route.ts';
@@ -481,11 +482,13 @@ const patch: KindRoute = {
     const parsed = parseOperations(body);
     if (!parsed.ok) return parsed;
     const faults = parsed.value.filter(isWrite).flatMap((operation) => faultsOfWrite(operation, secrets));
-    if (faults.length > 0) return { ok: false, problem: problemOf(faults) };
-    const hashed = await hashOperations(parsed.value, secrets);
+    const hash: SecretPorts['hash'] = (password) =>
+      faults.length === 0 ? secrets.hash(password) : Promise.resolve(ok(unsealable));
+    const hashed = await hashOperations(parsed.value, { hash });
     if (!hashed.ok) return hashed;
     return ok({
-      decide: (snapshot: Snapshot, user: User, context) => decidePatch(snapshot, user, hashed.value, context),
+      decide: (snapshot: Snapshot, user: User, context) =>
+        refusedFor(faults, snapshot, decidePatch(snapshot, user, hashed.value, context)),
       // The only field that can be written is the password.
       asked: parsed.value.map(({ op, path }) => ({ op, path })),
     });
@@ -511,10 +514,10 @@ function faultsOfWrite(
 /** Replaces each password by the hash of the last one, which is the result of the patch. No other value stays. */
 async function hashOperations(
   operations: readonly ParsedOperation[],
-  secrets: SecretPorts,
+  { hash }: Pick<SecretPorts, 'hash'>,
 ): Promise<Result<readonly ParsedOperation[]>> {
   const password = operations.findLast(isWrite)?.value;
-  const hashed = typeof password === 'string' ? await secrets.hash(password) : undefined;
+  const hashed = password === undefined ? undefined : await hash(password as string);
   if (hashed?.ok === false) return hashed;
   const sealed = hashed === undefined ? null : { sealed: hashed.value };
   return ok(

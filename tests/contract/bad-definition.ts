@@ -142,6 +142,51 @@ export const badDefinitions: readonly BadInput[] = [
     '{"parameters":{"password":{"configurable":true}}}': ['/parameters/password'],
     '{"parameters":{"name":"password","value":""}}': ['/parameters/password'],
   }),
+  // No fault hides another one.
+  ...definitions(invalid, 'services', {
+    '{"name":"x","router":7,"password":5}': ['/router', '/password'],
+    '{"password":"","passwordSealed":"planted","nothing":1}': ['/nothing', '/passwordSealed', '/password'],
+    '{"servers":["/servers/nothing"],"router_options":{"password":7,"a":1}}': [
+      '/router_options/a',
+      '/servers/0',
+      '/router_options/password',
+    ],
+    '{"drain":{"until":7},"state":"failed","total_connections":1,"password":null}': [
+      '/total_connections',
+      '/state',
+      '/drain',
+      '/password',
+    ],
+    [listener({ port: 0, parameters: { password: 7, a: [] } })]: [
+      '/listeners/0/port',
+      '/listeners/0/parameters/a',
+      '/listeners/0/parameters/password',
+    ],
+  }),
+  ...definitions(invalid, 'servers', {
+    '{"name":"","port":0,"status":["running"],"drain":{},"parameters":{"password":7,"a":[]}}': [
+      '/status/0',
+      '/name',
+      '/port',
+      '/parameters/a',
+      '/drain',
+      '/parameters/password',
+    ],
+  }),
+  ...definitions(invalid, 'monitors', {
+    '{"module":7,"servers":["/servers/nothing"],"parameters":{"password":7}}': [
+      '/module',
+      '/servers/0',
+      '/parameters/password',
+    ],
+  }),
+  ...definitions(invalid, 'filters', {
+    '{"module":7,"parameters":{"password":{"value":""},"a":{"value":7}}}': [
+      '/module',
+      '/parameters/a/value',
+      '/parameters/password',
+    ],
+  }),
   ...definitions('409 resource-exists', 'services', {
     '{"name":"My Service"}': [],
     '{"name":"MY-SERVICE","router":"readconnroute"}': [],

@@ -112,7 +112,31 @@ export const badPatches: readonly BadInput[] = [
     'add /servers~1- "/servers/db-serv-3"': ['0 /servers~1-'],
     'add /Servers []': ['0 /Servers'],
     'add /status []': ['0 /status'],
-    'add /max_connection -1|add /servers/- "/servers/nothing"|add /toString 1': ['2 /toString'],
+  }),
+  // No fault hides another one.
+  ...patches('422 validation-failed', service, {
+    'add /max_connection -1|add /servers/- "/servers/nothing"|add /toString 1': [
+      '0 /max_connection',
+      '1 /servers/2',
+      '2 /toString',
+    ],
+    'add /password 5|add /max_connection -1': ['0 /password', '1 /max_connection'],
+    'add /max_connection -1|test /password "planted"|add /router_options/password 7': [
+      '0 /max_connection',
+      '1 /password',
+      '2 /router_options/password',
+    ],
+  }),
+  ...patches('422 validation-failed', '/users/ada', {
+    'add /password ""|add /role "admin"': ['0 /password', '1 /role'],
+    'add /password 7|test /password "planted"': ['0 /password', '1 /password'],
+  }),
+  // A fault that another one may have caused is not told.
+  ...patches('422 password-unacceptable', service, {
+    'add /router_options {"password":7}|test /router_options {}|add /max_connection -1': [
+      '0 /router_options/password',
+    ],
+    'add /router_options/a 7|add /router_options {"password":7}': ['1 /router_options/password'],
   }),
   ...patches('422 field-write-only', service, {
     'test /password "planted"': ['0 /password'],

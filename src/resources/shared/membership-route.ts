@@ -1,7 +1,7 @@
 /**
  * The routes of a collection whose resources can be created and deleted.
  */
-import type { Context, DecisionOf } from '../../core/decision.ts';
+import { refusedFor, type Context, type DecisionOf } from '../../core/decision.ts';
 import { definitionShape, withPointersOfClient, sealDefinition } from '../../core/definition-seal.ts';
 import type { Fields } from '../../core/field.ts';
 import { commandQuery, type CommandRoute, type ItemRoute } from '../../http/route.ts';
@@ -48,18 +48,20 @@ export function creating<S extends State, D extends DecisionOf<S>, T>(
     bodyShape: definitionShape(fields),
     answerShape: fields.representation,
     async command(parameters, body, secrets) {
-      const sealed = await sealDefinition(fields, body, secrets);
-      if (!sealed.ok) return sealed;
+      const { sealed, faults } = await sealDefinition(fields, body, secrets);
       // Each sealing gives another text.
       const asked = await sealDefinition(fields, body, { ...secrets, seal: () => Promise.resolve('set') });
       const { name } = isObject(body) ? body : {};
       return ok({
         decide(snapshot, thing, context) {
-          const decision = create(sealed.value, thing, snapshot, context);
-          if (decision.outcome !== 'refused') return decision;
-          return { ...decision, problem: withPointersOfClient(fields, decision.problem) };
+          const decision = create(sealed, thing, snapshot, context);
+          const told =
+            decision.outcome === 'refused'
+              ? { ...decision, problem: withPointersOfClient(fields, decision.problem) }
+              : decision;
+          return refusedFor(faults, snapshot, told);
         },
-        ...(asked.ok ? { asked: { definition: asked.value } } : {}),
+        asked: { definition: asked.sealed },
         creates: {
           route: item,
           parameters: { ...parameters, [parameter]: typeof name === 'string' ? name : '' },

@@ -6,6 +6,7 @@ import {
   accepted,
   eventHead,
   refused,
+  refusedFor,
   unchanged,
   type Change,
   type Context,
@@ -314,12 +315,11 @@ export function patchRoute<S extends State, T extends ConfiguredEntity, K extend
       const parsed = parseOperations(body);
       if (!parsed.ok) return parsed;
       const safe = withSecretEntries(view, (name) => secrets.isSecretParameter(name));
-      const operations = await sealOperations(safe, parsed.value, secrets);
-      if (!operations.ok) return operations;
+      const { sealed, faults } = await sealOperations(safe, parsed.value, secrets);
       return ok({
         decide: (snapshot: S, thing: T, context) =>
-          decideFound(settings, snapshot, thing, operations.value, context),
-        asked: operations.value.map(({ op, path, from, value }) => ({ op, path, from, value })),
+          refusedFor(faults, snapshot, decideFound(settings, snapshot, thing, sealed, context)),
+        asked: sealed.map(({ op, path, from, value }) => ({ op, path, from, value })),
       });
     },
     answer: (snapshot: S, thing: T, rendering) => represent(snapshot, thing, rendering),

@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 
 import type { Entity } from '../core/collection.ts';
 import { defineFields, representFields } from '../core/field.ts';
-import { parseLink } from '../core/link.ts';
+import { linkKey, parseLink } from '../core/link.ts';
 import * as shape from '../core/shape.ts';
 import { parseInstant } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -17,9 +17,10 @@ import { linkOf, type State } from '../snapshot/state.ts';
 import type { FleetLag } from './fleet.ts';
 import type { RunningInterface } from './interface.ts';
 import { takesSessions, type Server } from './server.ts';
+import type { Service } from './service.ts';
 import { leftToClose } from './shared/drain.ts';
 import type { Kind } from './shared/kind.ts';
-import type { Lived } from './shared/lifecycle.ts';
+import { isWanted, type Lived } from './shared/lifecycle.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { listingOf, listRoute } from './shared/route.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -35,6 +36,8 @@ export type AlertCode =
   | 'service-without-server'
   | 'monitor-failed'
   | 'monitor-stopped'
+  | 'server-not-seen'
+  | 'server-unwatched'
   | 'drain-overdue'
   | 'sessions-not-reported'
   | 'outcome-unknown'
@@ -83,13 +86,13 @@ interface AlertRow {
 export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   'server-down': {
     level: 'error',
-    find: ({ servers }) =>
-      [...servers]
-        .filter(({ settings }) => settings.state.length === 0)
-        .map((server) => ({
-          resource: linkOf('servers', server),
-          since: server.status_since,
-          detail: sentence(`${server.name} is down`, server.status_reason ?? unseen(server)),
+    find: (snapshot, around) =>
+      downServers(snapshot, around)
+        .filter(({ isPassing }) => !isPassing)
+        .map(({ server: { name, status_since: seen, status_reason: reason }, resource, awaited }) => ({
+          resource,
+          since: seen ?? awaited,
+          detail: sentence(`${name} is down`, reason ?? (seen === undefined ? 'not seen running yet' : '')),
         })),
   },
   'service-failed': {
@@ -137,6 +140,18 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
       outage(self, 'audit', 'The audit sink does not keep records', 'It is tried again.'),
   },
   'monitor-stopped': { level: 'warning', find: stopped },
+  'server-not-seen': {
+    level: 'warning',
+    find: (snapshot, around) =>
+      downServers(snapshot, around)
+        .filter(({ isPassing }) => isPassing)
+        .map(({ server: { name, status_reason: reason }, resource, awaited }) => ({
+          resource,
+          since: awaited,
+          detail: sentence(`${name} was not seen running yet`, reason),
+        })),
+  },
+  'server-unwatched': { level: 'warning', find: unwatched },
   'sessions-not-reported': { level: 'warning', find: notReported },
   'node-behind': { level: 'warning', find: (_snapshot, around) => behind(around, isPassing) },
   'hints-failing': {
@@ -182,8 +197,8 @@ function sentence(what: string, reason = ''): string {
   return `${what}: ${reason}`.replace(/:? ?\.?$/, '.');
 }
 
-/** Some texts, at most three of them. */
-function listed(texts: readonly string[]): string {
+/** Some texts, at most three of them. @internal */
+export function listed(texts: readonly string[]): string {
   const others = texts.length - 3;
   return others > 0 ? `${texts.slice(0, 3).join(', ')} and ${String(others)} more` : texts.join(', ');
 }
@@ -198,21 +213,69 @@ function failed(collection: string, things: Iterable<Entity & Lived>): readonly 
     }));
 }
 
-/** Why a server is down that no report has shown running since its creation, or since the start of the gateway. */
-function unseen({ status_since: since }: Server): string {
-  return since === undefined ? 'not seen running yet' : '';
+/** How long a monitor may take to see a server for the first time: in milliseconds, and in intervals of the monitor. */
+const firstSight = { ms: 60_000, intervals: 3 } as const;
+
+/** A server whose status is empty. */
+interface DownServer {
+  readonly server: Server;
+  readonly resource: string;
+  /** Since when a monitor looks at a server that was not seen yet; left out for a server that was. */
+  readonly awaited?: number;
+  /** Whether a monitor may still see the server running for the first time. */
+  readonly isPassing: boolean;
+}
+
+/** The servers that are down. A server that was not seen yet is left out while nobody looks: other alerts say that. */
+function downServers({ servers, monitors }: Snapshot, { self, now }: Surroundings): readonly DownServer[] {
+  const down = [...servers].filter(({ settings }) => settings.state.length === 0);
+  const intervals = down.length === 0 ? new Map<string, number>() : intervalsIn(monitors);
+  return down.flatMap((server): readonly DownServer[] => {
+    const resource = linkOf('servers', server);
+    if (server.status_since !== undefined) return [{ server, resource, isPassing: false }];
+    const awaited = self.watchedSince(resource);
+    if (awaited === undefined) return [];
+    const graceMs = Math.max(firstSight.ms, firstSight.intervals * (intervals.get(resource) ?? 0));
+    return [{ server, resource, awaited, isPassing: now() - awaited < graceMs }];
+  });
+}
+
+/** The shortest interval at which a monitor looks at each server, by the link of the server. */
+function intervalsIn(monitors: Snapshot['monitors']): ReadonlyMap<string, number> {
+  const intervals = new Map<string, number>();
+  for (const { settings } of [...monitors].filter(isWanted))
+    for (const link of settings.servers)
+      intervals.set(link, Math.min(settings.monitor_interval, intervals.get(link) ?? Infinity));
+  return intervals;
+}
+
+/**
+ * The servers that no monitor lists, and whose status a report has changed, or that were not seen yet. A status of the
+ * document is that of the host.
+ */
+function unwatched({ servers, monitors }: Snapshot): readonly Finding[] {
+  const listed = new Set([...monitors].flatMap(({ settings }) => settings.servers));
+  return [...servers].flatMap((server) => {
+    const { name, settings, status_since: since, status_reason: reason } = server;
+    const resource = linkOf('servers', server);
+    const isReported = since !== undefined || reason !== undefined;
+    if (listed.has(resource) || !(isReported || settings.state.length === 0)) return [];
+    const status = isReported ? 'stays as it was' : 'is not known';
+    return { resource, detail: `No monitor looks at ${name}, so its status ${status}.` };
+  });
 }
 
 function serverAt(servers: Snapshot['servers'], link: string): Server | undefined {
   return servers.find(parseLink(link, 'servers') ?? '');
 }
 
-/** The started services of which no server takes new sessions. A service that lists no server needs none. */
-function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
+/** The started services of which no server takes new sessions. A service that never had a server needs none. */
+function withoutServer({ services, servers }: Snapshot, around: Surroundings): readonly Finding[] {
   return [...services].flatMap((service) => {
     if (service.state !== 'started') return [];
     const own = service.settings.servers.flatMap((link) => serverAt(servers, link) ?? []);
-    if (own.length === 0 || own.some(takesSessions)) return [];
+    if (own.length === 0) return emptied(service, around);
+    if (own.some(takesSessions)) return [];
     const losses = own.map(lossOf);
     // One time that is not known makes the last one unknown.
     const since = Math.max(...losses.map(([, at = NaN]) => at));
@@ -222,6 +285,18 @@ function withoutServer({ services, servers }: Snapshot): readonly Finding[] {
       detail: `No server of ${service.name} takes new sessions: ${listed(losses.map(([reason]) => reason))}.`,
     };
   });
+}
+
+/** A started service that has lost the last server of its list. Only the history tells that it had one. */
+function emptied(service: Service, { history }: Surroundings): readonly Finding[] {
+  const resource = linkOf('services', service);
+  const entry = history.lastChangeOf({ type: 'service.updated', resource }, 'servers');
+  const isUpdate = entry?.events.some(
+    (event) => event.type === 'service.updated' && linkKey(event.resource) === linkKey(resource),
+  );
+  if (isUpdate !== true) return [];
+  const detail = `${service.name} has lost the last server of its list, so no server takes its new sessions.`;
+  return [{ resource, since: entry?.at, detail }];
 }
 
 /** Why a server takes no new sessions, and since when; the time is left out if it is not known. */
@@ -236,13 +311,18 @@ function lossOf({
   return state.includes('running') ? [`${name} drains`, drains] : [`${name} is not running`];
 }
 
-/** The stopped monitors with servers that no started monitor has. */
-function stopped({ monitors, servers }: Snapshot): readonly Finding[] {
-  const all = [...monitors];
-  const watched = new Set(
-    all.flatMap(({ state, settings }) => (state === 'started' ? settings.servers : [])),
+/** The links of the servers that a started monitor has. @internal */
+export function watchedIn({ monitors }: Snapshot): ReadonlySet<string> {
+  return new Set(
+    [...monitors].flatMap(({ state, settings }) => (state === 'started' ? settings.servers : [])),
   );
-  return all.flatMap((monitor) => {
+}
+
+/** The stopped monitors with servers that no started monitor has. */
+function stopped(snapshot: Snapshot): readonly Finding[] {
+  const { monitors, servers } = snapshot;
+  const watched = watchedIn(snapshot);
+  return [...monitors].flatMap((monitor) => {
     const unwatched = monitor.settings.servers.filter((link) => !watched.has(link));
     if (monitor.state !== 'stopped' || unwatched.length === 0) return [];
     const names = unwatched.flatMap((link) => serverAt(servers, link)?.name ?? []);

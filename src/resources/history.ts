@@ -91,6 +91,8 @@ export interface HistoryEntryRepresentation {
 export interface RunningHistory {
   /** The entries with the wanted values, the newest one first. */
   list(this: void, values?: SearchValues): readonly Entry[];
+  /** The last entry that has changed a member of the resource of an event, and that was not undone. */
+  lastChangeOf(this: void, event: EntryEvent, member: string): Entry | undefined;
   /** What is shown of the events, and of a later undo. */
   shown(this: void, entry: Entry): Pick<HistoryEntryRepresentation, 'events' | 'undone_by'>;
   /** Whether an undo would be accepted now. To decide that takes much longer than to write what is stored. */

@@ -79,6 +79,11 @@ export interface RunningInterface {
   outages(this: void): { readonly store?: PortOutage; readonly audit?: PortOutage };
   /** Why the last try of the deadline of a drain has failed, in a sentence; empty if it has not. */
   deadlineFailures(this: void, place: Pick<DrainingResource, 'collection' | 'key'>): readonly string[];
+  /**
+   * Since when a monitor that is wanted lists a server, by the link of the server, in milliseconds since
+   * 1970-01-01T00:00:00Z; `undefined` if none does.
+   */
+  watchedSince(this: void, link: string): number | undefined;
   /** Begins or ends the read-only mode. */
   setReadOnly(this: void, readOnly: boolean, actor?: string): Promise<Acted>;
 }

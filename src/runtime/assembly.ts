@@ -58,6 +58,7 @@ import { createHistory, type KeptEntries } from './command/way-back.ts';
 import { Drains } from './command/drains.ts';
 import type { Planned } from './plan/plan.ts';
 import { EventLog } from './read/event-log.ts';
+import { WatchedServers } from './read/watched-servers.ts';
 
 /** A coordinator, from the beginning of its interface to the end. @internal */
 export interface RunningCoordinator extends Coordinator {
@@ -160,21 +161,16 @@ export function assemble(
   const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? coordinator?.refuseAll();
   const { telemetry: figures } = options.gateway;
   const telemetry = figures && guardTelemetry(figures, options.onError);
+  const watched = new WatchedServers(options.clock, snapshot);
   const onChanged = (): void => {
     drains.look();
+    watched.look(writer.snapshot);
   };
   const shared = { life, journal, coordinator, refuseAll, log, audit, telemetry, onChanged };
   const writer: Writer = writerOf(options, snapshot, shared);
   // Aborts when the interface begins to close, and ends the reading of bodies.
   const closing = new AbortController();
-  const drains = new Drains({
-    ...options,
-    snapshot: () => writer.snapshot,
-    execute: async (transition, actor) =>
-      audit.execute(requestOf(transition, actor === undefined ? {} : { actor }), (command) =>
-        writer.execute(command),
-      ),
-  });
+  const drains = drainsOf(options, writer, audit);
   coordinator?.connect(writer, closing.signal);
   const mode = coordinator?.mode ?? createMode();
   const passwords = passwordsOf(options, writer, mode);
@@ -182,7 +178,7 @@ export function assemble(
   const { timeZone, place } = options;
   const parts = {
     ...shared,
-    ...{ entries, writer, drains, mode, passwords, streams, timeZone, place },
+    ...{ entries, writer, drains, watched, mode, passwords, streams, timeZone, place },
     configuration: configuration ?? (() => writer.snapshot),
     closing: closing.signal,
   };
@@ -332,6 +328,17 @@ function auditOf(audit: Audit, writer: Writer, pending: PendingAnswers): Admin['
         throw new Error('The interface is closed, and keeps no more audit records');
       return pending.track(audit.record(attempt, isSecretIn(writer.snapshot)));
     },
+  });
+}
+
+function drainsOf(options: CompleteOptions, writer: Writer, audit: Audit): Drains {
+  return new Drains({
+    ...options,
+    snapshot: () => writer.snapshot,
+    execute: async (transition, actor) =>
+      audit.execute(requestOf(transition, actor === undefined ? {} : { actor }), (command) =>
+        writer.execute(command),
+      ),
   });
 }
 

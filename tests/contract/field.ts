@@ -313,10 +313,10 @@ export const fields: readonly Field[] = [
     ['undone_by?', 'text', undefined, '/history?range=3-3'],
   ]),
   ...rows('alert', [
-    ['code', 'text', 'server-down'],
-    ['resource', 'text', '/servers/db-serv-3'],
-    ['since?', 'iso8601', '2016-08-29T14:00:00+03:00', '/alerts?range=2-2'],
-    ['detail', 'text', 'db-serv-3 is down: not seen running yet.'],
+    ['code', 'text', 'service-failed'],
+    ['resource', 'text', '/services/Report-Service'],
+    ['since?', 'iso8601', '2016-08-29T14:00:00+03:00'],
+    ['detail', 'text', 'Report Service has failed: port 4009 is in use.'],
     ['level', 'text', 'error'],
   ]),
 ];
@@ -362,7 +362,7 @@ export const places: Readonly<Partial<Record<Shown, Place>>> = {
   user: { full: '/users', bare: '/users' },
   command: { full: '/commands?range=0-0', bare: '/commands?range=1-1' },
   interface: { full: '/', bare: '/', fullWith: 'store', bareWhereEmpty: true },
-  alert: { full: '/alerts', bare: '/alerts' },
+  alert: { full: '/alerts', bare: '/alerts?range=4-4' },
   'history entry': { full: '/history?range=0-0', bare: '/history?range=1-1', fullWith: 'history' },
   'fleet node': { full: '/fleet?range=1-1', bare: '/fleet?range=0-0', fullWith: 'fleet' },
 };

@@ -29,6 +29,7 @@ const snapshot = createSnapshot({
     },
     { name: 'Reports', router: 'readconnroute', servers: ['/servers/db-2'], state: 'stopped' },
   ],
+  monitors: [{ name: 'Watch', module: 'pgmon', servers: ['/servers/db-1', '/servers/db-2'] }],
   sessions: [1, 2, 3].map((id) => ({
     id,
     state: 'Session ready for routing',
@@ -60,7 +61,10 @@ describe('docs/command-line.md', () => {
   afterAll(() => rmSync(directory, { recursive: true }));
 
   it('shows what the program prints, command after command', async () => {
-    const url = await serve(runAdmin({ snapshot, timeZone: 'UTC', name: 'eu-1' }).admin);
+    const { admin, clock } = runAdmin({ snapshot, timeZone: 'UTC', name: 'eu-1' });
+    const url = await serve(admin);
+    // Until then, the monitor may still see the server for the first time.
+    await clock.advance(60_000);
     const file = join(directory, 'gateway.json');
     const examples = examplesOf(page);
     expect(examples.length).toBeGreaterThan(8);

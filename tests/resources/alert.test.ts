@@ -7,12 +7,20 @@ import {
   drain,
   EffectRefusedError,
   metricsOf,
+  patchMonitor,
   patchServer,
+  patchService,
+  sequence,
+  startMonitor,
+  startService,
+  stopMonitor,
+  stopService,
   StoreLostError,
   type Admin,
   type GatewayDocument,
   type HostReport,
   type ServerStatusWord,
+  type Transition,
 } from 'gateway-admin-core';
 import { createScriptedGateway, hold, type VirtualClock } from 'gateway-admin-core/testing';
 
@@ -109,6 +117,19 @@ async function fleet(second: NodeOptions = {}, how: WorldOptions = {}) {
   return { one, two, end, admin: one.admin, clock: world.clock };
 }
 
+/** A gateway that can create and delete, with a monitor that looks at a new server. */
+function creating(): Pick<World, 'admin' | 'clock'> {
+  return runAdmin({ snapshot: healthy, gateway: createScriptedGateway({ snapshot: healthy }) });
+}
+
+const create: Transition = (from, context) => createResource(from, 'servers', newServer, context);
+const watch = (name: string): Transition => {
+  const value = `/servers/${name}`;
+  return (from, context) => patchMonitor(from, 'Watch', [{ op: 'add', path: '/servers/-', value }], context);
+};
+const ignore: Transition = (from, context) =>
+  patchMonitor(from, 'Watch', [{ op: 'remove', path: '/servers/0' }], context);
+
 const newServer = { name: 'db-9', address: '10.0.0.9', port: 5432, protocol: 'pg' } as const;
 const status = [] as const;
 const failed = { state: 'failed', reason: 'port in use.' } as const;
@@ -157,6 +178,36 @@ const rows: Readonly<Record<AlertCode, Row>> = {
     begin: () => commanded(['PUT', '/monitor/watch/stop'], ['PUT', '/monitor/watch/start']),
     alerts: {
       'monitor-stopped /monitors/Watch warning': /^Watch is stopped, and no other monitor looks at db-1\.$/,
+    },
+    timeless: true,
+  },
+  'server-not-seen': {
+    begin() {
+      const { admin, clock } = creating();
+      return {
+        ...{ admin, clock },
+        cause: () => admin.execute(sequence(create, watch('db-9'))),
+        cure: () => {
+          admin.report({ type: 'server.reported', server: 'db-9', status: ['running'] });
+        },
+      };
+    },
+    alerts: { 'server-not-seen /servers/db-9 warning': /^db-9 was not seen running yet\.$/ },
+  },
+  'server-unwatched': {
+    begin() {
+      const { admin, clock } = creating();
+      return {
+        ...{ admin, clock },
+        async cause() {
+          admin.report({ type: 'server.reported', server: 'db-1', status: ['master', 'running'] });
+          await admin.execute(ignore);
+        },
+        cure: () => admin.execute(watch('db-1')),
+      };
+    },
+    alerts: {
+      'server-unwatched /servers/db-1 warning': /^No monitor looks at db-1, so its status stays as it was\.$/,
     },
     timeless: true,
   },
@@ -249,8 +300,8 @@ const rows: Readonly<Record<AlertCode, Row>> = {
       };
     },
     alerts: {
-      'server-down /servers/db-9 error': /^db-9 is down: not seen running yet\.$/,
       'effect-not-supported /servers/db-9 error': /the node two .*cannot create \/servers\/db-9/,
+      'server-unwatched /servers/db-9 warning': /^No monitor looks at db-9, so its status is not known\.$/,
     },
   },
   'node-silent': {
@@ -419,10 +470,11 @@ describe('the alerts', () => {
     ] as const;
     const document = {
       servers: [server('db-1')],
+      services: [{ ...service, servers: ['/servers/db-1'] }],
       monitors: [...monitors, { name: 'Probe', module: 'pgmon', state: 'failed' }],
     } as const;
     expect(await alertsIn(document)).toEqual([
-      'server-down /servers/db-1 error',
+      'service-without-server /services/Sales error',
       'monitor-failed /monitors/Probe error',
       'monitor-stopped /monitors/Watch warning',
     ]);
@@ -459,7 +511,7 @@ describe('the alerts', () => {
       services: [{ ...service, servers: servers.map(({ name }) => `/servers/${name}`) }],
     };
     const alerts = await alertsAt(runAdmin({ snapshot: createSnapshot(document) }));
-    expect(alerts.at(-1)?.detail).toBe(
+    expect(alerts[0]?.detail).toBe(
       'No server of Sales takes new sessions: db-0 is down, db-1 is in maintenance, db-2 is not running and 2 more.',
     );
   });
@@ -493,13 +545,138 @@ describe('the alerts', () => {
     expect(found.map((alert) => alert.since)).toEqual([since && `2016-09-10T${since}+03:00`]);
   });
 
+  describe('of a server that was not seen yet', () => {
+    const codesOf = async (world: Pick<World, 'admin'>): Promise<readonly string[]> =>
+      (await alertsAt(world)).map(short);
+
+    it.each([
+      ['after a minute', 2000, 60_000],
+      ['after three intervals of its monitor', 40_000, 120_000],
+    ])('become an error %s', async (_when, interval, graceMs) => {
+      const monitors = [1_000_000, interval].map((monitor_interval) => ({
+        ...{ name: `Monitor ${String(monitor_interval)}`, module: 'pgmon' },
+        ...{ monitor_interval, servers: ['/servers/db-1'] },
+      }));
+      const world = runAdmin({ snapshot: createSnapshot({ servers: [server('db-1')], monitors }) });
+      expect(await codesOf(world)).toEqual(['server-not-seen /servers/db-1 warning']);
+      world.admin.report({
+        type: 'server.reported',
+        server: 'db-1',
+        status: [],
+        reason: 'connection refused',
+      });
+      await world.clock.advance(graceMs - 1);
+      expect(await alertsAt(world)).toMatchObject([
+        { code: 'server-not-seen', detail: 'db-1 was not seen running yet: connection refused.' },
+      ]);
+      await world.clock.advance(1);
+      expect(await alertsAt(world)).toMatchObject([
+        {
+          code: 'server-down',
+          detail: 'db-1 is down: connection refused.',
+          since: '2016-09-10T03:00:00+03:00',
+        },
+      ]);
+    });
+
+    it('are an error at once if it was seen, and is down', async () => {
+      const world = runAdmin({ snapshot: healthy });
+      world.admin.report({ type: 'server.reported', server: 'db-1', status: [] });
+      expect(await codesOf(world)).toContain('server-down /servers/db-1 error');
+    });
+
+    it('begin when a monitor begins to look at it', async () => {
+      const world = creating();
+      await world.admin.execute(create);
+      await world.clock.advance(600_000);
+      expect(await codesOf(world)).toEqual(['server-unwatched /servers/db-9 warning']);
+      await world.admin.execute(sequence(watch('db-9'), (from, at) => stopMonitor(from, 'Watch', at)));
+      await world.clock.advance(600_000);
+      expect(await codesOf(world)).toEqual(['monitor-stopped /monitors/Watch warning']);
+      await world.admin.execute((from, at) => startMonitor(from, 'Watch', at));
+      expect(await alertsAt(world)).toMatchObject([
+        { code: 'server-not-seen', since: '2016-09-10T03:20:00+03:00' },
+      ]);
+      world.admin.report({ type: 'monitor.reported', monitor: 'Watch', state: 'failed' });
+      await world.clock.advance(60_000);
+      expect(await codesOf(world)).toEqual([
+        'server-down /servers/db-9 error',
+        'monitor-failed /monitors/Watch error',
+      ]);
+    });
+  });
+
+  it('go on when a stopped monitor is deleted', async () => {
+    const { admin } = creating();
+    admin.report({ type: 'server.reported', server: 'db-1', status: ['master', 'running'] });
+    await admin.execute((from, context) => stopMonitor(from, 'Watch', context));
+    expect((await alertsAt({ admin })).map(short)).toEqual(['monitor-stopped /monitors/Watch warning']);
+    await admin.execute((from, context) => deleteResource(from, 'monitors', 'Watch', context));
+    expect((await alertsAt({ admin })).map(short)).toEqual(['server-unwatched /servers/db-1 warning']);
+  });
+
+  it('leave a server alone whose status only the document gives, and that no monitor lists', async () => {
+    const servers = [server('db-1', 'running'), server('db-2', 'maintenance')];
+    expect(await alertsIn({ servers })).toEqual([]);
+  });
+
+  describe('of a service without servers', () => {
+    const detach: Transition = (from, context) =>
+      deleteResource(from, 'servers', 'db-1', context, { detach: true });
+    const lost = ['service-without-server /services/Sales error'];
+
+    it('say that it has lost the last one, until it is stopped or has one again', async () => {
+      const [store, gateway] = [createMemoryStore(), createScriptedGateway({ snapshot: healthy })];
+      const first = await openRunning(store, { snapshot: healthy, gateway });
+      const execution = await first.admin.execute(detach);
+      expect(await alertsAt(first)).toMatchObject([
+        {
+          code: 'service-without-server',
+          detail: 'Sales has lost the last server of its list, so no server takes its new sessions.',
+          since: '2016-09-10T03:00:00+03:00',
+        },
+      ]);
+      await first.admin.close();
+      const world = await openRunning(store, { snapshot: healthy, gateway });
+      expect((await alertsAt(world)).map(short)).toEqual(lost);
+      await world.admin.execute((from, context) => stopService(from, 'Sales', context));
+      expect(await alertsAt(world)).toEqual([]);
+      await world.admin.execute((from, context) => startService(from, 'Sales', context));
+      expect((await alertsAt(world)).map(short)).toEqual(lost);
+      const { command = '' } = 'events' in execution ? (execution.events[0] ?? {}) : {};
+      expect(await ask(world, 'PUT', `/history/${command}/undo`)).toMatchObject({ status: 204 });
+      world.admin.report({ type: 'server.reported', server: 'db-1', status: ['running'] });
+      expect(await alertsAt(world)).toEqual([]);
+      await world.admin.close();
+    });
+
+    it('say nothing of one that never had any, such as a new one of that name', async () => {
+      const { admin } = creating();
+      const again: Transition = (from, at) =>
+        createResource(from, 'services', { name: 'SALES', router: 'cli' }, at);
+      await admin.execute(
+        sequence(
+          detach,
+          (from, at) => stopService(from, 'Sales', at),
+          (from, at) => deleteResource(from, 'services', 'Sales', at),
+        ),
+      );
+      await admin.execute(again);
+      expect(await alertsAt({ admin })).toEqual([]);
+      await admin.execute((from, at) =>
+        patchService(from, 'Sales', [{ op: 'add', path: '/max_connection', value: 7 }], at),
+      );
+      expect(await alertsAt({ admin })).toEqual([]);
+    });
+  });
+
   it('are all given to the program and counted, also those that no response has room for', async () => {
     const servers = Array.from({ length: mostAlerts + 1 }, (_, at) => server(`db-${String(at)}`));
     const world = runAdmin({ snapshot: createSnapshot({ servers }) });
     const shown = await alertsAt(world);
     expect(shown).toHaveLength(mostAlerts);
     expect(world.admin.alerts().slice(0, mostAlerts)).toEqual(shown);
-    expect(countedIn(world)).toEqual({ 'server-down error': mostAlerts + 1 });
+    expect(countedIn(world)).toEqual({ 'server-unwatched warning': mostAlerts + 1 });
   });
 
   it('do not blame other nodes of a fleet while the store does not answer', async () => {

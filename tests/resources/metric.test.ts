@@ -6,6 +6,7 @@ import {
   metricsOf,
   type GatewayDocument,
   type Monitor,
+  type Server,
   type Service,
   type Snapshot,
 } from 'gateway-admin-core';
@@ -77,8 +78,15 @@ function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | '
     state === 'stopped' && !settings.servers.every((link) => isWatched(link));
   const hasFailed = ({ state }: Service | Monitor) => state === 'failed';
   const down = [...servers].filter(({ settings }) => settings.state.length === 0);
+  const isListed = (server: Server, by: readonly Monitor[] = watching) =>
+    by.some(({ settings }) => settings.servers.includes(linkTo('servers', server.name)));
+  const unseen = down.filter(({ status_since: since }) => since === undefined);
+  const unlisted = [...servers].filter((server) => !isListed(server));
+  const isOld = (server: Server) =>
+    down.includes(server) || (server.status_since ?? server.status_reason) !== undefined;
+  const wanted = watching.filter(({ state }) => state !== 'stopped');
   return [
-    ['server-down', 'error', down.length],
+    ['server-down', 'error', down.length - unseen.length],
     ['service-failed', 'error', served.filter(hasFailed).length],
     ['service-without-server', 'error', served.filter(isUnserved).length],
     ['monitor-failed', 'error', watching.filter(hasFailed).length],
@@ -90,6 +98,8 @@ function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | '
     ['store-retrying', 'error', 0],
     ['audit-not-kept', 'error', 0],
     ['monitor-stopped', 'warning', watching.filter(isBlind).length],
+    ['server-not-seen', 'warning', unseen.filter((server) => isListed(server, wanted)).length],
+    ['server-unwatched', 'warning', unlisted.filter(isOld).length],
     ['sessions-not-reported', 'warning', 0],
     ['node-behind', 'warning', 0],
     ['hints-failing', 'warning', 0],
@@ -147,6 +157,8 @@ describe('the metrics of a snapshot', () => {
       'gateway_alerts{code="store-retrying",level="error"} 0',
       'gateway_alerts{code="audit-not-kept",level="error"} 0',
       'gateway_alerts{code="monitor-stopped",level="warning"} 0',
+      'gateway_alerts{code="server-not-seen",level="warning"} 0',
+      'gateway_alerts{code="server-unwatched",level="warning"} 0',
       'gateway_alerts{code="sessions-not-reported",level="warning"} 0',
       'gateway_alerts{code="node-behind",level="warning"} 0',
       'gateway_alerts{code="hints-failing",level="warning"} 0',

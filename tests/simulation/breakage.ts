@@ -2,7 +2,7 @@
  * A part that fails for ever while everything else works: the rest settles, nothing of the rest is held, and the alerts
  * say what is wrong.
  */
-import { nameKey, type Admin, type CommandInFlight, type Effect } from 'gateway-admin-core';
+import { nameKey, type Admin, type CommandInFlight, type Effect, type Snapshot } from 'gateway-admin-core';
 import type { ApplyWay, InspectWay, Random, ScriptedGateway } from 'gateway-admin-core/testing';
 
 import { limits } from './bound.ts';
@@ -114,8 +114,22 @@ export async function misreportedIn(
   gateway: ScriptedGateway,
   broken: Break,
 ): Promise<readonly string[]> {
-  const told = (await alertsIn(admin)).map(({ code, resource }) => `${code} ${nameKey(resource)}`);
-  const expected = [...failuresIn(gateway), ...brokenIn(admin, broken)];
+  // A clock that stands keeps a server that was not seen yet from being down.
+  const told = (await alertsIn(admin)).map(
+    ({ code, resource }) => `${code === 'server-not-seen' ? 'server-down' : code} ${nameKey(resource)}`,
+  );
+  const expected = [...failuresIn(gateway, admin.snapshot), ...brokenIn(admin, broken)];
+  // Whether it is awaited rests on what the monitors list.
+  const isUnseen = (text: string): boolean =>
+    [...admin.snapshot.servers].some(
+      ({ key, status_since: since }) => since === undefined && text === `server-down /servers/${key}`,
+    );
+  // Of a service that lists no server, only the history tells whether it had one.
+  const isEmpty = (text: string): boolean =>
+    [...admin.snapshot.services].some(
+      ({ key, settings }) =>
+        settings.servers.length === 0 && text === `service-without-server /services/${key}`,
+    );
   const doubtful = doubtfulIn(admin, gateway, broken);
   // What others list decides as well whether a service has no server, and whether a monitor leaves servers alone.
   const isPartlyDoubtful = doubtful.some((link) => /^\/(?:servers|monitors)\//.test(link));
@@ -123,7 +137,9 @@ export async function misreportedIn(
   const isKnown = (text: string): boolean =>
     !doubtful.includes(text.split(' ')[1] ?? '') &&
     !nearlyApart.includes(text) &&
-    !(isPartlyDoubtful && /^(?:service-without-server|monitor-stopped) /.test(text));
+    !isEmpty(text) &&
+    !(isPartlyDoubtful && /^(?:service-without-server|monitor-stopped|server-unwatched) /.test(text)) &&
+    !(isPartlyDoubtful && isUnseen(text));
   const strays = (texts: readonly string[], others: readonly string[]): readonly string[] =>
     texts.filter((text) => !others.includes(text) && (isKnown(text) || text.startsWith('outcome-unknown ')));
   return [
@@ -140,7 +156,7 @@ interface Settings {
 }
 
 /** The alerts that follow from what the gateway has. */
-function failuresIn({ state }: ScriptedGateway): readonly string[] {
+function failuresIn({ state }: ScriptedGateway, { servers: shown }: Snapshot): readonly string[] {
   const thingsIn = (collection: 'services' | 'servers' | 'monitors') =>
     Object.entries(state[collection]).map(([key, { state: own, settings }]) => {
       const { servers = [], state: words = [], drain } = settings as Settings;
@@ -153,8 +169,25 @@ function failuresIn({ state }: ScriptedGateway): readonly string[] {
   const isUsable = (link: string): boolean => usable.some(({ resource }) => resource === link);
   const isWatched = (link: string): boolean =>
     monitors.some((each) => each.state === 'started' && each.servers.includes(link));
+  const isListed = (link: string, by = monitors): boolean => by.some((each) => each.servers.includes(link));
+  const wanted = monitors.filter((each) => each.state !== 'stopped');
+  const sightOf = (resource: string) => shown.find(resource.slice('/servers/'.length));
+  const isSeen = (resource: string): boolean => sightOf(resource)?.status_since !== undefined;
+  const isReported = (resource: string): boolean =>
+    isSeen(resource) || sightOf(resource)?.status_reason !== undefined;
   const found: readonly (readonly [string, readonly { readonly resource: string }[]])[] = [
-    ['server-down', servers.filter(({ words }) => words.length === 0)],
+    [
+      'server-down',
+      servers.filter(
+        ({ resource, words }) => words.length === 0 && (isSeen(resource) || isListed(resource, wanted)),
+      ),
+    ],
+    [
+      'server-unwatched',
+      servers.filter(
+        ({ resource, words }) => !isListed(resource) && (words.length === 0 || isReported(resource)),
+      ),
+    ],
     ['service-failed', services.filter((each) => each.state === 'failed')],
     [
       'service-without-server',

@@ -47,6 +47,7 @@ function surroundingsWith(
       begun: 0,
       outages: () => ({}),
       deadlineFailures: () => [],
+      watchedSince: () => undefined,
       setReadOnly: () => Promise.resolve({ outcome: 'accepted' }),
     },
     commands: { list: () => commands, abandon: () => Promise.resolve({ outcome: 'accepted' }) },

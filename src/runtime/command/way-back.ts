@@ -71,6 +71,7 @@ export function createHistory(around: Around): RunningHistory {
   const { entries } = around;
   return Object.freeze({
     list: (values?: SearchValues) => entries.all.filter(matching(values)).toReversed(),
+    lastChangeOf: (event: EntryEvent, member: string) => entries.standing.lastChangeOf(event, member),
     shown: (entry: Entry) => shown(entry, entries.standing),
     undoOf: (entry: Entry) => undoOf(entry, around),
     usesOf: (id: string) => (entries.find(id)?.events ?? []).flatMap(useOf),

@@ -10,6 +10,7 @@ import type { Drains } from '../command/drains.ts';
 import { causeText, HostError } from '../host/host-error.ts';
 import type { Outage } from '../host/outbox.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { WatchedServers } from '../read/watched-servers.ts';
 import { libraryVersion } from '../version.ts';
 import type { Writer } from '../command/writer.ts';
 
@@ -55,6 +56,7 @@ export interface SelfOptions {
   readonly journal: Journal;
   readonly audit: Pick<Audit, 'outage'>;
   readonly drains: Pick<Drains, 'failuresOf'>;
+  readonly watched: Pick<WatchedServers, 'since'>;
   readonly clock: Clock;
   readonly mode: Mode;
   /** Where the interface runs. */
@@ -71,6 +73,7 @@ export function createSelf({
   journal,
   audit,
   drains,
+  watched,
   clock,
   mode,
   place,
@@ -93,6 +96,7 @@ export function createSelf({
     begun: clock.now(),
     outages: () => ({ ...outageOf('store', journal), ...outageOf('audit', audit) }),
     deadlineFailures: drains.failuresOf,
+    watchedSince: watched.since,
     setReadOnly: mode.change,
   });
 }

@@ -48,6 +48,12 @@ export class Standing {
     return this.#undoes.get(id);
   }
 
+  /** The last standing entry that has changed a member of the resource of an event; `undefined` if none is kept. */
+  lastChangeOf(event: EntryEvent, member: string): Entry | undefined {
+    const at = this.#changes.get(memberKey(event, member))?.at(-1);
+    return at === undefined ? undefined : this.#entries[at];
+  }
+
   /** The last entry after another one that has changed a member of the resource of an event. */
   changeAfter(entry: Entry, event: EntryEvent, member: string): Entry | undefined {
     return this.#lastAfter(entry, this.#changes.get(memberKey(event, member)));

@@ -1,0 +1,30 @@
+/**
+ * Watched servers: since when a monitor looks at each server. No snapshot says that, and a monitor needs some time for
+ * its first look.
+ */
+import type { Clock } from '../../ports/port.ts';
+import { isWanted } from '../../resources/shared/lifecycle.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+
+/** Keeps the servers that a monitor lists which is to run. @internal */
+export class WatchedServers {
+  readonly #clock: Pick<Clock, 'now'>;
+  #monitors: Snapshot['monitors'] | undefined;
+  #since: ReadonlyMap<string, number> = new Map();
+  /** Gives since when a server is listed, by its link, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly since = (link: string): number | undefined => this.#since.get(link);
+
+  constructor(clock: Pick<Clock, 'now'>, snapshot: Snapshot) {
+    this.#clock = clock;
+    this.look(snapshot);
+  }
+
+  /** Looks after a change. */
+  look({ monitors }: Snapshot): void {
+    if (monitors === this.#monitors) return;
+    this.#monitors = monitors;
+    const now = this.#clock.now();
+    const links = [...monitors].filter(isWanted).flatMap(({ settings }) => settings.servers);
+    this.#since = new Map(links.map((link) => [link, this.#since.get(link) ?? now]));
+  }
+}

@@ -6,6 +6,7 @@
  */
 import type { Changes } from '../../core/decision.ts';
 import { evolve, fieldTables, type AdminEvent, type Effect } from '../../resources/index.ts';
+import { listed, watchedIn } from '../../resources/alert.ts';
 import { takesSessions } from '../../resources/server.ts';
 import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -41,7 +42,18 @@ export function notesOf(changing: Changing, before: Snapshot, where: string): re
         ? ofDrain(event, before, where)
         : [],
     ),
-    ...unusableServices(changing, before),
+    ...afterEvents(
+      changing,
+      before,
+      ['server.updated', 'service.updated', 'service.started'],
+      unusableServices,
+    ),
+    ...afterEvents(
+      changing,
+      before,
+      ['monitor.stopped', 'monitor.updated', 'monitor.deleted'],
+      blindMonitors,
+    ),
     ...effects.flatMap((effect) =>
       effect.type === 'connections.close' ? losingConnections(effect, before) : [],
     ),
@@ -142,22 +154,49 @@ function linksOfOthers(service: string, { services }: Snapshot): ReadonlySet<str
   return links;
 }
 
-/**
- * The services that could take new sessions, are about to start, or lose the last server of their list, and then have
- * no server for new sessions. No alert is about an empty list, so the plan says that before.
- */
-function unusableServices({ events }: Changing, before: Snapshot): readonly Note[] {
-  const touched = events.filter(({ type }) =>
-    ['server.updated', 'service.updated', 'service.started'].includes(type),
-  );
+/** The notes that follow from the snapshot after a change, if an event of the change has one of the types. */
+function afterEvents(
+  { events }: Changing,
+  before: Snapshot,
+  types: readonly AdminEvent['type'][],
+  notes: (links: ReadonlySet<string>, before: Snapshot, next: Snapshot) => readonly Note[],
+): readonly Note[] {
+  const touched = events.filter(({ type }) => types.includes(type));
   if (touched.length === 0) return [];
   // Without closings: of these, an event has only the first part.
   const next = evolve(
     before,
     events.filter((event) => !('sessions' in event || 'connections' in event)),
   );
+  return notes(new Set(touched.map(({ resource }) => resource)), before, next);
+}
+
+/**
+ * The monitors that leave servers alone: they stop, go away, or list the servers no more, and no other monitor looks at
+ * these.
+ */
+function blindMonitors(links: ReadonlySet<string>, before: Snapshot, next: Snapshot): readonly Note[] {
+  const watched = watchedIn(next);
+  return [...before.monitors].flatMap((monitor) => {
+    const resource = linkOf('monitors', monitor);
+    if (!links.has(resource)) return [];
+    const later = next.monitors.find(monitor.key);
+    const kept = new Set(later?.state === monitor.state ? later.settings.servers : []);
+    const names = monitor.settings.servers
+      .filter((link) => !watched.has(link) && !kept.has(link))
+      .flatMap((link) => next.servers.find(keyIn(link))?.name ?? []);
+    if (names.length === 0) return [];
+    const detail = `No started monitor looks at ${listed(names)} then.`;
+    return [{ code: 'server-unwatched', resource, detail }];
+  });
+}
+
+/**
+ * The services that could take new sessions, are about to start, or lose the last server of their list, and then have
+ * no server for new sessions.
+ */
+function unusableServices(links: ReadonlySet<string>, before: Snapshot, next: Snapshot): readonly Note[] {
   const [usable, usableNext] = [usableServers(before), usableServers(next)];
-  const links = new Set(touched.map(({ resource }) => resource));
   return [...next.services].flatMap((service) => {
     const resource = linkOf('services', service);
     if (

@@ -5,11 +5,14 @@ import {
   createSnapshot,
   deleteResource,
   drain,
+  patchMonitor,
   patchServer,
   patchService,
   resume,
   sequence,
+  startMonitor,
   startService,
+  stopMonitor,
   stopService,
   type AdminOptions,
   type GatewayDocument,
@@ -243,6 +246,70 @@ describe('the notes of a plan', () => {
     const notes = notesOf(transition);
     expect(notes).toMatchObject(expected);
     expect(notes).toHaveLength(expected.length);
+  });
+
+  describe('of a monitor', () => {
+    const servers = ['db-1', 'db-2', 'db-3', 'db-4', 'db-5'].map((name) => server(name, 'running'));
+    const links = servers.map(({ name }) => `/servers/${name}`);
+    const monitors = [
+      { name: 'Watch', module: 'm', servers: links },
+      { name: 'Second', module: 'm', servers: links.slice(0, 1) },
+      { name: 'Idle', module: 'm', servers: links.slice(1), state: 'stopped' },
+    ] as const;
+    const stop: Transition = (from, at) => stopMonitor(from, 'Watch', at);
+    const deletion =
+      (name: string): Transition =>
+      (from, at) =>
+        deleteResource(from, 'monitors', name, at);
+    const patch =
+      (name: string, value: readonly string[]): Transition =>
+      (from, at) =>
+        patchMonitor(from, name, [{ op: 'replace', path: '/servers', value: [...value] }], at);
+
+    function unwatchedBy(transition: Transition, document: GatewayDocument = { servers, monitors }) {
+      const plan = runAdmin({ snapshot: createSnapshot(document) }).admin.plan(transition);
+      if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
+      return (plan.notes ?? []).map(({ code, resource, detail }) => [code, resource, detail]);
+    }
+    const leaving = (monitor: string, names: string) => [
+      'server-unwatched',
+      `/monitors/${monitor}`,
+      `No started monitor looks at ${names} then.`,
+    ];
+
+    it.each<[string, Transition, readonly string[][]]>([
+      ['its stop', stop, [leaving('Watch', 'db-2, db-3, db-4 and 1 more')]],
+      [
+        'its stop and deletion',
+        sequence(stop, deletion('Watch')),
+        [leaving('Watch', 'db-2, db-3, db-4 and 1 more')],
+      ],
+      ['a list without some of them', patch('Watch', links.slice(0, 3)), [leaving('Watch', 'db-4, db-5')]],
+      ['a list with all of them', patch('Watch', links.toReversed()), []],
+      ['the stop of one beside another', (from, at) => stopMonitor(from, 'Second', at), []],
+      [
+        'another interval of a stopped one',
+        (from, at) =>
+          patchMonitor(from, 'Idle', [{ op: 'replace', path: '/monitor_interval', value: 7 }], at),
+        [],
+      ],
+      ['the deletion of a stopped one beside another', deletion('Idle'), []],
+      [
+        'the start of another one in the same command',
+        sequence((from, at) => startMonitor(from, 'Idle', at), stop),
+        [],
+      ],
+    ])('name the servers that nobody looks at then: %s', (_what, transition, expected) => {
+      expect(unwatchedBy(transition)).toEqual(expected);
+    });
+
+    it.each([
+      ['its deletion', deletion('Idle'), 'db-2, db-3, db-4 and 1 more'],
+      ['an empty list', patch('Idle', links.slice(2)), 'db-2'],
+    ])('name the servers of one that is stopped: %s', (_what, transition, names) => {
+      const [, , idle] = monitors;
+      expect(unwatchedBy(transition, { servers, monitors: [idle] })).toEqual([leaving('Idle', names)]);
+    });
   });
 
   it('are those of a host that foresees what it will do', () => {

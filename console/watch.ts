@@ -94,9 +94,13 @@ async function followEvents(client: Client, signal: AbortSignal, followed: Follo
   const { onState, onGap, onEvent, onFailure } = followed;
   let last: string | undefined;
   let waitMs = againMs;
-  const onStreamState = (state: 'open' | 'waiting'): void => {
+  const onStreamState = (state: 'open' | 'waiting', reason: Error | undefined): void => {
     waitMs = againMs;
-    if (!signal.aborted) onState(state);
+    if (signal.aborted) return;
+    onState(state);
+    const { status, code } = (reason?.cause ?? {}) as Partial<Problem>;
+    // A break says enough by itself. Something else that answers does not.
+    if (status !== undefined && code === undefined) onFailure(reason);
   };
   while (!signal.aborted) {
     onState('connecting');

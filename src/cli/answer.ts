@@ -31,11 +31,24 @@ export function valueOf<T>(answer: Answer<T>, asked: Asked = {}): T {
   throw refusal(answer.problem, { ...asked, retryAfterMs: answer.retryAfterMs });
 }
 
-/** Whether a failure ends by itself: nobody answers, or the interface is not ready, as while a gateway restarts. */
-export function isPassing(error: unknown): error is CommandError {
-  if (!(error instanceof CommandError)) return false;
-  const { status } = (error.cause ?? {}) as Partial<Problem>;
-  return error.exitCode === exitCodes.unreachable || status === 503;
+/**
+ * Whether a failure ends by itself: nobody answers, a proxy answers in place of the interface, or the interface is not
+ * ready or throttles log-ins, as while a gateway restarts.
+ */
+export function isPassing(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  const { status, code } = (error.cause ?? {}) as Partial<Problem>;
+  const isOfAnother = status !== undefined && typeof code !== 'string';
+  return isOfAnother || status === 503 || status === 429 || isUnreachable(error);
+}
+
+/** The message of a failure, for the terminal: that of another error can have a part of the answer. */
+export function messageOf(error: Error): string {
+  return error instanceof CommandError ? error.message : safeText(error.message);
+}
+
+function isUnreachable(error: Error): boolean {
+  return error instanceof CommandError && error.exitCode === exitCodes.unreachable;
 }
 
 /** An entity tag as a user copies it: a shell would take the double quotes away. */
@@ -63,7 +76,7 @@ interface Refused extends Asked {
 /** The end of a command that was refused. */
 export function refusal(problem: Problem, { title, ...known }: Refused = {}): CommandError {
   const { code, status, errors = [] } = problem;
-  if (typeof code !== 'string') throw new Error('the problem has no code');
+  if (typeof code !== 'string') throw new Error('the problem has no code', { cause: problem });
   const faults = errors.length < 2 ? [] : errors.map((fault) => `\n  ${faultText(ownFault(fault))}`);
   const what = safeText(`${textOf(problem, faults.length > 0, title)} (${code})`);
   const text = [what, ...nextStep(problem, known).map((step) => ` ${safeText(step)}`), ...faults].join('');

@@ -8,7 +8,7 @@ import { createSecureContext } from 'node:tls';
 import { createClient, type Answer, type Client, type EndpointId, type Send } from '../client/index.ts';
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
 import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
-import { interfaceBehind, isOfConsole, isPage } from './console.ts';
+import { interfaceBehind, isOfConsole } from './console.ts';
 import { contextIn } from './context-file.ts';
 import { readPassword, readText, warnOfReaders } from './input.ts';
 import { safeText } from './output.ts';
@@ -196,11 +196,17 @@ function isEvents(headers: AdminResponse['headers']): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
+/** Whether a response can be what a request asks for. */
+function isAsked({ target }: AdminRequest, { status, headers }: AdminResponse): boolean {
+  if (target.startsWith('/events')) return isEvents(headers);
+  return status === 204 || headers['content-type']?.startsWith('application/json') === true;
+}
+
 /** A proxy on the way may answer instead of the interface. */
-function assertInterface(request: AdminRequest, { status, headers }: AdminResponse, url: URL): void {
+function assertInterface(request: AdminRequest, response: AdminResponse, url: URL): void {
+  const { status, headers } = response;
   if (headers['content-type']?.startsWith('application/problem+json') === true) return;
-  const isExpected = isEvents(headers) === request.target.startsWith('/events') && !isPage(headers);
-  if (status >= 200 && status < 300 && isExpected) return;
+  if (status >= 200 && status < 300 && isAsked(request, response)) return;
   const what = `Something other than the interface answers at ${url.href}: status ${String(status)}.`;
   // A proxy that gives up, or that says yes, does not know what the interface has done.
   if ((status >= 500 || status < 300) && !isReading(request))

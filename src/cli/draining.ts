@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, CommandId, EndpointId } from '../client/index.ts';
 import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
-import { isPassing, valueOf } from './answer.ts';
+import { isPassing, messageOf, valueOf } from './answer.ts';
 import { make, sayUnchanged, unlessInterrupted } from './change.ts';
 import { changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
 import { connect, methodOf, patienceMsOf } from './connection.ts';
@@ -183,8 +183,8 @@ async function answered<T>(call: Call, goesOn: string, ask: () => Promise<T>): P
       return await ask();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      if (performance.now() > end) throw new CommandError(`${error.message} ${goesOn}`, exitCodes.unknown);
-      if (isFirst) call.output.note(error.message);
+      if (performance.now() > end) throw new CommandError(`${messageOf(error)} ${goesOn}`, exitCodes.unknown);
+      if (isFirst) call.output.note(messageOf(error));
       await sleep(lookMs);
     }
   }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, EventStreamItem, ShownEvent } from '../client/index.ts';
 import type { Problem } from '../index.ts';
-import { isPassing, refusal } from './answer.ts';
+import { isPassing, messageOf, refusal } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { timesOf } from './instant.ts';
@@ -40,7 +40,7 @@ export const events: Command = {
     };
     const client = await connect(call);
     const timeOf = output.isJson ? String : await clockOf(client);
-    for await (const item of following(client, given)) {
+    for await (const item of following(call, client, given)) {
       if (output.isJson) output.jsonLine(item);
       else if ('event' in item) output.lines(eventLine(call, item, timeOf));
       else output.lines(output.style('yellow', 'Events are missing here: look at the state.'));
@@ -63,13 +63,27 @@ function leavingOf({ surroundings }: Call): AbortController {
 
 type Options = Parameters<Client['events']>[0];
 
-/** The events; a refusal of the stream ends the command. */
+/** The events; a refusal of the stream ends the command. Says when the stream has broken, and when it is open again. */
 async function* following(
+  { output }: Call,
   client: Client,
   options: Options,
 ): AsyncGenerator<EventStreamItem, void, undefined> {
+  let told = '';
+  const onState = (state: 'open' | 'waiting', reason: Error | undefined): void => {
+    if (state === 'open') {
+      if (told !== '') output.note('The events come again.');
+      told = '';
+      return;
+    }
+    const why = reason === undefined ? '' : ` ${messageOf(reason).replace(/\.?$/, '.')}`;
+    const text = `The stream of events has broken, and is tried again.${why}`;
+    // Each try may fail for the same reason.
+    if (text !== told) output.note(text);
+    told = text;
+  };
   try {
-    yield* client.events(options);
+    yield* client.events({ ...options, onState });
   } catch (error) {
     const { cause } = error as { readonly cause?: Partial<Problem> };
     throw error instanceof CommandError || cause?.code === undefined ? error : refusal(cause as Problem);
@@ -125,7 +139,7 @@ export const watch: Command = {
     const { events: types = [] } = kindOf(call.words[0] ?? '');
     const leaving = leavingOf(call);
     let due = (): void => undefined;
-    const stream = following(client, { types, signal: leaving.signal });
+    const stream = following(call, client, { types, signal: leaving.signal });
     const changes = (async () => {
       for (;;) {
         const { done } = await stream.next();
@@ -143,7 +157,7 @@ export const watch: Command = {
         const page = await read(client, listing).catch((error: unknown) => {
           // Once it has answered, the interface comes back: a gateway that restarts is what somebody watches.
           if (isFirst || !isPassing(error)) throw error;
-          call.output.note(error.message);
+          call.output.note(messageOf(error));
         });
         if (page !== undefined) show(call, listing, page, isFirst);
         await Promise.all([

@@ -4,7 +4,7 @@
  * @see WHATWG HTML, "Server-sent events".
  */
 import { endpoints } from '../http/endpoint.ts';
-import type { AdminEvent } from '../index.ts';
+import type { AdminEvent, Problem } from '../index.ts';
 import { hasType, refusalOf, strangeAnswer, textsOf, valueOf } from './answer.ts';
 import { requestOf } from './request.ts';
 import { onAbort, type ReceivedResponse, type Send } from './send.ts';
@@ -21,8 +21,12 @@ export interface EventOptions {
   readonly types?: readonly WithFirstWord<ShownEvent['type']>[];
   /** Ends the stream. */
   readonly signal?: AbortSignal;
-  /** Called when the stream is open, and when it has broken and the client waits before it connects again. */
-  readonly onState?: (state: 'open' | 'waiting') => void;
+  /**
+   * Called when the stream is open, and when the client waits before it connects again: the stream has broken, or
+   * something else has answered, such as a proxy on the way. `reason` is the error; `undefined` if the stream is open,
+   * or has ended without an error.
+   */
+  readonly onState?: (state: 'open' | 'waiting', reason: Error | undefined) => void;
 }
 
 /** Types of events, and their first words. @internal */
@@ -64,14 +68,24 @@ type Block = Partial<Record<string, string>>;
 /** A line with a field. Browsers skip comments, and the heartbeat is one. */
 const field = /^(: heartbeat(?=: \d+$)|\w+): ?(.*)/s;
 
-/** Reads events until the signal aborts. A connection without three heartbeats is dead. @internal */
+/** The pauses before the next connections: the first one is as long as the interface asks for. In milliseconds. */
+const [firstPauseMs, longestPauseMs] = [2000, 30_000];
+
+/**
+ * Reads events until the signal aborts, or until the interface refuses the stream. A connection without three
+ * heartbeats is dead. Once the interface has sent something, no other answer ends the stream.
+ *
+ * @internal
+ */
 export async function* readEvents(
   send: Send,
   { after, types, signal, onState }: EventOptions = {},
 ): AsyncGenerator<EventStreamItem, void, undefined> {
   let last = after;
   let wasConnected = false;
+  let pauseMs = firstPauseMs;
   do {
+    let reason: Error | undefined;
     const left = new AbortController();
     const ignore = onAbort(signal, () => left.abort());
     // Three heartbeats of 15 seconds, if the stream names no other.
@@ -86,14 +100,13 @@ export async function* readEvents(
     try {
       const options = { types: types?.[0] && types, last, signal: left.signal };
       const response = await open(send, options);
-      onState?.('open');
+      onState?.('open', undefined);
       const blocksOf = splitter(response);
       for await (const text of textsOf(response.body)) {
         clearTimeout(timer);
         for (const { id, event, data = '', ': heartbeat': heartbeat } of blocksOf(text)) {
           // No header could carry the id when the stream goes on.
           if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
-          wasConnected = true;
           // The life of the interface is the first part of an id.
           const isRestart = last?.split('.')[0] !== id?.split('.')[0];
           last = id ?? last;
@@ -102,20 +115,28 @@ export async function* readEvents(
           if (event === 'gap') yield { gap: true, isRestart };
           else if (event !== undefined && id !== undefined)
             yield { id, event: valueOf(response, data) as ShownEvent };
+          wasConnected = true;
+          pauseMs = firstPauseMs;
         }
         listen();
       }
     } catch (error) {
-      // A break of the connection has no status, and a refusal of the kind 503 passes.
-      const status = (error as { readonly cause?: { readonly status?: number } }).cause?.status ?? 500;
-      if ((status < 500 || !wasConnected) && !signal?.aborted) throw error;
+      if (!signal?.aborted && (!wasConnected || isFinal(error))) throw error;
+      reason = error as Error;
     } finally {
       clearTimeout(timer);
       ignore();
     }
-    onState?.('waiting');
-    await wait(signal);
+    onState?.('waiting', reason);
+    await wait(pauseMs, signal);
+    pauseMs = Math.min(2 * pauseMs, longestPauseMs);
   } while (!signal?.aborted);
+}
+
+/** Whether the interface refuses the stream for good. A 5xx passes, and so does a log-in that is throttled. */
+function isFinal(error: unknown): boolean {
+  const { type, status = 0 } = ((error as Error | undefined)?.cause ?? {}) as Partial<Problem>;
+  return String(type).startsWith('urn:problem-type:gateway-admin:') && status < 500 && status !== 429;
 }
 
 /** Opens the stream. */
@@ -152,13 +173,12 @@ function splitter(response: ReceivedResponse): (text: string) => Generator<Block
 }
 
 /** Waits until the next connection, or until the signal aborts. */
-function wait(signal: AbortSignal | undefined): Promise<void> {
+function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    // As long as the interface asks for.
     const timer = setTimeout(() => {
       ignore();
       resolve();
-    }, 2000);
+    }, milliseconds);
     const ignore = onAbort(signal, () => {
       clearTimeout(timer);
       resolve();

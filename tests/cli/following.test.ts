@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   closeServerConnections,
   closeSession,
@@ -198,6 +198,65 @@ describe('gateway-admin watch, while the interface is away,', () => {
     await until('the change is shown', () => /My Service +stopped/.test(printed()), 30_000);
     server.close().closeAllConnections();
   });
+});
+
+describe('a proxy that answers for a while in place of the interface', () => {
+  const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
+    'a page of the proxy': (response) => {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('no such page');
+    },
+    'a page that says yes': (response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in\u001b[2J</h1>');
+    },
+    'a problem of another program': (response) => {
+      const problem = JSON.stringify({ type: 'about:blank', status: 403, detail: 'No.' });
+      response.writeHead(403, { 'content-type': 'application/problem+json' }).end(problem);
+    },
+  };
+  let answer: ((response: ServerResponse) => void) | undefined;
+  const server = createServer((request, response) => {
+    if (answer === undefined) createNodeHandler(admin)(request, response);
+    else answer(response);
+  });
+
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  beforeEach(() => {
+    url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  });
+  afterEach(() => {
+    answer = undefined;
+    server.closeAllConnections();
+  });
+  afterAll(() => void server.close());
+
+  it.each(Object.entries(answers))(
+    'ends neither events nor watch, and both say so: %s',
+    async (_what, other) => {
+      const followed = follow('events', '--after', await stop('Report Service'));
+      const watched = follow('watch', 'services', '--fields', 'name,state');
+      await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+      await until('the event is printed', () => followed().includes('max_connection'));
+      await until('the first table is printed', () => watched().includes('Report Service'));
+      answer = other;
+      server.closeAllConnections();
+      const broken = 'The stream of events has broken, and is tried again. ';
+      for (const printed of [followed, watched])
+        await until('the answer is told', () => /(?:status (?:404|200)|No)\./.test(printed()), 30_000);
+      answer = undefined;
+      await stop('My Service');
+      for (const printed of [followed, watched])
+        await until('the stream is back', () => printed().includes('The events come again.'), 30_000);
+      await until('the event is printed', () => followed().includes('service.stopped'));
+      await until('the change is shown', () => /My Service +stopped/.test(watched()), 30_000);
+      for (const printed of [followed, watched]) {
+        expect(printed()).toContain(broken);
+        expect(printed()).not.toContain('\u001b');
+      }
+    },
+  );
 });
 
 describe('gateway-admin watch, while something changes all the time,', () => {

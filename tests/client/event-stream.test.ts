@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createUser, stopService, startService, type Admin } from 'gateway-admin-core';
+import { createUser, stopService, startService, type Admin, type ProblemCode } from 'gateway-admin-core';
 import {
   createClient,
   sendTo,
@@ -112,6 +112,11 @@ function sending(texts: Iterable<string>, type = 'text/event-stream'): Send {
   return () => Promise.resolve({ status: 200, headers: { 'content-type': type }, body: body() });
 }
 
+/** A transport that brings one answer. */
+function answering(status: number, type: string, body: string): Send {
+  return () => Promise.resolve({ status, headers: { 'content-type': type }, body });
+}
+
 const frame = (data: string, id = '5f0c8e21a9b3.1.0'): string =>
   `id: ${id}\nevent: service.stopped\ndata: ${data}\n\n`;
 
@@ -144,17 +149,119 @@ describe('client.events, and a stream that', () => {
     );
   });
 
-  it('is a page of HTML, ends with an error also after a break', async () => {
-    const streams = [sending([frame('{}')]), sending(['<h1>Log in</h1>'], 'text/html')];
-    const send: Send = (request) => (streams.shift() as Send)(request);
-    const events = createClient(send).events();
-    expect((await events.next()).value).toMatchObject({ id: '5f0c8e21a9b3.1.0' });
-    await expect(events.next()).rejects.toThrow('status 200, <h1>Log in</h1>');
+  it.each([
+    ['is a page of HTML', sending(['<h1>Log in</h1>'], 'text/html'), 'status 200, <h1>Log in</h1>'],
+    ['is of another program', answering(404, 'text/plain', 'no such page'), 'status 404, no such page'],
+  ])('%s, ends with an error if the interface was never there', async (_what, send, message) => {
+    await expect(firstOf(send)).rejects.toThrow(message);
   });
 
   it('has a line separator in a text, gives the whole text', async () => {
     const { value } = await firstOf(sending([frame(JSON.stringify({ reason: 'a\u2028id: b' }))]));
     expect(value).toMatchObject({ id: '5f0c8e21a9b3.1.0', event: { reason: 'a\u2028id: b' } });
+  });
+});
+
+describe('client.events, once it was connected,', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  const problemType = 'application/problem+json';
+  const refusing = (code: ProblemCode, status: number): Send =>
+    answering(
+      status,
+      problemType,
+      JSON.stringify({
+        type: `urn:problem-type:gateway-admin:${code}`,
+        code,
+        status,
+        detail: `It is ${code}.`,
+      }),
+    );
+
+  /** Follows streams that come one after another. */
+  function follow(...streams: readonly Send[]) {
+    const left = [...streams];
+    const [sent, states]: [string[], string[]] = [[], []];
+    const send: Send = (request) => {
+      sent.push(String(request.headers['last-event-id']));
+      return (left.shift() as Send)(request);
+    };
+    const onState = (state: string, reason: Error | undefined): void => {
+      states.push(reason === undefined ? state : `${state}: ${reason.message}`);
+    };
+    return { events: createClient(send).events({ onState }), sent, states };
+  }
+
+  // Promise: client-proxy
+  it.each<[string, Send, string]>([
+    ['a page', answering(404, 'text/plain', 'no such page'), 'status 404, no such page'],
+    ['a page without a type', () => Promise.resolve({ status: 404, headers: {} }), 'status 404, '],
+    ['a page that says yes', answering(200, 'text/html', '<h1>Log in</h1>'), 'status 200, <h1>Log in</h1>'],
+    ['a page that wants a log-in', answering(401, 'text/html', 'Log in'), 'status 401, Log in'],
+    [
+      'the problem of another program',
+      answering(403, problemType, '{"type":5,"status":403,"detail":"No."}'),
+      'No.',
+    ],
+    ['no JSON where a problem is said to be', answering(404, problemType, '<html>'), 'status 404, <html>'],
+    ['nothing at all where a problem is said to be', answering(404, problemType, 'null'), ''],
+    ['a stream of something else', sending(['id: ā.1.0\n\n']), 'the event id ā.1.0'],
+    ['an event that is no JSON', sending([frame('<html>', 'a.1.1')]), '<html>'],
+    ['a bad gateway', answering(502, 'text/html', 'no upstream'), 'status 502, no upstream'],
+    ['too many log-ins', refusing('login-throttled', 429), 'It is login-throttled.'],
+    ['an interface that closes', refusing('closed', 503), 'It is closed.'],
+    ['no connection', () => Promise.reject(new Error('ECONNREFUSED')), 'ECONNREFUSED'],
+  ])('tries again after %s, and says so', async (_what, send, message) => {
+    const { events, sent, states } = follow(
+      sending([frame('{}', 'a.1.0')]),
+      send,
+      sending([frame('{}', 'a.2.0')]),
+    );
+    expect((await events.next()).value).toMatchObject({ id: 'a.1.0' });
+    const next = events.next();
+    // The first pause, and the second one, which is longer.
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(sent).toHaveLength(2);
+    await jest.advanceTimersByTimeAsync(3999);
+    expect(sent).toHaveLength(2);
+    await jest.advanceTimersByTimeAsync(1);
+    expect((await next).value).toMatchObject({ id: 'a.2.0' });
+    expect(sent[2]).toMatch(/^a\.1\.[01]$/);
+    expect(states.filter((state) => state === 'open').length).toBeGreaterThanOrEqual(2);
+    expect(states.at(-2)).toContain('waiting');
+    expect(states.at(-2)).toContain(message);
+  });
+
+  it('waits longer from time to time, at most 30 seconds, and as at first after a stream', async () => {
+    const none = answering(404, 'text/plain', '');
+    const stream = (id: string) => sending([frame('{}', id)]);
+    const others = Array.from({ length: 6 }, () => none);
+    const { events, sent } = follow(stream('a.1.0'), ...others, stream('a.2.0'), none);
+    await events.next();
+    const next = events.next();
+    for (const [at, pauseMs] of [2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000].entries()) {
+      await jest.advanceTimersByTimeAsync(pauseMs - 1);
+      expect(sent).toHaveLength(at + 1);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(sent).toHaveLength(at + 2);
+    }
+    await next;
+    void events.next();
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(sent).toHaveLength(9);
+  });
+
+  it.each([
+    ['a log-in that has ended', refusing('unauthenticated', 401), 'unauthenticated'],
+    ['a role that is too small', refusing('forbidden', 403), 'forbidden'],
+    ['an id that is none', refusing('header-invalid', 400), 'header-invalid'],
+  ])('ends with the refusal of the interface: %s', async (_what, send, code) => {
+    const { events } = follow(sending([frame('{}', 'a.1.0')]), send);
+    await events.next();
+    const next = expect(events.next()).rejects.toMatchObject({ cause: { code } });
+    await jest.advanceTimersByTimeAsync(2000);
+    await next;
   });
 });
 

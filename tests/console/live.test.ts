@@ -2,7 +2,7 @@
  * Live: the page follows the events, asks seldom for what no event tells, and says how old is what it shows.
  */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -131,6 +131,32 @@ describe('a page whose stream of events is refused', () => {
       // Without events, there are lists all the same.
       await page.getByRole('row').filter({ hasText: '10.0.0.1' }).waitFor();
       await reader.body?.cancel();
+      await connection(page, 'live');
+    }),
+  );
+});
+
+describe('a page behind a proxy', () => {
+  it(
+    'says what the proxy answers in place of the stream of events, and is live again after that',
+    inBrowser(async (page) => {
+      let isAway = false;
+      const streams: ServerResponse[] = [];
+      const { origin } = await serveConsole({
+        inFront: ({ url = '' }, response) => {
+          if (!url.startsWith('/events')) return 'goes on';
+          streams.push(response);
+          if (!isAway) return 'goes on';
+          response.writeHead(404, { 'content-type': 'text/plain' }).end('no such page');
+          return 'answered';
+        },
+      });
+      await page.goto(`${origin}/console`);
+      await connection(page, 'live');
+      isAway = true;
+      for (const stream of streams) stream.destroy();
+      await connection(page, /reconnecting.*status 404, no such page/);
+      isAway = false;
       await connection(page, 'live');
     }),
   );

@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import { isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
 import { formatPointer, parsePointer } from '../json/pointer.ts';
 import { problemOf, type Fault, type Problem, type ProblemCode } from '../problem.ts';
-import { objectOf, type Field, type Fields } from './field.ts';
+import { asStored, objectOf, type Field, type Fields } from './field.ts';
 import { notStorable } from './patch-seal.ts';
 import { passwordFault, unsealable, type Sealing, type SecretPorts } from './secret.ts';
 import { mostMembers, type ObjectShape } from './shape.ts';
@@ -117,13 +117,6 @@ async function sealEntry(fields: Fields, entry: JsonObject, path: Path, sealer: 
     }
   }
   return Object.fromEntries(members);
-}
-
-/** A value as its field stores it: a client can write a map of parameters as a single entry. */
-function asStored({ all }: Fields, name: string, value: Json | undefined): Json | undefined {
-  const accepts = all.find((field) => field.name === name)?.accepts;
-  const parsed = accepts && z.safeParse(accepts, value);
-  return parsed?.success === true ? (parsed.data as Json) : value;
 }
 
 async function sealList(

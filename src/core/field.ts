@@ -151,6 +151,17 @@ function deepFreezeRules(field: Field): Field {
   return Object.freeze(field);
 }
 
+/** A value as its field stores it: a client can write a map of parameters as a single entry. @internal */
+export function asStored(
+  { all }: Pick<Fields, 'all'>,
+  name: string,
+  value: Json | undefined,
+): Json | undefined {
+  const accepts = all.find((field) => field.name === name)?.accepts;
+  const parsed = accepts && z.safeParse(accepts, value);
+  return parsed?.success === true ? (parsed.data as Json) : value;
+}
+
 /** Gives the shape of an object with one member for each field, named by one of the names of the field. @internal */
 export function objectOf(
   fields: readonly Field[],

@@ -21,7 +21,9 @@ import { reservedFaults } from '../snapshot/reserved-key.ts';
 import {
   assertSecretParameters,
   plainFault,
+  isSecretIn,
   plainSecrets,
+  plainSecretsIn,
   positioned,
   secretKeys,
 } from '../snapshot/secret-parameter.ts';
@@ -208,6 +210,7 @@ function* load(
     ...lists.flatMap((each) => each.faults),
     ...loaded.flatMap((each) => each.faults),
     ...plainSecrets(loaded, secretParameters).map(plainFault),
+    ...lists.flatMap((list, at) => plainInBroken(list, loaded[at], isSecretIn({ secretParameters }))),
     ...sessionFaults,
   ];
   if (!whole.ok || faults.length > 0) return { faults };
@@ -291,6 +294,19 @@ function* loadList({ collection, fields, entries }: List, find: FindName): Gener
     yield;
   }
   return { collection, fields, entities, faults };
+}
+
+/** The faults of secret parameters in the entries that are wrong in other ways, so that none hides another one. */
+function plainInBroken(
+  { collection, fields, entries }: List,
+  loaded: Loaded | undefined,
+  isSecret: (name: string) => boolean,
+): readonly Fault[] {
+  return entries.flatMap((entry, position) =>
+    loaded?.entities.has(position) === true
+      ? []
+      : plainSecretsIn(fields, entry, [collection, position], isSecret),
+  );
 }
 
 /**

@@ -225,7 +225,7 @@ function decideCreation(
     ...reservedFaults(definition),
     ...faults,
     // A secret parameter comes in sealed, and only a declared name is secret.
-    ...(entry === undefined ? [] : misplacedSecrets(listenerFields, entry, isSecretIn(snapshot))),
+    ...misplacedSecrets(listenerFields, definition, isSecretIn(snapshot)),
   ]);
   if (entry === undefined || all.length > 0)
     return refused(snapshot, problemOf(all), [linkOf('services', service)]);

@@ -13,10 +13,11 @@
  * without a declaration. Therefore an option that was forgotten shows no secret.
  */
 import type { Named } from '../core/collection.ts';
-import type { Fields } from '../core/field.ts';
+import { asStored, type Fields } from '../core/field.ts';
 import { nameKey } from '../core/name.ts';
 import { undeclaredSecret } from '../core/patch-view.ts';
 import { formatPointer } from '../json/pointer.ts';
+import { isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
 import type { Fault } from '../problem.ts';
 import { collectionOf, linkOf, type ConfiguredEntity, type State } from './state.ts';
 
@@ -112,26 +113,40 @@ export function plainFault({ pointer, storedAs }: Pick<PlainSecret, 'pointer' | 
  * Gives the faults of the parameters of one entry that are in the wrong map: secret in plain text, or sealed and not
  * secret.
  *
- * @param values - the fields of the entry, as stored
+ * @param entry - the entry as written, which can be wrong in other ways
  * @internal
  */
 export function misplacedSecrets(
   fields: Fields,
-  values: object,
+  entry: Json,
   isSecret: (name: string) => boolean,
 ): readonly Fault[] {
-  return mapsOf(fields, values, []).flatMap(({ path, storedAs, open, sealed }) => [
-    ...Object.keys(open)
+  return [
+    ...plainSecretsIn(fields, entry, [], isSecret),
+    ...mapsOf(fields, entry, []).flatMap(({ path, storedAs, sealed }) =>
+      Object.keys(sealed)
+        .filter((name) => !isSecret(name))
+        .map((name) => ({
+          pointer: formatPointer([...path.slice(0, -1), storedAs, name]),
+          code: 'validation-failed' as const,
+          detail: undeclaredSecret,
+        })),
+    ),
+  ];
+}
+
+/** Gives the faults of the parameters of one entry that are secret and in plain text. @internal */
+export function plainSecretsIn(
+  fields: Fields,
+  entry: Json,
+  path: Path,
+  isSecret: (name: string) => boolean,
+): readonly Fault[] {
+  return mapsOf(fields, entry, path).flatMap(({ path: place, storedAs, open }) =>
+    Object.keys(open)
       .filter(isSecret)
-      .map((name) => plainFault({ pointer: formatPointer([...path, name]), storedAs })),
-    ...Object.keys(sealed)
-      .filter((name) => !isSecret(name))
-      .map((name) => ({
-        pointer: formatPointer([...path.slice(0, -1), storedAs, name]),
-        code: 'validation-failed' as const,
-        detail: undeclaredSecret,
-      })),
-  ]);
+      .map((name) => plainFault({ pointer: formatPointer([...place, name]), storedAs })),
+  );
 }
 
 /** A map of a resource, with the map of its sealed entries. */
@@ -153,10 +168,12 @@ function mapsIn(resources: readonly Positioned[]): readonly MapPair[] {
     return [...entities].flatMap(([position, resource]) => {
       const { settings, ...rest } = resource;
       const link = linkOf(collection, resource);
-      return mapsOf(fields, { ...rest, ...settings }, [collection, position]).map((pair) => ({
-        resource: link,
-        ...pair,
-      }));
+      return mapsOf(fields, { ...rest, ...settings } as unknown as Json, [collection, position]).map(
+        (pair) => ({
+          resource: link,
+          ...pair,
+        }),
+      );
     });
   });
 }
@@ -168,15 +185,21 @@ function hasMaps({ all }: Fields): boolean {
   );
 }
 
-/** The maps of a resource, and of the entries in its lists. */
-function mapsOf({ all }: Fields, values: object, path: Path): readonly Omit<MapPair, 'resource'>[] {
-  return all.flatMap(({ storedName: storedAs, sealedEntriesOf: map, entries }) => {
+/** The maps of a resource, and of the entries in its lists. An entry of a document can have anything in their place. */
+function mapsOf(fields: Fields, entry: Json, path: Path): readonly Omit<MapPair, 'resource'>[] {
+  const values = membersOf(entry);
+  return fields.all.flatMap(({ storedName: storedAs, sealedEntriesOf: map, entries }) => {
     if (entries !== undefined) {
-      const { [storedAs]: list = [] } = values as Readonly<Record<string, readonly object[]>>;
-      return list.flatMap((entry, at) => mapsOf(entries, entry, [...path, storedAs, at]));
+      const { [storedAs]: list = [] } = values;
+      if (!isArray(list)) return [];
+      return list.flatMap((each, at) => mapsOf(entries, each, [...path, storedAs, at]));
     }
     if (map === undefined) return [];
-    const { [map]: open = {}, [storedAs]: sealed = {} } = values as Readonly<Record<string, object>>;
-    return [{ path: [...path, map], map, storedAs, open, sealed }];
+    const open = membersOf(asStored(fields, map, values[map]));
+    return [{ path: [...path, map], map, storedAs, open, sealed: membersOf(values[storedAs]) }];
   });
+}
+
+function membersOf(value: Json | undefined): JsonObject {
+  return value !== undefined && isObject(value) ? value : {};
 }

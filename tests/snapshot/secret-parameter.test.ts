@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
   adoptDocument,
+  createListener,
+  createResource,
   createSnapshot,
   evolve,
   InvalidDocumentError,
@@ -13,6 +15,7 @@ import {
   redactSecrets,
   revert,
   toDocument,
+  type Context,
   type Decision,
   type GatewayDocument,
   type Json,
@@ -212,6 +215,48 @@ describe('a document with a secret parameter', () => {
       '/servers/0/port',
       '/servers/1/parameters/password',
     ]);
+  });
+
+  it('is refused with the other faults of the same entry, also in a listener and in the short form', () => {
+    const plain = { password: 'planted' };
+    const given = {
+      servers: [{ ...server, port: 'x', parameters: plain }],
+      services: [
+        {
+          ...{ ...service, router: 7, router_options: plain },
+          listeners: [{ name: 'in', protocol: 7, address: '::', port: 4000, parameters: plain }, 7],
+        },
+        7,
+      ],
+      monitors: [{ ...monitor, module: 7, parameters: plain }],
+      filters: [{ ...filter, module: 7, parameters: { name: 'password', value: 'planted' } }],
+    } as unknown as GatewayDocument;
+    const faults = faultsOf(given).map((fault) => fault.split(':')[0]);
+    for (const place of [
+      '/servers/0/parameters/password',
+      '/services/0/router_options/password',
+      '/services/0/listeners/0/parameters/password',
+      '/monitors/0/parameters/password',
+      '/filters/0/parameters/password',
+    ])
+      expect(faults).toContain(`${place} validation-failed`);
+    for (const place of ['/servers/0/port', '/services/0/router', '/services/1', '/monitors/0/module'])
+      expect(faults).toContain(`${place} validation-failed`);
+  });
+
+  it('is refused with the other faults of a definition', () => {
+    const before = declared({ services: [service] });
+    const plain = { port: 0, parameters: { password: 'planted' } };
+    for (const create of [
+      (from: Snapshot, context: Context) =>
+        createResource(from, 'servers', { ...server, name: 'new', ...plain }, context),
+      (from: Snapshot, context: Context) =>
+        createListener(from, 'Sales', { name: 'in', protocol: 'p', address: '::', ...plain }, context),
+    ])
+      expect(expectRefused(create, before).errors).toMatchObject([
+        { pointer: '/port' },
+        { pointer: '/parameters/password' },
+      ]);
   });
 
   it('has the sealed text in a map of its own, which the written document keeps', () => {

@@ -381,7 +381,7 @@ function checkDefinition(
     ...seenFaults(fields, definition),
     ...faults,
     // A secret parameter comes in sealed, and only a declared name is secret.
-    ...(thing ? misplacedSecrets(fields, { ...thing, ...thing.settings }, isSecretIn(snapshot)) : []),
+    ...misplacedSecrets(fields, definition, isSecretIn(snapshot)),
   ]);
   return thing && all.length === 0 ? ok(thing) : { ok: false, problem: problemOf(all) };
 }

@@ -17,7 +17,7 @@ export function isOfConsole(
 }
 
 /** Whether an answer is a page: the interface has none. */
-export function isPage(headers: AdminResponse['headers']): boolean {
+function isPage(headers: AdminResponse['headers']): boolean {
   return headers['content-type']?.startsWith('text/html') === true;
 }
 

@@ -175,6 +175,11 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return this.#entries.values(offset, length);
   }
 
+  /** The entries that an earlier collection does not have, or has as other objects. */
+  since(earlier: IndexedCollection<T>): readonly T[] {
+    return this.#entries.valuesSince(earlier.#entries);
+  }
+
   /**
    * A copy of this collection in which `entity` replaces the entry with its key, or is added at the end. The
    * collections that a batch makes share what it changes in place: only the last one may be used.

@@ -185,6 +185,16 @@ export class OrderedMap<V extends NonNullable<unknown>> implements Iterable<[key
     return this.#column(offset, length, ({ items }) => items);
   }
 
+  /**
+   * The values that an earlier map does not have under the same keys, in the order of their keys. Nodes that both maps
+   * share are passed over, so this takes a time that grows with what has changed.
+   */
+  valuesSince(earlier: OrderedMap<V>): V[] {
+    const found: V[] = [];
+    if (this.#root !== earlier.#root) this.#root.gatherSince(earlier.#root, (key) => earlier.get(key), found);
+    return found;
+  }
+
   /** The entries in the order of their keys. */
   *[Symbol.iterator](): Generator<[key: number, value: V], void, undefined> {
     const pending: Node<V>[] = [this.#root];
@@ -316,6 +326,20 @@ class Leaf<V> extends Part<V> {
     return new Leaf(owner, this.weight + weight, this.keys.concat(keys), this.items.concat(items));
   }
 
+  /**
+   * Gathers the values that an earlier map does not have.
+   *
+   * @param before - the node of that map at this place
+   * @param find - gives the value of that map under a key
+   */
+  gatherSince(before: Node<V>, find: (key: number) => V | undefined, found: V[]): void {
+    const hasSameKeys = before instanceof Leaf && before.keys === this.keys;
+    for (const [at, key] of this.keys.entries()) {
+      const value = item(this.items, at);
+      if (value !== (hasSameKeys ? before.items[at] : find(key))) found.push(value);
+    }
+  }
+
   gather(_measure: Measure, offset: number, _end: number, span: Span<V>): void {
     if (span.leaves.length === 0) span.before = offset;
     span.leaves.push(this);
@@ -344,6 +368,16 @@ class Branch<V> extends Part<Node<V>> {
     if (node.items.length > width) branch.divide(at, change);
     else if (node.items.length < leastWidth && change.growth < 0) branch.refill(at, change);
     return branch;
+  }
+
+  /** See {@link Leaf.gatherSince}. The node of the earlier map can be on another level. */
+  gatherSince(before: Node<V>, find: (key: number) => V | undefined, found: V[]): void {
+    const [items, keys] = before instanceof Branch ? [before.items, before.keys] : [[before], []];
+    for (const node of this.items) {
+      if (items.includes(node)) continue;
+      const [key = 0] = node.keys;
+      node.gatherSince(item(items, countUpTo(keys, key)), find, found);
+    }
   }
 
   part(start: number, end: number, { owner }: Change<V>): Branch<V> {

@@ -336,6 +336,35 @@ describe('an ordered map', () => {
     );
   });
 
+  it('gives the values that an earlier map does not have', () => {
+    fc.assert(
+      fc.property(histories, histories, fc.boolean(), (first, later, isSame) => {
+        let [before, model] = [OrderedMap.empty<number>(), new Map() as Model];
+        for (const change of first) [before, model] = apply(before, model, change);
+        // Of one origin, or by chance with some equal entries.
+        let [after, next] = isSame ? [before, model] : [OrderedMap.empty<number>(), new Map() as Model];
+        for (const change of later) [after, next] = apply(after, next, change);
+        const changed = sorted(next).filter(([key, value]) => model.get(key) !== value);
+        expect(after.valuesSince(before)).toEqual(changed.map(([, value]) => value));
+        expect(after.valuesSince(after)).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('finds what has changed without a look at the other entries', () => {
+    const map = OrderedMap.from(Array.from({ length: 100_000 }, (_, key) => [key, 'as before' as string] as const));
+    const next = map.set(70_000, 'other').set(200_000, 'new').delete(3);
+    const keys: number[] = [];
+    const get = (key: number): string | undefined => {
+      keys.push(key);
+      return OrderedMap.prototype.get.call(map, key) as string | undefined;
+    };
+    expect(next.valuesSince(Object.assign(map, { get }))).toEqual(['other', 'new']);
+    // At most the keys of the leaves with a key more or less.
+    expect(keys.length).toBeLessThan(2 * 24);
+  });
+
   it('gives arrays that are the caller’s own', () => {
     const map = OrderedMap.from([
       [1, 'a'],

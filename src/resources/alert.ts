@@ -13,7 +13,7 @@ import * as shape from '../core/shape.ts';
 import { parseInstant } from '../core/time.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { cut, longestTexts, ok } from '../problem.ts';
-import { linkOf, type State } from '../snapshot/state.ts';
+import { drainingIn, linkOf, type State } from '../snapshot/state.ts';
 import type { FleetLag } from './fleet.ts';
 import type { RunningInterface } from './interface.ts';
 import { takesSessions, type Server } from './server.ts';
@@ -336,13 +336,13 @@ const overdueMs = 10_000;
 
 /** The drains whose deadline has passed with something left to do. */
 function overdue(snapshot: Snapshot, { self }: Surroundings): readonly Finding[] {
-  return snapshot.draining.flatMap((open) => {
+  return drainingIn(snapshot).flatMap((open) => {
     const { collection, key } = open;
     const thing = snapshot[collection].find(key);
     const { until, then } = thing?.settings.drain ?? {};
     const since = until === undefined ? undefined : parseInstant(until);
     if (thing === undefined || since === undefined || since + overdueMs > self.now()) return [];
-    const left = leftToClose(open);
+    const left = leftToClose(snapshot, open);
     if (then === 'close' && left === 0) return [];
     const what =
       then === 'close'

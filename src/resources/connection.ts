@@ -219,36 +219,26 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
   'connection.opened': {
     origin: 'report',
     evolve: (snapshot, { session, connected, id, server, role, state }, change) =>
-      withSessions(
-        snapshot,
-        sessionsOf(snapshot).openConnection(
+      withSessions(snapshot, change, (table, within) =>
+        table.openConnection(
           { id: session, connected },
           { id, server, role, state, statistics: noStatistics },
-          change,
+          within,
         ),
-        change,
       ),
   },
   'connection.updated': {
     origin: 'report',
     evolve: (snapshot, { session, connected, id, role, state, statistics }, change) =>
-      withSessions(
-        snapshot,
-        sessionsOf(snapshot).updateConnection(
-          { session, connected, id },
-          { role, state, statistics },
-          change,
-        ),
-        change,
+      withSessions(snapshot, change, (table, within) =>
+        table.updateConnection({ session, connected, id }, { role, state, statistics }, within),
       ),
   },
   'connection.closed': {
     origin: 'report',
     evolve: (snapshot, { session, connected, id }, change) =>
-      withSessions(
-        snapshot,
-        sessionsOf(snapshot).closeConnection({ session, connected, id }, change),
-        change,
+      withSessions(snapshot, change, (table, within) =>
+        table.closeConnection({ session, connected, id }, within),
       ),
   },
   'connections.closed': {
@@ -257,13 +247,11 @@ const events: EventTable<Snapshot, ConnectionEvent> = {
     effect: 'connections.close',
     revert: 'irreversible',
     evolve: (snapshot, { server, connections }, change) =>
-      withSessions(
-        snapshot,
+      withSessions(snapshot, change, (table, within) =>
         connections.reduce(
-          (table, each) => (isOn(server, each, table) ? table.closeConnection(each, change) : table),
-          sessionsOf(snapshot),
+          (left, each) => (isOn(server, each, left) ? left.closeConnection(each, within) : left),
+          table,
         ),
-        change,
       ),
   },
 };

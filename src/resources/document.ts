@@ -34,7 +34,7 @@ import {
   withTotals,
   type SessionDocument,
 } from '../snapshot/session/document.ts';
-import { collectionOf, drainingIn, type ConfiguredEntity } from '../snapshot/state.ts';
+import { collectionOf, drains, type ConfiguredEntity } from '../snapshot/state.ts';
 import type { FilterDocument } from './filter.ts';
 import type { InstanceRepresentation, Module } from './gateway.ts';
 import { fieldTables, namedResources, sessionDocument, wholes } from './index.ts';
@@ -225,12 +225,7 @@ function* load(
           : IndexedCollection.absent(secrets);
       const services = entriesIn(document, 'services') as readonly unknown[] as readonly ServiceDocument[];
       members['sessions'] = withTotals(table, totalsOf(services));
-      const draining = loaded.flatMap(({ collection, entities }) =>
-        [...entities.values()]
-          .filter(({ settings }) => 'drain' in settings)
-          .map(({ key }) => ({ collection, key })),
-      );
-      members['draining'] = Object.freeze(drainingIn(members as unknown as Snapshot, draining));
+      members['draining'] = loaded.flatMap(({ entities }) => [...entities.values()].filter(drains)).length;
       return Object.freeze(members) as unknown as Snapshot;
     },
   };

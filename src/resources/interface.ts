@@ -78,7 +78,7 @@ export interface RunningInterface {
   /** The ports that keep something and do not answer; left out for a port that answers. */
   outages(this: void): { readonly store?: PortOutage; readonly audit?: PortOutage };
   /** Why the last try of the deadline of a drain has failed, in a sentence; empty if it has not. */
-  deadlineFailures(this: void, place: Pick<DrainingResource, 'collection' | 'key'>): readonly string[];
+  deadlineFailures(this: void, place: DrainingResource): readonly string[];
   /**
    * Since when a monitor that is wanted lists a server, by the link of the server, in milliseconds since
    * 1970-01-01T00:00:00Z; `undefined` if none does.

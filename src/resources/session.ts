@@ -223,28 +223,21 @@ const events: EventTable<Snapshot, SessionEvent> = {
   'session.opened': {
     origin: 'report',
     evolve: (snapshot, { id, state, user, address, service, connected }, change) =>
-      withSessions(
-        snapshot,
-        sessionsOf(snapshot).open(
-          { id, state, user, address, service, connected, idle: 0, connections: [] },
-          change,
-        ),
-        change,
+      withSessions(snapshot, change, (table, within) =>
+        table.open({ id, state, user, address, service, connected, idle: 0, connections: [] }, within),
       ),
   },
   'session.updated': {
     origin: 'report',
     evolve: (snapshot, { id, connected, state, user, idle }, change) =>
-      withSessions(
-        snapshot,
-        sessionsOf(snapshot).update({ id, connected }, { state, user, idle }, change),
-        change,
+      withSessions(snapshot, change, (table, within) =>
+        table.update({ id, connected }, { state, user, idle }, within),
       ),
   },
   'session.closed': {
     origin: 'report',
     evolve: (snapshot, { id, connected }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).close([{ id, connected }], change), change),
+      withSessions(snapshot, change, (table, within) => table.close([{ id, connected }], within)),
   },
   'sessions.closed': {
     origin: 'command',
@@ -252,7 +245,7 @@ const events: EventTable<Snapshot, SessionEvent> = {
     effect: 'sessions.close',
     revert: 'irreversible',
     evolve: (snapshot, { sessions }, change) =>
-      withSessions(snapshot, sessionsOf(snapshot).close(sessions, change), change),
+      withSessions(snapshot, change, (table, within) => table.close(sessions, within)),
   },
   'sessions.completed': {
     origin: 'report',

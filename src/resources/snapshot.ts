@@ -54,16 +54,8 @@ export interface Snapshot {
   readonly sessions: SessionTable;
   /** True until the host has reported everything that is open, with `sessions.complete`; left out after that. */
   readonly sessionsIncomplete?: true;
-  /** The services and servers that drain, with what is left, in any order. */
-  readonly draining: readonly {
-    readonly collection: 'services' | 'servers';
-    /** Key of the name of the resource. */
-    readonly key: string;
-    /** Number of open sessions. */
-    readonly sessions: number;
-    /** Number of open backend connections. */
-    readonly connections: number;
-  }[];
+  /** The number of services and servers that drain: those with the setting `drain`. */
+  readonly draining: number;
 }
 
 /**

@@ -131,7 +131,7 @@ function awaitingReports(
   beginning: OpenedBeginning,
 ): OpenedBeginning {
   const { snapshot } = beginning;
-  if (!supports.includes('drain') && snapshot.draining.length === 0) return beginning;
+  if (!supports.includes('drain') && snapshot.draining === 0) return beginning;
   return { ...beginning, snapshot: Object.freeze({ ...snapshot, sessionsIncomplete: true }) };
 }
 

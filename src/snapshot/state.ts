@@ -10,6 +10,7 @@ import type { Change } from '../core/decision.ts';
 import { linkTo, parseLink } from '../core/link.ts';
 import { nameKey } from '../core/name.ts';
 import type { FindName } from '../core/reference.ts';
+import type { TableChange } from './session/session-index.ts';
 import { IndexedSessionTable, type SessionTable } from './session/table.ts';
 
 /** An own instance of immer, because a host may have switched off freezing in the shared instance. */
@@ -22,13 +23,20 @@ export interface State {
   readonly secretParameters?: readonly string[];
   readonly sessions: SessionTable;
   readonly sessionsIncomplete?: true;
-  readonly draining: readonly DrainingResource[];
+  readonly draining: number;
 }
 
-/** A service or server that drains, with what is left. @internal */
+/** The collections whose resources can drain. */
+const drainable = ['services', 'servers'] as const;
+
+/** A service or server that drains. @internal */
 export interface DrainingResource {
-  readonly collection: 'services' | 'servers';
+  readonly collection: (typeof drainable)[number];
   readonly key: string;
+}
+
+/** What is open on a service or server. @internal */
+export interface OpenCounts {
   readonly sessions: number;
   readonly connections: number;
 }
@@ -148,60 +156,51 @@ export function put<S extends State, T extends Entity>(
   entity: T,
   change: Change,
 ): S {
-  const next = collectionOf(state, named).with(entity, change.batch);
-  const { settings = {} } = entity as Partial<ConfiguredEntity>;
-  return withDrain(withMember(state, named.collection, next, change), named, entity.key, {
-    isDraining: 'drain' in settings,
-    change,
+  const collection = collectionOf(state, named);
+  // Read first: a batch changes the collection in place.
+  const hasDrained = drains(collection.findByKey(entity.key));
+  const next = withMember(state, named.collection, collection.with(entity, change.batch), change);
+  return withDraining(next, Number(drains(entity)) - Number(hasDrained), change);
+}
+
+/** Whether a resource drains. @internal */
+export function drains(entity: Partial<ConfiguredEntity> | undefined): boolean {
+  return entity?.settings !== undefined && 'drain' in entity.settings;
+}
+
+/** A snapshot with more or fewer resources that drain. */
+function withDraining<S extends State>(state: S, more: number, change: Change): S {
+  return more === 0 ? state : withMember(state, 'draining', state.draining + more, change);
+}
+
+/** The services and servers that drain. @internal */
+export function drainingIn(state: State): readonly DrainingResource[] {
+  if (state.draining === 0) return [];
+  return drainable.flatMap((collection) => placesOf(collection, collectionOf(state, { collection })));
+}
+
+/** The services and servers that drain, and are not the same objects as in an earlier snapshot. @internal */
+export function changedDrains(before: State, next: State): readonly DrainingResource[] {
+  if (next.draining === 0) return [];
+  return drainable.flatMap((collection) => {
+    const named = { collection };
+    return placesOf(collection, collectionOf(next, named).since(collectionOf(before, named)));
   });
 }
 
-/** A snapshot that lists a resource as draining, or no longer. */
-function withDrain<S extends State>(
-  state: S,
-  { collection }: Named<Entity>,
-  key: string,
-  { isDraining, change }: { readonly isDraining: boolean; readonly change: Change },
-): S {
-  const listed = leftOn(state, collection, key);
-  if ((listed !== undefined) === isDraining) return state;
-  const others = state.draining.filter((each) => each !== listed);
-  const next = isDraining ? [...others, ...drainingIn(state, [{ collection, key }])] : others;
-  return withMember(state, 'draining', Object.freeze(next), change);
-}
-
-/** Finds what is left on a resource; `undefined` if the resource does not drain. @internal */
-export function leftOn(
-  { draining }: Pick<State, 'draining'>,
-  collection: string,
-  key: string,
-): DrainingResource | undefined {
-  return draining.find((each) => each.key === key && each.collection === collection);
-}
-
-/** The services and servers that drain, with what is left. @internal */
-export function drainingIn(
-  state: Pick<State, 'sessions'>,
-  resources: Iterable<{ readonly collection: string; readonly key: string }>,
+function placesOf(
+  collection: DrainingResource['collection'],
+  entities: Iterable<Entity>,
 ): readonly DrainingResource[] {
+  return [...entities].filter(drains).map(({ key }) => ({ collection, key }));
+}
+
+/** Counts what is open on a service or server. @internal */
+export function openOn(state: Pick<State, 'sessions'>, collection: string, key: string): OpenCounts {
   const table = sessionsOf(state);
-  return Array.from(resources, ({ collection, key }) =>
-    Object.freeze(
-      collection === 'services'
-        ? {
-            collection,
-            key,
-            sessions: table.countOfService(key),
-            connections: table.countConnectionsOfService(key),
-          }
-        : {
-            collection: 'servers' as const,
-            key,
-            sessions: table.countSessionsOfServer(key),
-            connections: table.countOfServer(key),
-          },
-    ),
-  );
+  return collection === 'services'
+    ? { sessions: table.countOfService(key), connections: table.countConnectionsOfService(key) }
+    : { sessions: table.countSessionsOfServer(key), connections: table.countOfServer(key) };
 }
 
 /**
@@ -223,12 +222,11 @@ function withMember<S extends State>(
 /** Removes the resource with a key. Gives the same snapshot if the resource is gone. @internal */
 export function remove<S extends State>(state: S, named: Named<Entity>, key: string, change: Change): S {
   const before = collectionOf(state, named);
+  const hasDrained = drains(before.findByKey(key));
   const after = before.without(key, nextVersion(initialVersion, change));
   if (after === before) return state;
-  return withDrain(withMember(state, named.collection, after, change), named, key, {
-    isDraining: false,
-    change,
-  });
+  const next = withMember(state, named.collection, after, change);
+  return withDraining(next, -Number(hasDrained), change);
 }
 
 /** Gives a resource a new version, because its representation shows something that changed elsewhere. @internal */
@@ -309,35 +307,40 @@ export function sessionsOf({ sessions }: Pick<State, 'sessions'>): IndexedSessio
 }
 
 /**
- * Replaces the session table of a snapshot, and gives a new version to what drains and shows other numbers now. Gives
+ * Changes the session table of a snapshot, and gives a new version to what drains and shows other numbers now. Gives
  * the same snapshot for the same table.
  *
+ * @param changed - gives the changed table
  * @internal
  */
-export function withSessions<S extends State>(state: S, sessions: SessionTable, change: Change): S {
-  const next = sessions === state.sessions ? state : withMember(state, 'sessions', sessions, change);
-  // A batch may have changed the table in place.
-  return next.draining.length === 0 ? next : recounted(next, change);
+export function withSessions<S extends State>(
+  state: S,
+  change: Change,
+  changed: (table: IndexedSessionTable, change: TableChange) => IndexedSessionTable,
+): S {
+  const table = sessionsOf(state);
+  if (state.draining === 0) return withTable(state, changed(table, change), change);
+  // No copies by spreading: each would take as long as all the rest.
+  const { revision, batch } = change;
+  const recounted = { services: new Set<string>(), servers: new Set<string>() };
+  let next = withTable(state, changed(table, { revision, batch, recounted }), change);
+  // Also what a command has closed is each node's own, and no change of the configuration.
+  const live = { revision, batch, origin: 'report' } as const;
+  for (const collection of drainable)
+    for (const key of recounted[collection])
+      if (drains(find(next, { collection }, key))) next = markKey(next, { collection }, key, live);
+  return next;
 }
 
-function recounted<S extends State>(state: S, change: Change): S {
-  const draining = drainingIn(state, state.draining);
-  const changed = draining.filter((now, at) => {
-    const before = state.draining[at];
-    return now.sessions !== before?.sessions || now.connections !== before.connections;
-  });
-  if (changed.length === 0) return state;
-  const next = withMember(state, 'draining', Object.freeze(draining), change);
-  // Also what a command has closed is each node's own, and no change of the configuration.
-  const live = { ...change, origin: 'report' } as const;
-  return changed.reduce((now, { collection, key }) => markKey(now, { collection }, key, live), next);
+function withTable<S extends State>(state: S, sessions: SessionTable, change: Change): S {
+  return sessions === state.sessions ? state : withMember(state, 'sessions', sessions, change);
 }
 
 /** The host has reported everything that is open. @internal */
 export function withCompleteSessions<S extends State>(state: S, change: Change): S {
   if (state.sessionsIncomplete !== true) return state;
   const { sessionsIncomplete: _incomplete, ...rest } = state;
-  return state.draining.reduce(
+  return drainingIn(state).reduce(
     (now, { collection, key }) => markKey(now, { collection }, key, change),
     rest as unknown as S,
   );

@@ -9,9 +9,11 @@ import {
   type AdminRequest,
   type Drain,
   type Effect,
+  type Snapshot,
 } from 'gateway-admin-core';
 import type { Random, ScriptedGateway } from 'gateway-admin-core/testing';
 
+import { drainingIn, type DrainingResource } from '../../src/snapshot/state.ts';
 import type { Asked } from './answer.ts';
 
 const places = [
@@ -99,8 +101,9 @@ export class Drainer {
   /** Nothing is shown as drained of which the gateway has something open. */
   early({ snapshot }: Admin, gateway: ScriptedGateway): readonly string[] {
     if (snapshot.sessionsIncomplete === true) return [];
-    return snapshot.draining.flatMap(({ collection, key, sessions, connections }) => {
-      if (sessions + connections > 0) return [];
+    return drainingIn(snapshot).flatMap((place) => {
+      if (leftOn(snapshot, place) > 0) return [];
+      const { collection, key } = place;
       const open = Object.values(gateway.state.sessions).filter((session) =>
         collection === 'services'
           ? session.service === key
@@ -112,13 +115,20 @@ export class Drainer {
 
   /** A minute after a deadline, nothing is left to do. */
   overdue({ snapshot }: Admin, now: number): readonly string[] {
-    return snapshot.draining.flatMap(({ collection, key, sessions, connections }) => {
+    return drainingIn(snapshot).flatMap((place) => {
+      const { collection, key } = place;
       const { until, then } = snapshot[collection].find(key)?.settings.drain ?? {};
       if (until === undefined || Date.parse(until) + graceMs > now) return [];
-      const left = collection === 'services' ? sessions : connections;
-      return then === 'resume' || left > 0 ? [`${collection}/${key} was to ${String(then)} at ${until}`] : [];
+      return then === 'resume' || leftOn(snapshot, place) > 0
+        ? [`${collection}/${key} was to ${String(then)} at ${until}`]
+        : [];
     });
   }
+}
+
+/** How much is left: the sessions of a service, or the connections to a server. */
+function leftOn({ sessions }: Snapshot, { collection, key }: DrainingResource): number {
+  return collection === 'services' ? sessions.countOfService(key) : sessions.countOfServer(key);
 }
 
 function drainAt({ snapshot }: Admin, [collection, name]: (typeof places)[number]) {

@@ -62,7 +62,7 @@ describe('a snapshot in a console', () => {
         '  monitors: Collection(3) [ "Main Monitor", "Idle Monitor", "Failed Monitor" ],',
         '  filters: Collection(3) [ "Hint", "Query Log", "Spare" ],',
         '  sessions: SessionTable(3) { total: 11, "my-service": 2, "bare-service": 1 },',
-        '  draining: Array(2) [ "…", "…" ]',
+        '  draining: 2',
         '}',
       ].join('\n'),
     ]);

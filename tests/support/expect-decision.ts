@@ -24,7 +24,7 @@ import { collections as named } from '../../src/resources/snapshot.ts';
 import { sampleSnapshot } from './document.ts';
 import { thawedPlaces } from './frozen.ts';
 import { danglingLinks, readAll, resolves, shapeBreaches } from './reading.ts';
-import { miscounts } from './session-count.ts';
+import { drainsOf, miscounts } from './session-count.ts';
 
 const collections = named.map(({ collection }) => collection as 'services');
 
@@ -186,7 +186,7 @@ function strayChanges(before: Snapshot, next: Snapshot, events: readonly AdminEv
     whole.add('sessions');
   // What drains shows how many sessions and connections are left.
   if (events.some(({ type }) => /^(?:session|connection)s?\./.test(type)))
-    for (const { collection, key } of next.draining) named.add(`${collection}/${key}`).add(collection);
+    for (const { collection, key } of drainsOf(next)) named.add(`${collection}/${key}`).add(collection);
   const [old, now] = [partsIn(before), partsIn(next)];
   return [...new Set([...old.keys(), ...now.keys()])].filter(
     (part) => !named.has(part) && !whole.has(part) && old.get(part) !== now.get(part),

@@ -3,7 +3,7 @@
  */
 import type { Snapshot } from 'gateway-admin-core';
 
-import { drainingIn, sessionsOf } from '../../src/snapshot/state.ts';
+import { sessionsOf, type DrainingResource } from '../../src/snapshot/state.ts';
 
 /** What the indexes of the session table say otherwise than a count of its sessions. */
 export function miscounts(snapshot: Snapshot): readonly string[] {
@@ -22,12 +22,7 @@ export function miscounts(snapshot: Snapshot): readonly string[] {
     ids,
     ids.toSorted((a, b) => a - b),
   );
-  const drains = (['services', 'servers'] as const).flatMap((collection) =>
-    [...snapshot[collection]]
-      .filter(({ settings }) => 'drain' in settings)
-      .map(({ key }) => ({ collection, key })),
-  );
-  compare('draining', inOrder(snapshot.draining), inOrder(drainingIn(snapshot, drains)));
+  compare('draining', snapshot.draining, drainsOf(snapshot).length);
   for (const { key } of services) {
     const open = all.filter(({ service }) => service === key);
     compare(`sessions on ${key}`, sessions.countOfService(key), open.length);
@@ -49,6 +44,25 @@ export function miscounts(snapshot: Snapshot): readonly string[] {
   return wrong;
 }
 
-function inOrder(draining: Snapshot['draining']): readonly string[] {
-  return draining.map((each) => JSON.stringify(each)).toSorted();
+/** What drains, by the settings of every service and server. */
+export function drainsOf(snapshot: Snapshot): readonly DrainingResource[] {
+  return (['services', 'servers'] as const).flatMap((collection) =>
+    [...snapshot[collection]]
+      .filter(({ settings }) => 'drain' in settings)
+      .map(({ key }) => ({ collection, key })),
+  );
+}
+
+/** What is left on a service or server, by a walk over all sessions. */
+export function countLeft(
+  { sessions }: Snapshot,
+  { collection, key }: DrainingResource,
+): { readonly sessions: number; readonly connections: number } {
+  const own = [...sessions].filter(({ service, connections }) =>
+    collection === 'services' ? service === key : connections.some(({ server }) => server === key),
+  );
+  const open = own.flatMap(({ connections }) =>
+    connections.filter(({ server }) => collection === 'services' || server === key),
+  );
+  return { sessions: own.length, connections: open.length };
 }

@@ -29,10 +29,12 @@ import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts
 import type { ParsedOperation } from '../../json/patch.ts';
 import { isText, sameJson, type Json } from '../../json/value.ts';
 import {
+  drainingIn,
+  drains,
   find,
-  leftOn,
   linkOf,
   linkOfKey,
+  openOn,
   put,
   shownVersion,
   type ConfiguredEntity,
@@ -145,36 +147,32 @@ export type Drainable = ConfiguredEntity & { readonly settings: { readonly drain
 /** The drain of a service or server. @internal */
 export type AnyDrain = Omit<Drain, 'from'> & Partial<Pick<Drain, 'from'>>;
 
-/** A resource is drained when nothing is left, and the host has reported everything that is open. */
-function stateOf(
-  { sessionsIncomplete }: State,
-  { sessions, connections }: DrainingResource,
-): DrainRepresentation['state'] {
-  return sessionsIncomplete !== true && sessions + connections === 0 ? 'drained' : 'draining';
+/** What is left on a resource that drains. */
+type Left = Pick<DrainRepresentation, 'state' | 'sessions' | 'connections'>;
+
+/**
+ * Counts what is left on a resource that drains. The resource is drained when nothing is left, and the host has
+ * reported everything that is open.
+ */
+function leftOn(snapshot: State, collection: string, key: string): Left {
+  const open = openOn(snapshot, collection, key);
+  const isOver = snapshot.sessionsIncomplete !== true && open.sessions + open.connections === 0;
+  return { state: isOver ? 'drained' : 'draining', ...open };
 }
 
 /** What drains, with what is left. @internal */
-export function drainsIn(snapshot: State): readonly {
-  readonly resource: string;
-  readonly state: DrainRepresentation['state'];
-  readonly sessions: number;
-  readonly connections: number;
-}[] {
-  return snapshot.draining.map((open) => {
-    const { collection, key, sessions, connections } = open;
-    return {
-      resource: linkOfKey(snapshot, collection, key),
-      state: stateOf(snapshot, open),
-      sessions,
-      connections,
-    };
-  });
+export function drainsIn(snapshot: State): readonly (Left & { readonly resource: string })[] {
+  return drainingIn(snapshot).map(({ collection, key }) => ({
+    resource: linkOfKey(snapshot, collection, key),
+    ...leftOn(snapshot, collection, key),
+  }));
 }
 
 /**
  * The number of sessions of a service, or of connections to a server, that a deadline with `close` closes. @internal
  */
-export function leftToClose({ collection, sessions, connections }: DrainingResource): number {
+export function leftToClose(snapshot: State, { collection, key }: DrainingResource): number {
+  const { sessions, connections } = openOn(snapshot, collection, key);
   return collection === 'services' ? sessions : connections;
 }
 
@@ -189,16 +187,14 @@ export function representDrain(
   { iso8601 }: TimeFormat,
 ): AnyShown | undefined {
   const { drain } = thing.settings;
-  const open = leftOn(snapshot, collection, thing.key);
-  if (drain === undefined || open === undefined) return undefined;
+  if (drain === undefined) return undefined;
   const { since, until } = drain;
   const time = (text: string): string => iso8601(parseInstant(text) ?? 0);
   const members: Readonly<Record<string, unknown>> = {
     ...drain,
-    ...open,
+    ...leftOn(snapshot, collection, thing.key),
     since: time(since),
     until: until && time(until),
-    state: stateOf(snapshot, open),
   };
   // An undo can put a member back in another place. In the order of the table, one version has one text.
   const given = order.filter((name) => members[name] !== undefined);
@@ -222,16 +218,23 @@ export function drainEvents<S extends State, K extends Singular>({
 }
 
 /** The events of what is drained after a change, and was not before. @internal */
-export function drainedBetween(before: State, next: State, at: number): readonly EventBase[] {
-  const placeOf = ({ collection, key }: DrainingResource): string => `${collection}/${key}`;
-  const isOver = (state: State) => (left: DrainingResource) => stateOf(state, left) === 'drained';
-  const known = new Set(before.draining.filter(isOver(before)).map(placeOf));
-  const over = next.draining.filter(isOver(next)).filter((left) => !known.has(placeOf(left)));
-  return over.map(({ collection, key }) => {
-    const singular = collection.slice(0, -1);
-    const resource = linkOfKey(next, collection, key);
-    return Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key });
-  });
+export function drainedOf(
+  changed: readonly DrainingResource[],
+  before: State,
+  next: State,
+  at: number,
+): readonly EventBase[] {
+  return changed
+    .filter((place) => isDrained(next, place) && !isDrained(before, place))
+    .map(({ collection, key }) => {
+      const singular = collection.slice(0, -1);
+      const resource = linkOfKey(next, collection, key);
+      return Object.freeze({ type: `${singular}.drained`, at, resource, [singular]: key });
+    });
+}
+
+function isDrained(snapshot: State, { collection, key }: DrainingResource): boolean {
+  return drains(find(snapshot, { collection }, key)) && leftOn(snapshot, collection, key).state === 'drained';
 }
 
 /** How the drains of a kind begin and end. */
@@ -374,11 +377,10 @@ function nextDrain(
  */
 export function keepingDrains<S extends State>(snapshot: S, given: S): S {
   const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
-  const next = snapshot.draining.reduce((now, { collection, key }) => {
+  const next = drainingIn(snapshot).reduce((now, { collection, key }) => {
     const named = { collection } as Named<Drainable>;
     const [present, wanted] = [find(snapshot, named, key), find(given, named, key)];
-    if (present?.settings.drain === undefined || wanted === undefined || 'drain' in wanted.settings)
-      return now;
+    if (present?.settings.drain === undefined || wanted === undefined || drains(wanted)) return now;
     return put(now, named, Object.freeze(withDrainOf(present.settings.drain, wanted)), change);
   }, given);
   change.batch.end();

@@ -37,7 +37,6 @@ import {
   nameFinder,
   put,
   remove,
-  sessionsOf,
   withSessions,
   type ConfiguredEntity,
   type State,
@@ -213,8 +212,9 @@ function eventRows<S extends State>(
       if (find(snapshot, named, key) !== undefined) return snapshot;
       const defined = loadEntity(named.fields, definition, nextVersion(initialVersion, change));
       const thing = Object.freeze(withResolvedLinks(snapshot, named.fields, defined));
-      const table = sessionsOf(snapshot).withKey(collection, key, change);
-      const next = withSessions(put(snapshot, named, thing, change), table, change);
+      const next = withSessions(put(snapshot, named, thing, change), change, (table, within) =>
+        table.withKey(collection, key, within),
+      );
       return relinked(named, next, withoutLinks(named, thing), thing.settings, change);
     },
   };
@@ -232,8 +232,9 @@ function eventRows<S extends State>(
     evolve(snapshot: S, { [kind]: key = '' }: Defined, change: Change): S {
       const thing = find(snapshot, named, key);
       if (thing === undefined) return snapshot;
-      const table = sessionsOf(snapshot).withoutKey(collection, key, change);
-      const gone = withSessions(remove(snapshot, named, key, change), table, change);
+      const gone = withSessions(remove(snapshot, named, key, change), change, (table, within) =>
+        table.withoutKey(collection, key, within),
+      );
       const next = detachAll(gone, kinds, collection, linkOf(collection, thing), change);
       return relinked(named, next, thing.settings, withoutLinks(named, thing), change);
     },

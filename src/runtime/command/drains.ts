@@ -20,7 +20,7 @@ import {
 import { closeServiceSessions } from '../../resources/session.ts';
 import { leftToClose, type AnyDrain, type Drainable } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { find, leftOn, linkOf, type DrainingResource } from '../../snapshot/state.ts';
+import { drainingIn, find, linkOf, type DrainingResource } from '../../snapshot/state.ts';
 import type { Execution } from './execution.ts';
 import { backoff, type Pauses } from '../host/backoff.ts';
 
@@ -39,7 +39,7 @@ interface DrainsOptions {
 
 /** A drain with a deadline. */
 interface Due {
-  readonly place: Pick<DrainingResource, 'collection' | 'key'>;
+  readonly place: DrainingResource;
   readonly drain: AnyDrain;
   /** The deadline, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly until: number;
@@ -67,7 +67,7 @@ export class Drains {
 
   /** The interface is open. */
   begin(): void {
-    this.#shown = { draining: [] };
+    this.#shown = { draining: 0 };
     this.look();
   }
 
@@ -82,7 +82,7 @@ export class Drains {
     const { draining, services, servers } = this.#options.snapshot();
     const { draining: before, ...others } = this.#shown;
     // A new deadline is in the settings, and leaves the list of what drains as it is.
-    const isOther = draining.length > 0 && (services !== others.services || servers !== others.servers);
+    const isOther = draining > 0 && (services !== others.services || servers !== others.servers);
     if (draining === before && !isOther) return;
     this.#shown = { draining, services, servers };
     this.#lookAgain();
@@ -90,7 +90,7 @@ export class Drains {
 
   #lookAgain(): void {
     this.#wake.abort();
-    if (this.#isRunning || this.#shown?.draining.length === 0 || this.#closed.signal.aborted) return;
+    if (this.#isRunning || this.#shown?.draining === 0 || this.#closed.signal.aborted) return;
     this.#isRunning = true;
     this.#run().catch(this.#options.onError);
   }
@@ -154,7 +154,7 @@ export class Drains {
 
   #deadlines(): readonly Due[] {
     const snapshot = this.#options.snapshot();
-    return snapshot.draining.flatMap((place) => {
+    return drainingIn(snapshot).flatMap((place) => {
       const drain = thingAt(place, snapshot)?.settings.drain;
       const until = drain?.until === undefined ? undefined : parseInstant(drain.until);
       return drain === undefined || until === undefined ? [] : [{ place, drain, until }];
@@ -180,9 +180,7 @@ function isSame(now: AnyDrain | undefined, { since, until, then }: AnyDrain): bo
  */
 function hasWork({ place, drain }: Due, snapshot: Snapshot): boolean {
   if (!isSame(thingAt(place, snapshot)?.settings.drain, drain)) return false;
-  if (drain.then === 'resume') return true;
-  const left = leftOn(snapshot, place.collection, place.key);
-  return left !== undefined && leftToClose(left) > 0;
+  return drain.then === 'resume' || leftToClose(snapshot, place) > 0;
 }
 
 /**

@@ -14,11 +14,12 @@ import {
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
 import type { Veto } from '../../ports/port.ts';
-import { drainedBetween } from '../../resources/shared/drain.ts';
+import { drainedOf } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
 import { problem, type Problem } from '../../problem.ts';
+import { changedDrains } from '../../snapshot/state.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { GuardedForesee } from '../host/guard.ts';
 import { ReportError } from '../host/report-error.ts';
@@ -329,7 +330,8 @@ export class Writer {
     this.#snapshot = next;
     this.#departed.take(events);
     this.#options.journal.mark(next.revision);
-    const drained = drainedBetween(before, next, this.#options.clock.now()) as readonly AdminEvent[];
+    const changed = changedDrains(before, next);
+    const drained = drainedOf(changed, before, next, this.#options.clock.now()) as readonly AdminEvent[];
     this.#options.publish(next.revision, drained.length === 0 ? events : [...events, ...drained]);
     this.#options.onChanged();
   }

@@ -18,7 +18,12 @@ export interface TableChange {
   readonly revision: number;
   /** The batch; left out for a change alone. Faster, but only the last table of a batch may be used. */
   readonly batch?: Batch;
+  /** Gets the key of each service and server with other numbers than before; left out if nobody asks. */
+  readonly recounted?: Recounted;
 }
+
+/** The keys of services and servers. @internal */
+export type Recounted = Readonly<Record<Indexed, Set<string>>>;
 
 /** The members of a connection that the index reads. */
 interface Placed {
@@ -221,7 +226,8 @@ export class SessionIndex {
   }
 
   /** This index with one more session, also in the total of its service. The service and the servers must exist. */
-  opened(session: Session, { revision, batch }: TableChange): SessionIndex {
+  opened(session: Session, change: TableChange): SessionIndex {
+    const { revision, batch, recounted } = change;
     const { id, connections } = session;
     const index = this.#draft(batch);
     const service = index.#ownService(session.service, batch);
@@ -230,7 +236,8 @@ export class SessionIndex {
     service.connections += connections.length;
     service.total += 1;
     service.live = revision;
-    for (const { server } of connections) index.#recount(id, server, 1, batch);
+    recounted?.services.add(session.service);
+    for (const { server } of connections) index.#recount(id, server, 1, change);
     index.total += 1;
     index.live = revision;
     return index.#made(batch);
@@ -244,7 +251,8 @@ export class SessionIndex {
   }
 
   /** This index without some sessions. The sessions must be in the index. */
-  closed(sessions: readonly Session[], { revision, batch }: TableChange): SessionIndex {
+  closed(sessions: readonly Session[], change: TableChange): SessionIndex {
+    const { revision, batch, recounted } = change;
     const index = this.#draft(batch);
     for (const { id, service: key, connections } of sessions) {
       const service = index.#ownService(key, batch);
@@ -252,17 +260,20 @@ export class SessionIndex {
       service.open -= 1;
       service.connections -= connections.length;
       service.live = revision;
-      for (const { server } of connections) index.#recount(id, server, -1, batch);
+      recounted?.services.add(key);
+      for (const { server } of connections) index.#recount(id, server, -1, change);
     }
     index.live = revision;
     return index.#made(batch);
   }
 
   /** This index with a connection of a session added or removed. The record of the session stays the same object. */
-  recounted({ id, service }: Session, { server }: Placed, by: 1 | -1, { batch }: TableChange): SessionIndex {
+  recounted({ id, service }: Session, { server }: Placed, by: 1 | -1, change: TableChange): SessionIndex {
+    const { batch, recounted } = change;
     const index = this.#draft(batch);
     index.#ownService(service, batch).connections += by;
-    index.#recount(id, server, by, batch);
+    recounted?.services.add(service);
+    index.#recount(id, server, by, change);
     return index.#made(batch);
   }
 
@@ -346,7 +357,8 @@ export class SessionIndex {
   }
 
   /** Adds or removes a connection of a session in the entry of its server. The server must exist. */
-  #recount(id: number, key: string, by: 1 | -1, batch: Batch | undefined): void {
+  #recount(id: number, key: string, by: 1 | -1, { batch, recounted }: TableChange): void {
+    recounted?.servers.add(key);
     const position = this.#positions.servers.get(key) as number;
     let server = this.#servers.get(position) as ServerEntry;
     if (batch === undefined || server.batch !== batch) {

@@ -162,8 +162,8 @@ export function assemble(
   const { telemetry: figures } = options.gateway;
   const telemetry = figures && guardTelemetry(figures, options.onError);
   const watched = new WatchedServers(options.clock, snapshot);
-  const onChanged = (): void => {
-    drains.look();
+  const onChanged: WriterOptions['onChanged'] = (changed) => {
+    drains.look(changed);
     watched.look(writer.snapshot);
   };
   const shared = { life, journal, coordinator, refuseAll, log, audit, telemetry, onChanged };

@@ -27,6 +27,9 @@ import { backoff, type Pauses } from '../host/backoff.ts';
 /** The longest time between two looks at the clock, which can jump, in milliseconds. */
 const lookMs = 1000;
 
+/** Why a pause ends early. A text, because the default reason is an error, which records a stack each time. */
+const ended = 'ended';
+
 /** The pauses between the tries of a deadline. */
 const tryPauses: Pauses = { firstMs: 1000, longestMs: 60_000 };
 
@@ -45,20 +48,21 @@ interface Due {
   readonly until: number;
 }
 
-/** What deadlines depend on. */
-type Shown = Pick<Snapshot, 'draining'> & Partial<Pick<Snapshot, 'services' | 'servers'>>;
-
 /** Acts at the deadlines of drains. @internal */
 export class Drains {
   readonly #options: DrainsOptions;
+  /** The drains with a deadline, as of the last look; also one that has ended since, until the next second. */
+  readonly #dues = new Map<string, Due>();
   /** The drains on which this interface acts at the moment, each with why the last try has failed. */
   readonly #acting = new Map<string, readonly string[]>();
   readonly #closed = new AbortController();
   /** Gives why the last try of a deadline has failed; empty if it has not. */
   readonly failuresOf = (place: Due['place']): readonly string[] => this.#acting.get(nameOf(place)) ?? [];
+  /** Ends the present pause. */
   #wake = new AbortController();
-  /** What was shown at the last look; `undefined` before the interface is open. */
-  #shown: Shown | undefined;
+  /** The deadline for which the present pause ends in time; `Infinity` without a pause. */
+  #next = Infinity;
+  #isOpen = false;
   #isRunning = false;
 
   constructor(options: DrainsOptions) {
@@ -67,32 +71,37 @@ export class Drains {
 
   /** The interface is open. */
   begin(): void {
-    this.#shown = { draining: 0 };
-    this.look();
+    this.#isOpen = true;
+    this.look(drainingIn(this.#options.snapshot()));
   }
 
   close(): void {
-    this.#closed.abort();
-    this.#wake.abort();
+    this.#closed.abort(ended);
+    this.#wake.abort(ended);
   }
 
-  /** Looks after a change, and from then on once a second until the last deadline. */
-  look(): void {
-    if (this.#shown === undefined) return;
-    const { draining, services, servers } = this.#options.snapshot();
-    const { draining: before, ...others } = this.#shown;
-    // A new deadline is in the settings, and leaves the list of what drains as it is.
-    const isOther = draining > 0 && (services !== others.services || servers !== others.servers);
-    if (draining === before && !isOther) return;
-    this.#shown = { draining, services, servers };
-    this.#lookAgain();
-  }
-
-  #lookAgain(): void {
-    this.#wake.abort();
-    if (this.#isRunning || this.#shown?.draining === 0 || this.#closed.signal.aborted) return;
+  /** Looks at the deadlines of what a change has changed, and from then on once a second at every deadline. */
+  look(changed: readonly DrainingResource[]): void {
+    if (!this.#isOpen || this.#closed.signal.aborted) return;
+    const dues = changed.flatMap((place) => this.#dueAt(place) ?? []);
+    if (dues.length === 0) return;
+    if (this.#actOn(dues, this.#now()) >= this.#next) return;
+    this.#wake.abort(ended);
+    if (this.#isRunning) return;
     this.#isRunning = true;
     this.#run().catch(this.#options.onError);
+  }
+
+  /** Finds the deadline of a resource, which may be another one than before. */
+  #dueAt(place: DrainingResource): Due | undefined {
+    const name = nameOf(place);
+    const known = this.#dues.get(name);
+    const drain = thingAt(place, this.#options.snapshot())?.settings.drain;
+    if (drain !== undefined && known?.drain === drain) return known;
+    const until = drain?.until === undefined ? undefined : parseInstant(drain.until);
+    if (drain === undefined || until === undefined) this.#dues.delete(name);
+    else this.#dues.set(name, { place, drain, until });
+    return this.#dues.get(name);
   }
 
   async #run(): Promise<void> {
@@ -100,39 +109,52 @@ export class Drains {
     try {
       while (!this.#closed.signal.aborted) {
         this.#wake = new AbortController();
-        const next = this.#actOnAll();
-        if (next === Infinity) return;
-        await clock.sleep(Math.min(lookMs, next), this.#wake.signal, { keepAlive: false });
+        this.#forgetEnded();
+        const now = this.#now();
+        this.#next = this.#actOn(this.#dues.values(), now);
+        if (this.#next === Infinity) return;
+        const pauseMs = Math.min(lookMs, this.#next - now);
+        await clock.sleep(pauseMs, this.#wake.signal, { keepAlive: false });
       }
     } finally {
       this.#isRunning = false;
+      this.#next = Infinity;
     }
   }
 
-  /** Acts on each drain that is due. Returns the milliseconds until the next look, or `Infinity`. */
-  #actOnAll(): number {
+  #forgetEnded(): void {
+    const snapshot = this.#options.snapshot();
+    for (const [name, { place, drain }] of this.#dues)
+      if (!isSame(thingAt(place, snapshot)?.settings.drain, drain)) this.#dues.delete(name);
+  }
+
+  /** The time of the clock. If the clock of the host fails, nothing is due before a later look. */
+  #now(): number {
     try {
-      return Math.min(...this.#deadlines().map((due) => this.#actIfDue(due)));
+      return this.#options.clock.now();
     } catch (error) {
-      // The clock of the host fails. A later look finds the time again.
       this.#options.onError(error);
-      return lookMs;
+      return -Infinity;
     }
   }
 
-  /** Begins to act on a drain that is due. Gives the milliseconds until the deadline; `Infinity` after the deadline. */
-  #actIfDue(due: Due): number {
-    const left = due.until - this.#options.clock.now();
-    if (left > 0) return left;
+  /** Begins to act on each drain that is due. Gives the first of the other deadlines; `Infinity` if there is none. */
+  #actOn(dues: Iterable<Due>, now: number): number {
+    let next = Infinity;
+    for (const due of dues)
+      if (due.until > now) next = Math.min(next, due.until);
+      else this.#beginToAct(due);
+    return next;
+  }
+
+  #beginToAct(due: Due): void {
     const name = nameOf(due.place);
-    if (!this.#acting.has(name) && hasWork(due, this.#options.snapshot())) {
-      this.#acting.set(name, []);
-      void this.#act(due).finally(() => {
-        this.#acting.delete(name);
-        this.#lookAgain();
-      });
-    }
-    return Infinity;
+    if (this.#acting.has(name) || !hasWork(due, this.#options.snapshot())) return;
+    this.#acting.set(name, []);
+    void this.#act(due).finally(() => {
+      this.#acting.delete(name);
+      this.look([due.place]);
+    });
   }
 
   /** Acts until nothing is left to do. A try that fails is made again. */
@@ -150,15 +172,6 @@ export class Drains {
       if (execution?.outcome === 'accepted') pauses = backoff(tryPauses);
       else await clock.sleep(pauses.next().value, signal, { keepAlive: false });
     }
-  }
-
-  #deadlines(): readonly Due[] {
-    const snapshot = this.#options.snapshot();
-    return drainingIn(snapshot).flatMap((place) => {
-      const drain = thingAt(place, snapshot)?.settings.drain;
-      const until = drain?.until === undefined ? undefined : parseInstant(drain.until);
-      return drain === undefined || until === undefined ? [] : [{ place, drain, until }];
-    });
   }
 }
 

@@ -19,7 +19,7 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
 import { problem, type Problem } from '../../problem.ts';
-import { changedDrains } from '../../snapshot/state.ts';
+import { changedDrains, type DrainingResource } from '../../snapshot/state.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { GuardedForesee } from '../host/guard.ts';
 import { ReportError } from '../host/report-error.ts';
@@ -69,8 +69,8 @@ export interface WriterOptions
    * The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible.
    */
   readonly refuseAll: () => Refusal | undefined;
-  /** The snapshot is another one. Never throws. */
-  readonly onChanged: () => void;
+  /** The snapshot is another one. Gets what drains and shows something else than before. Never throws. */
+  readonly onChanged: (drains: readonly DrainingResource[]) => void;
   /** Gets the outcome of each command of an earlier life. */
   readonly onRecovered: (command: Command, execution: Execution) => void;
 }
@@ -330,10 +330,10 @@ export class Writer {
     this.#snapshot = next;
     this.#departed.take(events);
     this.#options.journal.mark(next.revision);
-    const changed = changedDrains(before, next);
-    const drained = drainedOf(changed, before, next, this.#options.clock.now()) as readonly AdminEvent[];
+    const drains = changedDrains(before, next);
+    const drained = drainedOf(drains, before, next, this.#options.clock.now()) as readonly AdminEvent[];
     this.#options.publish(next.revision, drained.length === 0 ? events : [...events, ...drained]);
-    this.#options.onChanged();
+    this.#options.onChanged(drains);
   }
 
   /**

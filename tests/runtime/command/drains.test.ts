@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  adoptDocument,
   createMemoryStore,
   createSnapshot,
   drain,
@@ -8,6 +9,7 @@ import {
   patchServer,
   resume,
   sequence,
+  toDocument,
   type Drain,
   type HostReport,
   type Transition,
@@ -215,6 +217,52 @@ describe('a drain', () => {
     await at.clock.advance(1);
     await at.clock.settle();
     expect(at.admin.snapshot.sessions.size).toBe(0);
+  });
+
+  it('that begins does not end the pause until the other deadlines', async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `db-${String(at)}`);
+    const many = createSnapshot({
+      servers: names.map((name) => ({ name, address: '10.0.0.1', port: 5432, protocol: 'pg' })),
+    });
+    const clock = createVirtualClock(0);
+    let pauses = 0;
+    const sleep: typeof clock.sleep = (milliseconds, signal, options) => {
+      if (options?.keepAlive === false) pauses += 1;
+      return clock.sleep(milliseconds, signal, options);
+    };
+    const gateway = createScriptedGateway({ snapshot: many, clock });
+    const { admin } = runAdmin({ snapshot: many, clock: { ...clock, sleep }, gateway });
+    for (const name of names) await admin.execute(draining('servers', name)({ timeout: 60, then: 'resume' }));
+    await clock.settle();
+    expect([admin.snapshot.draining, pauses]).toEqual([names.length, 1]);
+    await clock.advance(60_000);
+    await clock.settle();
+    expect(admin.snapshot.draining).toBe(0);
+  });
+
+  it('with a deadline before the end of the pause is not late', async () => {
+    const at = running();
+    await at.admin.execute(drainServer({ timeout: 60, then: 'close' }));
+    const { servers = [], services = [], ...rest } = toDocument(at.admin.snapshot);
+    const drain = {
+      since: '1970-01-01T00:00:00Z',
+      until: '1970-01-01T00:00:00.300Z',
+      timeout: 1,
+      then: 'resume',
+      from: 'started',
+    } as const;
+    const given = createSnapshot({
+      ...rest,
+      servers,
+      services: services.map((each) => ({ ...each, state: 'stopped', drain })),
+    });
+    await at.admin.execute((from, context) => adoptDocument(from, given, context));
+    expect(at.admin.snapshot.draining).toBe(2);
+    await at.clock.advance(299);
+    expect(at.admin.snapshot.draining).toBe(2);
+    await at.clock.advance(1);
+    await at.clock.settle();
+    expect([service(at)?.state, at.admin.snapshot.draining]).toEqual(['started', 1]);
   });
 
   // Promise: recovery-undo

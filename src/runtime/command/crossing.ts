@@ -27,16 +27,18 @@ interface Crossing {
  */
 export class Crossings {
   readonly #byAspect = new Map<unknown, Crossing>();
+  /** The aspects of each command, in the order of its calls. */
+  readonly #aspects = new Map<string, Set<unknown>>();
 
   /** The host is called for an effect: reports from now on are newer than the effect. */
   begin(commandId: string, effect: Effect): void {
     if (isIrreversible(effect)) return;
-    const before = this.#byAspect.get(aspectOf(effect));
-    this.#byAspect.set(aspectOf(effect), {
-      commandId,
-      earlier: before?.later ?? before?.earlier,
-      later: undefined,
-    });
+    const aspect = aspectOf(effect);
+    const before = this.#byAspect.get(aspect);
+    this.#byAspect.set(aspect, { commandId, earlier: before?.later ?? before?.earlier, later: undefined });
+    const own = this.#aspects.get(commandId);
+    if (own === undefined) this.#aspects.set(commandId, new Set([aspect]));
+    else own.add(aspect);
   }
 
   /** The host has applied the effect of the last call: earlier reports are out of date. */
@@ -70,11 +72,13 @@ export class Crossings {
   /** Gives the reports that hold after a settlement of a command, in order, and forgets them. */
   take(commandId: string): readonly unknown[] {
     const reports: unknown[] = [];
-    for (const [aspect, crossing] of this.#byAspect) {
-      if (crossing.commandId !== commandId) continue;
+    for (const aspect of this.#aspects.get(commandId) ?? []) {
+      const crossing = this.#byAspect.get(aspect);
+      if (crossing?.commandId !== commandId) continue;
       this.#byAspect.delete(aspect);
       reports.push(crossing.earlier, crossing.later);
     }
+    this.#aspects.delete(commandId);
     return reports.filter((report) => report !== undefined);
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
 import {
   createMemoryStore,
   createSnapshot,
@@ -14,6 +15,7 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { Crossings } from '../../../src/runtime/command/crossing.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import {
   appliedTo,
@@ -190,6 +192,65 @@ describe('a report that crosses a command', () => {
     expect(running.errors.map(String)).toEqual([
       expect.stringContaining('says that the service "Bare Service" runs, which is stopped'),
     ]);
+  });
+});
+
+describe('the reports that cross several commands', () => {
+  /** What a walk over the aspects of all commands gives. */
+  class Model {
+    readonly #all = new Map<string, { command: string; earlier: unknown; later: unknown }>();
+
+    begin(command: string, name: string): void {
+      const before = this.#all.get(name);
+      this.#all.set(name, { command, earlier: before?.later ?? before?.earlier, later: undefined });
+    }
+
+    done(name: string): void {
+      const known = this.#all.get(name);
+      if (known !== undefined) known.earlier = undefined;
+    }
+
+    hold(name: string, report: unknown): boolean {
+      const known = this.#all.get(name);
+      if (known !== undefined) known.later = report;
+      return known !== undefined;
+    }
+
+    take(command: string): readonly unknown[] {
+      const own = [...this.#all].filter(([, each]) => each.command === command);
+      for (const [name] of own) this.#all.delete(name);
+      return own.flatMap(([, { earlier, later }]) => [earlier, later]).filter(Boolean);
+    }
+  }
+
+  const steps = fc.array(
+    fc.record({
+      what: fc.constantFrom('begin', 'begin', 'done', 'hold', 'hold', 'take'),
+      command: fc.constantFrom('1', '2', '3'),
+      name: fc.constantFrom('Sales', 'Stock', 'Reports', 'Spare'),
+    }),
+    { maxLength: 40 },
+  );
+
+  it('are given to the command of the aspect, once, in the order of the calls', () => {
+    fc.assert(
+      fc.property(steps, (list) => {
+        const [crossings, model] = [new Crossings(), new Model()];
+        for (const [at, { what, command, name }] of list.entries()) {
+          const link = `/services/${name}`;
+          const effect = { type: 'service.stop', resource: link, service: name.toLowerCase() } as const;
+          if (what === 'begin') {
+            crossings.begin(command, effect);
+            model.begin(command, name);
+          } else if (what === 'done') {
+            crossings.done(effect);
+            model.done(name);
+          } else if (what === 'hold')
+            expect(crossings.hold({ link, aspect: 'state', report: at + 1 })).toBe(model.hold(name, at + 1));
+          else expect(crossings.take(command)).toEqual(model.take(command));
+        }
+      }),
+    );
   });
 });
 

@@ -100,6 +100,8 @@ export class Entries {
    * The events of commands that have not ended: the gateway can still refuse the rest, and everything is taken back.
    */
   readonly #open = new Map<string, readonly EntryEvent[]>();
+  /** The later parts of these commands, until somebody reads the entry: it is made anew once, and not at each part. */
+  readonly #unread = new Map<string, Omit<Entry, 'events'> & { readonly events: EntryEvent[] }>();
   /** Made when it is asked for, until an entry changes. */
   #standing: Standing | undefined;
 
@@ -117,6 +119,7 @@ export class Entries {
 
   /** Every entry, the oldest one first. */
   get all(): readonly Entry[] {
+    for (const id of this.#unread.keys()) this.#catchUp(id);
     return [...this.#kept.values(), ...this.#recent.values()];
   }
 
@@ -139,7 +142,8 @@ export class Entries {
   }
 
   find(id: string): Entry | undefined {
-    return this.#recent.get(id) ?? this.#kept.get(id);
+    this.#catchUp(id);
+    return this.#stored(id);
   }
 
   /** What the entries of ended commands say about each other. */
@@ -157,11 +161,12 @@ export class Entries {
     const newest = settled.findLast(isChange);
     if (newest === undefined) return;
     const { at, actor, undoes } = newest;
-    const own = kept.filter(isChange);
-    const before = this.find(id)?.events ?? [];
-    const events = joined(before.concat(own));
     const named = { ...(actor === undefined ? {} : { actor }), ...(undoes === undefined ? {} : { undoes }) };
-    this.#add(deepFreeze({ id, at, ...named, revision, events }), own);
+    const events = this.#unread.get(id)?.events ?? [];
+    for (const event of kept) if (isChange(event)) events.push(event);
+    this.#unread.set(id, { id, at, ...named, revision, events });
+    // The first part gives the entry its place.
+    if (!this.#open.has(id)) this.#catchUp(id);
   }
 
   /**
@@ -170,6 +175,7 @@ export class Entries {
    * @returns what the command has changed
    */
   end(id: string): readonly EntryEvent[] {
+    this.#catchUp(id);
     const changes = netOf(this.#open.get(id) ?? []);
     this.#open.delete(id);
     this.#standing = undefined;
@@ -178,6 +184,19 @@ export class Entries {
       else if (!event.already) this.#forget(event);
     if (!this.#uses.has(id)) this.#drop(this.#kept, id);
     return changes;
+  }
+
+  #stored(id: string): Entry | undefined {
+    return this.#recent.get(id) ?? this.#kept.get(id);
+  }
+
+  #catchUp(id: string): void {
+    const unread = this.#unread.get(id);
+    if (unread === undefined) return;
+    this.#unread.delete(id);
+    const { events: own, ...head } = unread;
+    const before = this.#stored(id)?.events ?? [];
+    this.#add(deepFreeze({ ...head, events: joined(before.concat(own)) }), own);
   }
 
   #add(entry: Entry, changes: readonly EntryEvent[]): void {

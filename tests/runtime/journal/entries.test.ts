@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
 import {
   closeServiceSessions,
   createResource,
@@ -64,6 +65,22 @@ function reasonOf({ all }: Entries, place: string): string | undefined {
   return all.findLast(({ events }) =>
     events.some((event) => event.resource === resource && membersOf(event).includes(member)),
   )?.id;
+}
+
+const stopped = (resource: string): EntryEvent & { readonly at: number } => ({
+  type: 'service.stopped',
+  at: 7,
+  resource,
+});
+const closedSessions = (count: number): EntryEvent & { readonly at: number } => ({
+  type: 'sessions.closed',
+  at: 7,
+  resource: '/sessions',
+  count,
+});
+
+function eventsOf({ all }: Entries, command: string): readonly EntryEvent[] {
+  return all.find(({ id }) => id === command)?.events ?? [];
 }
 
 describe('the entries', () => {
@@ -139,6 +156,50 @@ describe('the entries', () => {
         events: [{ type, resource, count }],
       },
     ]);
+  });
+
+  it('of commands that settle in parts are the same, whether or not somebody reads between the parts', () => {
+    const steps = fc.array(
+      fc.record({
+        command: fc.constantFrom('1', '2', '3'),
+        what: fc.constantFrom('part', 'part', 'read', 'end'),
+      }),
+      { maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(steps, (list) => {
+        const [read, unread] = [0, 1].map(() => new Entries([], { most: 2 })) as [Entries, Entries];
+        for (const [at, { command, what }] of list.entries()) {
+          const events = [closedSessions(at % 3), stopped(`/services/s${String(at % 4)}`)] as const;
+          const part = { command, events: events as never, kept: events as never, revision: at + 1 };
+          if (what === 'part') for (const entries of [read, unread]) entries.take(part);
+          if (what === 'end') expect(read.end(command)).toEqual(unread.end(command));
+          if (what === 'read') expect(read.find(command)?.events ?? []).toEqual(eventsOf(read, command));
+        }
+        expect(read.all).toEqual(unread.all);
+      }),
+    );
+  });
+
+  it('of a command of many parts are made in a time that grows with the parts, and not with their square', () => {
+    const readsOf = (parts: number): number => {
+      const entries = new Entries();
+      let reads = 0;
+      for (let at = 0; at < parts; at += 1) {
+        const event = Object.defineProperty({ ...stopped(''), service: 'sales' }, 'resource', {
+          enumerable: true,
+          get: () => {
+            reads += 1;
+            return `/services/s${String(at)}`;
+          },
+        });
+        entries.take({ command: '1', events: [event] as never, kept: [event], revision: at + 1 });
+      }
+      entries.end('1');
+      expect(entries.find('1')?.events).toHaveLength(parts);
+      return reads;
+    };
+    expect(readsOf(400)).toBeLessThan(5 * readsOf(100));
   });
 
   it('have no hash of a password, and only the way back of settings', () => {

@@ -576,11 +576,13 @@ function joined<S extends Revisioned, E extends EventBase, F extends EffectBase>
   };
 
   function* make(present?: () => S): Generator<Changes<E, F>> {
-    let last: Changes<E, F> = { events: [], effects: [] };
+    let last: { readonly events: E[]; readonly effects: F[] } = { events: [], effects: [] };
     for (const { count, make: makeParts } of all) {
       let made = 0;
       for (const { events, effects } of makeParts(present)) {
-        last = { events: [...last.events, ...events], effects: [...last.effects, ...effects] };
+        // A call of `push` takes only so many arguments.
+        for (const event of events) last.events.push(event);
+        for (const effect of effects) last.effects.push(effect);
         made += 1;
         if (made === count) continue;
         yield last;

@@ -86,7 +86,7 @@ export async function settleGroups(
   let done = before;
   const events: AdminEvent[] = [];
   // The stages that can be taken back; `undefined` after one that cannot.
-  let settled: readonly Stage[] | undefined = [];
+  let settled: Stage[] | undefined = [];
   const end = async (refused: RefusedGroup): Promise<Performed> => {
     const back = await takeBack(settled, refused.kept, { done, of }, flight);
     const { kept } = back;
@@ -103,7 +103,8 @@ export async function settleGroups(
     const refused = await finish(group, flight, { done, of });
     if (refused !== undefined) return end(refused);
     done += 1;
-    settled = isFinal ? undefined : settled?.concat(group);
+    if (isFinal) settled = undefined;
+    else settled?.push(...group);
     const position: Position = done === of ? { at: 'end' } : { at: 'group', done, of };
     // A group that closes nothing needs no record, unless it ends the command.
     if (group.length > 0 || done === of) events.push(...(await flight.settle(eventsOf(group), position)));

@@ -20,7 +20,7 @@ import { Top } from './top.tsx';
 
 export function App() {
   const page = usePage();
-  const { access, gateway } = useStore(page.model);
+  const { access, gateway } = useStore(page.model, 'access', 'gateway');
   const [fault, setFault] = useState('');
   useEffect(() => {
     void open();
@@ -52,7 +52,7 @@ export function App() {
 
 function OpenPage() {
   const page = usePage();
-  const { gateway } = useStore(page.model);
+  const { gateway } = useStore(page.model, 'gateway');
   const { view, open } = useStore(page.place);
   useKeys(page);
   useFocusReturn(open);

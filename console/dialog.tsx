@@ -379,7 +379,7 @@ function focusOn(element: HTMLElement | null): void {
 
 function Buttons({ act, phase, send, planAgain, close }: ButtonProps) {
   const page = usePage();
-  const { gateway } = useStore(page.model);
+  const { gateway } = useStore(page.model, 'gateway');
   const [name, setName] = useState('');
   const isHeld = gateway?.read_only === true && act.id !== 'interface.patch';
   const plan =

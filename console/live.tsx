@@ -12,7 +12,7 @@ import { whenText } from './time.ts';
 
 export function Live() {
   const page = usePage();
-  const { events } = useStore(page.model);
+  const { events } = useStore(page.model, 'events');
   const { find } = useStore(page.place);
   const shown = events.filter(({ event }) => rowFits(find, event));
   return (

@@ -181,6 +181,9 @@ function withList(model: Model, message: Extract<Message, { readonly type: 'list
 }
 
 /** The elements of a list; none while the list was not read. */
-export function rowsOf<C extends Collection>({ lists }: Model, collection: C): readonly Row<C>[] {
+export function rowsOf<C extends Collection>(
+  { lists }: Pick<Model, 'lists'>,
+  collection: C,
+): readonly Row<C>[] {
   return lists[collection]?.elements ?? [];
 }

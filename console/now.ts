@@ -1,14 +1,14 @@
 /**
  * The clock of the page, for components that show the age of a value.
  */
-import { useEffect, useState } from 'preact/hooks';
+import { createStore, useStore } from './store.ts';
+
+/** One clock for all of them: a timer for each would draw the page as often as it shows ages. */
+const seconds = createStore(0);
+setInterval(() => seconds.set(seconds.get() + 1), 1000);
 
 /** The time of the page's own clock, in milliseconds; anew each second. */
 export function useNow(): number {
-  const [now, setNow] = useState(() => performance.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(performance.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
+  useStore(seconds);
+  return performance.now();
 }

@@ -59,7 +59,8 @@ export interface Page {
 const now = (): number => performance.now();
 
 function createPage(address: string, logInAddress: string): Page {
-  const model = createStore(createModel(now()));
+  // Once a frame, however many events there are. What a person does is drawn at once.
+  const model = createStore(createModel(now()), requestAnimationFrame);
   const place = createStore(parsePlace(location.hash));
   const client = createStore<Client | undefined>(undefined);
   const asked = createStore<Act | undefined>(undefined);

@@ -94,7 +94,8 @@ export class Reader {
   /** Reads something after a time, or earlier if it is due earlier. */
   want(readable: Readable, afterMs = 0): void {
     const at = this.#surroundings.now() + afterMs;
-    this.#due.set(readable, Math.min(at, this.#due.get(readable) ?? Infinity));
+    if (at >= (this.#due.get(readable) ?? Infinity)) return;
+    this.#due.set(readable, at);
     this.#wake();
   }
 

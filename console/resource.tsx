@@ -94,8 +94,13 @@ export function ServerState({ status, status_reason: reason, status_since: since
   );
 }
 
+interface SessionCountProps {
+  readonly row: Row<'services'>;
+  readonly model: Pick<Model, 'lists' | 'trails'>;
+}
+
 /** The open sessions of a service: so far, now, and at most. */
-export function SessionCount({ row, model }: { readonly row: Row<'services'>; readonly model: Model }) {
+export function SessionCount({ row, model }: SessionCountProps) {
   const page = usePage();
   const { name, current_connections: count, max_connection: limit = 0 } = row;
   return (

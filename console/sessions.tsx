@@ -30,7 +30,7 @@ export function Sessions() {
 
 function SessionList({ search }: { readonly search: SessionSearch }) {
   const page = usePage();
-  const { sessions } = useStore(page.model);
+  const { sessions } = useStore(page.model, 'sessions');
   const { chosen = new Map() } = useStore(page.place);
   useEffect(() => () => page.lookAt(undefined), [page]);
   const part = sessions?.search === search ? sessions : { ...unread, search };

@@ -22,10 +22,13 @@ import { useStore } from './store.ts';
 import { text } from './text.ts';
 import { durationText } from './time.ts';
 
+/** What the tables show. */
+type Shown = Pick<Model, 'lists' | 'trails' | 'gateway'>;
+
 /** A column of a section. */
 interface Column<R> {
   readonly title: string;
-  readonly cell: (row: R, model: Model) => ComponentChildren;
+  readonly cell: (row: R, model: Shown) => ComponentChildren;
   readonly isNumber?: true;
 }
 
@@ -106,7 +109,7 @@ const sections: { readonly [C in Collection]?: readonly Column<Row<C>>[] } = {
 
 export function Tables() {
   const page = usePage();
-  const model = useStore(page.model);
+  const model = useStore(page.model, 'lists', 'trails', 'gateway');
   const { find } = useStore(page.place);
   return (
     <>
@@ -123,7 +126,7 @@ function Section({
   find,
 }: {
   readonly collection: Collection;
-  readonly model: Model;
+  readonly model: Shown;
   readonly find: string;
 }) {
   const reading = model.lists[collection];
@@ -157,7 +160,7 @@ function Section({
 interface RowsProps {
   readonly collection: Collection;
   readonly rows: readonly object[];
-  readonly model: Model;
+  readonly model: Shown;
 }
 
 function Rows({ collection, rows, model }: RowsProps) {
@@ -199,7 +202,7 @@ function nameOf(row: object): string {
 const growing: readonly Collection[] = ['services', 'servers', 'monitors', 'filters', 'users'];
 
 /** The button that adds to a list, or why that is not possible. */
-function Adding({ collection, model }: { readonly collection: Collection; readonly model: Model }) {
+function Adding({ collection, model }: { readonly collection: Collection; readonly model: Shown }) {
   const page = usePage();
   const may = model.gateway?.may.find(({ id }) => id === `${collection}.create`);
   const reason = may?.allowed === false ? may.detail : undefined;

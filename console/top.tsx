@@ -11,9 +11,13 @@ import { useStore } from './store.ts';
 import { text } from './text.ts';
 import { durationText, sinceInstant } from './time.ts';
 
+/** What the top line shows. */
+const shown = ['gateway', 'lists', 'stream', 'fault', 'renewal'] as const;
+type Shown = Pick<Model, (typeof shown)[number]>;
+
 export function Top() {
   const page = usePage();
-  const model = useStore(page.model);
+  const model = useStore(page.model, ...shown);
   const hasOwnLogIn = useStore(page.hasOwnLogIn);
   const { gateway } = model;
   return (
@@ -39,7 +43,7 @@ export function Top() {
 }
 
 /** Whether what is shown is true now, in words. */
-function Connection({ model }: { readonly model: Model }) {
+function Connection({ model }: { readonly model: Shown }) {
   const { stream, fault, renewal } = model;
   const now = useNow();
   const since = (at: number): string => durationText(now - at);
@@ -58,11 +62,11 @@ function Connection({ model }: { readonly model: Model }) {
   );
 }
 
-function isCurrent({ stream, fault }: Model): boolean {
+function isCurrent({ stream, fault }: Shown): boolean {
   return stream.state === 'open' && fault === undefined && navigator.onLine;
 }
 
-function Alerts({ model }: { readonly model: Model }) {
+function Alerts({ model }: { readonly model: Shown }) {
   useNow();
   const alerts = rowsOf(model, 'alerts');
   if (alerts.length === 0)
@@ -87,7 +91,7 @@ function Alerts({ model }: { readonly model: Model }) {
   );
 }
 
-function InFlight({ model }: { readonly model: Model }) {
+function InFlight({ model }: { readonly model: Shown }) {
   const page = usePage();
   useNow();
   const commands = rowsOf(model, 'commands');

@@ -232,4 +232,40 @@ describe('an open page', () => {
       await page.getByRole('banner').getByText('db-1 is down').waitFor();
     }),
   );
+
+  it(
+    'draws at most once a frame, whatever the number of events',
+    inBrowser(async (page) => {
+      await page.addInitScript(() => {
+        const counts = { draws: 0, frames: 0 };
+        Object.assign(globalThis, { counts });
+        const frame = (): void => {
+          counts.frames += 1;
+          requestAnimationFrame(frame);
+        };
+        requestAnimationFrame(frame);
+        // Called once for all changes of one drawing.
+        const observer = new MutationObserver(() => (counts.draws += 1));
+        observer.observe(document, { childList: true, subtree: true, characterData: true });
+      });
+      const { origin, admin } = await serveConsole();
+      await page.goto(`${origin}/console`);
+      await connection(page, 'live');
+      for (let at = 1; at <= 500; at += 1)
+        admin.report({
+          type: 'server.reported',
+          server: 'db-1',
+          status: at % 2 === 0 ? ['running'] : [],
+          reason: `event ${String(at)}`,
+        });
+      await page.getByRole('complementary').getByText('event 500', { exact: true }).waitFor();
+      const { draws, frames } = await page.evaluate(
+        () =>
+          (globalThis as unknown as { readonly counts: { readonly draws: number; readonly frames: number } })
+            .counts,
+      );
+      expect(draws).toBeGreaterThan(0);
+      expect(draws).toBeLessThanOrEqual(frames);
+    }),
+  );
 });

@@ -6,6 +6,7 @@ import type { Answer, Client } from 'gateway-admin-core/client';
 import type { May } from 'gateway-admin-core';
 
 import { actsOnResource, type Subject } from './act.ts';
+import { useAsking } from './asking.ts';
 import { HistoryList } from './history.tsx';
 import { useFocusKept } from './key.ts';
 import { rowsOf } from './model.ts';
@@ -50,22 +51,12 @@ export function Drawer({ link }: { readonly link: string }) {
   const page = usePage();
   const client = useStore(page.client);
   const { tab } = useStore(page.place);
-  const { lists, events } = useStore(page.model);
+  const { lists, events } = useStore(page.model, 'lists', 'events');
   const [read, setRead] = useState<Read>({ state: 'reading' });
   const [, collection = ''] = link.split('/');
   // No event tells of clients, of a mode or of an age: what is open is as old as the counters.
-  const stamp = lists.services?.at;
-  const newest = events[0]?.id;
-  useEffect(() => {
-    let isLate = false;
-    if (client !== undefined)
-      void readResource(client, link).then((next) => {
-        if (!isLate) setRead(next);
-      });
-    return () => {
-      isLate = true;
-    };
-  }, [client, link, stamp, newest]);
+  const stamps = [lists.services?.at, events[0]?.id];
+  useAsking(client && (() => readResource(client, link)), setRead, [client, link], stamps);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const drawer = useRef<HTMLElement>(null);

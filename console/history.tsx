@@ -1,10 +1,11 @@
 /**
  * The history: settled commands, by whom, and the way back.
  */
-import { useEffect, useState } from 'preact/hooks';
-import type { Endpoints } from 'gateway-admin-core/client';
+import { useState } from 'preact/hooks';
+import type { Client, Endpoints } from 'gateway-admin-core/client';
 
 import { restoring, undoing } from './act.ts';
+import { useAsking } from './asking.ts';
 import { rowFits } from './find.ts';
 import { usePage } from './page.ts';
 import { closedText, valueText } from './plan.ts';
@@ -14,6 +15,7 @@ import { text } from './text.ts';
 import { whenText } from './time.ts';
 
 type Entry = Endpoints['history.list']['element'];
+type HistorySearch = Parameters<Client['history']['list']>[0];
 
 const mostEntries = 200;
 
@@ -21,31 +23,24 @@ const mostEntries = 200;
 export function HistoryList({ resource, field }: { readonly resource?: string; readonly field?: string }) {
   const page = usePage();
   const client = useStore(page.client);
-  const { events } = useStore(page.model);
+  const { events } = useStore(page.model, 'events');
   const { find } = useStore(page.place);
   const [entries, setEntries] = useState<readonly Entry[] | undefined>(undefined);
   const [fault, setFault] = useState('');
   const newest = events.find(({ event }) => event.command !== undefined)?.id;
-  useEffect(() => {
-    let isLate = false;
-    const search = {
-      ...(resource === undefined ? {} : { resource }),
-      ...(field === undefined ? {} : { field }),
-    };
-    client?.history
-      .list({ ...search, range: [0, mostEntries - 1] })
-      .then((answer) => {
-        if (isLate) return;
-        if (answer.ok) setEntries(answer.value.elements);
-        setFault(answer.ok ? '' : answer.problem.detail);
-      })
-      .catch((error: unknown) => {
-        if (!isLate) setFault((error as Error).message);
-      });
-    return () => {
-      isLate = true;
-    };
-  }, [client, resource, field, newest]);
+  const search = {
+    ...(resource === undefined ? {} : { resource }),
+    ...(field === undefined ? {} : { field }),
+  };
+  useAsking(
+    client && (() => readEntries(client, search)),
+    (read) => {
+      if (typeof read !== 'string') setEntries(read);
+      setFault(typeof read === 'string' ? read : '');
+    },
+    [client, resource, field],
+    [newest],
+  );
   const shown = entries?.filter((entry) => resource !== undefined || rowFits(find, entry)) ?? [];
   return (
     <section aria-label={text.views.history}>
@@ -58,6 +53,16 @@ export function HistoryList({ resource, field }: { readonly resource?: string; r
       </ul>
     </section>
   );
+}
+
+/** Reads the newest entries; gives why, if that is not possible. */
+async function readEntries(client: Client, search: HistorySearch): Promise<readonly Entry[] | string> {
+  try {
+    const answer = await client.history.list({ ...search, range: [0, mostEntries - 1] });
+    return answer.ok ? answer.value.elements : answer.problem.detail;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 function EntryLine({ entry }: { readonly entry: Entry }) {

@@ -1,10 +1,11 @@
 /**
  * The state of a resource: each field with its meaning, and what belongs to the resource.
  */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Answer } from 'gateway-admin-core/client';
 
 import { deletingListener, type Subject } from './act.ts';
+import { useAsking } from './asking.ts';
 import { askToCreate } from './creation.ts';
 import { HistoryList } from './history.tsx';
 import { useMeanings } from './meaning.ts';
@@ -77,21 +78,18 @@ function Why({ link, field }: { readonly link: string; readonly field: string })
 /** What a request gives, asked again after each event, and for another key. */
 function useAnswer<T>(ask: (() => Promise<Answer<T>>) | undefined, key: unknown): T | undefined {
   const page = usePage();
-  const { events } = useStore(page.model);
+  const client = useStore(page.client);
+  const { events } = useStore(page.model, 'events');
   const [value, setValue] = useState<T>();
-  useEffect(() => {
-    let isLate = false;
+  useAsking(
     // What goes wrong here goes wrong with the whole drawer, which says so.
-    ask?.().then(
-      (answer) => {
-        if (!isLate && answer.ok) setValue(answer.value);
-      },
-      () => undefined,
-    );
-    return () => {
-      isLate = true;
-    };
-  }, [key, events[0]?.id]);
+    ask && (() => ask().catch(() => undefined)),
+    (answer) => {
+      if (answer?.ok === true) setValue(answer.value);
+    },
+    [client],
+    [key, events[0]?.id],
+  );
   return value;
 }
 

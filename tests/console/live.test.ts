@@ -268,4 +268,36 @@ describe('an open page', () => {
       expect(draws).toBeLessThanOrEqual(frames);
     }),
   );
+
+  it(
+    'asks for what is open once more after many events, and not once for each',
+    inBrowser(async (page) => {
+      const { origin, admin } = await serveConsole();
+      const held: (() => void)[] = [];
+      let isHeld = false;
+      await page.route(/\/servers\/db-1(?:\?|$)/, async (route) => {
+        if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
+        await route.continue();
+      });
+      await page.goto(`${origin}/console`);
+      await page.getByRole('button', { name: 'db-1', exact: true }).first().click();
+      await page.getByRole('tabpanel').getByText('10.0.0.1').waitFor();
+      isHeld = true;
+      for (let at = 1; at <= 50; at += 1) {
+        admin.report({
+          type: 'server.reported',
+          server: 'db-1',
+          status: at % 2 === 0 ? ['running'] : [],
+          reason: `event ${String(at)}`,
+        });
+        await sleep(10);
+      }
+      await page.getByRole('row').getByText('event 50', { exact: true }).waitFor();
+      // The resource, and what a person may do with it.
+      expect(held).toHaveLength(2);
+      isHeld = false;
+      for (const goOn of held) goOn();
+      await page.getByRole('tabpanel').getByText('event 50', { exact: true }).waitFor();
+    }),
+  );
 });

@@ -479,7 +479,7 @@ export function drainsBroughtBack<S extends State>(
 ): { readonly given: S; readonly notes: readonly Note[] } {
   const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
   const notes: Note[] = [];
-  const next = given.draining.reduce((taken, { collection, key }) => {
+  const next = drainingIn(given).reduce((taken, { collection, key }) => {
     const named = { collection } as Named<Drainable>;
     const [present, wanted] = [find(snapshot, named, key), find(taken, named, key)];
     if (wanted === undefined) return taken;

@@ -196,7 +196,7 @@ function blindMonitors(links: ReadonlySet<string>, before: Snapshot, next: Snaps
  * no server for new sessions.
  */
 function unusableServices(links: ReadonlySet<string>, before: Snapshot, next: Snapshot): readonly Note[] {
-  const [usable, usableNext] = [usableServers(before), usableServers(next)];
+  const [isUsable, isUsableNext] = [usableIn(before), usableIn(next)];
   return [...next.services].flatMap((service) => {
     const resource = linkOf('services', service);
     if (
@@ -205,22 +205,30 @@ function unusableServices(links: ReadonlySet<string>, before: Snapshot, next: Sn
     )
       return [];
     const earlier = before.services.find(service.key);
-    const wasReady = earlier?.state !== 'stopped' && isServed(earlier, usable);
+    const wasReady = earlier?.state !== 'stopped' && isServed(earlier, isUsable);
     const isStarting = earlier?.state === 'stopped';
     const isEmptied = earlier?.settings.servers[0] !== undefined && service.settings.servers[0] === undefined;
-    if (isServed(service, usableNext) || !(wasReady || isStarting || isEmptied)) return [];
+    if (isServed(service, isUsableNext) || !(wasReady || isStarting || isEmptied)) return [];
     const detail = `No server of ${service.name} takes new sessions then.`;
     return [{ code: 'no-usable-server', resource, detail }];
   });
 }
 
-/** The links of the servers that take new sessions. */
-function usableServers({ servers }: Snapshot): ReadonlySet<string> {
-  return new Set([...servers].filter(takesSessions).map((server) => linkOf('servers', server)));
+/** Tells whether the server of a link takes new sessions. Many services can list the same few servers. */
+function usableIn({ servers }: Snapshot): (link: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (link) => {
+    const isKnown = known.get(link);
+    if (isKnown !== undefined) return isKnown;
+    const server = servers.find(keyIn(link));
+    const isUsable = server !== undefined && takesSessions(server);
+    known.set(link, isUsable);
+    return isUsable;
+  };
 }
 
-function isServed(service: Service | undefined, usable: ReadonlySet<string>): boolean {
-  return service?.settings.servers.some((link) => usable.has(link)) === true;
+function isServed(service: Service | undefined, isUsable: (link: string) => boolean): boolean {
+  return service?.settings.servers.some(isUsable) === true;
 }
 
 function losingConnections(

@@ -81,11 +81,12 @@ export function detachAll<S extends State>(
 }
 
 function withoutLink(field: string, link: string): <T extends ConfiguredEntity>(thing: T) => T {
+  const isIt = sameAs(link);
   return (thing) =>
     withLinks(
       thing,
       field,
-      linksIn(thing.settings, field).filter((each) => !isSame(each, link)),
+      linksIn(thing.settings, field).filter((each) => !isIt(each)),
     );
 }
 
@@ -143,18 +144,30 @@ export function referrersIn(
   collection: string,
   link: string,
 ): readonly Referrer[] {
-  return kinds.flatMap((named) => {
+  const isIt = sameAs(link);
+  const found: Referrer[] = [];
+  for (const named of kinds) {
     const listing = Object.entries(named.fields.links).flatMap(([name, target]) =>
       target === collection ? [name] : [],
     );
-    if (listing.length === 0) return [];
-    return [...collectionOf(snapshot, named)].flatMap((thing) =>
-      listing.flatMap((field) => {
-        const position = linksIn(thing.settings, field).findIndex((each) => isSame(each, link));
-        return position === -1 ? [] : [{ named, thing, field, position }];
-      }),
-    );
-  });
+    if (listing.length === 0) continue;
+    for (const thing of collectionOf(snapshot, named))
+      for (const field of listing) {
+        const position = positionOf(isIt, linksIn(thing.settings, field));
+        if (position !== undefined) found.push({ named, thing, field, position });
+      }
+  }
+  return found;
+}
+
+/** A loop, because it looks at every link of a gateway, and the methods of frozen arrays are slow on Node 20. */
+function positionOf(isIt: (link: string) => boolean, links: readonly string[]): number | undefined {
+  let position = 0;
+  for (const link of links) {
+    if (isIt(link)) return position;
+    position += 1;
+  }
+  return undefined;
 }
 
 function listedIn({ named: { collection, singular }, thing, field, position }: Referrer): Fault {
@@ -165,9 +178,10 @@ function listedIn({ named: { collection, singular }, thing, field, position }: R
   };
 }
 
-/** Links by their keys: a name used again can be spelt in another way. */
-function isSame(one: string, other: string): boolean {
-  return one === other || linkKey(one) === linkKey(other);
+/** Compares links by their keys: a name used again can be spelt in another way. */
+function sameAs(link: string): (other: string) => boolean {
+  const key = linkKey(link);
+  return (other) => other === link || linkKey(other) === key;
 }
 
 /** What keeps a resource from being deleted, besides the lists of others. */

@@ -41,8 +41,8 @@ export function createStore<T>(first: T, later = (tell: () => void): unknown => 
 }
 
 /**
- * The value of a store, in a component that is drawn anew after each change; or some members of the value, in a component
- * that is drawn anew after a change of one of them.
+ * The value of a store, in a component that is drawn anew after each change; or some members of the value, in a
+ * component that is drawn anew after a change of one of them.
  */
 export function useStore<T>(store: Store<T>): T;
 export function useStore<T, K extends keyof T>(store: Store<T>, ...members: readonly K[]): Pick<T, K>;

@@ -353,7 +353,9 @@ describe('an ordered map', () => {
   });
 
   it('finds what has changed without a look at the other entries', () => {
-    const map = OrderedMap.from(Array.from({ length: 100_000 }, (_, key) => [key, 'as before' as string] as const));
+    const map = OrderedMap.from(
+      Array.from({ length: 100_000 }, (_, key) => [key, 'as before' as string] as const),
+    );
     const next = map.set(70_000, 'other').set(200_000, 'new').delete(3);
     const keys: number[] = [];
     const get = (key: number): string | undefined => {

@@ -256,7 +256,8 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
       '[When the document and the store differ](runtime.md#when-the-document-and-the-store-differ).',
   },
   'undo-refused': {
-    meaning: 'A later change stands in the way, the entry was undone already, or it closes or flushes something.',
+    meaning:
+      'A later change stands in the way, the entry was undone already, or it closes or flushes something.',
     next: 'Look at the later entry: the member `command` has its id. Undo that one first, or make the change by hand.',
   },
   'node-alive': {

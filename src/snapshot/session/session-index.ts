@@ -22,8 +22,8 @@ export interface TableChange {
   readonly recounted?: Recounted;
 }
 
-/** The keys of services and servers. @internal */
-export type Recounted = Readonly<Record<Indexed, Set<string>>>;
+/** The keys of services and servers. */
+type Recounted = Readonly<Record<Indexed, Set<string>>>;
 
 /** The members of a connection that the index reads. */
 interface Placed {

@@ -26,12 +26,14 @@ export function useAsking<T>(
   const want = useRef((): void => undefined);
   useEffect(() => {
     let [isOver, isBusy, isWanted] = [false, false, false];
+    // A request takes time, in which the subject can change.
+    const isLate = (): boolean => isOver;
     const work = async (): Promise<void> => {
       isBusy = true;
-      while (isWanted && !isOver) {
+      while (isWanted && !isLate()) {
         isWanted = false;
         const answer = await latest.current.ask?.();
-        if (isOver) return;
+        if (isLate()) return;
         if (answer !== undefined) latest.current.use(answer);
         await new Promise((resolve) => setTimeout(resolve, settleMs));
       }

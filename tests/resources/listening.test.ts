@@ -81,6 +81,9 @@ describe('a listener of a service', () => {
     expect(faultsOf(expectRefused(creating('Sales', { ...wrong, protocol: 5 }), snapshot))).toEqual([
       '/protocol validation-failed: must be a string, not a number',
       '/port validation-failed: must be at least 1',
+      expect.stringMatching(
+        /^\/parametersSealed\/pin validation-failed: is sealed, and is not declared secret here/,
+      ),
     ]);
     const reserved: unknown = JSON.parse(
       '{ "name": "x", "protocol": "pg", "address": "::", "port": 1, "__proto__": 1 }',

@@ -60,6 +60,34 @@ function elapsedUs(start) {
   return user + system;
 }
 
+/**
+ * Measures what one of many costs, for several numbers by turns. The work changes its world, so each sample has new ones,
+ * and only the work is measured. Of smaller worlds, a sample has more, so that all samples have the same number of things.
+ * A first round warms the code.
+ *
+ * @param {number[]} sizes - how many there are in a world
+ * @param {{ open: (size: number) => unknown, work: (world: any, size: number) => unknown, close: (world: any) => unknown }}
+ *   steps - opens a world, does the work, closes the world
+ * @param {{ rounds?: number }} [options]
+ * @returns {Promise<Record<number, number[]>>} microseconds of CPU time for one, by size and round
+ */
+export async function measureGrowth(sizes, { open, work, close }, { rounds = 5 } = {}) {
+  const costs = Object.fromEntries(sizes.map((size) => [size, []]));
+  const largest = Math.max(...sizes);
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const size of round % 2 === 0 ? sizes : sizes.toReversed()) {
+      const worlds = [];
+      for (let count = 0; count < largest; count += size) worlds.push(await open(size));
+      collectGarbage();
+      const start = process.cpuUsage();
+      for (const world of worlds) kept = await work(world, size);
+      if (round > 0) costs[size].push(elapsedUs(start) / (worlds.length * size));
+      for (const world of worlds) await close(world);
+    }
+  }
+  return costs;
+}
+
 /** The milliseconds of CPU time that a piece of work takes. */
 export async function cpuMs(work) {
   return (await timeOf(work, 1)) / 1000;

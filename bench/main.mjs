@@ -21,12 +21,14 @@ const families = {
   patch: { ids: ['P1', 'P2', 'P3'], load: () => import('./patch.mjs') },
   request: { ids: ['R1', 'R2', 'R3', 'R4', 'O1'], load: () => import('./request.mjs') },
   command: { ids: ['S10', 'C1', 'C2', 'C3'], load: () => import('./command.mjs') },
+  cliff: { ids: ['N1', 'N2', 'N3', 'N4', 'N5'], load: () => import('./cliff.mjs') },
   loopback: { ids: ['L1', 'H1', 'H2', 'H3'], load: () => import('./loopback.mjs') },
   commandLine: { ids: ['K1'], load: () => import('./command-line.mjs') },
   streams: { ids: ['E1'], load: () => import('./streams.mjs') },
   store: { ids: ['D1', 'D2', 'H4'], load: () => import('./store.mjs') },
   postgres: { ids: ['G1', 'G2', 'G3'], load: () => import('./postgres.mjs') },
   console: { ids: ['V1'], load: () => import('./console.mjs') },
+  burst: { ids: ['V3'], load: () => import('./burst.mjs') },
   size: { ids: ['B1'], load: () => import('./size.mjs') },
 };
 

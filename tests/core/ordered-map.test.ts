@@ -353,9 +353,8 @@ describe('an ordered map', () => {
   });
 
   it('finds what has changed without a look at the other entries', () => {
-    const map = OrderedMap.from(
-      Array.from({ length: 100_000 }, (_, key) => [key, 'as before'] as const),
-    );
+    const entries = Array.from({ length: 100_000 }, (_, key): [number, string] => [key, 'as before']);
+    const map = OrderedMap.from(entries);
     const next = map.set(70_000, 'other').set(200_000, 'new').delete(3);
     const keys: number[] = [];
     const get = (key: number): string | undefined => {

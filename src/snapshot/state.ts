@@ -27,7 +27,7 @@ export interface State {
 }
 
 /** The collections whose resources can drain. */
-const drainable = ['services', 'servers'] as const;
+const drainable = ['servers', 'services'] as const;
 
 /** A service or server that drains. @internal */
 export interface DrainingResource {

@@ -54,7 +54,7 @@ function surroundingsWith(
     history: createHistory({
       entries: history.entries,
       configuration: () => history.snapshot,
-      snapshot: sampleSnapshot,
+      snapshot: () => history.snapshot,
       refuse: () => undefined,
       clock: createVirtualClock(0),
       follow: undefined,

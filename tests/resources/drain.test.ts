@@ -318,8 +318,8 @@ describe('what is left', () => {
     const now = drain(draining(), 'servers', 'db-1', {}, at(1)).next;
     const later = open(now, 1);
     expect(drainsIn(later)).toEqual([
-      { resource: '/services/Sales', state: 'draining', sessions: 1, connections: 1 },
       { resource: '/servers/db-1', state: 'draining', sessions: 1, connections: 1 },
+      { resource: '/services/Sales', state: 'draining', sessions: 1, connections: 1 },
     ]);
     for (const [before, after] of [
       [serviceIn(now), serviceIn(later)],

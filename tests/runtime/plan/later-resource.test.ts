@@ -215,7 +215,7 @@ describe('the mark of a plan that was made before the name was used again', () =
     const { mark } = (await send(closing, '?dry_run=true')).body as { readonly mark: string };
     await send(closing);
     for (const step of another.busy('other')) expect((await send(step)).status).toBeLessThan(300);
-    admin.report({ ...openedSession(2), service: 'Busy' });
+    admin.report({ ...openedSession(2), service: 'Busy', connected: Date.parse('2100-01-01T00:00:00Z') });
     await send(closing, `?mark=${mark}`);
     expect(admin.snapshot.sessions.countOfService('busy')).toBe(1);
   });

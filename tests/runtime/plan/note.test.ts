@@ -132,8 +132,11 @@ describe('the notes of a plan', () => {
       },
       [
         {
-          code: 'closes-at-deadline',
-          detail: 'What is left of Sales is closed at once. Now it has 2 sessions.',
+          code: 'deadline-passed',
+          resource: '/services/Sales',
+          detail:
+            'The deadline 1970-01-01T00:00:01+00:00 of the drain of /services/Sales has passed: the drain comes back ' +
+            'without a deadline.',
         },
       ],
     ],

@@ -125,13 +125,13 @@ export class Historian {
   #restoring(command: SettledCommand): Asked {
     const then = this.#ledger.snapshotAfter(command);
     const fields = [...fieldsOf(then)].filter(([field]) => !field.endsWith(' password'));
-    // A listener that differs goes before it comes.
+    // A listener that differs goes before it comes, and so does what has another protocol, module or router.
     const gone = fields.filter(([field]) => field.includes(' listens ')).map(([field]) => [field, undefined]);
     return {
       kind: `restore of ${command.id}`,
       step: (snapshot, context) => adoptDocument(snapshot, then, context, { prune: true, allowEmpty: true }),
       changes: [
-        Object.fromEntries(gone) as Change,
+        { ...founded, ...Object.fromEntries(gone) } as Change,
         ...inSteps({ ...founded, ...Object.fromEntries(fields) }),
       ],
       request: { method: 'PUT', target: `/history/${encodeURIComponent(command.id)}/restore`, headers: {} },

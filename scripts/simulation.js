@@ -34,7 +34,9 @@ async function main() {
   try {
     const entry = kind === '--fleet' ? 'tests/fleet/simulation/world.ts' : 'tests/simulation/simulation.ts';
     const bundle = await bundled(entry, place);
-    const failed = await runAll({ bundle, kind, threads, seeds, first });
+    const { failed, ways } = await runAll({ bundle, kind, threads, seeds, first });
+    const told = Object.entries(ways).map(([way, count]) => `${count} ${way}`);
+    if (told.length > 0) console.log(`The way back: ${told.join('; ')}`);
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
     const outcome = failed === 0 ? 'all hold' : 'FAILED';
     console.log(`${seeds} seeds from ${first} on of code ${hashOf(bundle)} in ${seconds} s: ${outcome}`);
@@ -69,9 +71,16 @@ function hashOf(bundle) {
   return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 
-/** Runs all seeds. Gives the number of those that fail. */
+/** Runs all seeds. Gives the number of those that fail, and how many were led back. */
 async function runAll({ bundle, kind, threads, seeds, first }) {
   let [next, passed, failed] = [first, 0, 0];
+  const ways = {};
+  const take = ({ fault, way }) => {
+    if (way !== undefined) ways[way] = (ways[way] ?? 0) + 1;
+    if (fault === undefined) return;
+    failed += 1;
+    console.log(fault);
+  };
   const takeSeeds = async () => {
     while (next < first + seeds && failed < mostFailures) {
       const from = next;
@@ -79,22 +88,19 @@ async function runAll({ bundle, kind, threads, seeds, first }) {
       const share = Math.ceil(seeds / threads);
       const count = Math.min(most, share, first + seeds - from);
       next += count;
-      await run({ bundle, kind, from, count }, (text) => {
-        failed += 1;
-        console.log(text);
-      });
+      await run({ bundle, kind, from, count }, take);
       passed += count;
       console.log(`${passed} of ${seeds} done, ${failed} failed`);
     }
   };
   await Promise.all(Array.from({ length: threads }, takeSeeds));
-  return failed;
+  return { failed, ways };
 }
 
-function run(job, onFailure) {
+function run(job, onMessage) {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: job });
-    worker.on('message', onFailure);
+    worker.on('message', onMessage);
     worker.once('error', reject);
     worker.once('exit', resolve);
   });
@@ -103,10 +109,12 @@ function run(job, onFailure) {
 async function work({ bundle, kind, from, count }) {
   const { simulate } = await import(bundle);
   for (let seed = from; seed < from + count; seed += 1) {
-    const faults = await simulate(seed, ...(kind === '--plans' ? ['plans'] : [])).catch((error) => [
+    const onWay = (way) => parentPort.postMessage({ way });
+    const faults = await simulate(seed, kind === '--plans' ? 'plans' : undefined, onWay).catch((error) => [
       String(error),
     ]);
     const again = `to run it again: npm run test:simulation -- ${kind === undefined ? '' : `${kind} `}1 ${seed}`;
-    if (faults.length > 0) parentPort.postMessage([`Seed ${seed}; ${again}`, ...faults].join('\n  '));
+    if (faults.length === 0) continue;
+    parentPort.postMessage({ fault: [`Seed ${seed}; ${again}`, ...faults].join('\n  ') });
   }
 }

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createSnapshot, type Admin, type GatewayDocument, type Json } from 'gateway-admin-core';
+import { createSnapshot, toDocument, type Admin, type GatewayDocument, type Json } from 'gateway-admin-core';
 import { createClient, sendTo, type Answer, type Client } from 'gateway-admin-core/client';
 
 import { textInAnyOrder } from '../support/configuration.ts';
@@ -120,7 +120,7 @@ class Walk {
   readonly before = new Map<string, string>();
 
   get configuration(): string {
-    return textInAnyOrder(this.admin.snapshot);
+    return textInAnyOrder(toDocument(this.admin.snapshot));
   }
 
   async take(act: Act): Promise<void> {

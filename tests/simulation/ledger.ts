@@ -9,6 +9,7 @@ import {
   evolve,
   nameKey,
   redactSecrets,
+  toDocument,
   type Admin,
   type AdminEvent,
   type Json,
@@ -61,6 +62,13 @@ export class Ledger {
     return this.#snapshotAt(this.commands.indexOf(command));
   }
 
+  /** The configuration before each command, and after the last one. */
+  *moments(): Generator<Snapshot, void> {
+    let snapshot = this.#beginning;
+    yield snapshot;
+    for (const { events } of this.commands) yield (snapshot = evolve(snapshot, events));
+  }
+
   /**
    * The events of a command that have changed what is wanted: a start of what has failed has not. Each has the way back
    * from what it has changed. A command that was abandoned can settle after later ones, and its decision knew other
@@ -111,7 +119,8 @@ export class Ledger {
 
   /** Whether a command has left everything as it was: what it had created was taken back. */
   leavesAll(command: SettledCommand): boolean {
-    return textInAnyOrder(this.snapshotBefore(command)) === textInAnyOrder(this.snapshotAfter(command));
+    const [before, after] = [this.snapshotBefore(command), this.snapshotAfter(command)];
+    return textInAnyOrder(toDocument(before)) === textInAnyOrder(toDocument(after));
   }
 
   /** Whether a command that creates, and so may have been taken back in part, has left a thing started or stopped. */
@@ -270,7 +279,7 @@ function textOf({ id, events }: SettledCommand): string {
 
 /** The entries of the history, the oldest one first. */
 async function entriesOf(admin: Admin): Promise<readonly string[]> {
-  const entries = (await read(admin, '/history')) as readonly Parsed[];
+  const entries = (await read(admin, '/history?fields=id,actor,events')) as readonly Parsed[];
   return entries.toReversed().map(({ id, actor, events }) => {
     const all = (events as readonly Parsed[]).map(({ type, resource, count, operations }) => [
       [type, resource],

@@ -82,11 +82,13 @@ export const statuses: readonly (readonly ServerStatusWord[])[] = [
  * @param hazards - `few` leaves out what was added later: reports while a record is stored, reports with a reason or a
  *   time, reports of a status, and the hazards that only some worlds have. So a seed that was found before is the same
  *   world still. With `plans`, clients plan in every world
+ * @param onWay - told at the end what became of the way back
  * @returns what went wrong that must never go wrong
  */
 export async function simulate(
   seed: number,
   hazards: 'all' | 'few' | 'plans' = 'all',
+  onWay: (way: Way) => void = () => undefined,
 ): Promise<readonly string[]> {
   const rare = createRandom(seed + 2 ** 33);
   const guests = guestsOf(seed, hazards === 'plans' ? 1 : 0.25);
@@ -95,8 +97,16 @@ export async function simulate(
       ? new World(createRandom(seed), undefined, noHazards(rare))
       : new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), guests);
   for (let step = 0; step < steps; step += 1) await world.step();
-  return world.end();
+  const faults = await world.end();
+  onWay(world.way);
+  return faults;
 }
+
+/**
+ * Whether a world was led back: one in which a part fails for ever has no end to lead back from, and an abandoned command
+ * can settle late, with what its decision knew and nobody has changed since.
+ */
+export type Way = 'led back' | 'exempt, something was abandoned' | 'without an end';
 
 /**
  * In every fourth world, clients undo and restore; they create and delete; and they drain. Where they create and delete,
@@ -136,6 +146,7 @@ interface Guests {
 }
 
 class World {
+  way: Way = 'without an end';
   readonly #random: Random;
   readonly #clock: VirtualClock = createVirtualClock(0);
   readonly #gateway: ScriptedGateway;
@@ -508,8 +519,9 @@ class World {
     await this.#ledger?.lookAtRest(admin);
     if (JSON.stringify(before) !== JSON.stringify(after))
       this.#faults.push('another start on the same disk shows something else');
-    // An abandoned command can settle late, with what its decision knew and nobody has changed since.
-    if (this.#ledger === undefined || this.#abandonment.isAny) return;
+    if (this.#ledger === undefined) return;
+    this.way = this.#abandonment.isAny ? 'exempt, something was abandoned' : 'led back';
+    if (this.way !== 'led back') return;
     const wayBack = new WayBack(admin, this.#clock, this.#ledger);
     await wayBack.walk();
     this.#faults.push(...wayBack.faults);

@@ -2,7 +2,7 @@
  * The way back at the end of a world: the history says of each entry what an undo is answered, leads back step by step,
  * and forward again by a restore.
  */
-import { createSnapshot, toDocument, type Admin, type Snapshot } from 'gateway-admin-core';
+import { toDocument, type Admin, type Snapshot } from 'gateway-admin-core';
 import type { VirtualClock } from 'gateway-admin-core/testing';
 
 import { textInAnyOrder } from '../support/configuration.ts';
@@ -21,11 +21,14 @@ export class WayBack {
   readonly #admin: Admin;
   readonly #clock: VirtualClock;
   readonly #ledger: Ledger;
+  /** What was there before each command, and after the last one. */
+  readonly #texts: readonly string[];
 
   constructor(admin: Admin, clock: VirtualClock, ledger: Ledger) {
     this.#admin = admin;
     this.#clock = clock;
     this.#ledger = ledger;
+    this.#texts = [...ledger.moments()].map(comparable);
   }
 
   async walk(): Promise<void> {
@@ -33,8 +36,8 @@ export class WayBack {
     const commands = [...this.#ledger.commands];
     for (const row of rows) await this.#check(row);
     const there = comparable(this.#admin.snapshot);
-    for (const command of commands.toReversed())
-      if (this.faults.length > 0 || !(await this.#undo(command))) break;
+    for (const [at, command] of [...commands.entries()].toReversed())
+      if (this.faults.length > 0 || !(await this.#undo(command, at))) break;
     const last = commands.at(-1);
     if (last === undefined) return;
     const { code, detail } = await this.#send('PUT', `/history/${encodeURIComponent(last.id)}/restore`);
@@ -53,10 +56,11 @@ export class WayBack {
   }
 
   /** Undoes a command, and tells whether the way goes on. */
-  async #undo(command: SettledCommand): Promise<boolean> {
+  async #undo(command: SettledCommand, at: number): Promise<boolean> {
     const { id } = command;
-    const changesNothing = isEqual(this.#ledger.snapshotBefore(command), this.#ledger.snapshotAfter(command));
-    const undo = (await this.#rows()).find((row) => row.id === id)?.undo;
+    const [before = '', after] = this.#texts.slice(at);
+    const changesNothing = before === after;
+    const undo = (await this.#row(command))?.undo;
     // What was stopped and started is as before, and somebody has wanted that since.
     const isTurned = undo === 'irreversible' && command.events.some(isTurn);
     if (undo !== 'possible' && changesNothing) return !isTurned;
@@ -68,8 +72,8 @@ export class WayBack {
       this.faults.push(`the way back over ${id} is ${String(undo)}: ${String(detail)}`);
       return false;
     }
-    this.#compare(`the way back over ${id}`, comparable(this.#ledger.snapshotBefore(command)));
-    const row = (await this.#rows()).find((each) => each.id === id);
+    this.#compare(`the way back over ${id}`, before);
+    const row = await this.#row(command);
     if (row?.undone_by === undefined) this.faults.push(`the undo of ${id} is not shown`);
     return true;
   }
@@ -97,6 +101,15 @@ export class WayBack {
     return (await this.#send('GET', '/history')).body as readonly Row[];
   }
 
+  /** The row of one command: to decide on the undo of every other one each time would take most of a world. */
+  async #row(command: SettledCommand): Promise<Row | undefined> {
+    const { commands } = this.#ledger;
+    const at = String(commands.length - 1 - commands.indexOf(command));
+    const [row] = (await this.#send('GET', `/history?range=${at}-${at}`)).body as readonly Row[];
+    if (row?.id !== command.id) this.faults.push(`the history has ${String(row?.id)} for ${command.id}`);
+    return row;
+  }
+
   async #send(
     method: string,
     target: string,
@@ -110,10 +123,6 @@ export class WayBack {
   }
 }
 
-function isEqual(one: Snapshot, other: Snapshot): boolean {
-  return comparable(one) === comparable(other);
-}
-
 /**
  * What the way back brings back: not users, nor what monitors say of servers, nor a deadline, which may have passed.
  */
@@ -121,16 +130,11 @@ function comparable(snapshot: Snapshot): string {
   const { users: _users, services = [], servers = [], ...document } = toDocument(snapshot);
   const words = (status: readonly string[] = []): readonly string[] =>
     status.filter((word) => word === 'maintenance');
-  return textInAnyOrder(
-    createSnapshot({
-      ...document,
-      services: services.map(withoutDeadline),
-      servers: servers.map((server) => ({
-        ...withoutDeadline(server),
-        status: words(server.status),
-      })) as never,
-    }),
-  );
+  return textInAnyOrder({
+    ...document,
+    services: services.map(withoutDeadline),
+    servers: servers.map((server) => ({ ...withoutDeadline(server), status: words(server.status) })) as never,
+  });
 }
 
 function withoutDeadline<T extends { readonly drain?: object }>(thing: T): T {

@@ -5,14 +5,11 @@ import { toDocument, type GatewayDocument, type Snapshot } from 'gateway-admin-c
 
 /** What a restart must bring back: not what the host sees, counts or did in this life. */
 export function configuration(snapshot: Snapshot): GatewayDocument {
-  const {
-    sessions: _ended,
-    logs,
-    servers = [],
-    services = [],
-    monitors = [],
-    ...document
-  } = toDocument(snapshot);
+  return configurationIn(toDocument(snapshot));
+}
+
+function configurationIn(all: GatewayDocument): GatewayDocument {
+  const { sessions: _ended, logs, servers = [], services = [], monitors = [], ...document } = all;
   const { last_flushed: _flushed, ...logging } = logs ?? {};
   return {
     ...document,
@@ -46,8 +43,8 @@ function wanted<T extends Lived>({ state, state_reason: _reason, state_since: _s
  * The configuration as a text. What is created again stands last in its list, and the order means nothing; of listeners
  * within their service too.
  */
-export function textInAnyOrder(snapshot: Snapshot): string {
-  const { services = [], ...rest } = configuration(snapshot);
+export function textInAnyOrder(document: GatewayDocument): string {
+  const { services = [], ...rest } = configurationIn(document);
   const parts = Object.entries({
     ...rest,
     services: services.map((each) => ({ ...each, listeners: inAnyOrder(each.listeners ?? []) })),

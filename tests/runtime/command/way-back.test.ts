@@ -902,7 +902,7 @@ describe('PUT /history/:id/restore', () => {
     ['service', 'services', 'my-service', { name: 'My-Service', router: 'other', servers: [] }],
   ])('brings back a %s whose name was used again', async (_kind, collection, name, definition) => {
     const { admin } = runAdmin({ snapshot: withoutTraffic });
-    const before = textInAnyOrder(withoutWords(admin.snapshot));
+    const before = textInAnyOrder(toDocument(withoutWords(admin.snapshot)));
     const id = await settle(admin, flushLogs);
     const off: Transition = (now, context) =>
       collection === 'monitors' ? stopMonitor(now, name, context) : stopService(now, name, context);
@@ -911,7 +911,7 @@ describe('PUT /history/:id/restore', () => {
     await settle(admin, /^(?:services|monitors)$/.test(collection) ? sequence(off, detach) : detach);
     await settle(admin, (now, context) => createResource(now, collection, definition, context));
     expect(await send(admin, `PUT /history/${id}/restore`)).toEqual({ status: 204 });
-    expect(textInAnyOrder(withoutWords(admin.snapshot))).toEqual(before);
+    expect(textInAnyOrder(toDocument(withoutWords(admin.snapshot)))).toEqual(before);
   });
 
   it('says that sessions of what was created since are in the way', async () => {

@@ -18,7 +18,8 @@ const servers = names.map((name) => ({ name, address: '10.0.0.1', port: 5432, pr
 const services = [
   { name: 'read', router: 'readconnroute', servers: names.slice(0, 3).map((name) => `/servers/${name}`) },
 ];
-const admin = createAdmin({ snapshot: createSnapshot({ servers, services }), gateway });
+const monitors = [{ name: 'watch', module: 'pgmon', servers: names.map((name) => `/servers/${name}`) }];
+const admin = createAdmin({ snapshot: createSnapshot({ servers, services, monitors }), gateway });
 
 const showConsole = createNodeHandler(createConsole(), { basePath: '/console' });
 const handle = createNodeHandler(admin);

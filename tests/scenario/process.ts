@@ -1,0 +1,115 @@
+/**
+ * One process of the interface: from its death on, nobody answers it or hears it.
+ */
+import {
+  createPbkdf2Hasher,
+  openAdmin,
+  type Admin,
+  type AdminOptions,
+  type Clock,
+  type ConfigurationStore,
+  type EventGap,
+  type GatewayPort,
+  type PublishedEvent,
+} from 'gateway-admin-core';
+import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
+
+/** What outlives the process. */
+export interface Surroundings {
+  readonly gateway: GatewayPort;
+  readonly clock: Clock;
+  readonly store: ConfigurationStore | SharedStore;
+  /** The name of the node; left out for a process that is no node of a fleet. */
+  readonly node?: string;
+  readonly options: Pick<AdminOptions, 'snapshot'> & Partial<AdminOptions>;
+  readonly onError: (error: unknown) => void;
+  readonly onEvent: (event: PublishedEvent | EventGap) => void;
+}
+
+export class Process {
+  #isDead = false;
+  readonly #surroundings: Surroundings;
+  #admin: Admin | undefined;
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  get admin(): Admin | undefined {
+    return this.#isDead ? undefined : this.#admin;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  async start(): Promise<void> {
+    const { gateway, store, clock, options, node, onError, onEvent } = this.#surroundings;
+    const given = {
+      hasher: createPbkdf2Hasher({ rounds: 1 }),
+      ...options,
+      gateway: this.#wrap(gateway, ['apply', 'inspect']),
+      clock: this.#wrap(clock, ['sleep']),
+      observe: {
+        ...options.observe,
+        onError: (error: unknown) => {
+          if (!this.#isDead) onError(error);
+        },
+      },
+    };
+    const calls = ['load', 'append', 'compact', 'read', 'changed', 'announce', Symbol.asyncDispose];
+    const own = this.#wrap(store, calls);
+    const admin =
+      node === undefined
+        ? await openAdmin({ ...given, store: own })
+        : await openFleet({ ...given, store: own as SharedStore, node, leaseMs: 3000 });
+    this.#admin = admin;
+    void this.#follow(admin.events(), onEvent);
+  }
+
+  /** Nobody answers the process any more. What it has asked for can still happen. */
+  die(): void {
+    this.#isDead = true;
+  }
+
+  async close(): Promise<void> {
+    await this.admin?.close();
+    this.die();
+  }
+
+  async #follow(
+    events: AsyncIterable<PublishedEvent | EventGap>,
+    onEvent: Surroundings['onEvent'],
+  ): Promise<void> {
+    for await (const event of events) if (!this.#isDead) onEvent(event);
+  }
+
+  /** A port whose calls never end for a process that is dead. */
+  #wrap<Port extends object>(port: Port, names: readonly (string | symbol)[]): Port {
+    return new Proxy(port, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function' || !names.includes(name)) return value;
+        return (...given: unknown[]) => this.#through(() => value.apply(target, given) as unknown);
+      },
+    });
+  }
+
+  async #through(call: () => unknown): Promise<unknown> {
+    if (this.#isDead) return never();
+    try {
+      return await call();
+    } finally {
+      await this.#outlive();
+    }
+  }
+
+  /** Never ends for a process that has died meanwhile. */
+  #outlive(): Promise<void> {
+    return this.#isDead ? never() : Promise.resolve();
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
+}

@@ -1,0 +1,395 @@
+/**
+ * The steps of scenarios: one row for each. A word in angle brackets stands for one of its kind, and what stands in
+ * square brackets may be left out.
+ */
+import { EffectRefusedError, type HostReport, type Json, type ServerStatusWord } from 'gateway-admin-core';
+import type { ApplyWay, InspectWay } from 'gateway-admin-core/testing';
+
+import { storeWays, type StoreWay } from './store.ts';
+import type { Place, Request, Stage } from './stage.ts';
+
+/** The kinds of words. */
+const kinds = {
+  client: String.raw`[\w-]+`,
+  duration: String.raw`\d+(?:ms|s|min|h)`,
+  json: String.raw`.+`,
+  name: String.raw`[^\s,]+`,
+  node: String.raw`[a-z]`,
+  number: String.raw`\d+`,
+  request: String.raw`[A-Z]+ /.*`,
+  ways: String.raw`[^:]+`,
+  words: String.raw`[\w ]*`,
+} as const;
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+interface Row {
+  readonly form: string;
+  /** What the step means. */
+  readonly means: string;
+  readonly perform: (stage: Stage, given: Given) => void | Promise<void>;
+}
+
+/** Every step. */
+export const vocabulary: readonly Row[] = [
+  {
+    form: 'document <json>',
+    means: 'what the gateway and the interface begin with, in place of the usual document',
+    perform: (stage, { json = '' }) => {
+      stage.document = JSON.parse(json) as typeof stage.document;
+    },
+  },
+  {
+    form: 'options <json>',
+    means: 'options of `openAdmin`, for the processes that start from now on',
+    perform: (stage, { json = '' }) => {
+      stage.options = JSON.parse(json) as typeof stage.options;
+    },
+  },
+  {
+    form: 'show texts',
+    means: 'from now on, errors and refusals are seen with all of their text',
+    perform: (stage) => {
+      stage.showsTexts = true;
+    },
+  },
+  {
+    form: 'start[ <node>]',
+    means: 'a process of the interface starts; the first request starts one by itself',
+    perform: (stage, { node }) => stage.start(stage.place(node)),
+  },
+  {
+    form: 'close[ <node>]',
+    means: 'the process closes the interface, and ends',
+    perform: (stage, { node }) => stage.clock.waitFor(closed(stage.place(node))),
+  },
+  {
+    form: 'restart[ <node>]',
+    means: 'the process closes the interface and ends, and another one starts',
+    perform: async (stage, { node }) => {
+      const place = stage.place(node);
+      await stage.clock.waitFor(closed(place));
+      await stage.start(place);
+    },
+  },
+  {
+    form: 'kill[ <node>]',
+    means: 'the process dies at this moment; what it has asked for can still happen',
+    perform: (stage, { node }) => {
+      stage.place(node).process?.die();
+    },
+  },
+  {
+    form: 'wait <duration>',
+    means: 'time passes',
+    perform: (stage, { duration }) => stage.clock.advance(millisecondsOf(duration)),
+  },
+  {
+    form: 'wait until idle',
+    means: 'time passes until nothing is left to do',
+    perform: async (stage) => {
+      if (!(await stage.clock.runUntilIdle())) stage.say('it does not come to rest');
+    },
+  },
+  {
+    form: '<client>[@<node>]: <request>',
+    means:
+      'a client sends a method, a target and a body if it has one; ` + ` makes one command of several; `, if unchanged` since the client read it last; `, as planned` by the last dry run of the client',
+    perform: (stage, { client = '', node, request = '' }) =>
+      stage.send(stage.place(node), client, readRequest(request)),
+  },
+  {
+    form: '[<node> ]gateway: <ways>',
+    means: 'what the gateway does with the next effects, in order',
+    perform: (stage, { node, ways }) => {
+      for (const way of listed(ways)) {
+        const place = stage.place(node);
+        if (way === 'hold it') stage.hold(place);
+        else place.gateway.will(applyWay(stage, way));
+      }
+    },
+  },
+  {
+    form: '[<node> ]gateway always: <ways>',
+    means: 'what the gateway does with all later effects',
+    perform: (stage, { node, ways = '' }) => {
+      stage.place(node).gateway.otherwise({ apply: applyWay(stage, ways) });
+    },
+  },
+  {
+    form: '[<node> ]gateway sees: <ways>',
+    means: 'what the gateway says next when it is asked whether an effect is in place',
+    perform: (stage, { node, ways }) => {
+      stage.place(node).gateway.willSee(...listed(ways).map(inspectWay));
+    },
+  },
+  {
+    form: '[<node> ]gateway always sees: <ways>',
+    means: 'what the gateway says from now on when it is asked whether an effect is in place',
+    perform: (stage, { node, ways = '' }) => {
+      stage.place(node).gateway.otherwise({ inspect: inspectWay(ways) });
+    },
+  },
+  {
+    form: '[<node> ]gateway is well',
+    means: 'the gateway does what it is asked, and says the truth',
+    perform: (stage, { node }) => {
+      stage.place(node).gateway.otherwise({ apply: 'done', inspect: 'answer' });
+    },
+  },
+  {
+    form: '[<node> ]gateway does what it holds',
+    means: 'the gateway does what it has held for the longest time, and answers',
+    perform: (stage, { node }) => heldAt(stage.place(node)).done(),
+  },
+  {
+    form: '[<node> ]gateway fails what it holds',
+    means: 'the gateway answers what it has held for the longest time with an error, and has not done it',
+    perform: (stage, { node }) => heldAt(stage.place(node)).fail(new Error('The gateway failed.')),
+  },
+  {
+    form: '[<node> ]gateway refuses what it holds',
+    means: 'the gateway refuses what it has held for the longest time',
+    perform: (stage, { node }) =>
+      heldAt(stage.place(node)).fail(new EffectRefusedError('The port is taken.')),
+  },
+  {
+    form: '[<node> ]gateway loses its calls',
+    means: 'what the gateway was asked for, and has not done, never happens',
+    perform: (stage, { node }) => {
+      stage.place(node).gateway.dropCalls();
+    },
+  },
+  {
+    form: '[<node> ]gateway has <number> sessions of <name>',
+    means: 'clients open so many sessions on a service',
+    perform: (stage, { node, number, name = '' }) => {
+      const place = stage.place(node);
+      for (let left = Number(number); left > 0; left -= 1)
+        stage.report(place, place.gateway.openSession(name));
+    },
+  },
+  {
+    form: '[<node> ]gateway connects session <number> to <name>',
+    means: 'a session opens a connection to a server',
+    perform: (stage, { node, number, name = '' }) => {
+      const place = stage.place(node);
+      stage.report(place, place.gateway.openConnection(Number(number), name));
+    },
+  },
+  {
+    form: '[<node> ]gateway ends session <number>',
+    means: 'the client of a session disconnects',
+    perform: (stage, { node, number }) => {
+      const place = stage.place(node);
+      stage.report(place, place.gateway.closeSession(Number(number)));
+    },
+  },
+  {
+    form: '[<node> ]gateway says that <name> has failed',
+    means: 'a service or monitor that is started fails',
+    perform: (stage, { node, name = '' }) => {
+      const place = stage.place(node);
+      const { gateway } = place;
+      const isMonitor = name.toLowerCase() in gateway.state.monitors;
+      stage.report(place, isMonitor ? gateway.failMonitor(name) : gateway.failService(name));
+    },
+  },
+  {
+    form: '[<node> ]gateway says that <name> runs again',
+    means: 'a service or monitor that has failed recovers',
+    perform: (stage, { node, name = '' }) => {
+      const place = stage.place(node);
+      const { gateway } = place;
+      const isMonitor = name.toLowerCase() in gateway.state.monitors;
+      stage.report(place, isMonitor ? gateway.recoverMonitor(name) : gateway.recoverService(name));
+    },
+  },
+  {
+    form: '[<node> ]gateway finds <name>[ <words>]',
+    means: 'a monitor finds the status of a server',
+    perform: (stage, { node, name = '', words = '' }) => {
+      const place = stage.place(node);
+      const status = words.split(' ').filter((word) => word !== '') as ServerStatusWord[];
+      stage.report(place, place.gateway.findStatus(name, status));
+    },
+  },
+  {
+    form: '[<node> ]host reports <json>',
+    means: 'the host reports what the gateway has not done',
+    perform: (stage, { node, json = '' }) => {
+      stage.report(stage.place(node), JSON.parse(json) as HostReport);
+    },
+  },
+  {
+    form: '[<node> ]host reports everything',
+    means: 'the host reports the sessions and states that the gateway has, and that this is all',
+    perform: (stage, { node }) => {
+      const place = stage.place(node);
+      const { gateway } = place;
+      stage.report(place, [
+        ...gateway.sessionReports(),
+        ...gateway.statusReports(),
+        { type: 'sessions.complete' },
+      ]);
+    },
+  },
+  {
+    form: 'store: <ways>',
+    means: 'what becomes of the next calls that write into the store, in order',
+    perform: ({ store }, { ways }) => {
+      store.next.push(...listed(ways).map(storeWay));
+    },
+  },
+  {
+    form: 'store always: <ways>',
+    means: 'what becomes of all later calls that write into the store',
+    perform: ({ store }, { ways = '' }) => {
+      store.always = storeWay(ways);
+    },
+  },
+  {
+    form: 'store is well',
+    means: 'the store keeps what it is given',
+    perform: ({ store }) => {
+      store.always = 'works';
+    },
+  },
+  {
+    form: '<node> is cut off',
+    means: 'a node does not reach the store',
+    perform: ({ store }, { node = '' }) => {
+      store.cut(node, true);
+    },
+  },
+  {
+    form: '<node> is back',
+    means: 'a node reaches the store again',
+    perform: ({ store }, { node = '' }) => {
+      store.cut(node, false);
+    },
+  },
+  {
+    form: 'compare[ <node>]',
+    means: 'where the gateway and the interface differ',
+    perform: (stage, { node }) => {
+      const { gateway, process } = stage.place(node);
+      const differences =
+        process?.admin === undefined ? ['nothing is open'] : gateway.differences(process.admin.snapshot);
+      stage.say(differences.length === 0 ? 'no difference' : differences.join('\n'));
+    },
+  },
+];
+
+const rules = vocabulary.map((row) => ({ ...row, pattern: patternOf(row.form) }));
+
+/** Performs a step. */
+export async function perform(stage: Stage, text: string): Promise<void> {
+  const found = rules.flatMap(({ pattern, perform: act }) => {
+    const match = pattern.exec(text);
+    return match === null ? [] : [() => act(stage, match.groups ?? {})];
+  });
+  const [act, ...others] = found;
+  if (act === undefined) throw new Error(`There is no step "${text}"`);
+  if (others.length > 0) throw new Error(`"${text}" is more than one step`);
+  await act();
+  await stage.clock.settle();
+}
+
+/** A form as a pattern with a group for each word in angle brackets, and for each text that may be left out. */
+function patternOf(form: string): RegExp {
+  const source = form
+    .replace(/[.@]/g, String.raw`\$&`)
+    .replace(/\[([^\]]*)\]/g, '(?:$1)?')
+    .replace(/(?<!\?)<(\w+)>/g, (_all, kind: keyof typeof kinds) => `(?<${kind}>${kinds[kind]})`);
+  return new RegExp(`^${source}$`);
+}
+
+/** A request, or several that are one command. */
+function readRequest(text: string): Request {
+  const [, parts = '', how = ''] = /^(.*?)((?:, if unchanged|, as planned)*)$/.exec(text) ?? [];
+  const commands = parts.split(' + ').map((part) => {
+    const [, method = '', path = '', body] = /^(\S+) (\S+)(?: (.+))?$/.exec(part) ?? [];
+    return { method, path, ...(body === undefined ? {} : { body: JSON.parse(body) as Json }) };
+  });
+  const conditions = { isConditional: how.includes('if unchanged'), isPlanned: how.includes('as planned') };
+  const [{ method, path, body } = { method: '', path: '' }, ...others] = commands;
+  return others.length === 0
+    ? { method, target: path, ...(body === undefined ? {} : { body }), ...conditions }
+    : { method: 'POST', target: '/sequence', body: { commands }, ...conditions };
+}
+
+function listed(ways = ''): readonly string[] {
+  return ways.split(', ');
+}
+
+async function closed({ process }: Place): Promise<void> {
+  await process?.close();
+}
+
+function heldAt({ held }: Place): NonNullable<ReturnType<typeof held.shift>> {
+  const oldest = held.shift();
+  if (oldest === undefined) throw new Error('The gateway holds nothing');
+  return oldest;
+}
+
+function storeWay(way: string): StoreWay {
+  const known = storeWays.find((each) => each === way);
+  if (known === undefined) throw new Error(`The store knows: ${storeWays.join(', ')}`);
+  return known;
+}
+
+/** What a gateway can do with an effect, in words. */
+const applyWays: Readonly<Record<string, ApplyWay>> = {
+  'do it': 'done',
+  'refuse it': new EffectRefusedError('The port is taken.'),
+  'fail before it': 'failBefore',
+  'fail after it': 'failAfter',
+  'be silent': 'silentBefore',
+  'do it and be silent': (_effect, _context, act) => {
+    act();
+    return new Promise(() => undefined);
+  },
+  'do it twice': 'twice',
+  throw: 'throwAtOnce',
+};
+
+/** Also: `do it after 12s`, `do it and answer after 12s`, `refuse it after 12s` and `fail after 12s`. */
+function applyWay({ clock }: Stage, way: string): ApplyWay {
+  const [, what = way, duration] = /^(.+) after (\d.*)$/.exec(way) ?? [];
+  if (duration === undefined) {
+    const known = applyWays[way];
+    if (known === undefined)
+      throw new Error(`The gateway cannot "${way}"; it can: ${Object.keys(applyWays).join(', ')}`);
+    return known;
+  }
+  return async (_effect, _context, act) => {
+    if (what === 'do it and answer') act();
+    await clock.sleep(millisecondsOf(duration));
+    if (what === 'do it') act();
+    if (what === 'refuse it') throw new EffectRefusedError('The port is taken.');
+    if (what === 'fail') throw new Error('The gateway failed.');
+  };
+}
+
+const inspectWays: Readonly<Record<string, InspectWay>> = {
+  'what is so': 'answer',
+  'in place': 'in-place',
+  'not in place': 'not-in-place',
+  nothing: 'silent',
+  'an error': 'fail',
+};
+
+function inspectWay(way: string): InspectWay {
+  const known = inspectWays[way];
+  if (known === undefined)
+    throw new Error(`The gateway cannot see "${way}"; it can see: ${Object.keys(inspectWays).join(', ')}`);
+  return known;
+}
+
+const units = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 } as const;
+
+function millisecondsOf(duration = ''): number {
+  const [, count, unit] = /^(\d+)(\D+)$/.exec(duration) ?? [];
+  return Number(count) * units[unit as keyof typeof units];
+}

@@ -6,8 +6,8 @@
  *     node scripts/promises.js --check    prints faults only
  *
  * The page has one entry for each promise: "- `id`: a sentence". A test that checks the promise has the comment
- * "// Promise: id" directly above its `it`. Each call fails if a promise has no test or is there twice, if a comment
- * names no promise, or if a comment stands above no test.
+ * "// Promise: id" directly above its `it`, and a scenario has "# Promise: id" directly below its title. Each call fails if a promise has no test or is there twice, if a comment
+ * names no promise, or if a comment stands at no test.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 
@@ -23,9 +23,12 @@ const kinds = new Map([
 
 const tests = readdirSync('tests', { recursive: true })
   .map((path) => `tests/${path.replaceAll('\\', '/')}`)
-  .filter((path) => path.endsWith('.ts'))
   .sort()
-  .flatMap((path) => testsIn(path, readFileSync(path, 'utf8')));
+  .flatMap((path) => {
+    if (path.endsWith('.ts')) return testsIn(path, readFileSync(path, 'utf8'));
+    const isScenario = path.startsWith('tests/scenarios/') && path.endsWith('.txt');
+    return isScenario ? scenariosIn(path, readFileSync(path, 'utf8')) : [];
+  });
 const promises = [...readFileSync(page, 'utf8').matchAll(/^- `([^`]+)`: (.*(?:\n {2}.*)*)/gm)].map(
   ([, id, text]) => ({ id, sentence: text.replace(/\s+/g, ' ') }),
 );
@@ -82,6 +85,17 @@ function testsIn(path, text) {
   };
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true), []);
   return found;
+}
+
+/** The comments about promises in a file of scenarios, each with the title above it. No title: no scenario above. */
+function scenariosIn(path, text) {
+  const lines = text.split('\n');
+  return lines.flatMap((line, at) => {
+    const [, id] = /^# Promise: (.*)$/.exec(line) ?? [];
+    if (id === undefined) return [];
+    const above = lines.slice(0, at).findLast((each) => !each.startsWith('# Promise: '));
+    return [{ path, id, name: /^== (.*)$/.exec(above ?? '')?.[1] }];
+  });
 }
 
 /** The kind and the name of a call such as `it('…', …)` or `describe.each(table)('…', …)`; empty for any other call. */

@@ -8,6 +8,7 @@ import { httpPage } from './http.ts';
 import { limitsPage } from './limits.ts';
 import { llmsFile } from './llms.ts';
 import { observabilityPage } from './observability.ts';
+import { scenariosChapter } from './scenarios.ts';
 import { functionsPage } from './state-machine.ts';
 
 /** The pages that `npm run pages` writes. */
@@ -19,6 +20,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/limits.md': limitsPage,
   'docs/observability.md': observabilityPage,
   'gateway-document.schema.json': documentSchema,
+  'tests/README.md': scenariosChapter,
   // Reads the other pages.
   'llms.txt': llmsFile,
 };

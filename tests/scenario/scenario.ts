@@ -56,8 +56,3 @@ export function writeScenario({ kind, title, lines }: Scenario): string {
   );
   return `${marks[kind]}${title}\n${text.join('\n')}\n`;
 }
-
-/** The promises that comments say a text of scenarios checks. */
-export function promisesIn(text: string): readonly string[] {
-  return [...text.matchAll(/^# Promise: (.+)$/gm)].flatMap(([, ids = '']) => ids.split(', '));
-}

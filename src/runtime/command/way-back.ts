@@ -30,6 +30,7 @@ import type { Snapshot } from '../../resources/snapshot.ts';
 import { configurationAt, type Entries } from '../journal/entries.ts';
 import {
   changesState,
+  isCreation,
   keyIn,
   kindOf,
   memberNamed,
@@ -132,7 +133,7 @@ function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: D
   if (decision.outcome === 'unchanged') return true;
   return (
     decision.outcome === 'accepted' &&
-    events.some(({ type }) => type.endsWith('.created')) &&
+    events.some(isCreation) &&
     events.every((event) => configurationAt(event, snapshot) === configurationAt(event, decision.next))
   );
 }

@@ -27,8 +27,13 @@ export function ownerKey({ resource }: EntryEvent): string {
   return linkKey(ownerOf(resource));
 }
 
+/** Whether an event is a creation. @internal */
+export function isCreation({ type }: Pick<EventBase, 'type'>): boolean {
+  return type.endsWith('.created');
+}
+
 /** Whether an event is a deletion. @internal */
-export function isDeletion({ type }: EntryEvent): boolean {
+export function isDeletion({ type }: Pick<EventBase, 'type'>): boolean {
   return type.endsWith('.deleted');
 }
 
@@ -92,7 +97,7 @@ export function oppositeOf(event: Pick<EventBase, 'type'>): Opposite | undefined
  * @internal
  */
 export function netOf(events: readonly EntryEvent[]): readonly EntryEvent[] {
-  if (!events.some(({ type }) => type.endsWith('.created'))) return events;
+  if (!events.some(isCreation)) return events;
   const net = new Map<string, readonly EntryEvent[]>();
   for (const event of events) {
     const owner = ownerKey(event);

@@ -12,6 +12,7 @@ import type {
   Entry,
   EntryEvent,
   HistoryEntryRepresentation,
+  Restoring,
   RunningHistory,
 } from '../../resources/history.ts';
 import {
@@ -45,13 +46,6 @@ import type { Acceptance } from './turn.ts';
 
 /** The entries of an interface. @internal */
 export type KeptEntries = Pick<Entries, 'all' | 'isRecent' | 'find' | 'standing'>;
-
-/** A configuration that is brought back. */
-interface Restoring {
-  readonly decide: Transition;
-  /** What is not brought back. */
-  readonly notes: readonly Note[];
-}
 
 /** What the history of an interface needs. */
 interface Around {
@@ -344,7 +338,7 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
       then = decision.next;
     }
   return {
-    decide: (present, context) => restoreConfiguration(present, then, context),
+    decide: (present: Snapshot, context) => restoreConfiguration(present, then, context),
     notes: notesOf(later),
   };
 }

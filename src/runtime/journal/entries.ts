@@ -356,14 +356,14 @@ function keptOf(
   if (own.definition !== undefined && before === after) return { ...own, already: true };
   if (before === undefined || after === undefined) return own;
   if (changesState(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
-  return 'inverse' in event ? { ...own, inverse: wayBackOf(event, before, after) } : own;
+  return 'inverse' in event ? { ...own, inverse: inverseOf(event, before, after) } : own;
 }
 
 /**
- * The way back of an update. If a command that was abandoned settles after later ones, other settings than its decision
+ * The inverse of an update. If a command that was abandoned settles after later ones, other settings than its decision
  * knew were there, or came of it.
  */
-function wayBackOf(
+function inverseOf(
   event: Extract<AdminEvent, { readonly inverse: object }>,
   present: ConfiguredEntity,
   after: ConfiguredEntity,

@@ -28,7 +28,7 @@ import {
 } from '../../resources/index.ts';
 import type { Note } from '../../core/note.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { configurationAt, type Entries } from '../journal/entries.ts';
+import type { Entries } from '../journal/entries.ts';
 import {
   changesState,
   isCreation,
@@ -39,6 +39,7 @@ import {
   oppositeOf,
   ownerKey,
 } from '../journal/entry-event.ts';
+import { configurationAt } from '../journal/entry-fold.ts';
 import { withoutSessions } from '../journal/history.ts';
 import type { Standing } from '../journal/standing.ts';
 import { beginPiece } from '../host/piece.ts';

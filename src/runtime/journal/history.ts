@@ -17,8 +17,9 @@ import { namedResources } from '../../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { Entries, entryShape, foldRecord } from './entries.ts';
+import { Entries, entryShape } from './entries.ts';
 import { isCreation, isDeletion } from './entry-event.ts';
+import { foldRecord } from './entry-fold.ts';
 import { firstOfNextLife } from './life.ts';
 import {
   openShape,

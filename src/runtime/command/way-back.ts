@@ -101,7 +101,7 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
 
 /** What is shown of an entry, besides whether it can be undone. */
 function shown(entry: Entry, standing: Standing): Pick<HistoryEntryRepresentation, 'events' | 'undone_by'> {
-  const by = standing.undoOf(entry);
+  const by = standing.undoneBy(entry);
   return {
     events: redactSecrets(entry.events) as unknown as HistoryEntryRepresentation['events'],
     ...(by === undefined ? {} : { undone_by: by.id }),
@@ -227,7 +227,7 @@ interface Obstacle {
 
 /** What stands in the way of an undo, although every value is as the entry has left it. */
 function obstacleTo(entry: Entry, standing: Standing): Obstacle | undefined {
-  const undo = standing.undoOf(entry);
+  const undo = standing.undoneBy(entry);
   if (undo !== undefined) {
     const advice = `To make the change again, undo the entry ${undo.id}.`;
     return { by: undo, reason: () => undoneAlready(undo), advice };

@@ -46,7 +46,7 @@ export class Standing {
   }
 
   /** The entry that has undone an entry; `undefined` if none has, or if that one was undone itself. */
-  undoOf({ id }: Pick<Entry, 'id'>): Entry | undefined {
+  undoneBy({ id }: Pick<Entry, 'id'>): Entry | undefined {
     return this.#undoes.get(id);
   }
 

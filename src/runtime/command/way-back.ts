@@ -2,7 +2,7 @@
  * The way back: undoes a settled command, and brings back the configuration of an earlier moment.
  */
 import { refused, unchanged, type Context } from '../../core/decision.ts';
-import { linkKey } from '../../core/link.ts';
+import { isWithin, linkKey } from '../../core/link.ts';
 import { parseInstant } from '../../core/time.ts';
 import type { SearchValues, Use } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
@@ -83,13 +83,13 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
   entry: Entry,
 ) => boolean {
   const [from, until] = [since, before].map((text) => (text === undefined ? undefined : parseInstant(text)));
-  const place = resource === undefined ? undefined : `${linkKey(resource)}/`;
+  const place = resource === undefined ? undefined : linkKey(resource);
   // To its service, a listener is one of the listeners.
   const membersAt = (event: EntryEvent): readonly string[] =>
-    kindOf(event) === 'listener' && place === `${ownerKey(event)}/` ? ['listeners'] : membersOf(event);
+    kindOf(event) === 'listener' && place === ownerKey(event) ? ['listeners'] : membersOf(event);
   const isMeant = (event: EntryEvent): boolean =>
     // Without a first segment, every link would be below the place.
-    (place === undefined || (place !== '/' && `${linkKey(event.resource)}/`.startsWith(place))) &&
+    (resource === undefined || (place !== '' && isWithin(event.resource, resource))) &&
     (type === undefined || `${event.type}.`.startsWith(`${type}.`)) &&
     (field === undefined || membersAt(event).includes(memberNamed(event, field)));
   return (entry) =>
@@ -181,18 +181,19 @@ function endpointFor(inverse: readonly Operation[] = []): string {
   const changes = inverse.filter(({ op }) => op !== 'test');
   const [first] = changes;
   if (first === undefined) return 'patch';
-  if (changes.every(({ path }) => isWithin('/drain', path)))
+  if (changes.every(({ path }) => isAt('/drain', path)))
     return changes.some(({ op, path }) => op === 'remove' && path === '/drain') ? 'resume' : 'drain';
   const isAboutMaintenance = inverse.every(
-    (each) => isWithin('/state', each.path) && (!('value' in each) || each.value === 'maintenance'),
+    (each) => isAt('/state', each.path) && (!('value' in each) || each.value === 'maintenance'),
   );
   if (!isAboutMaintenance || changes.length > 1) return 'patch';
   if (first.op === 'add') return 'setMaintenance';
   return first.op === 'remove' && inverse.length > 1 ? 'clearMaintenance' : 'patch';
 }
 
-function isWithin(place: string, path: string): boolean {
-  return `${path}/`.startsWith(`${place}/`);
+/** Whether a pointer is that of a member, or below the member. */
+function isAt(member: string, path: string): boolean {
+  return `${path}/`.startsWith(`${member}/`);
 }
 
 /** Decides an undo: all events of the entry are taken back, the last one first, or none. */
@@ -269,7 +270,7 @@ function undoneAlready({ id, actor }: Entry): string {
 
 function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): string {
   const last = events.findLast(
-    (event) => `${resource}/`.startsWith(`${event.resource}/`) && oppositeOf(event) !== undefined,
+    (event) => isWithin(resource, event.resource) && oppositeOf(event) !== undefined,
   );
   const happened = last?.type.slice(kindOf(last).length + 1) ?? 'changed';
   return `${resource} was ${happened} since${actor === undefined ? '' : ` by ${actor}`}.`;

@@ -120,6 +120,11 @@ export function linkKey(link: string): string {
     .join('/');
 }
 
+/** Whether a link is that of a place, or below the place: a listener is below its service. @internal */
+export function isWithin(link: string, place: string): boolean {
+  return `${linkKey(link)}/`.startsWith(`${linkKey(place)}/`);
+}
+
 /** The link of the service of a listener; of anything else, its own. @internal */
 export function ownerOf(link: string): string {
   return link.split('/').slice(0, 3).join('/');

@@ -3,6 +3,7 @@
  * operator gets an error if the announcements fail.
  */
 import type { Clock } from '../ports/port.ts';
+import type { StoreFailure } from '../resources/fleet.ts';
 import type { Refusal } from '../runtime/command/execution.ts';
 import { causeText } from '../runtime/host/host-error.ts';
 import { LastingFailure } from './lasting-failure.ts';
@@ -35,14 +36,19 @@ export class Announcer {
   #elapsedMs = 0;
   /** Whether the log could be read since the last beat that failed. */
   #hasRead = false;
-  readonly failure: LastingFailure;
+  readonly #failure: LastingFailure;
   #willAnnounce = false;
   /** The announcement beside the beats that is on its way. */
   #announcing: Promise<void> | undefined;
 
   constructor(options: AnnouncerOptions) {
     this.#options = options;
-    this.failure = new LastingFailure(options);
+    this.#failure = new LastingFailure(options);
+  }
+
+  /** How announcements fail, if they fail again and again while the log can be read. */
+  get failure(): StoreFailure | undefined {
+    return this.#failure.found;
   }
 
   /**
@@ -79,7 +85,7 @@ export class Announcer {
       return false;
     }
     this.#elapsedMs = beatMs;
-    this.failure.over();
+    this.#failure.over();
     return true;
   }
 
@@ -129,11 +135,11 @@ export class Announcer {
     const hasRead = this.#hasRead;
     this.#hasRead = false;
     if (!hasRead) {
-      this.failure.over();
+      this.#failure.over();
       return;
     }
     const { node, leaseMs } = this.#options;
-    this.failure.again(
+    this.#failure.again(
       `The node "${node}" can read the shared store, but cannot announce itself there: ${causeText(cause)}. The other nodes ` +
         `end its commands after ${String(leaseMs)} ms of silence. Let the store take announcements.`,
       cause,

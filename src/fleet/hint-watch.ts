@@ -3,6 +3,7 @@
  * without hints still reads once a second.
  */
 import type { Clock, SharedStore } from '../ports/port.ts';
+import type { StoreFailure } from '../resources/fleet.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
 import { causeText } from '../runtime/host/host-error.ts';
 import { LastingFailure } from './lasting-failure.ts';
@@ -23,11 +24,16 @@ export class HintWatch {
   readonly #options: HintWatchOptions;
   /** The error of the last waiting; `undefined` if it has not failed. */
   #last: { readonly error: unknown } | undefined;
-  readonly failure: LastingFailure;
+  readonly #failure: LastingFailure;
 
   constructor(options: HintWatchOptions) {
     this.#options = options;
-    this.failure = new LastingFailure(options);
+    this.#failure = new LastingFailure(options);
+  }
+
+  /** How hints fail, if they fail again and again while the log can be read. */
+  get failure(): StoreFailure | undefined {
+    return this.#failure.found;
   }
 
   /** Waits for a hint behind a position, for a second at most. Returns whether a hint has come. */
@@ -59,11 +65,11 @@ export class HintWatch {
    */
   judge(hasRead: boolean): void {
     if (this.#last === undefined || !hasRead) {
-      this.failure.over();
+      this.#failure.over();
       return;
     }
     const { error } = this.#last;
     const effect = 'Changes go on, and nodes see those of others up to a second later.';
-    this.failure.again(`The shared store gives no hints: ${causeText(error)}. ${effect}`, error);
+    this.#failure.again(`The shared store gives no hints: ${causeText(error)}. ${effect}`, error);
   }
 }

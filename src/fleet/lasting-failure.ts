@@ -6,7 +6,7 @@ import type { Clock } from '../ports/port.ts';
 import type { StoreFailure } from '../resources/fleet.ts';
 import { timeOf } from './members.ts';
 
-/** After so many failures in a row, a failure is no chance any more. */
+/** The number of failures in a row from which on a failure lasts: fewer can be chance. */
 const mostFailures = 3;
 
 /** Counts the failures of one thing. @internal */

@@ -114,8 +114,8 @@ export class RunningNode implements RunningCoordinator {
     fleet: {
       nodes: () => this.#nodes(),
       clocks: () => this.#clocks(),
-      hintFailure: () => this.#hints.failure.found,
-      announcementFailure: () => this.#announcer.failure.found,
+      hintFailure: () => this.#hints.failure,
+      announcementFailure: () => this.#announcer.failure,
       retry: () => {
         this.#convergence.retry();
       },

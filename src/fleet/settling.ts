@@ -1,7 +1,7 @@
 /**
  * Settling: after a change of this node, waits until the other nodes have followed.
  */
-import { linkKey } from '../core/link.ts';
+import { isWithin } from '../core/link.ts';
 import { assertObject } from '../json/value.ts';
 import type { Clock } from '../ports/port.ts';
 import { onAbort } from '../runtime/host/abort-listener.ts';
@@ -82,18 +82,13 @@ function outcomeOf(
   hasRead: boolean,
   links: readonly string[] | undefined,
 ): FleetOutcome {
+  // A node follows all users as one resource, `/users`.
   const behind = status.behind.filter(
     ({ resource }) => links === undefined || links.some((link) => isWithin(link, resource)),
   );
   const isOpen = !hasRead || behind.some(({ code }) => code === undefined);
   if (isOpen) return Object.freeze({ node, outcome: 'waiting', behind: [] });
   return Object.freeze({ node, outcome: behind.length > 0 ? 'behind' : 'applied', behind });
-}
-
-/** Whether a link is that of a resource, or below it: a node follows all users as one resource, `/users`. */
-function isWithin(link: string, resource: string): boolean {
-  const [key, place] = [linkKey(link), linkKey(resource)];
-  return key === place || key.startsWith(`${place}/`);
 }
 
 /**

@@ -8,7 +8,8 @@ import type { Outage } from '../runtime/host/outbox.ts';
 import { eventTable } from '../resources/index.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { Keeping, OpenedJournal } from '../runtime/journal/journal.ts';
-import { foldRecord, type Entries } from '../runtime/journal/entries.ts';
+import type { Entries } from '../runtime/journal/entries.ts';
+import { foldRecord } from '../runtime/journal/entry-fold.ts';
 import { evolving, type Ask } from '../runtime/journal/log.ts';
 import {
   asError,

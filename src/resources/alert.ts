@@ -118,7 +118,7 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   },
   'effect-not-supported': {
     level: 'error',
-    find: (_snapshot, around) => behind(around, (lag) => !isPassing(lag)),
+    find: (_snapshot, around) => behind(around, (lag) => !canFollow(lag)),
   },
   'node-silent': { level: 'error', find: silent },
   'store-retrying': {
@@ -153,7 +153,7 @@ export const alertTable: Readonly<Record<AlertCode, AlertRow>> = {
   },
   'server-unwatched': { level: 'warning', find: unwatched },
   'sessions-not-reported': { level: 'warning', find: notReported },
-  'node-behind': { level: 'warning', find: (_snapshot, around) => behind(around, isPassing) },
+  'node-behind': { level: 'warning', find: (_snapshot, around) => behind(around, canFollow) },
   'hints-failing': {
     level: 'warning',
     find(_snapshot, { fleet }) {
@@ -197,8 +197,8 @@ function sentence(what: string, reason = ''): string {
   return `${what}: ${reason}`.replace(/:? ?\.?$/, '.');
 }
 
-/** Some texts, at most three of them. @internal */
-export function listed(texts: readonly string[]): string {
+/** The first three of some texts, and how many more there are. @internal */
+export function firstOf(texts: readonly string[]): string {
   const others = texts.length - 3;
   return others > 0 ? `${texts.slice(0, 3).join(', ')} and ${String(others)} more` : texts.join(', ');
 }
@@ -254,12 +254,12 @@ function intervalsIn(monitors: Snapshot['monitors']): ReadonlyMap<string, number
  * document is that of the host.
  */
 function unwatched({ servers, monitors }: Snapshot): readonly Finding[] {
-  const listed = new Set([...monitors].flatMap(({ settings }) => settings.servers));
+  const onLists = new Set([...monitors].flatMap(({ settings }) => settings.servers));
   return [...servers].flatMap((server) => {
     const { name, settings, status_since: since, status_reason: reason } = server;
     const resource = linkOf('servers', server);
     const isReported = since !== undefined || reason !== undefined;
-    if (listed.has(resource) || !(isReported || settings.state.length === 0)) return [];
+    if (onLists.has(resource) || !(isReported || settings.state.length === 0)) return [];
     const status = isReported ? 'stays as it was' : 'is not known';
     return { resource, detail: `No monitor looks at ${name}, so its status ${status}.` };
   });
@@ -282,7 +282,7 @@ function withoutServer({ services, servers }: Snapshot, around: Surroundings): r
     return {
       resource: linkOf('services', service),
       since: isNaN(since) ? undefined : since,
-      detail: `No server of ${service.name} takes new sessions: ${listed(losses.map(([reason]) => reason))}.`,
+      detail: `No server of ${service.name} takes new sessions: ${firstOf(losses.map(([reason]) => reason))}.`,
     };
   });
 }
@@ -326,7 +326,7 @@ function stopped(snapshot: Snapshot): readonly Finding[] {
     const unwatched = monitor.settings.servers.filter((link) => !watched.has(link));
     if (monitor.state !== 'stopped' || unwatched.length === 0) return [];
     const names = unwatched.flatMap((link) => serverAt(servers, link)?.name ?? []);
-    const detail = `${monitor.name} is stopped, and no other monitor looks at ${listed(names)}.`;
+    const detail = `${monitor.name} is stopped, and no other monitor looks at ${firstOf(names)}.`;
     return { resource: linkOf('monitors', monitor), detail };
   });
 }
@@ -335,13 +335,13 @@ function stopped(snapshot: Snapshot): readonly Finding[] {
 const overdueMs = 10_000;
 
 /** The drains whose deadline has passed with something left to do. */
-function overdue(snapshot: Snapshot, { self }: Surroundings): readonly Finding[] {
+function overdue(snapshot: Snapshot, { self, now }: Surroundings): readonly Finding[] {
   return drainingIn(snapshot).flatMap((open) => {
     const { collection, key } = open;
     const thing = snapshot[collection].find(key);
     const { until, then } = thing?.settings.drain ?? {};
     const since = until === undefined ? undefined : parseInstant(until);
-    if (thing === undefined || since === undefined || since + overdueMs > self.now()) return [];
+    if (thing === undefined || since === undefined || since + overdueMs > now()) return [];
     const left = leftToClose(snapshot, open);
     if (then === 'close' && left === 0) return [];
     const what =
@@ -357,17 +357,17 @@ function overdue(snapshot: Snapshot, { self }: Surroundings): readonly Finding[]
 const unreportedMs = 60_000;
 
 /** The gateway has not said that it has reported everything that is open. */
-function notReported({ sessionsIncomplete }: Snapshot, { self }: Surroundings): readonly Finding[] {
-  if (sessionsIncomplete !== true || self.now() - self.begun < unreportedMs) return [];
+function notReported({ sessionsIncomplete }: Snapshot, { self, now }: Surroundings): readonly Finding[] {
+  if (sessionsIncomplete !== true || now() - self.begun < unreportedMs) return [];
   const detail = 'The gateway has not reported sessions.complete. Until then, nothing is shown as drained.';
   return [{ resource: '/sessions', since: self.begun, detail }];
 }
 
 /** Where the gateway of a node was asked to follow the fleet, and has not. */
-function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): readonly Finding[] {
+function behind({ fleet }: Surroundings, isMeant: (lag: FleetLag) => boolean): readonly Finding[] {
   return (fleet?.nodes() ?? []).flatMap(({ node, behind: lags }) =>
     lags
-      .filter((lag) => lag.code !== undefined && isWanted(lag))
+      .filter((lag) => lag.code !== undefined && isMeant(lag))
       .map(({ resource, since, detail }) => ({
         ...{ resource, since },
         detail: sentence(`The gateway of the node ${node} has not followed`, detail),
@@ -376,7 +376,7 @@ function behind({ fleet }: Surroundings, isWanted: (lag: FleetLag) => boolean): 
 }
 
 /** The nodes that are not heard: this one, or others. */
-function silent(_snapshot: Snapshot, { fleet, self }: Surroundings): readonly Finding[] {
+function silent(_snapshot: Snapshot, { fleet, self, now }: Surroundings): readonly Finding[] {
   // A node hears nobody while the store does not answer, or does not take what the node announces.
   if (fleet === undefined || self.outages().store !== undefined) return [];
   const [own, ...others] = fleet.nodes();
@@ -386,7 +386,7 @@ function silent(_snapshot: Snapshot, { fleet, self }: Surroundings): readonly Fi
     .filter(({ alive }) => !alive)
     .map(({ node, seen }) => ({
       resource: `/fleet/${node}`,
-      since: self.now() - seen * 1000,
+      since: now() - seen * 1000,
       detail: `The node ${node} is silent. If it will not come back, forget it.`,
     }));
 }
@@ -411,7 +411,7 @@ function apart(_snapshot: Snapshot, { fleet }: Surroundings): readonly Finding[]
 }
 
 /** Whether the gateway can follow at a later try. */
-function isPassing({ code }: FleetLag): boolean {
+function canFollow({ code }: FleetLag): boolean {
   return code !== 'not-supported';
 }
 

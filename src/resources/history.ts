@@ -105,8 +105,8 @@ export interface RunningHistory {
   restore(this: void, id: string): Promise<Restoring>;
 }
 
-/** The configuration that is brought back. */
-interface Restoring {
+/** A configuration that is brought back. @internal */
+export interface Restoring {
   /** Decides in the turn of the command. */
   decide(this: void, snapshot: State, context: Context): DecisionOf<State>;
   /** What is not brought back. */
@@ -146,7 +146,7 @@ function listed(around: Surroundings, values?: SearchValues): Listing {
 }
 
 /** Creates a route that takes something back. */
-function wayBack(
+function wayBackRoute(
   own: Pick<KindRoute & { readonly kind: 'command' }, 'kind' | 'id' | 'method' | 'path' | 'role' | 'summary'>,
   command: Extract<KindRoute, { readonly command: unknown }>['command'],
 ): KindRoute {
@@ -183,7 +183,7 @@ export const historyKind: Kind<State, never, never, never> = {
       list: (_snapshot, _none, around) => listed(around),
       select: (_snapshot, _none, around, values) => listed(around, values),
     }),
-    wayBack(
+    wayBackRoute(
       {
         ...endpoint('history.undo'),
         role: 'operator',
@@ -195,7 +195,7 @@ export const historyKind: Kind<State, never, never, never> = {
           decide: (snapshot, _none, context) => history.undo(id, snapshot, context),
         }),
     ),
-    wayBack(
+    wayBackRoute(
       {
         ...endpoint('history.restore'),
         role: 'administrator',

@@ -74,7 +74,7 @@ import {
   type Selection,
   keyOf,
 } from './shared/document-difference.ts';
-import { drainsBroughtBack, keepingDrains } from './shared/drain.ts';
+import { drainsBroughtBack, keepingDrains } from './shared/returning-drain.ts';
 import type { AdoptionSteps, NamedResources, Whole } from './shared/kind.ts';
 import { creationRoute, deletionRoute } from './shared/membership-route.ts';
 import { membershipOf, type MembershipEffect, type MembershipEvent } from './shared/membership.ts';

@@ -71,8 +71,6 @@ interface PortOutage {
 export interface RunningInterface {
   /** The present state. */
   state(this: void): Omit<InterfaceRepresentation, 'user' | 'role'>;
-  /** The time of the host, in milliseconds since 1970-01-01T00:00:00Z. */
-  now(this: void): number;
   /** When this life began, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly begun: number;
   /** The ports that keep something and do not answer; left out for a port that answers. */

@@ -257,7 +257,8 @@ const texts: Readonly<Record<ProblemCode, Text>> = {
   },
   'undo-refused': {
     meaning:
-      'A later change stands in the way, the entry was undone already, or it closes or flushes something.',
+      'A later change stands in the way, the entry was undone already, or it closes or flushes something, or ' +
+      'changes a user.',
     next: 'Look at the later entry: the member `command` has its id. Undo that one first, or make the change by hand.',
   },
   'node-alive': {

@@ -92,6 +92,7 @@ describe('a node', () => {
   it('says nothing more of a node that is silent', async () => {
     const { nodes, clock } = await openWith([0, 60_000]);
     const [one, two] = nodes;
+    expect(one && told(one)).toHaveLength(1);
     two?.cut(true);
     await clock.advance(15_000);
     expect(one && told(one)).toEqual([]);

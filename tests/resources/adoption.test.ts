@@ -17,7 +17,7 @@ import {
 } from 'gateway-admin-core';
 
 import { differencesOf, differencesOfDocument, namedResources } from '../../src/resources/index.ts';
-import { keepingDrains } from '../../src/resources/shared/drain.ts';
+import { keepingDrains } from '../../src/resources/shared/returning-drain.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import { acts, reportOf, reports, transitionOf } from '../support/arbitrary-happening.ts';
 import { configuration } from '../support/configuration.ts';

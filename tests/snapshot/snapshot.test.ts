@@ -13,7 +13,7 @@ import {
 
 import type { Entity } from '../../src/core/collection.ts';
 import { initialVersion, latest, type Version } from '../../src/core/version.ts';
-import { foldRecord } from '../../src/runtime/journal/entries.ts';
+import { foldRecord } from '../../src/runtime/journal/entry-fold.ts';
 import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
 import { noStatistics } from '../../src/snapshot/session/table.ts';
 import { replaceVersions, find, nameFinder, shownVersion } from '../../src/snapshot/state.ts';

@@ -43,7 +43,6 @@ function surroundingsWith(
     ...(store === undefined ? {} : { caller: () => ({ user: 'ada', role: 'administrator' }) }),
     self: {
       state: () => state,
-      now: () => Date.parse('2016-09-10T00:00:00Z'),
       begun: 0,
       outages: () => ({}),
       deadlineFailures: () => [],

@@ -13,7 +13,7 @@ import { sentenceOf } from './sentence.ts';
 export interface LogInOptions {
   readonly user?: string | (() => string | Promise<string>) | undefined;
   readonly password?: string | ((user: string) => string | Promise<string>) | undefined;
-  readonly ssl?: boolean | ConnectionOptions | (() => TlsOptions | Promise<TlsOptions>) | undefined;
+  readonly ssl?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>) | undefined;
   readonly connectTimeoutMs: number;
 }
 

@@ -87,8 +87,9 @@ export function assertPostgresOptions(options: PostgresStoreOptions): void {
     const value: unknown = options[name as keyof PostgresStoreOptions];
     if (value !== undefined && !isRight(value)) throw new TypeError(`The option ${name} must be ${wanted}`);
   }
-  const { PGHOST: host = 'localhost', PGDATABASE = options.database } = process.env;
-  if (typeof options.user === 'function' && PGDATABASE === undefined)
+  const { PGHOST: host = 'localhost', PGDATABASE } = process.env;
+  const { database = PGDATABASE } = options;
+  if (typeof options.user === 'function' && database === undefined)
     throw new TypeError(
       'The option database must be given if user is a function: without it, each user has a database of its own',
     );

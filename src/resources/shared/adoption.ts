@@ -36,7 +36,7 @@ export interface AdoptOptions {
   readonly allowEmpty?: boolean;
 }
 
-/** The options of an adoption in this library. */
+/** The options of {@link adoptDocument} and of what else adopts a snapshot. @internal */
 export interface AdoptionOptions extends AdoptOptions {
   /** Tests whether a collection is compared; by default each one is. */
   readonly isCompared?: (named: NamedResources) => boolean;
@@ -167,8 +167,8 @@ function stepsOf<S extends State>(
   kinds: readonly NamedResources<S>[],
   membership: Membership<S>,
 ): readonly TransitionOf<S>[] {
-  const listed = chosen.filter(({ named }) => Object.keys(named.fields.links).length === 0);
-  const listing = chosen.filter((one) => !listed.includes(one));
+  const isListing = ({ named }: Chosen<S>): boolean => Object.keys(named.fields.links).length > 0;
+  const [listed, listing] = [chosen.filter((one) => !isListing(one)), chosen.filter(isListing)];
   const deleted = [...listing, ...listed].filter(({ wanted }) => wanted === undefined);
   const kept = chosen.filter(({ wanted }) => wanted !== undefined);
   return [

@@ -7,7 +7,6 @@
  */
 import * as z from 'zod/mini';
 
-import { Batch } from '../../core/batch.ts';
 import type { Entity, Named, Singular } from '../../core/collection.ts';
 import {
   sequenceFor,
@@ -21,13 +20,11 @@ import {
   type EventTable,
   type TransitionOf,
 } from '../../core/decision.ts';
-import type { Note } from '../../core/note.ts';
 import * as shape from '../../core/shape.ts';
 import { commandQuery } from '../../http/route.ts';
 import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
-import type { ParsedOperation } from '../../json/patch.ts';
-import { isText, sameJson, type Json } from '../../json/value.ts';
+import { sameJson, type Json } from '../../json/value.ts';
 import {
   drainingIn,
   drains,
@@ -35,7 +32,6 @@ import {
   linkOf,
   linkOfKey,
   openOn,
-  put,
   shownVersion,
   type ConfiguredEntity,
   type DrainingResource,
@@ -43,7 +39,6 @@ import {
 } from '../../snapshot/state.ts';
 import type { Drain, DrainOptions } from './drain-setting.ts';
 import type { About, Draining } from './kind.ts';
-import { wantedState, type LifecycleState } from './lifecycle.ts';
 import { finder } from './look-up.ts';
 import { endpointOf, commandRoute, type KindRoute } from './route.ts';
 
@@ -367,136 +362,4 @@ function nextDrain(
     ...(actor === undefined ? {} : { by: actor }),
     ...(from === undefined ? {} : { from }),
   };
-}
-
-/**
- * The snapshot of a document, with the present drains where the document has none: a document from before a drain does
- * not end the drain. The state in the document is then the state after the drain.
- *
- * @internal
- */
-export function keepingDrains<S extends State>(snapshot: S, given: S): S {
-  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
-  const next = drainingIn(snapshot).reduce((now, { collection, key }) => {
-    const named = { collection } as Named<Drainable>;
-    const [present, wanted] = [find(snapshot, named, key), find(given, named, key)];
-    if (present?.settings.drain === undefined || wanted === undefined || drains(wanted)) return now;
-    return put(now, named, Object.freeze(withDrainOf(present.settings.drain, wanted)), change);
-  }, given);
-  change.batch.end();
-  return Object.freeze(next);
-}
-
-/** Settings that a change brings back, and the note about a deadline that they have lost. @internal */
-export interface BroughtBack<T> {
-  readonly settings: T;
-  readonly notes: readonly Note[];
-}
-
-/**
- * Settings that an undo, a restore or a document brings back at a time: a drain whose deadline has passed meanwhile
- * comes back without the deadline, so that nothing is closed at once. A deadline that is in use stays.
- *
- * @param resource - link of the resource, for the note
- * @param settings - the settings that come back, or the definition of a resource that does
- * @param now - the time, in milliseconds since 1970-01-01T00:00:00Z
- * @param present - the settings in use; left out for a resource that comes back itself
- * @internal
- */
-export function broughtBack<T extends object>(
-  resource: string,
-  settings: T,
-  now: number,
-  present: object = {},
-): BroughtBack<T> {
-  const drain = drainIn(settings);
-  if (drain?.until === undefined || !isPassed(drain.until, now) || drainIn(present)?.until === drain.until)
-    return { settings, notes: [] };
-  const detail =
-    `The deadline ${drain.until} of the drain of ${resource} has passed: ` +
-    'the drain comes back without a deadline.';
-  return {
-    settings: Object.freeze({ ...settings, drain: withoutDeadline(drain) }),
-    notes: [{ code: 'deadline-passed', resource, detail }],
-  };
-}
-
-/**
- * A definition as it is in use, if a drain in it has come back without its deadline; see {@link broughtBack}. @internal
- */
-export function asBroughtBack<T extends object>(definition: T, now: number, present: object): T {
-  return drainIn(present)?.until === undefined ? broughtBack('', definition, now).settings : definition;
-}
-
-const deadline: ReadonlySet<string | undefined> = new Set<keyof Drain>(['timeout', 'until', 'then']);
-
-/**
- * The inverse of an update, if a drain in use has come back without its deadline: the inverse expects and brings back
- * none. See {@link broughtBack}.
- *
- * @internal
- */
-export function inverseAsBroughtBack(
-  inverse: readonly ParsedOperation[],
-  now: number,
-  present: object,
-): readonly ParsedOperation[] {
-  const drain = drainIn(present);
-  if (drain === undefined || drain.until !== undefined) return inverse;
-  const isAbout = ([field]: readonly string[]): boolean => field === 'drain';
-  const untils = inverse.flatMap(({ path, value }) =>
-    isAbout(path) && path[1] === 'until' && isText(value) ? [value] : [],
-  );
-  const isAllPassed = untils.every((until) => isPassed(until, now));
-  return inverse.flatMap((operation) => {
-    const { path, value } = operation;
-    if (!isAbout(path)) return [operation];
-    if (path.length > 1) return isAllPassed && deadline.has(path[1]) ? [] : [operation];
-    return value === undefined
-      ? [operation]
-      : [{ ...operation, value: broughtBack('', { drain: value }, now).settings.drain }];
-  });
-}
-
-/** The drain in settings, or in a definition. */
-function drainIn(settings: object): AnyDrain | undefined {
-  return (settings as { readonly drain?: AnyDrain }).drain;
-}
-
-function isPassed(until: string, now: number): boolean {
-  return (parseInstant(until) ?? Infinity) <= now;
-}
-
-function withoutDeadline({ timeout: _timeout, until: _until, then: _then, ...rest }: AnyDrain): AnyDrain {
-  return Object.freeze(rest);
-}
-
-/** A snapshot that is taken over, with every drain as {@link broughtBack} gives it. @internal */
-export function drainsBroughtBack<S extends State>(
-  snapshot: S,
-  given: S,
-  now: number,
-): { readonly given: S; readonly notes: readonly Note[] } {
-  const change = { revision: given.revision, origin: 'report', batch: new Batch() } as const;
-  const notes: Note[] = [];
-  const next = drainingIn(given).reduce((taken, { collection, key }) => {
-    const named = { collection } as Named<Drainable>;
-    const [present, wanted] = [find(snapshot, named, key), find(taken, named, key)];
-    if (wanted === undefined) return taken;
-    const back = broughtBack(linkOf(collection, wanted), wanted.settings, now, present?.settings);
-    notes.push(...back.notes);
-    return back.settings === wanted.settings
-      ? taken
-      : put(taken, named, Object.freeze({ ...wanted, settings: back.settings }), change);
-  }, given);
-  change.batch.end();
-  return { given: Object.freeze(next), notes };
-}
-
-function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: LifecycleState }): Drainable {
-  const { state } = wanted;
-  const [stopped, after] =
-    state === undefined ? [{}, {}] : [{ state: 'stopped' }, { from: wantedState(state) }];
-  const settings = { ...wanted.settings, drain: Object.freeze({ ...drain, ...after }) };
-  return { ...wanted, ...stopped, settings: Object.freeze(settings) };
 }

@@ -42,9 +42,9 @@ import {
   type State,
 } from '../../snapshot/state.ts';
 import { inOrderOf } from './document-difference.ts';
-import { asBroughtBack, broughtBack } from './drain.ts';
 import { takeStep, type About, type NamedResources } from './kind.ts';
 import { linkOfCollection, unresolvedCollections } from './look-up.ts';
+import { asBroughtBack, broughtBack } from './returning-drain.ts';
 import { detachAll, detachingSteps, linksOf, openOn, refusalInUse, withResolvedLinks } from './use.ts';
 
 /** The events of a creation and of a deletion. `D` is the entry of the resource in a gateway document. @internal */

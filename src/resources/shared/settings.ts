@@ -52,10 +52,10 @@ import {
   type ConfiguredEntity,
   type State,
 } from '../../snapshot/state.ts';
-import { broughtBack, inverseAsBroughtBack } from './drain.ts';
 import type { About, Adoption, AdoptionSteps } from './kind.ts';
 import { finder, linkOfCollection, lookUp, unresolvedCollections } from './look-up.ts';
 import type { Rendering } from './rendering.ts';
+import { broughtBack, inverseAsBroughtBack } from './returning-drain.ts';
 import { endpointOf, type KindRoute } from './route.ts';
 import { linksIn, withResolvedLinks } from './use.ts';
 

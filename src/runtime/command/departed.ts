@@ -4,6 +4,7 @@
 import { linkKey } from '../../core/link.ts';
 import type { Clock } from '../../ports/port.ts';
 import type { AdminEvent } from '../../resources/index.ts';
+import { isCreation, isDeletion } from '../journal/entry-event.ts';
 
 /** How long a report about a deleted resource may be on its way, in milliseconds. */
 const lateMs = 60_000;
@@ -32,10 +33,10 @@ export class Departed {
 
   /** Takes in the events of a change. */
   take(events: readonly AdminEvent[]): void {
-    for (const { type, resource } of events) {
-      if (type.endsWith('.deleted')) this.#delete(linkKey(resource));
-      else if (!this.isEmpty && type.endsWith('.created')) {
-        const departure = this.#departures.get(linkKey(resource));
+    for (const event of events) {
+      if (isDeletion(event)) this.#delete(linkKey(event.resource));
+      else if (!this.isEmpty && isCreation(event)) {
+        const departure = this.#departures.get(linkKey(event.resource));
         if (departure !== undefined) departure.createdAgain = this.#monotonic();
       }
     }

@@ -2,7 +2,7 @@
  * The way back: undoes a settled command, and brings back the configuration of an earlier moment.
  */
 import { refused, unchanged, type Context } from '../../core/decision.ts';
-import { linkKey } from '../../core/link.ts';
+import { isWithin, linkKey } from '../../core/link.ts';
 import { parseInstant } from '../../core/time.ts';
 import type { SearchValues, Use } from '../../http/route.ts';
 import type { Operation } from '../../json/patch.ts';
@@ -12,6 +12,7 @@ import type {
   Entry,
   EntryEvent,
   HistoryEntryRepresentation,
+  Restoring,
   RunningHistory,
 } from '../../resources/history.ts';
 import {
@@ -27,9 +28,10 @@ import {
 } from '../../resources/index.ts';
 import type { Note } from '../../core/note.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { configurationAt, type Entries } from '../journal/entries.ts';
+import type { Entries } from '../journal/entries.ts';
 import {
   changesState,
+  isCreation,
   keyIn,
   kindOf,
   memberNamed,
@@ -37,6 +39,7 @@ import {
   oppositeOf,
   ownerKey,
 } from '../journal/entry-event.ts';
+import { configurationAt } from '../journal/entry-fold.ts';
 import { withoutSessions } from '../journal/history.ts';
 import type { Standing } from '../journal/standing.ts';
 import { beginPiece } from '../host/piece.ts';
@@ -44,13 +47,6 @@ import type { Acceptance } from './turn.ts';
 
 /** The entries of an interface. @internal */
 export type KeptEntries = Pick<Entries, 'all' | 'isRecent' | 'find' | 'standing'>;
-
-/** A configuration that is brought back. */
-interface Restoring {
-  readonly decide: Transition;
-  /** What is not brought back. */
-  readonly notes: readonly Note[];
-}
 
 /** What the history of an interface needs. */
 interface Around {
@@ -87,13 +83,13 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
   entry: Entry,
 ) => boolean {
   const [from, until] = [since, before].map((text) => (text === undefined ? undefined : parseInstant(text)));
-  const place = resource === undefined ? undefined : `${linkKey(resource)}/`;
+  const place = resource === undefined ? undefined : linkKey(resource);
   // To its service, a listener is one of the listeners.
   const membersAt = (event: EntryEvent): readonly string[] =>
-    kindOf(event) === 'listener' && place === `${ownerKey(event)}/` ? ['listeners'] : membersOf(event);
+    kindOf(event) === 'listener' && place === ownerKey(event) ? ['listeners'] : membersOf(event);
   const isMeant = (event: EntryEvent): boolean =>
     // Without a first segment, every link would be below the place.
-    (place === undefined || (place !== '/' && `${linkKey(event.resource)}/`.startsWith(place))) &&
+    (resource === undefined || (place !== '' && isWithin(event.resource, resource))) &&
     (type === undefined || `${event.type}.`.startsWith(`${type}.`)) &&
     (field === undefined || membersAt(event).includes(memberNamed(event, field)));
   return (entry) =>
@@ -105,7 +101,7 @@ function matching({ resource, field, actor, type, since, before }: SearchValues 
 
 /** What is shown of an entry, besides whether it can be undone. */
 function shown(entry: Entry, standing: Standing): Pick<HistoryEntryRepresentation, 'events' | 'undone_by'> {
-  const by = standing.undoOf(entry);
+  const by = standing.undoneBy(entry);
   return {
     events: redactSecrets(entry.events) as unknown as HistoryEntryRepresentation['events'],
     ...(by === undefined ? {} : { undone_by: by.id }),
@@ -132,7 +128,7 @@ function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: D
   if (decision.outcome === 'unchanged') return true;
   return (
     decision.outcome === 'accepted' &&
-    events.some(({ type }) => type.endsWith('.created')) &&
+    events.some(isCreation) &&
     events.every((event) => configurationAt(event, snapshot) === configurationAt(event, decision.next))
   );
 }
@@ -185,18 +181,19 @@ function endpointFor(inverse: readonly Operation[] = []): string {
   const changes = inverse.filter(({ op }) => op !== 'test');
   const [first] = changes;
   if (first === undefined) return 'patch';
-  if (changes.every(({ path }) => isWithin('/drain', path)))
+  if (changes.every(({ path }) => isAt('/drain', path)))
     return changes.some(({ op, path }) => op === 'remove' && path === '/drain') ? 'resume' : 'drain';
   const isAboutMaintenance = inverse.every(
-    (each) => isWithin('/state', each.path) && (!('value' in each) || each.value === 'maintenance'),
+    (each) => isAt('/state', each.path) && (!('value' in each) || each.value === 'maintenance'),
   );
   if (!isAboutMaintenance || changes.length > 1) return 'patch';
   if (first.op === 'add') return 'setMaintenance';
   return first.op === 'remove' && inverse.length > 1 ? 'clearMaintenance' : 'patch';
 }
 
-function isWithin(place: string, path: string): boolean {
-  return `${path}/`.startsWith(`${place}/`);
+/** Whether a pointer is that of a member, or below the member. */
+function isAt(member: string, path: string): boolean {
+  return `${path}/`.startsWith(`${member}/`);
 }
 
 /** Decides an undo: all events of the entry are taken back, the last one first, or none. */
@@ -231,7 +228,7 @@ interface Obstacle {
 
 /** What stands in the way of an undo, although every value is as the entry has left it. */
 function obstacleTo(entry: Entry, standing: Standing): Obstacle | undefined {
-  const undo = standing.undoOf(entry);
+  const undo = standing.undoneBy(entry);
   if (undo !== undefined) {
     const advice = `To make the change again, undo the entry ${undo.id}.`;
     return { by: undo, reason: () => undoneAlready(undo), advice };
@@ -273,7 +270,7 @@ function undoneAlready({ id, actor }: Entry): string {
 
 function stateChangedSince({ resource }: EntryEvent, { actor, events }: Entry): string {
   const last = events.findLast(
-    (event) => `${resource}/`.startsWith(`${event.resource}/`) && oppositeOf(event) !== undefined,
+    (event) => isWithin(resource, event.resource) && oppositeOf(event) !== undefined,
   );
   const happened = last?.type.slice(kindOf(last).length + 1) ?? 'changed';
   return `${resource} was ${happened} since${actor === undefined ? '' : ` by ${actor}`}.`;
@@ -343,7 +340,7 @@ async function restore({ entries, clock, configuration, follow }: Around, id: st
       then = decision.next;
     }
   return {
-    decide: (present, context) => restoreConfiguration(present, then, context),
+    decide: (present: Snapshot, context) => restoreConfiguration(present, then, context),
     notes: notesOf(later),
   };
 }

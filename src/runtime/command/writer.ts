@@ -23,7 +23,7 @@ import { changedDrains, type DrainingResource } from '../../snapshot/state.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { GuardedForesee } from '../host/guard.ts';
 import { ReportError } from '../host/report-error.ts';
-import { changesIn } from '../journal/entries.ts';
+import { changesIn } from '../journal/entry-fold.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
 import { Overruled } from '../journal/basis.ts';

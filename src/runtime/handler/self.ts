@@ -92,7 +92,6 @@ export function createSelf({
       version: libraryVersion,
       links,
     }),
-    now: () => clock.now(),
     begun: clock.now(),
     outages: () => ({ ...outageOf('store', journal), ...outageOf('audit', audit) }),
     deadlineFailures: drains.failuresOf,

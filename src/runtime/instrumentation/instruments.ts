@@ -16,6 +16,7 @@ import { hasLeft } from '../handler/request.ts';
 import { HostError } from '../host/host-error.ts';
 import { isText } from '../host/check.ts';
 import { ReportError } from '../host/report-error.ts';
+import { isCreation, isDeletion } from '../journal/entry-event.ts';
 import { longestName } from '../limits.ts';
 import { libraryVersion } from '../version.ts';
 import type { Log } from './logger.ts';
@@ -95,12 +96,9 @@ export class Instruments {
 
   /** The given document was taken over at the start. What the document lacks is gone. */
   adopted(events: readonly AdminEvent[]): void {
-    const created = new Set(
-      events.filter(({ type }) => type.endsWith('.created')).map(({ resource }) => resource),
-    );
-    for (const { type, resource } of events)
-      if (type.endsWith('.deleted') && !created.has(resource))
-        this.#log('warn', () => ({ resource }), 'Document deleted a resource');
+    const created = new Set(events.filter(isCreation).map(({ resource }) => resource));
+    for (const { resource } of events.filter(isDeletion))
+      if (!created.has(resource)) this.#log('warn', () => ({ resource }), 'Document deleted a resource');
   }
 
   closed({ revision }: Snapshot): void {

@@ -2,7 +2,7 @@
  * Events of entries: what an event is about, which members it has changed, and what takes it back.
  */
 import type { EventBase } from '../../core/decision.ts';
-import { linkKey, ownerOf } from '../../core/link.ts';
+import { isWithin, linkKey, ownerOf } from '../../core/link.ts';
 import { sameJson, type Json } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { namedResources } from '../../resources/index.ts';
@@ -27,8 +27,13 @@ export function ownerKey({ resource }: EntryEvent): string {
   return linkKey(ownerOf(resource));
 }
 
+/** Whether an event is a creation. @internal */
+export function isCreation({ type }: Pick<EventBase, 'type'>): boolean {
+  return type.endsWith('.created');
+}
+
 /** Whether an event is a deletion. @internal */
-export function isDeletion({ type }: EntryEvent): boolean {
+export function isDeletion({ type }: Pick<EventBase, 'type'>): boolean {
   return type.endsWith('.deleted');
 }
 
@@ -92,14 +97,14 @@ export function oppositeOf(event: Pick<EventBase, 'type'>): Opposite | undefined
  * @internal
  */
 export function netOf(events: readonly EntryEvent[]): readonly EntryEvent[] {
-  if (!events.some(({ type }) => type.endsWith('.created'))) return events;
+  if (!events.some(isCreation)) return events;
   const net = new Map<string, readonly EntryEvent[]>();
   for (const event of events) {
     const owner = ownerKey(event);
     const before = net.get(owner) ?? [];
     const from = before.findLastIndex((each) => takesBack(event, each));
     const isLeft = (each: EntryEvent, at: number): boolean =>
-      at < from || (isDeletion(event) ? !isWithin(each, event) : at > from);
+      at < from || (isDeletion(event) ? !isWithin(each.resource, event.resource) : at > from);
     net.set(owner, from < 0 ? [...before, event] : before.filter(isLeft));
   }
   return [...net.values()].flat();
@@ -117,9 +122,4 @@ function takesBack(event: EntryEvent, earlier: EntryEvent): boolean {
 
 function areEqual(one: unknown, other: unknown): boolean {
   return one !== undefined && other !== undefined && sameJson(one as Json, other as Json);
-}
-
-/** Whether an event is about a deleted resource, or about what belonged to the resource. */
-function isWithin({ resource }: EntryEvent, { resource: deleted }: EntryEvent): boolean {
-  return `${linkKey(resource)}/`.startsWith(`${linkKey(deleted)}/`);
 }

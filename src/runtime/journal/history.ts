@@ -17,7 +17,9 @@ import { namedResources } from '../../resources/index.ts';
 import { createSnapshot, toDocument, type GatewayDocument } from '../../resources/document.ts';
 import { IndexedSessionTable } from '../../snapshot/session/table.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { Entries, entryShape, foldRecord } from './entries.ts';
+import { Entries, entryShape } from './entries.ts';
+import { isCreation, isDeletion } from './entry-event.ts';
+import { foldRecord } from './entry-fold.ts';
 import { firstOfNextLife } from './life.ts';
 import {
   openShape,
@@ -105,11 +107,10 @@ export class History {
     for (const event of this.entries.end(command)) this.#noteMembership(event);
   }
 
-  #noteMembership({ type, resource }: EntryEvent): void {
-    const key = linkKey(resource);
-    if (!/\.(?:created|deleted)$/.test(type)) return;
-    this.deleted.delete(key);
-    if (type.endsWith('.created')) return;
+  #noteMembership(event: EntryEvent): void {
+    const key = linkKey(event.resource);
+    if (isCreation(event) || isDeletion(event)) this.deleted.delete(key);
+    if (!isDeletion(event)) return;
     this.deleted.add(key);
     const [oldest] = this.deleted;
     if (this.deleted.size > mostDeleted && oldest !== undefined) this.deleted.delete(oldest);

@@ -5,7 +5,8 @@
 import type { Json } from '../../json/value.ts';
 import { storeUnavailable, type Refusal } from '../command/execution.ts';
 import type { Outage } from '../host/outbox.ts';
-import { foldRecord, type Entries } from './entries.ts';
+import type { Entries } from './entries.ts';
+import { foldRecord } from './entry-fold.ts';
 import { longestUnmarked } from './life.ts';
 import { evolving, LogEnded, type Fold, type OwnLog } from './log.ts';
 import type { Basis } from './basis.ts';

@@ -6,7 +6,7 @@
 import { changedBy, wholeUpdate, type ReversibleUpdate } from '../../core/update.ts';
 import { eventTable, evolve, type AdminEvent, type Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { subjectOf } from './entries.ts';
+import { subjectOf } from './entry-fold.ts';
 import type { Intent, Open } from './record.ts';
 
 type UpdateEvent = Extract<AdminEvent, ReversibleUpdate<object>>;

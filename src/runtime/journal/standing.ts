@@ -1,5 +1,5 @@
 /**
- * Standing: which entries were undone, and which later entries stand in the way of an undo.
+ * Standing: which entries were undone, and which later entries are in the way of an undo.
  *
  * An entry and its undo cancel each other: for an entry before both, neither has happened. For an entry between them,
  * the undo is a change.
@@ -15,7 +15,7 @@ export interface EndedEntry {
   readonly changes: readonly EntryEvent[];
 }
 
-/** What entries say about each other. @internal */
+/** How entries stand to each other. @internal */
 export class Standing {
   readonly #entries: readonly Entry[];
   /** The places of the entries, by id. */
@@ -32,11 +32,13 @@ export class Standing {
     this.#entries = ended.map(({ entry }) => entry);
     this.#places = new Map(this.#entries.map(({ id }, at) => [id, at]));
     // The newest one first, because an undo can have been undone.
-    for (const { entry, changes } of ended.toReversed())
-      if (entry.undoes !== undefined && changes.length > 0 && !this.#undoes.has(entry.id))
-        if (!this.#undoes.has(entry.undoes)) this.#undoes.set(entry.undoes, entry);
+    for (const { entry, changes } of ended.toReversed()) {
+      const { id, undoes } = entry;
+      if (undoes === undefined || changes.length === 0) continue;
+      if (!this.#undoes.has(id) && !this.#undoes.has(undoes)) this.#undoes.set(undoes, entry);
+    }
     for (const [at, { entry, changes }] of ended.entries())
-      // What was undone stands in no way.
+      // An entry that was undone is in the way of no undo.
       if (!this.#undoes.has(entry.id))
         for (const event of changes)
           if (isDeletion(event)) push(this.#deletions, linkKey(event.resource), at);
@@ -44,7 +46,7 @@ export class Standing {
   }
 
   /** The entry that has undone an entry; `undefined` if none has, or if that one was undone itself. */
-  undoOf({ id }: Pick<Entry, 'id'>): Entry | undefined {
+  undoneBy({ id }: Pick<Entry, 'id'>): Entry | undefined {
     return this.#undoes.get(id);
   }
 
@@ -61,9 +63,8 @@ export class Standing {
 
   /** The last entry after another one that has deleted the resource of an event, or the owner of the resource. */
   deletionAfter(entry: Entry, event: EntryEvent): Entry | undefined {
-    const [own, owner] = [linkKey(event.resource), ownerKey(event)].map((link) =>
-      this.#lastAfter(entry, this.#deletions.get(link)),
-    );
+    const own = this.#lastAfter(entry, this.#deletions.get(linkKey(event.resource)));
+    const owner = this.#lastAfter(entry, this.#deletions.get(ownerKey(event)));
     return this.#placeOf(own) > this.#placeOf(owner) ? own : owner;
   }
 

@@ -6,7 +6,7 @@
  */
 import type { Changes } from '../../core/decision.ts';
 import { evolve, fieldTables, type AdminEvent, type Effect } from '../../resources/index.ts';
-import { listed, watchedIn } from '../../resources/alert.ts';
+import { firstOf, watchedIn } from '../../resources/alert.ts';
 import { takesSessions } from '../../resources/server.ts';
 import type { Service } from '../../resources/service.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
@@ -186,7 +186,7 @@ function blindMonitors(links: ReadonlySet<string>, before: Snapshot, next: Snaps
       .filter((link) => !watched.has(link) && !kept.has(link))
       .flatMap((link) => next.servers.find(keyIn(link))?.name ?? []);
     if (names.length === 0) return [];
-    const detail = `No started monitor looks at ${listed(names)} then.`;
+    const detail = `No started monitor looks at ${firstOf(names)} then.`;
     return [{ code: 'server-unwatched', resource, detail }];
   });
 }

@@ -18,7 +18,8 @@ import {
 import { createRandom } from 'gateway-admin-core/testing';
 
 import type { EntryEvent } from '../../../src/resources/history.ts';
-import { Entries, foldRecord } from '../../../src/runtime/journal/entries.ts';
+import { Entries } from '../../../src/runtime/journal/entries.ts';
+import { foldRecord } from '../../../src/runtime/journal/entry-fold.ts';
 import { membersOf } from '../../../src/runtime/journal/entry-event.ts';
 import { restore } from '../../../src/runtime/journal/history.ts';
 import { anyCommand } from '../../simulation/command.ts';

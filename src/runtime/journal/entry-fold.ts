@@ -1,0 +1,128 @@
+/**
+ * The fold of a record for the history: what is kept of each event, and which events change something.
+ */
+import { beginFold } from '../../core/decision.ts';
+import { wholeUpdate } from '../../core/update.ts';
+import { difference } from '../../json/diff.ts';
+import type { Operation } from '../../json/patch.ts';
+import { sameJson, type JsonObject } from '../../json/value.ts';
+import type { EntryEvent } from '../../resources/history.ts';
+import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import { find, type ConfiguredEntity } from '../../snapshot/state.ts';
+import { changesState, keyIn, kindOf } from './entry-event.ts';
+
+/**
+ * Folds the events of a record, and gives what is kept of each.
+ *
+ * @throws TypeError for an event of unknown type
+ * @internal
+ */
+export function foldRecord(
+  snapshot: Snapshot,
+  events: readonly AdminEvent[],
+): { readonly next: Snapshot; readonly kept: readonly EntryEvent[] } {
+  const folding = beginFold(eventTable, snapshot);
+  const kept = events.map((event) => {
+    const before = subjectOf(event, folding.current());
+    folding.apply(event);
+    return keptOf(event, before, subjectOf(event, folding.current()));
+  });
+  return { next: folding.finish(), kept };
+}
+
+/**
+ * Gives the events that change something. If a command that was abandoned settles after later ones, they can have made
+ * the same change. What was closed counts with any other change: no life begins with sessions.
+ *
+ * @throws TypeError for an event of unknown type
+ * @internal
+ */
+export function changesIn(snapshot: Snapshot, events: readonly AdminEvent[]): readonly AdminEvent[] {
+  const folding = beginFold(eventTable, snapshot);
+  const changes = new Set(
+    events.filter((event) => {
+      const before = configurationAt(event, folding.current());
+      const isChanged = folding.apply(event);
+      // The event of a flush has no configured resource to compare.
+      return isChanged && (before === undefined || before !== configurationAt(event, folding.current()));
+    }),
+  );
+  if (changes.size === 0) return [];
+  return events.filter((event) => changes.has(event) || 'sessions' in event || 'connections' in event);
+}
+
+/**
+ * The resource of an event in a snapshot, or the service of a listener; `undefined` if an event names none, or the
+ * resource is gone.
+ *
+ * @internal
+ */
+export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): ConfiguredEntity | undefined {
+  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
+  const named = namedBy.get(kind);
+  return named && find(snapshot, named, keyIn(event, kind));
+}
+
+/** The configuration of the subject of an event, as text, without its version and times. @internal */
+export function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): string | undefined {
+  const subject = subjectOf(event, snapshot);
+  return subject && JSON.stringify({ ...subject, version: 0, started: 0, startAssumed: 0 });
+}
+
+/**
+ * The members that are not kept: the entry has them, `inverse` has them too, or they are hashes of passwords, which
+ * nobody may see.
+ */
+const leftOut: ReadonlySet<string> = new Set(
+  ['at', 'actor', 'undoes', 'command', 'fleet', 'before', 'after', 'passwordHash'].concat(
+    'sessions',
+    'connections',
+  ),
+);
+
+/** What is kept of an event. Of sessions and connections, their number. */
+function keptOf(
+  event: AdminEvent,
+  before: ConfiguredEntity | undefined,
+  after: ConfiguredEntity | undefined,
+): EntryEvent {
+  const members = Object.entries(event).filter(([name]) => !leftOut.has(name));
+  const own = Object.fromEntries(members) as unknown as EntryEvent;
+  if ('sessions' in event) return { ...own, count: event.sessions.length };
+  if ('connections' in event) return { ...own, count: event.connections.length };
+  // Not of a listener: a node of a fleet has those of its own document as well, and entries are the same at all nodes.
+  if (own.definition !== undefined && before === after) return { ...own, already: true };
+  if (before === undefined || after === undefined) return own;
+  if (changesState(own)) return isStopped(before) === isStopped(after) ? { ...own, already: true } : own;
+  return 'inverse' in event ? { ...own, inverse: inverseOf(event, before, after) } : own;
+}
+
+/**
+ * The inverse of an update. If a command that was abandoned settles after later ones, other settings than its decision
+ * knew were there, or came of it.
+ */
+function inverseOf(
+  event: Extract<AdminEvent, { readonly inverse: object }>,
+  present: ConfiguredEntity,
+  after: ConfiguredEntity,
+): readonly Operation[] {
+  const { before, inverse } = event;
+  if (before === present.settings && event.after === after.settings) return inverse;
+  const { adoption } = namedBy.get(kindOf(event)) ?? {};
+  const decided = wholeUpdate<object>(present.settings, event);
+  const isAs = (thing: ConfiguredEntity, settings: object): boolean => {
+    const known = adoption?.adopted(thing, { ...thing, settings });
+    return known !== undefined && sameJson(known as JsonObject, thing.settings as JsonObject);
+  };
+  return isAs(present, decided.before) && isAs(after, decided.after)
+    ? inverse
+    : difference(present.settings as JsonObject, after.settings as JsonObject).inverse;
+}
+
+function isStopped(thing: ConfiguredEntity & { readonly state?: string }): boolean {
+  return thing.state === 'stopped';
+}
+
+/** The named resources, by the first word of their events. */
+const namedBy = new Map(namedResources.map((named) => [named.singular as string, named]));

@@ -1,6 +1,6 @@
 /**
  * The simulation: 100,000 seeds, or as many as the first number says, on as many threads as there are cores. The second
- * number is the first seed. `--fleet` simulates fleets of nodes instead of one node; `--plans` lets clients plan in
+ * number is the first seed. `--minutes N` begins no more seeds after so many minutes. `--fleet` simulates fleets of nodes instead of one node; `--plans` lets clients plan in
  * every world, and not in every fourth; `--alone` uses one thread. The simulation is bundled first, because a bundle
  * runs in three quarters of the time that the test runner takes. The hash of its code is printed, so that runs of the
  * same code can be added up.
@@ -22,11 +22,16 @@ else await work(workerData);
 
 async function main() {
   const given = process.argv.slice(2);
+  const [minutes = Infinity] = given.includes('--minutes')
+    ? given.splice(given.indexOf('--minutes'), 2).slice(1)
+    : [];
   const kind = given.find((each) => each === '--fleet' || each === '--plans');
   const threads = given.includes('--alone') ? 1 : availableParallelism();
   const [seeds = 100_000, first = 0] = given.filter((each) => !each.startsWith('--')).map(Number);
-  if (![seeds, first].every(Number.isSafeInteger) || seeds < 1) {
-    console.error('Usage: npm run test:simulation [-- [--fleet | --plans] [--alone] SEEDS [FIRST]]');
+  if (![seeds, first].every(Number.isSafeInteger) || seeds < 1 || !(Number(minutes) > 0)) {
+    console.error(
+      'Usage: npm run test:simulation [-- [--fleet | --plans] [--alone] [--minutes N] SEEDS [FIRST]]',
+    );
     process.exit(2);
   }
   const place = mkdtempSync(join(tmpdir(), 'simulation-'));
@@ -34,12 +39,16 @@ async function main() {
   try {
     const entry = kind === '--fleet' ? 'tests/fleet/simulation/world.ts' : 'tests/simulation/simulation.ts';
     const bundle = await bundled(entry, place);
-    const { failed, ways } = await runAll({ bundle, kind, threads, seeds, first });
+    const end = start + Number(minutes) * 60_000;
+    const { passed, failed, ways } = await runAll({ bundle, kind, threads, seeds, first, end });
     const told = Object.entries(ways).map(([way, count]) => `${count} ${way}`);
     if (told.length > 0) console.log(`The way back: ${told.join('; ')}`);
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
     const outcome = failed === 0 ? 'all hold' : 'FAILED';
-    console.log(`${seeds} seeds from ${first} on of code ${hashOf(bundle)} in ${seconds} s: ${outcome}`);
+    console.log(
+      `${passed + failed} seeds from ${first} on of code ${hashOf(bundle)} in ${seconds} s: ${outcome}`,
+    );
+    console.log(`${passed} passed, ${failed} failed`);
     process.exitCode = failed === 0 ? 0 : 1;
   } finally {
     rmSync(place, { recursive: true });
@@ -71,30 +80,30 @@ function hashOf(bundle) {
   return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 
-/** Runs all seeds. Gives the number of those that fail, and how many were led back. */
-async function runAll({ bundle, kind, threads, seeds, first }) {
-  let [next, passed, failed] = [first, 0, 0];
+/** Runs all seeds until the end. Gives the number of those that pass and of those that fail, and how many were led back. */
+async function runAll({ bundle, kind, threads, seeds, first, end }) {
+  let [next, done, failed] = [first, 0, 0];
   const ways = {};
-  const take = ({ fault, way }) => {
+  const take = ({ isDone, fault, way }) => {
+    if (isDone) done += 1;
     if (way !== undefined) ways[way] = (ways[way] ?? 0) + 1;
     if (fault === undefined) return;
     failed += 1;
     console.log(fault);
   };
   const takeSeeds = async () => {
-    while (next < first + seeds && failed < mostFailures) {
+    while (next < first + seeds && failed < mostFailures && performance.now() < end) {
       const from = next;
       // Small runs are shared out as well.
       const share = Math.ceil(seeds / threads);
       const count = Math.min(most, share, first + seeds - from);
       next += count;
-      await run({ bundle, kind, from, count }, take);
-      passed += count;
-      console.log(`${passed} of ${seeds} done, ${failed} failed`);
+      await run({ bundle, kind, from, count, leftMs: end - performance.now() }, take);
+      console.log(`${done} of ${seeds} done, ${failed} failed`);
     }
   };
   await Promise.all(Array.from({ length: threads }, takeSeeds));
-  return { failed, ways };
+  return { passed: done - failed, failed, ways };
 }
 
 function run(job, onMessage) {
@@ -106,15 +115,15 @@ function run(job, onMessage) {
   });
 }
 
-async function work({ bundle, kind, from, count }) {
+async function work({ bundle, kind, from, count, leftMs }) {
   const { simulate } = await import(bundle);
-  for (let seed = from; seed < from + count; seed += 1) {
+  for (let seed = from; seed < from + count && performance.now() < leftMs; seed += 1) {
     const onWay = (way) => parentPort.postMessage({ way });
     const faults = await simulate(seed, kind === '--plans' ? 'plans' : undefined, onWay).catch((error) => [
       String(error),
     ]);
     const again = `to run it again: npm run test:simulation -- ${kind === undefined ? '' : `${kind} `}1 ${seed}`;
-    if (faults.length === 0) continue;
-    parentPort.postMessage({ fault: [`Seed ${seed}; ${again}`, ...faults].join('\n  ') });
+    const fault = faults.length === 0 ? undefined : [`Seed ${seed}; ${again}`, ...faults].join('\n  ');
+    parentPort.postMessage({ isDone: true, fault });
   }
 }

@@ -111,7 +111,8 @@ async function find(
   const [file = ''] = call.words;
   const { plan, commands } = found;
   const change: Change = {
-    title: `apply ${file} (${counted(plan.events.length, 'change')})`,
+    title: `apply ${file}`,
+    shown: 'already',
     id: 'sequence.send',
     ...(empties && { empties }),
     // The mark binds what the plan shows. With the tags, a change of another field would be a refusal.

@@ -12,7 +12,7 @@ import { understood, valueOf } from './answer.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { methodOf, type Method } from './connection.ts';
 import { jsonText, safeText } from './output.ts';
-import { assertConfirmed, nameFor, placeOf, type GatewayPlace } from './place.ts';
+import { assertConfirmed, nameFor, placeOf, whereText, type GatewayPlace } from './place.ts';
 import {
   acceptedPlan,
   actOf,
@@ -24,6 +24,7 @@ import {
   questionOf,
   sentencesOf,
   sinceThen,
+  titleOf,
   type Accepted,
   type Change,
   type Notes,
@@ -41,14 +42,17 @@ export async function make(call: Call, client: Client, change: Change): Promise<
     showPlan(call, planned, await placeOf(call, client));
     return;
   }
-  if (plan.outcome === 'unchanged') return sayUnchanged(call, client, change.title);
+  if (plan.outcome === 'unchanged') return sayUnchanged(call, client, change);
   await makeAsPlanned(call, client, planned, await placeOf(call, client));
 }
 
-/** Says that there is nothing to do, and on which gateway. */
-export async function sayUnchanged(call: Call, client: Client, title: string): Promise<void> {
-  const { text } = await placeOf(call, client);
-  sayNothingToDo(call, `${title} on ${text}.`);
+/** Says that there is nothing to do, and where. */
+export async function sayUnchanged(
+  call: Call,
+  client: Client,
+  change: Pick<Change, 'title' | 'id' | 'act'>,
+): Promise<void> {
+  sayNothingToDo(call, `${change.title} ${whereText(actOf(change), await placeOf(call, client))}.`);
 }
 
 /** Says why there is nothing to do. */
@@ -67,7 +71,7 @@ export async function makeAsPlanned(
   const { change, plan } = planned;
   assertConfirmed(call, named(change), place);
   if (asks(call, planned, place)) {
-    if (change.shows === true) showLines(call, planLines(planned, place));
+    if (change.shown === 'before') showLines(call, planLines(planned, place));
     await confirm(call, planned, place);
   } else tellNotes(call, plan.notes ?? []);
   await makePlanned(call, client, planned, place);
@@ -136,7 +140,7 @@ async function makePlanned(
     withProgress(call, change, () => methodFor(client, change)(...change.given, options)),
     (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer, change)) },
   );
-  const answer = await unlessInterrupted(call, sent, () => interrupted(change, place));
+  const answer = await unlessInterrupted(call, sent, () => interrupted({ change, plan }, place));
   if ('mark' in answer) {
     const now = (await change.anew?.()) ?? { change, plan: answer };
     const lines = planLines(now, place).map((line) => `  ${line}`);
@@ -235,19 +239,21 @@ function goingOn(what: string, left?: number): string {
 /** How long a count of what is left may take, in milliseconds. */
 const leftMs = 1000;
 
-async function interrupted(change: Change, place: GatewayPlace): Promise<string> {
+async function interrupted(planned: PlannedChange, place: GatewayPlace): Promise<string> {
   // A gateway that hangs must not hold up Ctrl-C.
   const late = setTimeout(leftMs, undefined, { ref: false });
-  const count = await Promise.race([change.left?.().catch(() => undefined), late]);
-  return `Interrupted. ${goingOn(changeText(change, place), count)}`;
+  const count = await Promise.race([planned.change.left?.().catch(() => undefined), late]);
+  return `Interrupted. ${goingOn(changeText(planned, place), count)}`;
 }
 
 function showPlan({ output }: Call, planned: PlannedChange, place: GatewayPlace): void {
-  const { plan, change } = planned;
-  const { tag } = change;
+  const {
+    plan,
+    change: { tag },
+  } = planned;
   if (output.isJson) return output.json(plan);
   output.lines(
-    safeText(`Plan: ${place.nodes.length === 0 ? change.title : changeText(change, place)}`),
+    safeText(`Plan: ${place.nodes.length === 0 ? titleOf(planned) : changeText(planned, place)}`),
     ...planLines(planned, place).map((line) => safeText(`  ${line}`)),
     ...(tag === undefined ? [] : [`  entity tag ${tag}`]),
     nothingDoneOn(place.text),

@@ -147,7 +147,10 @@ async function authorizationOf(
       'The user needs a password: give --password-file, or use a terminal.',
       exitCodes.wrongUse,
     );
-  const password = await readPassword(file, `Password of ${safeText(user)}: `, { surroundings, output });
+  const password = await readPassword(file, `Password of ${safeText(user)} at ${url.host}: `, {
+    surroundings,
+    output,
+  });
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 

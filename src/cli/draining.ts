@@ -48,7 +48,8 @@ export const drain: Command = {
     const client = await connect(call);
     const isOnlyWait = call.has('wait') && Object.keys(body).length === 0;
     const wanted = isOnlyWait ? await withoutDrain(client, kind, names) : names;
-    if (wanted.length === 0) await sayUnchanged(call, client, titleOf('drain', kind, names));
+    const id = `${kind}s.drain` as CommandId;
+    if (wanted.length === 0) await sayUnchanged(call, client, { title: titleOf('drain', kind, names), id });
     else await make(call, client, await changeOf('drain', kind, wanted, body));
     if (!call.has('wait') || call.has('dry-run')) return;
     const goesOn = `The drain goes on. End it with: gateway-admin resume ${safeText([kind, ...names].join(' '))}`;

@@ -202,7 +202,7 @@ export const undo: Command = {
       );
     const client = await connect(call);
     const id = given ?? (await lastOf(call, client));
-    await make(call, client, { title: `undo ${id}`, id: 'history.undo', given: [id], shows: true });
+    await make(call, client, { title: `undo ${id}`, id: 'history.undo', given: [id], shown: 'before' });
   },
 };
 
@@ -216,7 +216,7 @@ export const restore: Command = {
     const [id = ''] = call.words;
     const client = await connect(call);
     const title = `restore the configuration after ${id}`;
-    await make(call, client, { title, id: 'history.restore', given: [id], shows: true });
+    await make(call, client, { title, id: 'history.restore', given: [id], shown: 'before' });
   },
 };
 

@@ -88,9 +88,14 @@ export const longestDocument = 256 * 1024 * 1024;
 type Reading = Pick<Call, 'surroundings' | 'output'>;
 
 /** Reads a new password. On a terminal, the password is asked for twice. */
-export async function readNewPassword(file: string | undefined, call: Reading): Promise<string> {
+export async function readNewPassword(
+  file: string | undefined,
+  call: Reading,
+  question = 'New password: ',
+): Promise<string> {
   const { surroundings } = call;
-  if (file === undefined && surroundings.stdin.isTTY) return asking(surroundings, askTwice);
+  if (file === undefined && surroundings.stdin.isTTY)
+    return asking(surroundings, (ask) => askTwice(ask, question));
   return readGiven(file, call);
 }
 
@@ -142,8 +147,8 @@ async function asking({ stdin, stderr }: Surroundings, use: (ask: Ask) => Promis
   }
 }
 
-async function askTwice(ask: Ask): Promise<string> {
-  const password = await ask('New password: ');
+async function askTwice(ask: Ask, question: string): Promise<string> {
+  const password = await ask(question);
   if (password === (await ask('The same password again: '))) return password;
   throw new CommandError('The two passwords differ. Try again.', exitCodes.refused);
 }

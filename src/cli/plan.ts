@@ -26,8 +26,11 @@ export interface Change {
   readonly given: readonly unknown[];
   /** Whether the change leaves no resource at all. */
   readonly empties?: true;
-  /** Whether the title does not say what changes: the plan is shown before the question. */
-  readonly shows?: true;
+  /**
+   * How the plan is shown if the title does not say what changes: `before` the question, or by the command itself,
+   * `already`. The number of changes then stands behind the title. Left out if the title says all.
+   */
+  readonly shown?: 'before' | 'already';
   readonly ifMatch?: string;
   /** The options of the method of the client, besides those of every command. */
   readonly options?: object;
@@ -74,13 +77,18 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
 export const nothingClosed = { sessions: 0, connections: 0 };
 
 /** The row of the table of acts. */
-export function actOf({ id, act = id }: Change): ActId {
+export function actOf({ id, act = id }: Pick<Change, 'id' | 'act'>): ActId {
   return act;
 }
 
+/** A change in words, with the number of changes if the words do not say what changes. */
+export function titleOf({ change: { title, shown }, plan }: PlannedChange): string {
+  return shown === undefined ? title : `${title} (${counted(plan.events.length, 'change')})`;
+}
+
 /** A change with the place where it is made. */
-export function changeText(change: Change, place: GatewayPlace): string {
-  return `${change.title} ${whereText(actOf(change), place)}`;
+export function changeText(planned: PlannedChange, place: GatewayPlace): string {
+  return `${titleOf(planned)} ${whereText(actOf(planned.change), place)}`;
 }
 
 /** The question before a change. */
@@ -88,7 +96,7 @@ export function questionOf(planned: PlannedChange, place: GatewayPlace): string 
   const { change, plan } = planned;
   const { context } = place;
   const way = context === undefined ? '' : `, context ${context}`;
-  const text = `${sentence(changeText(change, place))}${way}?${change.more?.(plan) ?? ''}`;
+  const text = `${sentence(changeText(planned, place))}${way}?${change.more?.(plan) ?? ''}`;
   return [text, ...consequence(planned, place)].join(' ');
 }
 
@@ -101,7 +109,7 @@ export function doneText(
   const { change, plan } = planned;
   const at = atNode(actOf(change), place);
   return [
-    `Done: ${changeText(change, place)}.`,
+    `Done: ${changeText(planned, place)}.`,
     ...closedText(plan, closed, at),
     ...deletedText(planned, (what) => `Deleted ${what}.`),
     ...stayingText(plan, at),

@@ -1,10 +1,13 @@
 /**
  * `user`: the admin users.
  */
+import type { Client } from '../client/index.ts';
 import { make } from './change.ts';
 import { changeOptions, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
 import { readNewPassword } from './input.ts';
+import { safeText } from './output.ts';
+import { placeOf, whereText } from './place.ts';
 import type { Change } from './plan.ts';
 import { subjectOf } from './subject.ts';
 
@@ -27,17 +30,20 @@ export const user: Command = {
     'Without a terminal, the new password is read from the standard input.',
   ],
   async run(call) {
-    await make(call, await connect(call), await changeOf(call));
+    const client = await connect(call);
+    await make(call, client, await changeOf(call, client));
   },
 };
 
-async function changeOf(call: Call): Promise<Change> {
+async function changeOf(call: Call, client: Client): Promise<Change> {
   const [what = '', name = ''] = call.words;
   const subject = subjectOf('user', name);
   if (what === 'delete') return { title: `delete user ${name}`, subject, id: 'users.delete', given: [name] };
-  const password = await readNewPassword(call.valueOf('new-password-file'), call);
-  if (what === 'add')
-    return { title: `add user ${name}`, subject, id: 'users.create', given: [{ name, password }] };
+  const id = what === 'add' ? 'users.create' : 'users.patch';
+  const where = whereText(id, await placeOf(call, client));
+  const question = `New password of ${safeText(name)} ${where}: `;
+  const password = await readNewPassword(call.valueOf('new-password-file'), call, question);
+  if (what === 'add') return { title: `add user ${name}`, subject, id, given: [{ name, password }] };
   const operations = [{ op: 'replace', path: '/password', value: password }];
-  return { title: `change the password of ${name}`, subject, id: 'users.patch', given: [name, operations] };
+  return { title: `change the password of ${name}`, subject, id, given: [name, operations] };
 }

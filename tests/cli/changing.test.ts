@@ -484,17 +484,21 @@ describe('gateway-admin user', () => {
 
   it('asks for the password of the user on a terminal, and for a new one twice', async () => {
     const typed = await ask(['user', 'add', 'bob'], { input: 'new\nnew', isTerminal: true });
-    expect(typed.err).toBe('New password: \nThe same password again: \n');
+    expect(typed.err).toBe('New password of bob on eu-1: \nThe same password again: \n');
     const other = await ask(['user', 'add', 'eve'], { input: 'new\nold', isTerminal: true });
     expect([other.code, other.err]).toEqual([1, expect.stringContaining('The two passwords differ.')]);
     const asked = await ask(['list', 'users', '--user', 'bob'], { input: 'new', isTerminal: true });
-    expect([asked.code, asked.err]).toEqual([0, 'Password of bob: \n']);
+    expect(asked.code).toBe(0);
+    expect(asked.err).toMatch(/^Password of bob at 127\.0\.0\.1:\d+: \n$/);
     for (const [input, code, told] of [
       [interrupt, 130, 'Interrupted.'],
       [endOfInput, 1, 'No password was typed.'],
     ] as const) {
       const left = await ask(['user', 'add', 'joe'], { input, isTerminal: true });
-      expect([left.code, left.err]).toEqual([code, `New password: \ngateway-admin: ${told}\n`]);
+      expect([left.code, left.err]).toEqual([
+        code,
+        `New password of joe on eu-1: \ngateway-admin: ${told}\n`,
+      ]);
     }
   });
 });

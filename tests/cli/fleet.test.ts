@@ -95,7 +95,9 @@ describe('gateway-admin retry', () => {
     expect(await ask(['retry'])).toEqual({ code: 0, out: `Done: ${told}.\n`, err: '' });
     await clock.advance(10);
     expect((await ask(['list', 'nodes', '--range', '0-0'])).out).toContain('in step');
-    expect((await ask(['retry'])).out).toBe('Nothing to do: let the gateway follow the fleet on paris.\n');
+    expect((await ask(['retry'])).out).toBe(
+      'Nothing to do: let the gateway follow the fleet at node paris.\n',
+    );
   });
 
   it('is refused outside a fleet', async () => {
@@ -160,6 +162,42 @@ describe('the scope of a change in a fleet', () => {
     const words = title.replace(/^C/, 'c');
     expect(done.out).toMatch(new RegExp(`^Done: ${words} at node berlin\\. ${count} closed\\. ${stays}\n$`));
     expect(paris.admin.snapshot.sessions.size).toBe(1);
+  });
+
+  // Promise: question-scope
+  it.each([
+    [['start', 'service', 'my-service'], 'start service my-service on all 2 nodes through berlin'],
+    [
+      ['drain', 'service', 'spare-service', '--wait', '--dry-run'],
+      'drain service spare-service on all 2 nodes through berlin',
+    ],
+    [['close', 'sessions', '--client', 'x'], 'close the sessions of client x at node berlin'],
+    [['retry'], 'let the gateway follow the fleet at node berlin'],
+  ])('%j names it if there is nothing to do', async (args, title) => {
+    await startPair();
+    if (args[0] === 'drain') await ask(['drain', 'service', 'spare-service']);
+    expect((await ask(args)).out.split('\n')[0]).toBe(`Nothing to do: ${title}.`);
+  });
+
+  // Promise: question-scope
+  it('is named with the number of changes where a title does not say what changes', async () => {
+    await startPair();
+    await ask(['delete', 'server', 'spare-db', '--yes']);
+    const undone = await ask(['undo', '--last']);
+    expect(undone.out).toMatch(/^Done: undo \S+ \(1 change\) on all 2 nodes through berlin\.\n$/);
+    const [{ undoes: id }] = JSON.parse((await ask(['history', '--json'])).out) as [{ undoes: string }];
+    const restore = `restore the configuration after ${id} (1 change) on all 2 nodes through berlin`;
+    expect((await ask(['restore', id, '--dry-run'])).out).toContain(`Plan: ${restore}\n`);
+    expect((await ask(['restore', id])).err).toContain(
+      `${restore.replace(/^r/, 'R')}? It deletes 1 server. `,
+    );
+  });
+
+  // Promise: question-scope
+  it('is named by the question for a new password', async () => {
+    await startPair();
+    const { err } = await ask(['user', 'password', 'ada'], { input: '\u0003', isTerminal: true });
+    expect(err).toMatch(/^New password of ada on all 2 nodes through berlin: \n/);
   });
 
   it('is one node for the logs', async () => {

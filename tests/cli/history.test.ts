@@ -226,7 +226,7 @@ describe('gateway-admin undo', () => {
     expect(present()).toEqual(['started', 7]);
     expect(await run('undo', id)).toEqual({
       code: 0,
-      out: expect.stringMatching(`^Done: undo ${id} on `) as unknown,
+      out: expect.stringMatching(`^Done: undo ${id} \\(1 change\\) on `) as unknown,
       err: 'The gateway may close sessions because of this. It does not say which.\n',
     });
     expect(present()).toEqual(['started', 100]);
@@ -238,16 +238,16 @@ describe('gateway-admin undo', () => {
     const id = await limit(7);
     await done(flushLogs);
     const { code, out, err } = await run('undo', '--last');
-    expect([code, out]).toEqual([0, expect.stringMatching(`^Done: undo ${id} on `)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(`^Done: undo ${id} \\(1 change\\) on `)]);
     expect(err).toContain('service.updated /services/My-Service');
     expect(present()).toEqual(['started', 100]);
   });
 
   it('goes one change further back each time, and says what was undone', async () => {
     const [first, second] = [await limit(7), await limit(8)];
-    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${second} on `);
+    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${second} (1 change) on `);
     expect(present()).toEqual(['started', 7]);
-    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${first} on `);
+    expect((await run('undo', '--last')).out).toMatch(`Done: undo ${first} (1 change) on `);
     expect(present()).toEqual(['started', 100]);
     const { out } = await run('history');
     const [latest = '', earlier = ''] = Array.from(out.matchAll(/ (\S+) \(undo of/g), ([, id]) => id);
@@ -275,7 +275,7 @@ describe('gateway-admin undo', () => {
     const changes = [await limit(7), await limit(8)];
     for (const id of changes.toReversed()) {
       for (let at = 0; at < 25; at += 1) await done(flushLogs);
-      expect((await run('undo', '--last')).out).toMatch(`Done: undo ${id} on `);
+      expect((await run('undo', '--last')).out).toMatch(`Done: undo ${id} (1 change) on `);
     }
     expect(present()).toEqual(['started', 100]);
   });
@@ -288,9 +288,13 @@ describe('gateway-admin undo', () => {
       2,
       expect.stringContaining('gateway: server.delete /servers/db-9\n'),
     ]);
-    expect(asked.err).toMatch(/\ndeletes 1 server\n[^]*Undo \S+ on \S+\? It deletes 1 server\. Nobody/);
+    expect(asked.err).toMatch(
+      /\ndeletes 1 server\n[^]*Undo \S+ \(1 change\) on \S+\? It deletes 1 server\. Nobody/,
+    );
     expect(admin.snapshot.servers.find('db-9')).toBeDefined();
-    expect((await run('undo', id, '--yes')).out).toMatch(/^Done: undo \S+ on \S+\. Deleted 1 server\.\n$/);
+    expect((await run('undo', id, '--yes')).out).toMatch(
+      /^Done: undo \S+ \(1 change\) on \S+\. Deleted 1 server\.\n$/,
+    );
     expect(admin.snapshot.servers.find('db-9')).toBeUndefined();
   });
 
@@ -323,7 +327,7 @@ describe('gateway-admin restore', () => {
       /~ \/max_connection = 7 \(was 8\)\n(?:.*\n)*gateway: service.start .*\n[^]*Restore the/,
     );
     const { code, out } = await run('restore', limited, '--yes');
-    expect([code, out]).toEqual([0, expect.stringContaining(`after ${limited} on `)]);
+    expect([code, out]).toEqual([0, expect.stringContaining(`after ${limited} (2 changes) on `)]);
     expect(present()).toEqual(['started', 7]);
   });
 });

@@ -186,7 +186,7 @@ describe('an operator of a gateway in production', () => {
     );
     const undone = await ask('undo', '--last', ...isConfirmed);
     expect([undone.code, undone.err]).toEqual([0, expect.stringContaining('  + /max_connection = 50\n')]);
-    expect(undone.out).toMatch(/^Done: undo \S+ on eu-1 \(production\)\.\n$/);
+    expect(undone.out).toMatch(/^Done: undo \S+ \(1 change\) on eu-1 \(production\)\.\n$/);
     expect(await shown('reports')).not.toHaveProperty('max_connection');
   });
 

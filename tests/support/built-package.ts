@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import { root } from './project.ts';
 
 /**
- * `npm test` builds everything first, and says so: to find that nothing has changed takes a second of the processor.
+ * `npm test` builds first, and says so: to find that nothing has changed takes a second of the processor.
  */
 const isBuilt = process.env['PACKAGE_IS_BUILT'] === 'yes';
 

@@ -171,4 +171,4 @@ it('a client of node:http that reads nothing gets a gap later, and others get ev
   expect(late.map(({ type }) => type).filter((type) => type === 'gap')).toEqual(['gap']);
   expect(placeOf(late.at(-1)?.id ?? '')).toBe(`${String(total)}.0`);
   await quick.leave();
-}, 30_000);
+});

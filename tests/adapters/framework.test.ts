@@ -426,7 +426,7 @@ describe('the interface in worker threads', () => {
   beforeAll(() => {
     buildPackage();
     mkdirSync(directory, { recursive: true });
-  }, 120_000);
+  });
 
   afterAll(() => rmSync(directory, { recursive: true }));
 

@@ -83,7 +83,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('a worker', () => {
-  beforeAll(buildPackage, 120_000);
+  beforeAll(buildPackage);
 
   /** Runs a program with the built package; `load` imports a part of the package. */
   function start(program: string, workerData: unknown, transferList: MessagePort[] = []): Worker {

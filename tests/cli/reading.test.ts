@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSnapshot, type Problem } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 import { kinds, plurals } from '../../src/cli/kind.ts';
 import { cellOf, columns, jsonText } from '../../src/cli/output.ts';

@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 
 /**
  * A server that sends the beginning of a body and then nothing, and a client whose signal aborts after a collection.

@@ -35,7 +35,7 @@ describe('the TypeScript blocks of the documentation', () => {
   let faults: ReturnType<typeof typeFaults>;
   beforeAll(() => {
     faults = typeFaults(chains);
-  }, 120_000);
+  });
 
   it.each(chains.map((chain) => [placeOf(chain[0]), chain] as const))('%s compiles', (_place, chain) => {
     expect(faults.get(chain)).toEqual([]);

@@ -42,7 +42,7 @@ describe.each(entries)('the entry $subpath of the package', ({ subpath, target, 
 });
 
 describe('the files for Node', () => {
-  beforeAll(buildPackage, 120_000);
+  beforeAll(buildPackage);
 
   it('have the exports of the modules, and share one of each', () => {
     const program = `

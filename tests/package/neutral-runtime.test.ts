@@ -25,7 +25,7 @@ const stopped = {
   process: 'undefined',
 };
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 
 describe('the built main entry', () => {
   it('stops a service where there is no Node', async () => {

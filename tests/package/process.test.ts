@@ -45,7 +45,7 @@ function run(program: string): Promise<Ended> {
 
 const temporaryDirectory = temporaryDirectories();
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 
 describe('a program with many readers or commands', () => {
   it('gets no warning from 50 readers of events on one signal', async () => {

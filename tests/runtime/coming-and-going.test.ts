@@ -191,7 +191,7 @@ it('10,000 servers are created, listed, reported and deleted in random order wit
     expect(errors).toHaveLength(at + 1);
   }
   await (await world.openAgain(admin)).close();
-}, 120_000);
+});
 
 function aboutServer(server: string): HostReport {
   return { type: 'server.reported', server, status: ['running'] };

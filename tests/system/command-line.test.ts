@@ -15,7 +15,7 @@ const leaving: (() => void)[] = [];
 beforeAll(async () => {
   buildExamples();
   gateway = await startGateway();
-}, 120_000);
+});
 
 afterEach(async () => {
   for (const leave of leaving.splice(0)) leave();

@@ -17,7 +17,7 @@ import { connectSocket, isOpen } from './socket-client.ts';
 const makeDirectory = temporaryDirectories();
 const started = new Set<ChildProcess>();
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 afterEach(() => {
   for (const child of started) child.kill('SIGKILL');
 });
@@ -120,4 +120,4 @@ it('the complete program serves clients and operators, ends at a signal, and goe
   const third = await start(project, run);
   expect(await isOpen(echoPort)).toBe(true);
   expect(await third.end('SIGTERM')).toEqual([0, []]);
-}, 120_000);
+});

@@ -17,7 +17,7 @@ const directory = temporaryDirectories();
 
 let echo: EchoServer;
 
-beforeAll(buildExamples, 120_000);
+beforeAll(buildExamples);
 
 beforeEach(async () => {
   echo = await openEchoServer('echo');

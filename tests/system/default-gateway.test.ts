@@ -53,7 +53,7 @@ async function server(name: string): Promise<ShownServer> {
 beforeAll(async () => {
   buildExamples();
   gateway = await startGateway();
-}, 120_000);
+});
 
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
@@ -395,7 +395,7 @@ describe('the end of the example gateway', () => {
     await client.closed;
     expect(await readdir(folder)).toEqual([]);
     await expectNothingLeft(folder, ports);
-  }, 80_000);
+  });
 
   it('takes the databases and their data with it even when it is killed', async () => {
     const folder = await directory();
@@ -405,7 +405,7 @@ describe('the end of the example gateway', () => {
     killed.process.kill('SIGKILL');
     await expectNothingLeft(folder, ports);
     expect(killed.process.signalCode).toBe('SIGKILL');
-  }, 80_000);
+  });
 
   it('comes with Ctrl-C at any moment of its start, and leaves nothing', async () => {
     const folder = await directory();
@@ -420,7 +420,7 @@ describe('the end of the example gateway', () => {
       expect(await readdir(folder)).toEqual([]);
       expect(programsWith(folder)).toEqual([]);
     }
-  }, 80_000);
+  });
 });
 
 describe('the example gateway on a platform without a binary of PostgreSQL', () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   buildExamples();
   store = await directory();
   gateway = await startGateway(['--store', store, ...identity]);
-}, 120_000);
+});
 
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
@@ -153,7 +153,7 @@ describe('drain --wait', () => {
     gateway = await startGateway(['--store', store, '--admin-port', port, ...identity]);
     const { code, out } = await waiting.ended;
     expect([code, out]).toEqual([0, expect.stringMatching(/\nDrained: nothing is left\.\n$/)]);
-  }, 120_000);
+  });
 
   it('that gives up says that the drain goes on', async () => {
     // A gateway that starts with a drain does not print the port of the service.
@@ -168,5 +168,5 @@ describe('drain --wait', () => {
       4,
       expect.stringContaining('The drain goes on. End it with: gateway-admin resume service reports\n'),
     ]);
-  }, 120_000);
+  });
 });

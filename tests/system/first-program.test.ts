@@ -18,7 +18,7 @@ import { codeOf, freePort, inLanguage, link, named } from './page-program.ts';
 const makeDirectory = temporaryDirectories();
 const started = new Set<ChildProcess>();
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 afterEach(() => {
   for (const child of started) child.kill('SIGKILL');
 });

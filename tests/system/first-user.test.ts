@@ -10,7 +10,7 @@ import { endGateways, startGateway, type RunningGateway } from './running-gatewa
 
 const newDirectory = temporaryDirectories();
 
-beforeAll(buildExamples, 120_000);
+beforeAll(buildExamples);
 afterEach(endGateways);
 
 /** Runs a command that the gateway has printed, as its user would, and gives the status of the answer. */
@@ -51,4 +51,4 @@ it('says that anybody may administer it, until the first user exists; then it pr
   expect(statusOf(change)).toBe('200');
   expect(statusOf(withPassword(printed(guarded, '/sessions')))).toBe('401');
   await guarded.stop();
-}, 120_000);
+});

@@ -109,7 +109,7 @@ describe('npm start -- --fleet', () => {
     expect(readdirSync(folder)).toEqual([]);
     expect(processes()).not.toContain(folder);
     expect(processes()).not.toContain(`${root}examples/dist/gateway/node.js`);
-  }, 120_000);
+  });
 
   it('ends clean with a Ctrl-C at any moment of its start', async () => {
     for (const [gateways, moment] of [
@@ -123,7 +123,7 @@ describe('npm start -- --fleet', () => {
       expect(processes()).not.toContain(`${root}examples/dist/gateway/node.js`);
       expect(fleet.printed.text).not.toMatch(/Error|\n +at /);
     }
-  }, 120_000);
+  });
 
   it('ends clean with a Ctrl-C while a killed node comes back', async () => {
     const fleet = await start(2, /^Ready after/m);
@@ -134,7 +134,7 @@ describe('npm start -- --fleet', () => {
     expect(fleet.printed.text).not.toMatch(/Error|\n +at /);
     expect(readdirSync(folder)).toEqual([]);
     expect(processes()).not.toContain(`${root}examples/dist/gateway/node.js`);
-  }, 120_000);
+  });
 
   it.each([
     [['--fleet', '0'], '--fleet must be a number from 1 to 9, and not "0".'],

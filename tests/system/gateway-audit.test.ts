@@ -101,7 +101,7 @@ it('the example gateway passes the audits of gateways', async () => {
   expect([...new Set(audits.map(({ id }) => id.split('/')[0]))].sort()).toEqual(
     [...Object.keys(effectTable), 'reports'].sort(),
   );
-}, 60_000);
+});
 
 it('the example gateway refuses a parameter that its filter does not have, also without its veto', async () => {
   const snapshot = createSnapshot({ filters: [{ name: 'Log', module: 'statementlog' }] });

@@ -39,7 +39,7 @@ function serviceDocument(name: string, port = 0): ServiceDocument {
   return { name, router: 'readconnroute', servers: ['/servers/one'], listeners };
 }
 
-beforeAll(buildExamples, 120_000);
+beforeAll(buildExamples);
 
 afterEach(async () => {
   await endGateways();

@@ -15,7 +15,7 @@ import { temporaryDirectories } from '../support/temporary-directory.ts';
 
 const makeDirectory = temporaryDirectories();
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 
 /** The code of the section about jest. */
 function codeOf(language: string): string {
@@ -68,4 +68,4 @@ it('the recipe for jest works in a CommonJS project, with import and with requir
   writeFileSync(join(project, 'gateway.test.ts'), codeOf('ts'));
   writeFileSync(join(project, 'package.test.js'), withRequire);
   expect(await runJest(project)).toMatch(/^Tests: +2 passed, 2 total$/m);
-}, 60_000);
+});

@@ -18,7 +18,7 @@ let occupant: EchoServer;
 beforeAll(async () => {
   buildExamples();
   [backend, occupant] = await Promise.all([openEchoServer('backend'), openEchoServer('occupant')]);
-}, 120_000);
+});
 
 afterEach(endGateways);
 
@@ -135,4 +135,4 @@ it('shows what it has after each kill during a start, and loses no start that it
     if (round.point === 'answer') expect(status).toBeDefined();
   }
   await startTruly(store, true, possible);
-}, 60_000);
+});

@@ -37,7 +37,7 @@ beforeAll(async () => {
   buildExamples();
   store = await directory();
   gateway = await startGateway(['--store', store, ...identity]);
-}, 120_000);
+});
 
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
@@ -404,7 +404,7 @@ describe('an operator to whom things come and go, while clients work', () => {
 
   beforeAll(async () => {
     staging = await startGateway(['--name', 'staging']);
-  }, 60_000);
+  });
 
   async function done(...args: readonly string[]): Promise<string> {
     const { code, out, err } = await ask(...args);

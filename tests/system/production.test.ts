@@ -21,7 +21,7 @@ const page = 'docs/production.md';
 const newDirectory = temporaryDirectories();
 const started = new Set<ChildProcess>();
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 afterEach(() => {
   for (const child of started) child.kill('SIGKILL');
 });
@@ -189,4 +189,4 @@ it('the program of the production page serves TLS and a socket, obeys signals, a
   rmSync(join(place.path, 'store', lock));
   expect(place.put('/service/Echo/start')).toBe('503');
   expect(await third.ended()).toBe(1);
-}, 120_000);
+});

@@ -97,7 +97,7 @@ async function untilNoSession(gateway: RunningGateway): Promise<void> {
   await until('no session is open', async () => (await count()) === 0);
 }
 
-beforeAll(buildExamples, 120_000);
+beforeAll(buildExamples);
 
 beforeEach(async () => {
   [one, two] = await Promise.all([openEchoServer('one'), openEchoServer('two')]);

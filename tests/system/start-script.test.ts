@@ -32,7 +32,7 @@ it('npm start takes the paths of options from the folder of the person, and prin
   expect(printed.text).toMatch(/^\n> .*\n> .*\n\nadmin (http:\/\/127\.0\.0\.1:\d+)\nconsole \1\/console\n$/);
   expect(readdirSync(folder).sort()).toEqual(['gateway.json', 'store']);
   rmSync(folder, { recursive: true });
-}, 120_000);
+});
 
 it('npm start ends clean with a Ctrl-C at any moment, which npm passes on once more', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'start-'));
@@ -50,7 +50,7 @@ it('npm start ends clean with a Ctrl-C at any moment, which npm passes on once m
     expect(printed.text).not.toMatch(/Error|\bat /);
   }
   rmSync(folder, { recursive: true });
-}, 120_000);
+});
 
 it('npm start builds what is missing, runs the gateway it is given for its users alone, and ends with it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'start-'));
@@ -83,4 +83,4 @@ it('npm start builds what is missing, runs the gateway it is given for its users
     rmSync(folder, { recursive: true });
   }
   expect(child.exitCode).toBe(0);
-}, 120_000);
+});

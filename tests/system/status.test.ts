@@ -18,7 +18,7 @@ import { endGateways, startGateway, until } from './running-gateway.ts';
 const runFile = promisify(execFile);
 const directory = temporaryDirectories();
 
-beforeAll(buildExamples, 120_000);
+beforeAll(buildExamples);
 
 afterAll(endGateways);
 
@@ -56,7 +56,7 @@ it('says that a database was killed, why its server is down, and which service n
   expect((await fetch(`${gateway.admin}/ready`)).status).toBe(204);
   expect(out).not.toMatch(/Reports/);
   await gateway.stop();
-}, 120_000);
+});
 
 it('answers a probe with 503 once its store is lost', async () => {
   const store = await directory();
@@ -77,4 +77,4 @@ it('answers a probe with 503 once its store is lost', async () => {
     ),
   ]);
   await gateway.stop();
-}, 120_000);
+});

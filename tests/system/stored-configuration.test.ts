@@ -41,7 +41,7 @@ async function textsIn(path: string): Promise<readonly string[]> {
   return Promise.all(names.map((name) => readFile(join(path, name), 'latin1')));
 }
 
-beforeAll(buildExamples, 120_000);
+beforeAll(buildExamples);
 
 beforeEach(async () => {
   [echo, store] = await Promise.all([openEchoServer('one'), directory()]);

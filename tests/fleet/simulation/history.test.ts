@@ -18,7 +18,7 @@ it(`the answers about each resource have an order in ${String(seeds)} histories`
     if (faults.length > 0) found.push([seed, faults]);
   }
   expect(found).toEqual([]);
-}, 60_000);
+});
 
 /** Whether a record is the end that another node has given to a command. */
 function isForeignEnd(record: Json): boolean {

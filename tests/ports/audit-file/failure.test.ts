@@ -2,7 +2,7 @@ import { appendFile, readFile, stat, truncate, writeFile, type FileHandle } from
 import { join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { openAuditFile, type AuditFile, type AuditFileOptions } from 'gateway-admin-core/audit-file';
 
 import {

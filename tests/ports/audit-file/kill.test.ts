@@ -42,7 +42,7 @@ async function killed(directory: string, start: number, count: number): Promise<
   return numbers;
 }
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 
 // Promise: audit-file-killed
 it('an audit file has every confirmed record after its process was killed, and each line can be read', async () => {

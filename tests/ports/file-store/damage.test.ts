@@ -95,7 +95,7 @@ describe('a damaged journal or snapshot', () => {
         expect([index, bit, await load(flipped(journal, index, bit))]).toEqual([index, bit, 'refused']);
       }
     }
-  }, 120_000);
+  });
 
   // Promise: snapshot-bit
   it('is refused when any bit of the snapshot is flipped', async () => {
@@ -108,7 +108,7 @@ describe('a damaged journal or snapshot', () => {
         ]);
       }
     }
-  }, 120_000);
+  });
 });
 
 function flipped(bytes: Buffer, index: number, bit: number): Buffer {
@@ -270,7 +270,7 @@ describe('a file store after a power failure', () => {
     wrecks.add(log, ledger);
     expect(wrecks.size).toBeGreaterThan(50);
     expect(await wrecks.expectSound()).toBeGreaterThan(10);
-  }, 120_000);
+  });
 
   // Promise: failed-sync
   it('has every acknowledged record after a failed sync and a power failure at any moment', async () => {
@@ -290,7 +290,7 @@ describe('a file store after a power failure', () => {
     }
     expect(wrecks.size).toBeGreaterThan(100);
     await wrecks.expectSound();
-  }, 120_000);
+  });
 
   // Promise: loaded-state
   it('loads the same content again, at whatever moment the earlier process was killed', async () => {
@@ -317,5 +317,5 @@ describe('a file store after a power failure', () => {
     }
     expect(wrecks.size).toBeGreaterThan(200);
     await wrecks.expectSound();
-  }, 120_000);
+  });
 });

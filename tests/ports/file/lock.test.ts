@@ -74,7 +74,7 @@ describe('the lock of a directory', () => {
       expect(await files.readdir(directory)).toEqual([]);
     }
     expect(winners).toBeGreaterThanOrEqual(4);
-  }, 60_000);
+  });
 
   // Promise: lock-leftover
   it('is free when all that is there was left by processes that are gone, and clears that away', async () => {
@@ -281,7 +281,7 @@ async function knockAt(directory: string, times: number): Promise<readonly Socke
 const locked = { error: 'StoreLockedError' };
 
 describe('the lock between processes', () => {
-  beforeAll(buildPackage, 120_000);
+  beforeAll(buildPackage);
 
   // Promise: lock-lifetime
   it('is held as long as a process lives, and no longer than that', async () => {

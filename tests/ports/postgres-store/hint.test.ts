@@ -142,5 +142,5 @@ describe('a PostgreSQL store beside a program whose notification waits for a sta
     await standby.query('select pg_wal_replay_resume()');
     await notified;
     await program.end();
-  }, 60_000);
+  });
 });

@@ -151,7 +151,7 @@ describe('a PostgreSQL store on a server that stops to wait for its disk', () =>
     await standby.beginBehind(primary);
     const end = await persistFor(20_000, send);
     expect(await store.read(position)).toEqual([{ records: ['once'], position: end }]);
-  }, 60_000);
+  });
 });
 
 /** Notes a setting when a transaction that adds a record commits. */

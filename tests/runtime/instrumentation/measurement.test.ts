@@ -16,7 +16,7 @@ import {
 } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { effectTable, eventTable } from '../../../src/resources/index.ts';

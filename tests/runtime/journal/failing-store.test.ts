@@ -272,7 +272,7 @@ describe('a store that fails for a while', () => {
     expect((await admin.execute(stop)).outcome).toBe('accepted');
     await admin.close();
     expect((await store.load()).records).toHaveLength(2);
-  }, 30_000);
+  });
 
   // Promise: store-timeout
   it('by never answering is called again after its deadline, and may answer the first call then', async () => {

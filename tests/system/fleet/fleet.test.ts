@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await PostgresServer.start();
   // Fewer connections than the nodes have.
   pool = await TransactionPool.to(server.port, 4);
-}, 120_000);
+});
 
 afterEach(() => round?.end());
 afterAll(async () => {
@@ -108,7 +108,7 @@ for (const seed of worst) {
       await round?.end();
       await wire[Symbol.asyncDispose]();
     }
-  }, 120_000);
+  });
 
   it(`a node that has not read the last change answers as one that has (FLEET_ROUNDS=1 FLEET_FIRST=${String(seed)})`, async () => {
     round = await FleetRound.start({
@@ -124,5 +124,5 @@ for (const seed of worst) {
     const wrong: string[] = [];
     await round.watch(async () => void wrong.push(...(await askWhoIsBehind(nodes, stream))));
     await round.expectTruth(server, wrong);
-  }, 120_000);
+  });
 }

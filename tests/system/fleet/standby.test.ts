@@ -13,7 +13,7 @@ const first = Number(process.env['FLEET_FIRST'] ?? 0);
 const servers: PostgresServer[] = [];
 let round: FleetRound | undefined;
 
-beforeAll(buildPackage, 120_000);
+beforeAll(buildPackage);
 
 afterEach(async () => {
   await round?.end();

@@ -9,7 +9,7 @@ import type { LogStep, SharedStore } from 'gateway-admin-core/fleet';
 import { altered } from '../node.ts';
 import { faultsIn, type Tooth } from './history.ts';
 
-const seeds = 100;
+const seeds = 30;
 
 it(`the answers about each resource have an order in ${String(seeds)} histories`, async () => {
   const found: (readonly [seed: number, faults: readonly string[]])[] = [];

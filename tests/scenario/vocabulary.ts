@@ -12,7 +12,7 @@ import type { Place, Request, Stage } from './stage.ts';
 const kinds = {
   client: String.raw`[\w-]+`,
   duration: String.raw`\d+(?:ms|s|min|h)`,
-  json: String.raw`.+`,
+  json: String.raw`[[{].*`,
   name: String.raw`[^\s,]+`,
   node: String.raw`[a-z]`,
   number: String.raw`\d+`,
@@ -252,6 +252,7 @@ export const vocabulary: readonly Row[] = [
     form: 'store is well',
     means: 'the store keeps what it is given',
     perform: ({ store }) => {
+      store.next.length = 0;
       store.always = 'works';
     },
   },

@@ -181,7 +181,7 @@ describe('measurements', () => {
       }),
       { numRuns: 300 },
     );
-    expect(all.length).toBeGreaterThan(100);
+    expect(all.length).toBeGreaterThan(9);
     for (const { name, kind, value, labels } of all) {
       const row = measurementTable[name];
       expect([name, kind, Object.keys(labels)]).toEqual([name, row.kind, row.labels]);

@@ -1,0 +1,152 @@
+/**
+ * Scenarios at random: what clients, the gateway, the store and the operator of the process could do next, as steps.
+ */
+import type { Random } from 'gateway-admin-core/testing';
+
+/** What a client knows who has read along. */
+export interface Known {
+  /** The ids of the commands that anybody was told. */
+  readonly commands: readonly string[];
+  /** How many clients have sent a request so far: each has a name of its own. */
+  readonly clients: number;
+}
+
+const services = ['Sales', 'Reports', 'New'] as const;
+const servers = ['db-1', 'db-2', 'db-3'] as const;
+const monitors = ['Watch', 'Probe'] as const;
+const filters = ['Hint', 'Extra'] as const;
+const places = [...services.map((name) => `/services/${name}`), ...servers.map((name) => `/servers/${name}`)];
+
+/** Draws a step; a number that differs from step to step makes changes that can be told apart. */
+export function drawStep(random: Random, known: Known, number: number): string {
+  return random.pick(drawn)(random, known, number);
+}
+
+type Draw = (random: Random, known: Known, number: number) => string;
+
+const request: Draw = (random, { clients }, number) => {
+  const parts = random.chance(0.15) ? 2 + random.below(2) : 1;
+  const asked = Array.from({ length: parts }, (_, part) => command(random, number + part * 100_000));
+  return `c${String(clients + 1)}: ${asked.join(' + ')}`;
+};
+
+const wayBack: Draw = (random, known, number) => {
+  const { commands, clients } = known;
+  if (commands.length === 0) return request(random, known, number);
+  const how = random.pick(['undo', 'undo', 'restore'] as const);
+  return `c${String(clients + 1)}: PUT /history/${random.pick(commands)}/${how}`;
+};
+
+const abandon: Draw = (random, known, number) => {
+  const { commands, clients } = known;
+  if (commands.length === 0) return request(random, known, number);
+  return `c${String(clients + 1)}: DELETE /commands/${random.pick(commands)}`;
+};
+
+const gatewayWays = [
+  'do it',
+  'refuse it',
+  'fail before it',
+  'fail after it',
+  'be silent',
+  'do it and be silent',
+  'do it twice',
+  'throw',
+  'do it after 3s',
+  'do it after 12s',
+  'do it and answer after 12s',
+  'refuse it after 12s',
+  'fail after 12s',
+];
+const sights = ['what is so', 'nothing', 'an error'];
+const storeWays = ['rejects', 'rejects what it keeps', 'is silent', 'is silent about what it keeps'];
+
+const drawn: readonly Draw[] = [
+  ...Array.from({ length: 12 }, () => request),
+  wayBack,
+  wayBack,
+  abandon,
+  (random) => `gateway: ${random.pick(gatewayWays)}`,
+  (random) => `gateway: ${random.pick(gatewayWays)}`,
+  (random) => `gateway sees: ${random.pick(sights)}`,
+  (random) => `store: ${random.pick(storeWays)}`,
+  (random) => `wait ${String(random.pick([1, 100, 1000, 5000, 10_000, 20_000]))}ms`,
+  (random) => `wait ${String(random.pick([1, 10, 1000]))}ms`,
+  (random) => random.pick(['restart', 'kill', 'gateway loses its calls']),
+  (random) => `gateway has ${String(1 + random.below(3))} sessions of ${random.pick(['Sales', 'Reports'])}`,
+  (random) =>
+    `gateway says that ${random.pick(['Sales', 'Watch'])} ${random.pick(['has failed', 'runs again'])}`,
+];
+
+/** A command of a client, as method, path and body. */
+function command(random: Random, number: number): string {
+  return random.pick(commands)(random, number);
+}
+
+const commands: readonly ((random: Random, number: number) => string)[] = [
+  turn,
+  turn,
+  patch,
+  patch,
+  create,
+  create,
+  (random) =>
+    `DELETE ${random.pick([...places, '/monitors/Probe', '/filters/Extra'])}${random.pick(['', '?detach=true'])}`,
+  (random, number) =>
+    `PUT ${random.pick(places)}/drain ${JSON.stringify(random.chance(0.5) ? { timeout: 1 + random.below(20), then: random.pick(['close', 'resume']), reason: String(number) } : { reason: String(number) })}`,
+  (random) => `PUT ${random.pick(places)}/resume`,
+  (random) => `DELETE ${random.pick(places.slice(0, 3))}/sessions`,
+  (random, number) =>
+    `POST ${random.pick(places.slice(0, 3))}/listeners ${JSON.stringify({ name: random.pick(['In', 'Out']), protocol: 'pg', address: '::', port: 1 + (number % 65_000) })}`,
+  (random) => `DELETE ${random.pick(places.slice(0, 3))}/listeners/${random.pick(['In', 'Out'])}`,
+];
+
+function turn(random: Random): string {
+  const thing = random.pick([
+    ...services.map((name) => `/services/${name}`),
+    ...monitors.map((name) => `/monitors/${name}`),
+  ]);
+  return `PUT ${thing}/${random.pick(['start', 'stop'])}`;
+}
+
+function patch(random: Random, number: number): string {
+  const link = (name: string): string => `/servers/${name}`;
+  const some = servers.filter(() => random.chance(0.5)).map(link);
+  const patches = [
+    [random.pick(services), 'services', 'max_connection', number],
+    [random.pick(services), 'services', 'servers', some],
+    [
+      random.pick(services),
+      'services',
+      'filters',
+      filters.filter(() => random.chance(0.5)).map((name) => `/filters/${name}`),
+    ],
+    [random.pick(servers), 'servers', 'port', 1 + (number % 65_000)],
+    [random.pick(monitors), 'monitors', 'monitor_interval', number],
+    [random.pick(monitors), 'monitors', 'servers', some],
+  ] as const;
+  const [name, collection, field, value] = random.pick(patches);
+  return `PATCH /${collection}/${name} ${JSON.stringify([{ op: 'replace', path: `/${field}`, value }])}`;
+}
+
+function create(random: Random, number: number): string {
+  const kind = random.pick(['a', 'b']);
+  const some = servers.filter(() => random.chance(0.4)).map((name) => `/servers/${name}`);
+  const made = [
+    ['servers', { name: 'db-3', address: kind, port: 1 + (number % 65_000), protocol: 'pg' }],
+    [
+      'services',
+      {
+        name: 'New',
+        router: kind,
+        servers: some,
+        max_connection: number,
+        state: random.pick(['started', 'stopped']),
+      },
+    ],
+    ['monitors', { name: 'Probe', module: kind, servers: some, state: random.pick(['started', 'stopped']) }],
+    ['filters', { name: 'Extra', module: kind, parameters: {} }],
+  ] as const;
+  const [collection, definition] = random.pick(made);
+  return `POST /${collection} ${JSON.stringify(definition)}`;
+}

@@ -1,0 +1,31 @@
+/**
+ * Makes a list that fails smaller while it fails.
+ */
+
+/**
+ * Takes items out while what is left fails, first many at once, then one by one.
+ *
+ * @param fails - whether a list still fails
+ * @returns a list that fails, from which no single item can be taken
+ */
+export async function shrink<T>(
+  items: readonly T[],
+  fails: (items: readonly T[]) => Promise<boolean>,
+): Promise<readonly T[]> {
+  let left = items;
+  for (let size = Math.ceil(left.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    let isSmaller = true;
+    while (isSmaller) {
+      isSmaller = false;
+      // From the end, because later steps rest on earlier ones.
+      for (let end = left.length; end > 0; end -= size) {
+        const tried = [...left.slice(0, Math.max(0, end - size)), ...left.slice(end)];
+        if (tried.length === left.length || !(await fails(tried))) continue;
+        left = tried;
+        isSmaller = true;
+      }
+      if (size > 1) break;
+    }
+  }
+  return left;
+}

@@ -72,7 +72,7 @@ const drawn: readonly Draw[] = [
   (random) => `store: ${random.pick(storeWays)}`,
   (random) => `wait ${String(random.pick([1, 100, 1000, 5000, 10_000, 20_000]))}ms`,
   (random) => `wait ${String(random.pick([1, 10, 1000]))}ms`,
-  (random) => random.pick(['restart', 'kill', 'gateway loses its calls']),
+  (random) => random.pick(['restart', 'kill', 'kill with its calls']),
   (random) => `gateway has ${String(1 + random.below(3))} sessions of ${random.pick(['Sales', 'Reports'])}`,
   (random) =>
     `gateway says that ${random.pick(['Sales', 'Watch'])} ${random.pick(['has failed', 'runs again'])}`,

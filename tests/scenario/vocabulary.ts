@@ -80,6 +80,15 @@ export const vocabulary: readonly Row[] = [
     },
   },
   {
+    form: 'kill[ <node>] with its calls',
+    means: 'the process dies at this moment, and what it has asked for, and has not got, never happens',
+    perform: (stage, { node }) => {
+      const { process, gateway } = stage.place(node);
+      process?.die();
+      gateway.dropCalls();
+    },
+  },
+  {
     form: 'wait <duration>',
     means: 'time passes',
     perform: (stage, { duration }) => stage.clock.advance(millisecondsOf(duration)),

@@ -431,8 +431,8 @@ export function asBroughtBack<T extends object>(definition: T, now: number, pres
 const deadline: ReadonlySet<string | undefined> = new Set<keyof Drain>(['timeout', 'until', 'then']);
 
 /**
- * The inverse of an update, if a drain in use has come back without its deadline: the inverse expects and brings back
- * none. See {@link broughtBack}.
+ * The inverse of an update, if a drain in use has come back without its deadline: the inverse does not expect the
+ * deadline, and brings back an earlier one only as {@link broughtBack} does.
  *
  * @internal
  */
@@ -443,19 +443,34 @@ export function inverseAsBroughtBack(
 ): readonly ParsedOperation[] {
   const drain = drainIn(present);
   if (drain === undefined || drain.until !== undefined) return inverse;
-  const isAbout = ([field]: readonly string[]): boolean => field === 'drain';
-  const untils = inverse.flatMap(({ path, value }) =>
-    isAbout(path) && path[1] === 'until' && isText(value) ? [value] : [],
-  );
-  const isAllPassed = untils.every((until) => isPassed(until, now));
-  return inverse.flatMap((operation) => {
+  const whole = inverse.map((operation): ParsedOperation => {
     const { path, value } = operation;
-    if (!isAbout(path)) return [operation];
-    if (path.length > 1) return isAllPassed && deadline.has(path[1]) ? [] : [operation];
-    return value === undefined
-      ? [operation]
-      : [{ ...operation, value: broughtBack('', { drain: value }, now).settings.drain }];
+    if (value === undefined || path.length !== 1 || path[0] !== 'drain') return operation;
+    return { ...operation, value: broughtBack('', { drain: value }, now).settings.drain };
   });
+  const own = whole.filter(isAboutDeadline);
+  const [expected, wanted] = [own.filter(isTest), own.filter((each) => !isTest(each))];
+  if (!isOver(expected, now)) return whole;
+  // The inverse lacks what both deadlines have in common, and a part of a deadline is no deadline.
+  const isComplete = !isOver(wanted, now) && wanted.length === deadline.size;
+  return whole.flatMap((operation): readonly ParsedOperation[] => {
+    if (!isAboutDeadline(operation)) return [operation];
+    return isComplete && !isTest(operation) ? [{ ...operation, op: 'add' }] : [];
+  });
+}
+
+function isAboutDeadline({ path: [field, member] }: ParsedOperation): boolean {
+  return field === 'drain' && deadline.has(member);
+}
+
+function isTest({ op }: ParsedOperation): boolean {
+  return op === 'test';
+}
+
+/** Whether the deadline in operations has passed; true if there is none. */
+function isOver(operations: readonly ParsedOperation[], now: number): boolean {
+  const { value } = operations.find(({ path }) => path[1] === 'until') ?? {};
+  return !isText(value) || isPassed(value, now);
 }
 
 /** The drain in settings, or in a definition. */

@@ -731,6 +731,24 @@ describe('a deadline that has passed', () => {
       expect(servers.find('spare db')?.settings.drain).not.toHaveProperty('until');
   });
 
+  it.each([
+    ['another action', 'resume', { timeout: 900, until: '2016-09-10T00:15:00+00:00', then: 'close' }],
+    // The history does not say what happens at the deadline, because that was the same.
+    ['the same action', 'close', {}],
+  ] as const)('gives way to the one before with %s, which has not passed', async (_what, then, expected) => {
+    const { admin, clock } = runAdmin();
+    const drainFor = (options: Parameters<typeof drain>[3]): Promise<string> =>
+      settle(admin, (now, context) => drain(now, 'services', 'My Service', options, context));
+    await drainFor({ timeout: 900, then: 'close', reason: 'kernel' });
+    const earlier = await drainFor({ timeout: 300, then });
+    const resumed = await settle(admin, resuming);
+    await clock.advance(400_000);
+    for (const id of [resumed, earlier])
+      expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({ status: 204 });
+    const before = { since: expect.any(String) as unknown, reason: 'kernel', from: 'started', by: 'ada' };
+    expect(admin.snapshot.services.find('my-service')?.settings.drain).toEqual({ ...before, ...expected });
+  });
+
   it('stays where it is in use', async () => {
     const { admin, clock } = runAdmin();
     await settle(admin, draining);

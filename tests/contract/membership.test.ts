@@ -271,6 +271,25 @@ describe('the mark of a creation', () => {
   });
 });
 
+describe('a definition with a reserved key', () => {
+  it.each(withSecrets)('is refused at %s', async (target, definition) => {
+    const map = target === '/services' ? 'router_options' : 'parameters';
+    const value = target === '/filters' ? { value: 'x' } : 'x';
+    for (const key of ['__proto__', 'constructor', 'prototype']) {
+      // A member of an object literal would be the prototype.
+      const given = { ...definition, [map]: Object.fromEntries([[key, value]]) };
+      const { body, ...answer } = await post(target, given);
+      expect([answer.status, body]).toEqual([
+        422,
+        expect.objectContaining({
+          errors: [expect.objectContaining({ pointer: `/${map}/${key}`, code: 'reserved-key' })],
+        }),
+      ]);
+    }
+    expect(running.gateway.calls).toEqual([]);
+  });
+});
+
 describe.each(deletions)('DELETE $path', (endpoint) => {
   const target = targetOf(endpoint);
   const list = taggedBy(endpoint) ?? '';

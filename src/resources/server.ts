@@ -31,6 +31,7 @@ import {
   drainRoutes,
   representDrain,
   serverDrainField,
+  withWholeDrain,
   type DrainEvent,
   type DrainRepresentation,
 } from './shared/drain.ts';
@@ -344,8 +345,9 @@ const settings = settingsOf(servers, fields, {
   },
   wayBack(before, after, inverse) {
     const own = wayBackOf(before.state, after.state);
-    if (own === undefined) return inverse;
-    return [...inverse.filter(({ path }) => !/^\/state(?:\/|$)/.test(path)), ...own];
+    const whole = withWholeDrain(before, after, inverse);
+    if (own === undefined) return whole;
+    return [...whole.filter(({ path }) => !/^\/state(?:\/|$)/.test(path)), ...own];
   },
   adopted: (present, given) => ({ ...given, state: adoptedWords(present.state, given.state) }),
 });

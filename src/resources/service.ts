@@ -32,6 +32,7 @@ import {
   representDrain,
   serviceDrainField,
   undrained,
+  withWholeDrain,
   type DrainEvent,
   type DrainRepresentation,
 } from './shared/drain.ts';
@@ -270,6 +271,7 @@ const settings = settingsOf(services, fields, {
   represent,
   after: markFilters,
   merge: (present, update) => undrained(withUpdate(present, update)),
+  wayBack: withWholeDrain,
 });
 
 const draining: Draining<Snapshot, Service> = drainingOf({

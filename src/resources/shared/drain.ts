@@ -26,8 +26,8 @@ import * as shape from '../../core/shape.ts';
 import { commandQuery } from '../../http/route.ts';
 import { ok, problemOf } from '../../problem.ts';
 import { formatInstant, parseInstant, type TimeFormat } from '../../core/time.ts';
-import type { ParsedOperation } from '../../json/patch.ts';
-import { isText, sameJson, type Json } from '../../json/value.ts';
+import type { Operation, ParsedOperation } from '../../json/patch.ts';
+import { sameJson, type Json } from '../../json/value.ts';
 import {
   drainingIn,
   drains,
@@ -428,11 +428,27 @@ export function asBroughtBack<T extends object>(definition: T, now: number, pres
   return drainIn(present)?.until === undefined ? broughtBack('', definition, now).settings : definition;
 }
 
-const deadline: ReadonlySet<string | undefined> = new Set<keyof Drain>(['timeout', 'until', 'then']);
+/**
+ * The inverse of a change of settings, with a drain as a whole: an undo brings back a whole deadline, or none. @internal
+ */
+export function withWholeDrain(
+  before: object,
+  after: object,
+  inverse: readonly Operation[],
+): readonly Operation[] {
+  const [old, now] = [drainIn(before), drainIn(after)];
+  const others = inverse.filter(({ path }) => !path.startsWith('/drain/'));
+  if (old === undefined || now === undefined || others.length === inverse.length) return inverse;
+  return [
+    ...others,
+    { op: 'test', path: '/drain', value: now },
+    { op: 'replace', path: '/drain', value: old },
+  ];
+}
 
 /**
- * The inverse of an update, if a drain in use has come back without its deadline: the inverse does not expect the
- * deadline, and brings back an earlier one only as {@link broughtBack} does.
+ * The inverse of an update, if a drain in use has come back without its deadline: the inverse expects and brings back
+ * no deadline that has passed. See {@link broughtBack}.
  *
  * @internal
  */
@@ -443,34 +459,28 @@ export function inverseAsBroughtBack(
 ): readonly ParsedOperation[] {
   const drain = drainIn(present);
   if (drain === undefined || drain.until !== undefined) return inverse;
-  const whole = inverse.map((operation): ParsedOperation => {
+  return inverse.map((operation) => {
     const { path, value } = operation;
-    if (value === undefined || path.length !== 1 || path[0] !== 'drain') return operation;
-    return { ...operation, value: broughtBack('', { drain: value }, now).settings.drain };
-  });
-  const own = whole.filter(isAboutDeadline);
-  const [expected, wanted] = [own.filter(isTest), own.filter((each) => !isTest(each))];
-  if (!isOver(expected, now)) return whole;
-  // The inverse lacks what both deadlines have in common, and a part of a deadline is no deadline.
-  const isComplete = !isOver(wanted, now) && wanted.length === deadline.size;
-  return whole.flatMap((operation): readonly ParsedOperation[] => {
-    if (!isAboutDeadline(operation)) return [operation];
-    return isComplete && !isTest(operation) ? [{ ...operation, op: 'add' }] : [];
+    const isDrain = path.length === 1 && path[0] === 'drain' && value !== undefined;
+    return isDrain ? { ...operation, value: drainBroughtBack(value, now) } : operation;
   });
 }
 
-function isAboutDeadline({ path: [field, member] }: ParsedOperation): boolean {
-  return field === 'drain' && deadline.has(member);
+/**
+ * Whether an inverse leaves a drain in use as it is, because the deadlines have passed that the update has changed.
+ * @internal
+ */
+export function isOver(inverse: readonly Operation[], now: number, present: object): boolean {
+  const drain = drainIn(present);
+  if (drain === undefined || drain.until !== undefined) return false;
+  return inverse.every((operation) => {
+    if (operation.path !== '/drain' || !('value' in operation)) return false;
+    return sameJson(drainBroughtBack(operation.value, now), drain as Json);
+  });
 }
 
-function isTest({ op }: ParsedOperation): boolean {
-  return op === 'test';
-}
-
-/** Whether the deadline in operations has passed; true if there is none. */
-function isOver(operations: readonly ParsedOperation[], now: number): boolean {
-  const { value } = operations.find(({ path }) => path[1] === 'until') ?? {};
-  return !isText(value) || isPassed(value, now);
+function drainBroughtBack(drain: Json, now: number): Json {
+  return broughtBack('', { drain }, now).settings.drain;
 }
 
 /** The drain in settings, or in a definition. */

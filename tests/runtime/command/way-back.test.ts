@@ -731,22 +731,48 @@ describe('a deadline that has passed', () => {
       expect(servers.find('spare db')?.settings.drain).not.toHaveProperty('until');
   });
 
-  it.each([
-    ['another action', 'resume', { timeout: 900, until: '2016-09-10T00:15:00+00:00', then: 'close' }],
-    // The history does not say what happens at the deadline, because that was the same.
-    ['the same action', 'close', {}],
-  ] as const)('gives way to the one before with %s, which has not passed', async (_what, then, expected) => {
-    const { admin, clock } = runAdmin();
-    const drainFor = (options: Parameters<typeof drain>[3]): Promise<string> =>
-      settle(admin, (now, context) => drain(now, 'services', 'My Service', options, context));
-    await drainFor({ timeout: 900, then: 'close', reason: 'kernel' });
-    const earlier = await drainFor({ timeout: 300, then });
+  /** Drains twice, undoes the end of both after a time, and gives the ids of the two. */
+  async function drainedTwice(
+    first: Parameters<typeof drain>[3],
+    second: Parameters<typeof drain>[3],
+  ): Promise<Running & { readonly ids: readonly string[] }> {
+    const running = runAdmin();
+    const { admin, clock } = running;
+    const ids: string[] = [];
+    for (const options of [first, second])
+      ids.push(await settle(admin, (now, context) => drain(now, 'services', 'My Service', options, context)));
     const resumed = await settle(admin, resuming);
     await clock.advance(400_000);
-    for (const id of [resumed, earlier])
-      expect(await send(admin, `PUT /history/${id}/undo`)).toMatchObject({ status: 204 });
-    const before = { since: expect.any(String) as unknown, reason: 'kernel', from: 'started', by: 'ada' };
-    expect(admin.snapshot.services.find('my-service')?.settings.drain).toEqual({ ...before, ...expected });
+    expect((await send(admin, `PUT /history/${resumed}/undo`)).status).toBe(204);
+    return { ...running, ids };
+  }
+
+  it.each(['resume', 'close'] as const)('gives way to an earlier one that has not (%s)', async (then) => {
+    const { admin, ids } = await drainedTwice(
+      { timeout: 900, then: 'close', reason: 'kernel' },
+      { timeout: 300, then },
+    );
+    expect((await send(admin, `PUT /history/${ids[1] ?? ''}/undo`)).status).toBe(204);
+    expect(admin.snapshot.services.find('my-service')?.settings.drain).toEqual({
+      ...{ since: expect.any(String) as unknown, from: 'started', by: 'ada', reason: 'kernel' },
+      ...{ timeout: 900, until: '2016-09-10T00:15:00+00:00', then: 'close' },
+    });
+  });
+
+  it.each([
+    ['an earlier one', { timeout: 300, then: 'close' }],
+    ['none', {}],
+  ] as const)('stands in no way of an undo: after it, there was %s', async (_what, later) => {
+    const { admin, ids } = await drainedTwice({ timeout: 360, then: 'close' }, later);
+    const [first = '', second = ''] = ids;
+    const shown = await list(admin);
+    const undoOf = (id: string): string | undefined => shown.find((entry) => entry.id === id)?.undo;
+    expect([undoOf(first), undoOf(second)]).toEqual(['possible', 'refused']);
+    expect(await send(admin, `PUT /history/${second}/undo`)).toMatchObject({
+      body: { code: 'undo-refused' },
+    });
+    expect((await send(admin, `PUT /history/${first}/undo`)).status).toBe(204);
+    expect(present(admin)[0]).toBe('started');
   });
 
   it('stays where it is in use', async () => {

@@ -247,6 +247,23 @@ describe('a definition with secrets', () => {
   );
 });
 
+describe('a secret parameter of a filter', () => {
+  it.each([5, null, true, secret, [secret]])('that is no object (%j) is refused as it is', async (given) => {
+    const { status, body } = await post('/filters', {
+      name: 'New',
+      module: 'tee',
+      parameters: { password: given },
+    });
+    const detail = 'must be an object, with the secret as value';
+    expect([status, body]).toEqual([
+      422,
+      expect.objectContaining({
+        errors: [{ pointer: '/parameters/password', code: 'validation-failed', detail }],
+      }),
+    ]);
+  });
+});
+
 describe('the mark of a creation', () => {
   const definition = { name: 'New', address: '10.0.0.9', port: 1, protocol: 'p' };
 

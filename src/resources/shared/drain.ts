@@ -429,7 +429,9 @@ export function asBroughtBack<T extends object>(definition: T, now: number, pres
 }
 
 /**
- * The inverse of a change of settings, with a drain as a whole: an undo brings back a whole deadline, or none. @internal
+ * The inverse of a change of settings, with a drain as a whole: an undo brings back a whole deadline, or none.
+ *
+ * @internal
  */
 export function withWholeDrain(
   before: object,
@@ -467,7 +469,11 @@ export function inverseAsBroughtBack(
 }
 
 /**
- * Whether an inverse leaves a drain in use as it is, because the deadlines have passed that the update has changed.
+ * Whether nothing is left of an update: it has set a deadline only, and that deadline has passed, and the one before
+ * too. An update that has taken the deadline away stays in force.
+ *
+ * @param inverse - the inverse of the update
+ * @param present - the settings in use
  * @internal
  */
 export function isOver(inverse: readonly Operation[], now: number, present: object): boolean {
@@ -475,7 +481,8 @@ export function isOver(inverse: readonly Operation[], now: number, present: obje
   if (drain === undefined || drain.until !== undefined) return false;
   return inverse.every((operation) => {
     if (operation.path !== '/drain' || !('value' in operation)) return false;
-    return sameJson(drainBroughtBack(operation.value, now), drain as Json);
+    const back = drainBroughtBack(operation.value, now);
+    return sameJson(back, drain) && (operation.op !== 'test' || back !== operation.value);
   });
 }
 

@@ -207,8 +207,11 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   if (entry === undefined) return refused(snapshot, notFound, ['/history']);
   const { events } = entry;
   const links = [...new Set(events.map(({ resource }) => resource))];
-  const refuse = (reason: string, later?: Entry, advice = later && adviceOn(later)): Decision =>
-    refused(snapshot, refusalOf(entry, reason, later, advice), links);
+  const refuse = (
+    reason: string,
+    later?: Entry,
+    advice = later && adviceOn(later, snapshot, context),
+  ): Decision => refused(snapshot, refusalOf(entry, reason, later, advice), links);
   const final = events.find((event) => !isReversible(event));
   if (final !== undefined) return refuse(`${final.type} of ${final.resource} cannot be taken back.`);
   const { standing } = entries;
@@ -252,8 +255,7 @@ function obstacleTo(entry: Entry, standing: Standing, snapshot: Snapshot, now: n
 
 /**
  * The last entry after another one that has changed a drain. A drain that has come back without its deadline counts as
- * the one before, unless it was changed on purpose: a later change of nothing but deadlines that have passed counts for
- * none.
+ * the one before, unless it was changed on purpose: a later deadline that has passed too counts for none.
  */
 function drainChangeAfter(
   entry: Entry,
@@ -342,8 +344,9 @@ function refusalOf(
   return later === undefined ? refusal : Object.freeze({ ...refusal, command: later.id });
 }
 
-function adviceOn({ id, events }: Entry): string {
-  return events.every(isReversible)
+/** What to do about a later entry. One whose undo would change nothing stands in the way for good. */
+function adviceOn({ id, events }: Entry, snapshot: Snapshot, context: Context): string {
+  return events.every(isReversible) && wayBackFrom(events)(snapshot, context).outcome !== 'unchanged'
     ? `Undo the later entry ${id} first, if it must go too.`
     : `The later entry ${id} cannot be undone: set the value that you want, or restore an earlier entry.`;
 }

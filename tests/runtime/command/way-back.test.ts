@@ -760,19 +760,26 @@ describe('a deadline that has passed', () => {
   });
 
   it.each([
-    ['an earlier one', { timeout: 300, then: 'close' }],
-    ['none', {}],
-  ] as const)('stands in no way of an undo: after it, there was %s', async (_what, later) => {
+    ['stands in no way of an undo', { timeout: 300, then: 'close' }, 204],
+    ['is in the way as long as none was wanted since', {}, 409],
+  ] as const)('%s', async (_what, later, status) => {
     const { admin, ids } = await drainedTwice({ timeout: 360, then: 'close' }, later);
     const [first = '', second = ''] = ids;
     const shown = await list(admin);
     const undoOf = (id: string): string | undefined => shown.find((entry) => entry.id === id)?.undo;
-    expect([undoOf(first), undoOf(second)]).toEqual(['possible', 'refused']);
+    expect([undoOf(first), undoOf(second)]).toEqual([status === 204 ? 'possible' : 'refused', 'refused']);
     expect(await send(admin, `PUT /history/${second}/undo`)).toMatchObject({
       body: { code: 'undo-refused' },
     });
-    expect((await send(admin, `PUT /history/${first}/undo`)).status).toBe(204);
-    expect(present(admin)[0]).toBe('started');
+    const undone = await send(admin, `PUT /history/${first}/undo`);
+    expect(undone.status).toBe(status);
+    // To undo the later entry first would change nothing.
+    if (status === 409)
+      expect(undone.body).toMatchObject({
+        command: second,
+        detail: expect.stringMatching(/cannot be undone: set the value that you want/) as unknown,
+      });
+    expect(present(admin)[0]).toBe(status === 204 ? 'started' : 'stopped');
   });
 
   it('stays where it is in use', async () => {

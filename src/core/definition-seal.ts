@@ -149,8 +149,12 @@ async function sealMap(
   for (const [name, entry] of secret) {
     const place = [...path, name];
     if (secretMember === undefined) sealed.push([name, await seal(entry, place)]);
-    else if (!isObject(entry)) sealed.push([name, null]);
-    else sealed.push([name, { ...entry, [secretMember]: await seal(entry[secretMember] ?? null, place) }]);
+    else if (isObject(entry))
+      sealed.push([name, { ...entry, [secretMember]: await seal(entry[secretMember] ?? null, place) }]);
+    else {
+      refuse(place, 'validation-failed', `must be an object, with the secret as ${secretMember}`);
+      sealed.push([name, { [secretMember]: unsealable }]);
+    }
   }
   const open = entries.filter((each) => !secret.includes(each));
   return { open: Object.fromEntries(open), sealed: Object.fromEntries(sealed) };

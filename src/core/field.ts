@@ -7,6 +7,7 @@
  */
 import * as z from 'zod/mini';
 
+import { hasReservedKey } from '../json/pointer.ts';
 import { deepFreeze, type Json } from '../json/value.ts';
 import type { SecretName } from './secret.ts';
 import * as shape from './shape.ts';
@@ -158,8 +159,10 @@ export function asStored(
   value: Json | undefined,
 ): Json | undefined {
   const accepts = all.find((field) => field.name === name)?.accepts;
-  const parsed = accepts && z.safeParse(accepts, value);
-  return parsed?.success === true ? (parsed.data as Json) : value;
+  // A shape of a map leaves `__proto__` out without a word, and the fault of the key would be gone with it.
+  if (accepts === undefined || value === undefined || hasReservedKey(value) !== undefined) return value;
+  const parsed = z.safeParse(accepts, value);
+  return parsed.success ? (parsed.data as Json) : value;
 }
 
 /** Gives the shape of an object with one member for each field, named by one of the names of the field. @internal */

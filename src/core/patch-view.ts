@@ -39,7 +39,10 @@ export interface PatchHooks<T extends object> {
    * the pointers of the faults have the stored names.
    */
   readonly check?: (before: T, after: JsonObject, operations: readonly ParsedOperation[]) => readonly Fault[];
-  /** Gives the operations that lead back, if positions in a list do not survive what others do. Default: `inverse`. */
+  /**
+   * Gives the operations that lead back, if positions in a list do not survive what others do, or if parts of a value
+   * do not come back alone. Default: `inverse`.
+   */
   readonly wayBack?: (before: T, after: T, inverse: readonly Operation[]) => readonly Operation[];
 }
 

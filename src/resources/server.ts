@@ -34,6 +34,7 @@ import {
   type DrainEvent,
   type DrainRepresentation,
 } from './shared/drain.ts';
+import { withWholeDrain } from './shared/returning-drain.ts';
 import type { About, Draining, Kind } from './shared/kind.ts';
 import { finder, reported } from './shared/look-up.ts';
 import { readableReason, reasonField, sinceField } from './shared/reason.ts';
@@ -344,8 +345,9 @@ const settings = settingsOf(servers, fields, {
   },
   wayBack(before, after, inverse) {
     const own = wayBackOf(before.state, after.state);
-    if (own === undefined) return inverse;
-    return [...inverse.filter(({ path }) => !/^\/state(?:\/|$)/.test(path)), ...own];
+    const whole = withWholeDrain(before, after, inverse);
+    if (own === undefined) return whole;
+    return [...whole.filter(({ path }) => !/^\/state(?:\/|$)/.test(path)), ...own];
   },
   adopted: (present, given) => ({ ...given, state: adoptedWords(present.state, given.state) }),
 });

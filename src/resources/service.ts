@@ -35,6 +35,7 @@ import {
   type DrainEvent,
   type DrainRepresentation,
 } from './shared/drain.ts';
+import { withWholeDrain } from './shared/returning-drain.ts';
 import {
   decideLifecycle,
   decideMove,
@@ -270,6 +271,7 @@ const settings = settingsOf(services, fields, {
   represent,
   after: markFilters,
   merge: (present, update) => undrained(withUpdate(present, update)),
+  wayBack: withWholeDrain,
 });
 
 const draining: Draining<Snapshot, Service> = drainingOf({

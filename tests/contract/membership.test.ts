@@ -247,6 +247,23 @@ describe('a definition with secrets', () => {
   );
 });
 
+describe('a secret parameter of a filter', () => {
+  it.each([5, null, true, secret, [secret]])('that is no object (%j) is refused as it is', async (given) => {
+    const { status, body } = await post('/filters', {
+      name: 'New',
+      module: 'tee',
+      parameters: { password: given },
+    });
+    const detail = 'must be an object, with the secret as value';
+    expect([status, body]).toEqual([
+      422,
+      expect.objectContaining({
+        errors: [{ pointer: '/parameters/password', code: 'validation-failed', detail }],
+      }),
+    ]);
+  });
+});
+
 describe('the mark of a creation', () => {
   const definition = { name: 'New', address: '10.0.0.9', port: 1, protocol: 'p' };
 
@@ -268,6 +285,25 @@ describe('the mark of a creation', () => {
     const { mark } = plan.body as { readonly mark: string };
     expect((await send('DELETE', `/servers/Spare-DB?mark=${mark}`)).status).toBe(412);
     expect((await send('DELETE', `/servers/Spare-DB?detach=true&mark=${mark}`)).status).toBe(204);
+  });
+});
+
+describe('a definition with a reserved key', () => {
+  it.each(withSecrets)('is refused at %s', async (target, definition) => {
+    const map = target === '/services' ? 'router_options' : 'parameters';
+    const value = target === '/filters' ? { value: 'x' } : 'x';
+    for (const key of ['__proto__', 'constructor', 'prototype']) {
+      // A member of an object literal would be the prototype.
+      const given = { ...definition, [map]: Object.fromEntries([[key, value]]) };
+      const { body, ...answer } = await post(target, given);
+      expect([answer.status, body]).toEqual([
+        422,
+        expect.objectContaining({
+          errors: [expect.objectContaining({ pointer: `/${map}/${key}`, code: 'reserved-key' })],
+        }),
+      ]);
+    }
+    expect(running.gateway.calls).toEqual([]);
   });
 });
 

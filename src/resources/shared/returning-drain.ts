@@ -6,8 +6,8 @@ import { Batch } from '../../core/batch.ts';
 import type { Named } from '../../core/collection.ts';
 import type { Note } from '../../core/note.ts';
 import { parseInstant } from '../../core/time.ts';
-import type { ParsedOperation } from '../../json/patch.ts';
-import { isText } from '../../json/value.ts';
+import type { Operation, ParsedOperation } from '../../json/patch.ts';
+import { sameJson, type Json } from '../../json/value.ts';
 import { drainingIn, drains, find, linkOf, put, type State } from '../../snapshot/state.ts';
 import type { AnyDrain, Drainable } from './drain.ts';
 import { wantedState, type LifecycleState } from './lifecycle.ts';
@@ -51,8 +51,28 @@ export function asBroughtBack<T extends object>(definition: T, now: number, pres
 }
 
 /**
+ * The inverse of a change of settings, with a drain as a whole: an undo brings back a whole deadline, or none.
+ *
+ * @internal
+ */
+export function withWholeDrain(
+  before: object,
+  after: object,
+  inverse: readonly Operation[],
+): readonly Operation[] {
+  const [old, now] = [drainIn(before), drainIn(after)];
+  const others = inverse.filter(({ path }) => !path.startsWith('/drain/'));
+  if (old === undefined || now === undefined || others.length === inverse.length) return inverse;
+  return [
+    ...others,
+    { op: 'test', path: '/drain', value: now },
+    { op: 'replace', path: '/drain', value: old },
+  ];
+}
+
+/**
  * The inverse of an update, if a drain in use has come back without its deadline: the inverse expects and brings back
- * none. See {@link broughtBack}.
+ * no deadline that has passed. See {@link broughtBack}.
  *
  * @internal
  */
@@ -63,20 +83,33 @@ export function inverseAsBroughtBack(
 ): readonly ParsedOperation[] {
   const drain = drainIn(present);
   if (drain === undefined || drain.until !== undefined) return inverse;
-  const isAbout = ([field]: readonly string[]): boolean => field === 'drain';
-  const untils = inverse.flatMap(({ path, value }) =>
-    isAbout(path) && path[1] === 'until' && isText(value) ? [value] : [],
-  );
-  const isAllPassed = untils.every((until) => isPassed(until, now));
-  return inverse.flatMap((operation) => {
+  return inverse.map((operation) => {
     const { path, value } = operation;
-    if (!isAbout(path)) return [operation];
-    const [, member] = path;
-    if (member !== undefined) return isAllPassed && deadline.has(member) ? [] : [operation];
-    return value === undefined
-      ? [operation]
-      : [{ ...operation, value: withoutPassed({ drain: value }, now).drain }];
+    const isDrain = path.length === 1 && path[0] === 'drain' && value !== undefined;
+    return isDrain ? { ...operation, value: drainBroughtBack(value, now) } : operation;
   });
+}
+
+/**
+ * Whether nothing is left of an update: it has set a deadline only, and that deadline has passed, and the one before
+ * too. An update that has taken the deadline away stays in force.
+ *
+ * @param inverse - the inverse of the update
+ * @param present - the settings in use
+ * @internal
+ */
+export function isOver(inverse: readonly Operation[], now: number, present: object): boolean {
+  const drain = drainIn(present);
+  if (drain === undefined || drain.until !== undefined) return false;
+  return inverse.every((operation) => {
+    if (operation.path !== '/drain' || !('value' in operation)) return false;
+    const back = drainBroughtBack(operation.value, now);
+    return sameJson(back, drain) && (operation.op !== 'test' || back !== operation.value);
+  });
+}
+
+function drainBroughtBack(drain: Json, now: number): Json {
+  return withoutPassed({ drain }, now).drain;
 }
 
 /** A snapshot that is taken over, with every drain as {@link broughtBack} gives it. @internal */

@@ -27,6 +27,7 @@ import {
   type Transition,
 } from '../../resources/index.ts';
 import type { Note } from '../../core/note.ts';
+import { isOver } from '../../resources/shared/returning-drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Entries } from '../journal/entries.ts';
 import {
@@ -38,8 +39,9 @@ import {
   membersOf,
   oppositeOf,
   ownerKey,
+  subjectKey,
 } from '../journal/entry-event.ts';
-import { configurationAt } from '../journal/entry-fold.ts';
+import { configurationAt, subjectOf } from '../journal/entry-fold.ts';
 import { withoutSessions } from '../journal/history.ts';
 import type { Standing } from '../journal/standing.ts';
 import { beginPiece } from '../host/piece.ts';
@@ -116,9 +118,9 @@ function undoOf(
   const { events } = entry;
   if (!events.every(isReversible)) return 'irreversible';
   // Without the reasons of a refusal, which take most of the time.
-  if (obstacleTo(entry, entries.standing) !== undefined) return 'refused';
-  const present = snapshot();
-  const decision = wayBackFrom(events)(present, { now: clock.now() });
+  const [present, now] = [snapshot(), clock.now()];
+  if (obstacleTo(entry, entries.standing, present, now) !== undefined) return 'refused';
+  const decision = wayBackFrom(events)(present, { now });
   const isAccepted = decision.outcome === 'accepted' && !isInVain(events, present, decision);
   return isAccepted && refuse(decision) === undefined ? 'possible' : 'refused';
 }
@@ -202,12 +204,15 @@ function undo(entries: KeptEntries, id: string, snapshot: Snapshot, context: Con
   if (entry === undefined) return refused(snapshot, notFound, ['/history']);
   const { events } = entry;
   const links = [...new Set(events.map(({ resource }) => resource))];
-  const refuse = (reason: string, later?: Entry, advice = later && adviceOn(later)): Decision =>
-    refused(snapshot, refusalOf(entry, reason, later, advice), links);
+  const refuse = (
+    reason: string,
+    later?: Entry,
+    advice = later && adviceOn(later, snapshot, context),
+  ): Decision => refused(snapshot, refusalOf(entry, reason, later, advice), links);
   const final = events.find((event) => !isReversible(event));
   if (final !== undefined) return refuse(`${final.type} of ${final.resource} cannot be taken back.`);
   const { standing } = entries;
-  const obstacle = obstacleTo(entry, standing);
+  const obstacle = obstacleTo(entry, standing, snapshot, context.now);
   if (obstacle !== undefined) return refuse(obstacle.reason(), obstacle.by, obstacle.advice);
   let asked: EntryEvent | undefined;
   const decision = wayBackFrom(events, (event) => (asked = event))(snapshot, context);
@@ -227,7 +232,7 @@ interface Obstacle {
 }
 
 /** What stands in the way of an undo, although every value is as the entry has left it. */
-function obstacleTo(entry: Entry, standing: Standing): Obstacle | undefined {
+function obstacleTo(entry: Entry, standing: Standing, snapshot: Snapshot, now: number): Obstacle | undefined {
   const undo = standing.undoneBy(entry);
   if (undo !== undefined) {
     const advice = `To make the change again, undo the entry ${undo.id}.`;
@@ -238,14 +243,49 @@ function obstacleTo(entry: Entry, standing: Standing): Obstacle | undefined {
     const state = changesState(event) ? standing.changeAfter(entry, event, 'state') : undefined;
     const by = deletion ?? state;
     if (by !== undefined) return { by, reason: () => stateChangedSince(event, by) };
-    // A drain that has come back without its deadline counts as the one before, unless it was changed on purpose.
-    const drain = membersOf(event).includes('drain')
-      ? standing.changeAfter(entry, event, 'drain')
-      : undefined;
+    const drain = drainChangeAfter(entry, event, standing, snapshot, now);
     if (drain !== undefined)
       return { by: drain, reason: () => `${event.resource} has changed since at /drain.` };
   }
   return undefined;
+}
+
+/**
+ * The last entry after another one that has changed a drain. A drain that has come back without its deadline counts as
+ * the one before, unless it was changed on purpose: a later deadline that has passed too counts for none.
+ */
+function drainChangeAfter(
+  entry: Entry,
+  event: EntryEvent,
+  standing: Standing,
+  snapshot: Snapshot,
+  now: number,
+): Entry | undefined {
+  if (!membersOf(event).includes('drain')) return undefined;
+  const subject = subjectKey(event);
+  const { settings = {} } = subjectOf(event, snapshot) ?? {};
+  const over = overIn(snapshot, subject);
+  return standing.changeAfter(entry, event, 'drain', (later) => {
+    if (over.has(later)) return false;
+    const counts = later.events.some(
+      (each) =>
+        subjectKey(each) === subject &&
+        membersOf(each).includes('drain') &&
+        !(each.inverse !== undefined && isOver(each.inverse, now, settings)),
+    );
+    if (!counts) over.add(later);
+    return counts;
+  });
+}
+
+/** The entries that count no longer, by snapshot and subject: each row of the history would look at all of them. */
+const overs = new WeakMap<Snapshot, Map<string, Set<Entry>>>();
+
+function overIn(snapshot: Snapshot, subject: string): Set<Entry> {
+  const subjects = overs.get(snapshot) ?? new Map<string, Set<Entry>>();
+  const known = subjects.get(subject) ?? new Set<Entry>();
+  overs.set(snapshot, subjects.set(subject, known));
+  return known;
 }
 
 /**
@@ -301,8 +341,9 @@ function refusalOf(
   return later === undefined ? refusal : Object.freeze({ ...refusal, command: later.id });
 }
 
-function adviceOn({ id, events }: Entry): string {
-  return events.every(isReversible)
+/** What to do about a later entry. One whose undo would change nothing stands in the way for good. */
+function adviceOn({ id, events }: Entry, snapshot: Snapshot, context: Context): string {
+  return events.every(isReversible) && wayBackFrom(events)(snapshot, context).outcome !== 'unchanged'
     ? `Undo the later entry ${id} first, if it must go too.`
     : `The later entry ${id} cannot be undone: set the value that you want, or restore an earlier entry.`;
 }

@@ -56,9 +56,18 @@ export class Standing {
     return at === undefined ? undefined : this.#entries[at];
   }
 
-  /** The last entry after another one that has changed a member of the resource of an event. */
-  changeAfter(entry: Entry, event: EntryEvent, member: string): Entry | undefined {
-    return this.#lastAfter(entry, this.#changes.get(memberKey(event, member)));
+  /**
+   * The last entry after another one that has changed a member of the resource of an event.
+   *
+   * @param counts - tests whether a later entry counts; by default each one does
+   */
+  changeAfter(
+    entry: Entry,
+    event: EntryEvent,
+    member: string,
+    counts?: (later: Entry) => boolean,
+  ): Entry | undefined {
+    return this.#lastAfter(entry, this.#changes.get(memberKey(event, member)), counts);
   }
 
   /** The last entry after another one that has deleted the resource of an event, or the owner of the resource. */
@@ -68,9 +77,17 @@ export class Standing {
     return this.#placeOf(own) > this.#placeOf(owner) ? own : owner;
   }
 
-  #lastAfter(entry: Entry, places: readonly number[] = []): Entry | undefined {
+  #lastAfter(
+    entry: Entry,
+    places: readonly number[] = [],
+    counts: (later: Entry) => boolean = () => true,
+  ): Entry | undefined {
     const since = this.#placeOf(entry);
-    const at = places.findLast((place) => place <= since || !this.#hasUndoneSince(place, since));
+    const isInTheWay = (place: number): boolean => {
+      const later = this.#entries[place];
+      return later !== undefined && !this.#hasUndoneSince(place, since) && counts(later);
+    };
+    const at = places.findLast((place) => place <= since || isInTheWay(place));
     return at === undefined || at <= since ? undefined : this.#entries[at];
   }
 

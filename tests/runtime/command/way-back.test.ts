@@ -731,6 +731,57 @@ describe('a deadline that has passed', () => {
       expect(servers.find('spare db')?.settings.drain).not.toHaveProperty('until');
   });
 
+  /** Drains twice, undoes the end of both after a time, and gives the ids of the two. */
+  async function drainedTwice(
+    first: Parameters<typeof drain>[3],
+    second: Parameters<typeof drain>[3],
+  ): Promise<Running & { readonly ids: readonly string[] }> {
+    const running = runAdmin();
+    const { admin, clock } = running;
+    const ids: string[] = [];
+    for (const options of [first, second])
+      ids.push(await settle(admin, (now, context) => drain(now, 'services', 'My Service', options, context)));
+    const resumed = await settle(admin, resuming);
+    await clock.advance(400_000);
+    expect((await send(admin, `PUT /history/${resumed}/undo`)).status).toBe(204);
+    return { ...running, ids };
+  }
+
+  it.each(['resume', 'close'] as const)('gives way to an earlier one that has not (%s)', async (then) => {
+    const { admin, ids } = await drainedTwice(
+      { timeout: 900, then: 'close', reason: 'kernel' },
+      { timeout: 300, then },
+    );
+    expect((await send(admin, `PUT /history/${ids[1] ?? ''}/undo`)).status).toBe(204);
+    expect(admin.snapshot.services.find('my-service')?.settings.drain).toEqual({
+      ...{ since: expect.any(String) as unknown, from: 'started', by: 'ada', reason: 'kernel' },
+      ...{ timeout: 900, until: '2016-09-10T00:15:00+00:00', then: 'close' },
+    });
+  });
+
+  it.each([
+    ['stands in no way of an undo', { timeout: 300, then: 'close' }, 204],
+    ['is in the way as long as none was wanted since', {}, 409],
+  ] as const)('%s', async (_what, later, status) => {
+    const { admin, ids } = await drainedTwice({ timeout: 360, then: 'close' }, later);
+    const [first = '', second = ''] = ids;
+    const shown = await list(admin);
+    const undoOf = (id: string): string | undefined => shown.find((entry) => entry.id === id)?.undo;
+    expect([undoOf(first), undoOf(second)]).toEqual([status === 204 ? 'possible' : 'refused', 'refused']);
+    expect(await send(admin, `PUT /history/${second}/undo`)).toMatchObject({
+      body: { code: 'undo-refused' },
+    });
+    const undone = await send(admin, `PUT /history/${first}/undo`);
+    expect(undone.status).toBe(status);
+    // To undo the later entry first would change nothing.
+    if (status === 409)
+      expect(undone.body).toMatchObject({
+        command: second,
+        detail: expect.stringMatching(/cannot be undone: set the value that you want/) as unknown,
+      });
+    expect(present(admin)[0]).toBe(status === 204 ? 'started' : 'stopped');
+  });
+
   it('stays where it is in use', async () => {
     const { admin, clock } = runAdmin();
     await settle(admin, draining);

@@ -22,9 +22,8 @@ export class WatchedServers {
   /** Looks after a change. */
   look({ monitors }: Snapshot): void {
     if (monitors === this.#monitors) return;
-    // Read first: if the clock of the host fails, the next look is at the same monitors again.
-    const now = this.#clock.now();
     this.#monitors = monitors;
+    const now = this.#clock.now();
     const links = [...monitors].filter(isWanted).flatMap(({ settings }) => settings.servers);
     this.#since = new Map(links.map((link) => [link, this.#since.get(link) ?? now]));
   }

@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../ports/port.ts';
 import type { StoreFailure } from '../resources/fleet.ts';
-import { timeOf } from './members.ts';
 
 /** The number of failures in a row from which on a failure lasts: fewer can be chance. */
 const mostFailures = 3;
@@ -34,7 +33,7 @@ export class LastingFailure {
    */
   again(detail: string, cause: unknown): void {
     this.#times += 1;
-    this.#last = { detail, since: this.#last === undefined ? timeOf(this.#clock) : this.#last.since };
+    this.#last = { detail, since: this.#last?.since ?? this.#clock.now() };
     if (this.#times === mostFailures) this.#onError(new Error(detail, { cause }));
   }
 

@@ -14,8 +14,9 @@ import * as z from 'zod/mini';
 
 import { milliseconds } from '../core/shape.ts';
 import type { Json } from '../json/value.ts';
-import type { Clock, SharedStore } from '../ports/port.ts';
+import type { SharedStore } from '../ports/port.ts';
 import { beforeDeadline } from '../runtime/host/deadline.ts';
+import type { GuardedClock } from '../runtime/host/guard.ts';
 
 /** How often a node announces itself, in milliseconds. @internal */
 export const beatMs = 1000;
@@ -92,7 +93,7 @@ export interface MembersOptions {
   readonly store: Pick<SharedStore, 'announce'>;
   /** The name of this node. */
   readonly node: string;
-  readonly clock: Required<Clock>;
+  readonly clock: GuardedClock;
   /** The deadline of one call to the store, in milliseconds. */
   readonly deadlineMs: number;
 }
@@ -271,10 +272,10 @@ function difference(one: number | undefined, other: number | undefined): number 
   return one === undefined || other === undefined ? undefined : one - other;
 }
 
-/** The time of the host; `undefined` if its clock fails. @internal */
-export function timeOf(clock: Clock): number | undefined {
+/** The current time; `undefined` if the clock of the host fails: others must not compare a time that stands. */
+function timeOf(clock: GuardedClock): number | undefined {
   try {
-    return clock.now();
+    return clock.read();
   } catch {
     return undefined;
   }

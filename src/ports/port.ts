@@ -78,8 +78,9 @@ export interface GatewayPort {
  */
 export interface Clock {
   /**
-   * The current time, in milliseconds since 1970-01-01T00:00:00Z, in the years 0 to 9999. The time may jump. A call
-   * that needs the time fails if the function throws or gives another number.
+   * The current time, in milliseconds since 1970-01-01T00:00:00Z, in the years 0 to 9999. The time may jump. If the
+   * function throws or gives another number, new commands fail before the gateway is asked. Commands in flight settle
+   * with the last time that the function has given.
    */
   now(): number;
   /**

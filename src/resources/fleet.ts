@@ -108,8 +108,8 @@ export interface NodeClock {
 export interface StoreFailure {
   /** Why, and what follows from it, for people. */
   readonly detail: string;
-  /** Since when, in milliseconds since 1970-01-01T00:00:00Z; `undefined` if that is not known. */
-  readonly since: number | undefined;
+  /** Since when, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly since: number;
 }
 
 /** The fleet around an interface, as its own endpoints show and change it. @internal */

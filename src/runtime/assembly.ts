@@ -391,7 +391,7 @@ function writerOf(
     maxInFlight: limits.maxInFlight,
     veto,
     foresee,
-    contextOf: (actor) => contextOf({ now: clock.now(), times, authentication, ...live }, actor),
+    contextOf: (actor) => contextOf({ now: clock.read(), times, authentication, ...live }, actor),
     publish: (revision, events) => {
       log.append(revision, events);
     },

@@ -21,6 +21,7 @@ import {
   guardClock,
   guardOpenness,
   guardForesee,
+  type GuardedClock,
   type GuardedForesee,
   guardVeto,
   objectionOf,
@@ -47,7 +48,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
   readonly foresee: GuardedForesee;
   /** Where the interface runs, as far as the host says so. */
   readonly place: { readonly name?: string; readonly environment?: string };
-  readonly clock: Required<Clock>;
+  readonly clock: GuardedClock;
   readonly timeZone: string;
   readonly times: TimeFormat;
   readonly hasher: Hasher;

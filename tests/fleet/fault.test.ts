@@ -13,6 +13,7 @@ import {
   sequence,
   stopService,
   toDocument,
+  type Clock,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
@@ -21,6 +22,7 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { Members } from '../../src/fleet/members.ts';
 import { level } from '../../src/fleet/shared-history.ts';
+import { guardClock, type GuardedClock } from '../../src/runtime/host/guard.ts';
 import { limit, port } from '../support/transition.ts';
 import { altered, compact, createWorld, storedIn, type Node, type World } from './node.ts';
 
@@ -108,6 +110,11 @@ describe('a node that closes', () => {
   });
 });
 
+/** A clock as a node has it. */
+function guarded(clock: Clock): GuardedClock {
+  return guardClock(clock, () => undefined);
+}
+
 /** What a node says of itself. */
 const status = {
   ...{ boot: 'x', version: '1', leaseMs: 10_000, position: '', applied: '', behind: [], drains: [] },
@@ -117,7 +124,7 @@ const status = {
 describe('a node of which the store knows nothing', () => {
   it('is silent from the first question on', async () => {
     const world = createWorld();
-    const { clock } = world;
+    const clock = guarded(world.clock);
     const members = new Members({ store: world.memory.open(), node: 'a', clock, deadlineMs: 1000 });
     await members.announce(status, 1000);
     expect(members.silenceOf('b')).toBe(0);
@@ -136,7 +143,8 @@ describe('the silence of a node', () => {
     const store = memory.open();
     const announce: SharedStore['announce'] = (node, said) =>
       line.isCut ? Promise.reject(new Error('The line is cut')) : store.announce(node, said);
-    const members = new Members({ store: { announce }, node: 'a', clock, deadlineMs: 1000 });
+    const options = { store: { announce }, node: 'a', clock: guarded(clock), deadlineMs: 1000 };
+    const members = new Members(options);
     await store.announce('b', { ...status, beat: 1 });
     await members.announce(status, 1000);
     /** A beat some time after the last announcement, before which this node could hear for some time. */

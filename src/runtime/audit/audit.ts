@@ -152,7 +152,7 @@ export class Audit {
   }
 
   /**
-   * Resolves when the caller of the attempt can be answered. A clock that fails loses the record, and not the answer.
+   * Resolves when the caller of the attempt can be answered. A failure loses the record, and not the answer.
    */
   async #keep(entry: AuditEntry): Promise<void> {
     try {

@@ -85,7 +85,7 @@ export class Drains {
     if (!this.#isOpen || this.#closed.signal.aborted) return;
     const dues = changed.flatMap((place) => this.#dueAt(place) ?? []);
     if (dues.length === 0) return;
-    if (this.#actOn(dues, this.#now()) >= this.#next) return;
+    if (this.#actOn(dues, this.#options.clock.now()) >= this.#next) return;
     this.#wake.abort(ended);
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -110,7 +110,7 @@ export class Drains {
       while (!this.#closed.signal.aborted) {
         this.#wake = new AbortController();
         this.#forgetEnded();
-        const now = this.#now();
+        const now = clock.now();
         this.#next = this.#actOn(this.#dues.values(), now);
         if (this.#next === Infinity) return;
         const pauseMs = Math.min(lookMs, this.#next - now);
@@ -126,16 +126,6 @@ export class Drains {
     const snapshot = this.#options.snapshot();
     for (const [name, { place, drain }] of this.#dues)
       if (!isSame(thingAt(place, snapshot)?.settings.drain, drain)) this.#dues.delete(name);
-  }
-
-  /** The time of the clock. If the clock of the host fails, nothing is due before a later look. */
-  #now(): number {
-    try {
-      return this.#options.clock.now();
-    } catch (error) {
-      this.#options.onError(error);
-      return -Infinity;
-    }
   }
 
   /** Begins to act on each drain that is due. Gives the first of the other deadlines; `Infinity` if there is none. */

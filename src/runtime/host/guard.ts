@@ -259,24 +259,54 @@ const undecided = problem(
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** A clock of which only the first reading can fail. @internal */
+export interface GuardedClock extends Required<Clock> {
+  /**
+   * The current time; the last time that the clock has told if the clock fails.
+   *
+   * @throws HostError if the clock has not told any time yet
+   */
+  readonly now: () => number;
+  /**
+   * The current time, and never the last one: for decisions, and for what others learn of this clock.
+   *
+   * @throws HostError if the clock fails
+   */
+  readonly read: () => number;
+}
+
 /**
  * Guards a clock.
  *
- * - `now` throws a HostError if the function fails or gives a time that no document can contain, because times are
- *   written to disk.
+ * - A reading fails if the function fails or gives a time that no document can contain, because times are written to
+ *   disk.
+ * - `now` then gives the last time: the gateway has already made a change that settles, or the host has seen what is
+ *   reported. `onError` gets the first failure alone.
  * - `sleep` never rejects: loops that nobody waits for sleep, such as those of heartbeats. The timers of the system
  *   take over a sleep that fails: an end at once would answer a command as unknown before its deadline, and let the
  *   loops spin.
- * - `monotonic` gives NaN if the function fails: no log-in counts as verified a short time ago. Left out, `now` counts.
+ * - `monotonic` gives NaN if the function fails: no log-in counts as verified a short time ago. Left out, the current
+ *   time counts, and never the last one: a time that stands would let a verified log-in count for ever.
  *
  * @internal
  */
-export function guardClock(clock: Clock, onError: (error: unknown) => void): Required<Clock> {
+export function guardClock(clock: Clock, onError: (error: unknown) => void): GuardedClock {
   const failed = onceEach(onError);
+  let last: number | undefined;
+  const read = (instead = givenUp): number => {
+    const time = callHost('clock.now', () => clock.now(), instead);
+    if (typeof time !== 'number' || !(time >= earliest && time <= latest))
+      throw wrongAnswer('clock.now', time, 'milliseconds since 1970 in the years 0 to 9999', instead);
+    return (last = Math.trunc(time));
+  };
   const now = (): number => {
-    const time = callHost('clock.now', () => clock.now(), givenUp);
-    if (typeof time === 'number' && time >= earliest && time <= latest) return Math.trunc(time);
-    throw wrongAnswer('clock.now', time, 'milliseconds since 1970 in the years 0 to 9999', givenUp);
+    if (last === undefined) return read();
+    try {
+      return read(lastCounts);
+    } catch (error) {
+      failed(error as HostError);
+      return last;
+    }
   };
   const sleep: Clock['sleep'] = async (...how) => {
     try {
@@ -288,7 +318,7 @@ export function guardClock(clock: Clock, onError: (error: unknown) => void): Req
   };
   const monotonic = (): number => {
     try {
-      const time: unknown = clock.monotonic === undefined ? now() : clock.monotonic();
+      const time: unknown = clock.monotonic === undefined ? read() : clock.monotonic();
       if (typeof time === 'number') return time;
       failed(wrongAnswer('clock.monotonic', time, 'milliseconds', unmeasured));
     } catch (cause) {
@@ -297,10 +327,11 @@ export function guardClock(clock: Clock, onError: (error: unknown) => void): Req
     return NaN;
   };
   // The sleep of the system clock never fails, and deadlines without a signal are cheaper with it.
-  return { now, sleep: clock === systemClock ? systemSleep : sleep, monotonic };
+  return { now, read: () => read(), sleep: clock === systemClock ? systemSleep : sleep, monotonic };
 }
 
 const givenUp = 'The call that needed the time was given up.';
+const lastCounts = 'The last time that the clock has told counts instead.';
 const unmeasured = 'No duration was measured.';
 
 /**

@@ -3,15 +3,15 @@
  * its first look.
  */
 import type { Clock } from '../../ports/port.ts';
-import { isWanted } from '../../resources/shared/lifecycle.ts';
+import { watchedIn } from '../../resources/alert.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 
-/** Keeps the servers that a monitor lists which is to run. @internal */
+/** Keeps the servers at which a monitor looks. @internal */
 export class WatchedServers {
   readonly #clock: Pick<Clock, 'now'>;
   #monitors: Snapshot['monitors'] | undefined;
   #since: ReadonlyMap<string, number> = new Map();
-  /** Gives since when a server is listed, by its link, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Gives since when a monitor looks at a server, by its link, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly since = (link: string): number | undefined => this.#since.get(link);
 
   constructor(clock: Pick<Clock, 'now'>, snapshot: Snapshot) {
@@ -22,10 +22,9 @@ export class WatchedServers {
   /** Looks after a change. */
   look({ monitors }: Snapshot): void {
     if (monitors === this.#monitors) return;
-    // Read first: if the clock of the host fails, the next look is at the same monitors again.
-    const now = this.#clock.now();
     this.#monitors = monitors;
-    const links = [...monitors].filter(isWanted).flatMap(({ settings }) => settings.servers);
+    const now = this.#clock.now();
+    const links = [...watchedIn({ monitors }).keys()];
     this.#since = new Map(links.map((link) => [link, this.#since.get(link) ?? now]));
   }
 }

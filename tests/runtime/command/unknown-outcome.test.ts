@@ -1,6 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
+  HostError,
   sequence,
   stopMonitor,
   stopService,
@@ -8,13 +9,7 @@ import {
 } from 'gateway-admin-core';
 import { hold, type InspectWay } from 'gateway-admin-core/testing';
 
-import {
-  appliedTo,
-  runAdmin,
-  sampleClock,
-  sampleGateway,
-  type Running,
-} from '../../support/running-admin.ts';
+import { appliedTo, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
 import { silentHost, type SilentHost } from '../../support/silent-host.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -130,20 +125,44 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   it('tells onError an error that ends the command after its 504', async () => {
-    const clock = sampleClock();
-    const now = jest.spyOn(clock, 'now');
     const held = hold();
+    const broken = new Error('no such actor');
+    let isBroken = false;
     const gateway = sampleGateway().will(held.apply).willSee('not-in-place');
-    const { admin, errors } = runAdmin({ gateway, clock });
-    const execution = admin.execute(stop);
+    const { admin, errors, clock } = runAdmin({ gateway });
+    // An event of the host that cannot be read any more.
+    const actor = (): string => {
+      if (isBroken) throw broken;
+      return 'ada';
+    };
+    const execution = admin.execute((snapshot, context) => {
+      const decision = stop(snapshot, context);
+      if (decision.outcome !== 'accepted') return decision;
+      const events = decision.events.map((event) =>
+        Object.defineProperty({ ...event }, 'actor', { get: actor, enumerable: true }),
+      );
+      return { ...decision, events };
+    });
     await held.begun;
     await clock.advance(deadlineMs);
     expect((await execution).outcome).toBe('unknown');
-    now.mockReturnValue(NaN);
+    isBroken = true;
     held.done();
     await clock.advance(60_000);
+    expect(errors.filter((error) => error === broken)).toHaveLength(1);
+  });
+
+  it('settles with the last time of a clock that fails after the 504', async () => {
+    const running = await silent('not-in-place');
+    const events = running.admin.events();
+    const before = running.clock.now();
+    running.clock.now = () => NaN;
+    running.held.done();
+    await running.clock.advance(60_000);
+    expect(stateOf(running)).toBe('stopped');
+    expect((await events.next()).value).toMatchObject({ event: { type: 'service.stopped', at: before } });
     expect(
-      errors.filter((error) => error instanceof Error && error.message.startsWith('clock.now')),
+      running.errors.filter((error) => error instanceof HostError && error.call === 'clock.now'),
     ).toHaveLength(1);
   });
 

@@ -12,6 +12,7 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { guardClock } from '../../../src/runtime/host/guard.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { credentials, quickHasher } from '../../support/log-in.ts';
 import { answerOf } from '../../support/limit.ts';
@@ -70,6 +71,10 @@ async function answerTo(
   const { status, body: text } = handled.response;
   const { code = '' } = status < 400 ? {} : (JSON.parse(text as string) as { code?: string });
   return `${String(status)} ${code}`.trim();
+}
+
+function stateOf({ admin }: Running): string | undefined {
+  return admin.snapshot.services.find('my-service')?.state;
 }
 
 /** The body of the answer to a GET. */
@@ -272,6 +277,8 @@ describe('a port that gives no usable text in place of a', () => {
 describe('a clock', () => {
   const wanted =
     'instead of milliseconds since 1970 in the years 0 to 9999. The call that needed the time was given up.';
+  const lastCounts =
+    'instead of milliseconds since 1970 in the years 0 to 9999. The last time that the clock has told counts instead.';
 
   // Promise: clock-error
   it.each([
@@ -289,8 +296,9 @@ describe('a clock', () => {
     clock.now = wrong as () => number;
     expect(await answerTo(running, 'PUT', '/service/My-Service/stop')).toBe('500 internal');
     const told = { name: 'HostError', call: 'clock.now', message: `clock.now answered ${text} ${wanted}` };
-    // The second error is about the audit record of the request.
-    expect(running.errors).toMatchObject([told, told]);
+    // The second error is about the audit record of the request, which has the last time.
+    const instead = { ...told, message: `clock.now answered ${text} ${lastCounts}` };
+    expect(running.errors).toMatchObject([told, instead]);
     const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
     await expect(running.admin.execute(stop)).rejects.toMatchObject(told);
     expect(() => running.admin.plan(stop)).toThrow(HostError);
@@ -301,6 +309,53 @@ describe('a clock', () => {
     const next = await openRunning(store, { clock });
     expect((await next.admin.execute(stop)).outcome).toBe('accepted');
     await next.admin.close();
+  });
+
+  // Promise: clock-failure
+  it('whose now fails while the gateway works loses neither the change nor its event nor its audit record', async () => {
+    const held = hold();
+    const store = createMemoryStore();
+    const running = await openRunning(store, { gateway: sampleGateway().will(held.apply) });
+    const { admin, clock, errors } = running;
+    const events = admin.events();
+    const audit = admin.audit();
+    const before = clock.now();
+    const answer = answerTo(running, 'PUT', '/service/My-Service/stop');
+    await held.begun;
+    clock.now = () => {
+      throw broken;
+    };
+    held.done();
+    expect(await answer).toBe('204');
+    expect(stateOf(running)).toBe('stopped');
+    expect((await events.next()).value).toMatchObject({ event: { type: 'service.stopped', at: before } });
+    expect((await audit.next()).value).toMatchObject({ outcome: 'accepted' });
+    admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['maintenance'] });
+    expect((await events.next()).value).toMatchObject({ event: { type: 'server.reported', at: before } });
+    expect(await answerTo(running, 'GET', '/alerts')).toBe('200');
+    // The clock is asked for each of these, and onError gets one error.
+    expect(errors).toMatchObject([{ call: 'clock.now', cause: broken }]);
+    await admin.close();
+    clock.now = () => before;
+    const next = await openRunning(store, { clock });
+    expect(stateOf(next)).toBe('stopped');
+    await next.admin.close();
+  });
+
+  it('whose now fails before it has told any time fails the start', async () => {
+    const clock = { ...sampleClock(), now: () => NaN };
+    expect(() => runAdmin({ clock })).toThrow(`clock.now answered NaN ${wanted}`);
+    await expect(openRunning(createMemoryStore(), { clock })).rejects.toThrow(
+      `clock.now answered NaN ${wanted}`,
+    );
+  });
+
+  it('without monotonic whose now fails ends the five minutes of every verified log-in', () => {
+    let time = 5;
+    const { monotonic } = guardClock({ now: () => time, sleep: () => Promise.resolve() }, () => undefined);
+    expect(monotonic()).toBe(5);
+    time = NaN;
+    expect(monotonic()).toBeNaN();
   });
 
   it('whose sleep fails hands the sleep over to the system: a deadline neither passes at once nor never', async () => {

@@ -60,7 +60,15 @@ export type EventStreamItem =
       readonly isRestart: boolean;
     };
 
-type Timer = ReturnType<typeof setTimeout>;
+/** Where a stream stands: the connections of a stream share it. */
+interface Place {
+  /** The id to go on after. */
+  last: string | undefined;
+  /** Whether the interface has sent something. */
+  wasConnected: boolean;
+  /** The pause before the next connection, in milliseconds. */
+  pauseMs: number;
+}
 
 /** The fields of a block: an event, a gap, or an id to go on from. */
 type Block = Partial<Record<string, string>>;
@@ -71,70 +79,105 @@ const field = /^(: heartbeat(?=: \d+$)|\w+): ?(.*)/s;
 /** The pauses before the next connections: the first one is as long as the interface asks for. In milliseconds. */
 const [firstPauseMs, longestPauseMs] = [2000, 30_000];
 
+/** The longest silence of a connection, in milliseconds, if the stream names no other: three heartbeats of 15 s. */
+const firstSilenceMs = 45_000;
+
+/** An event that the client does not read. After a break, the same event would come again. */
+class EventTooLarge extends Error {}
+
 /**
- * Reads events until the signal aborts, or until the interface refuses the stream. A connection without three
- * heartbeats is dead. Once the interface has sent something, no other answer ends the stream.
+ * Reads events until the signal aborts, the interface refuses the stream, or an event is too large. Once the interface
+ * has sent something, no other answer ends the stream.
  *
  * @internal
  */
 export async function* readEvents(
   send: Send,
-  { after, types, signal, onState }: EventOptions = {},
+  options: EventOptions = {},
 ): AsyncGenerator<EventStreamItem, void, undefined> {
-  let last = after;
-  let wasConnected = false;
-  let pauseMs = firstPauseMs;
+  const { after, signal, onState } = options;
+  const place: Place = { last: after, wasConnected: false, pauseMs: firstPauseMs };
   do {
     let reason: Error | undefined;
-    const left = new AbortController();
-    const ignore = onAbort(signal, () => left.abort());
-    // Three heartbeats of 15 seconds, if the stream names no other.
-    let silenceMs = 45_000;
-    let timer: Timer | undefined;
-    const listen = (): void => {
-      timer = setTimeout(() => left.abort(new Error(`Nothing came for ${String(silenceMs)} ms`)), silenceMs);
-      // The connection keeps the process alive, and the timer does not.
-      (timer as { unref?: () => void }).unref?.();
-    };
-    listen();
     try {
-      const options = { types: types?.[0] && types, last, signal: left.signal };
-      const response = await open(send, options);
-      onState?.('open', undefined);
-      const blocksOf = splitter(response);
-      for await (const text of textsOf(response.body)) {
-        clearTimeout(timer);
-        for (const { id, event, data = '', ': heartbeat': heartbeat } of blocksOf(text)) {
-          // No header could carry the id when the stream goes on.
-          if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
-          // The life of the interface is the first part of an id.
-          const isRestart = last?.split('.')[0] !== id?.split('.')[0];
-          last = id ?? last;
-          // No timer takes a longer time.
-          if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), 2 ** 31 - 1);
-          if (event === 'gap') yield { gap: true, isRestart };
-          else if (event !== undefined && id !== undefined)
-            yield { id, event: valueOf(response, data) as ShownEvent };
-          wasConnected = true;
-          pauseMs = firstPauseMs;
-        }
-        listen();
-      }
+      yield* readConnection(send, options, place);
     } catch (error) {
-      if (!signal?.aborted && (!wasConnected || isFinal(error))) throw error;
+      if (!signal?.aborted && (!place.wasConnected || isFinal(error))) throw error;
       reason = error as Error;
-    } finally {
-      clearTimeout(timer);
-      ignore();
     }
     onState?.('waiting', reason);
-    await wait(pauseMs, signal);
-    pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+    await wait(place.pauseMs, signal);
+    place.pauseMs = Math.min(2 * place.pauseMs, longestPauseMs);
   } while (!signal?.aborted);
 }
 
-/** Whether the interface refuses the stream for good. A 5xx passes, and so does a log-in that is throttled. */
+/** Reads the events of one connection. A connection without three heartbeats is dead. */
+async function* readConnection(
+  send: Send,
+  { types, signal, onState }: EventOptions,
+  place: Place,
+): AsyncGenerator<EventStreamItem, void, undefined> {
+  const left = new AbortController();
+  const ignore = onAbort(signal, () => left.abort());
+  let silenceMs = firstSilenceMs;
+  let stopListening = limitSilence(left, silenceMs);
+  try {
+    const options = { types: types?.[0] && types, last: place.last, signal: left.signal };
+    const response = await open(send, options);
+    onState?.('open', undefined);
+    const blocksOf = splitter(response);
+    for await (const text of textsOf(response.body)) {
+      stopListening();
+      for (const block of blocksOf(text)) {
+        const { ': heartbeat': heartbeat } = block;
+        // No timer takes a longer time.
+        if (heartbeat !== undefined) silenceMs = Math.min(3 * Number(heartbeat), 2 ** 31 - 1);
+        const item = itemOf(response, block, place);
+        if (item !== undefined) yield item;
+        place.wasConnected = true;
+        place.pauseMs = firstPauseMs;
+      }
+      stopListening = limitSilence(left, silenceMs);
+    }
+  } finally {
+    stopListening();
+    ignore();
+  }
+}
+
+/** Ends a connection at which nothing comes for some time. The result cancels that. */
+function limitSilence(left: AbortController, silenceMs: number): () => void {
+  const timer = setTimeout(
+    () => left.abort(new Error(`Nothing came for ${String(silenceMs)} ms`)),
+    silenceMs,
+  );
+  // The connection keeps the process alive, and the timer does not.
+  (timer as { unref?: () => void }).unref?.();
+  return () => clearTimeout(timer);
+}
+
+/** The item in a block, if the block has one. The stream goes on after the id of the block. */
+function itemOf(
+  response: ReceivedResponse,
+  { id, event, data = '' }: Block,
+  place: Place,
+): EventStreamItem | undefined {
+  // No header could carry the id when the stream goes on.
+  if (/[^!-~]/.test(id ?? '')) throw strangeAnswer(response, `the event id ${String(id)}`);
+  // The life of the interface is the first part of an id.
+  const isRestart = place.last?.split('.')[0] !== id?.split('.')[0];
+  place.last = id ?? place.last;
+  if (event === 'gap') return { gap: true, isRestart };
+  if (event === undefined || id === undefined) return undefined;
+  return { id, event: valueOf(response, data) as ShownEvent };
+}
+
+/**
+ * Whether no later connection can go on: the interface refuses the stream for good, or the next event is too large. A
+ * 5xx passes, and so does a log-in that is throttled.
+ */
 function isFinal(error: unknown): boolean {
+  if (error instanceof EventTooLarge) return true;
   const { type, status = 0 } = ((error as Error | undefined)?.cause ?? {}) as Partial<Problem>;
   return String(type).startsWith('urn:problem-type:gateway-admin:') && status < 500 && status !== 429;
 }
@@ -168,7 +211,8 @@ function splitter(response: ReceivedResponse): (text: string) => Generator<Block
       line = next;
     }
     // The interface keeps at most 64 MiB of events.
-    if (size + line.length > 2 ** 26) throw strangeAnswer(response, 'an event over 64 MiB');
+    if (size + line.length > 2 ** 26)
+      throw new EventTooLarge(strangeAnswer(response, 'an event over 64 MiB').message, { cause: response });
   };
 }
 

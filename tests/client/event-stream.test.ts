@@ -233,6 +233,16 @@ describe('client.events, once it was connected,', () => {
     expect(states.at(-2)).toContain(message);
   });
 
+  it('ends with an error at an event over 64 MiB: the same event would come again and again', async () => {
+    const endless = sending(repeated('x'.repeat(1_048_576), 70));
+    const { events, sent, states } = follow(sending([frame('{}', 'a.1.0')]), endless);
+    await events.next();
+    const next = expect(events.next()).rejects.toThrow('status 200, an event over 64 MiB');
+    await jest.advanceTimersByTimeAsync(2000);
+    await next;
+    expect([sent, states.at(-1)]).toEqual([['undefined', 'a.1.0'], 'open']);
+  });
+
   it('waits longer from time to time, at most 30 seconds, and as at first after a stream', async () => {
     const none = answering(404, 'text/plain', '');
     const stream = (id: string) => sending([frame('{}', id)]);

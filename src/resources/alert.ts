@@ -20,7 +20,7 @@ import { takesSessions, type Server } from './server.ts';
 import type { Service } from './service.ts';
 import { leftToClose } from './shared/drain.ts';
 import type { Kind } from './shared/kind.ts';
-import { isWanted, type Lived } from './shared/lifecycle.ts';
+import type { Lived } from './shared/lifecycle.ts';
 import type { Surroundings } from './shared/rendering.ts';
 import { listingOf, listRoute } from './shared/route.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -229,24 +229,32 @@ interface DownServer {
 /** The servers that are down. A server that was not seen yet is left out while nobody looks: other alerts say that. */
 function downServers({ servers, monitors }: Snapshot, { self, now }: Surroundings): readonly DownServer[] {
   const down = [...servers].filter(({ settings }) => settings.state.length === 0);
-  const intervals = down.length === 0 ? new Map<string, number>() : intervalsIn(monitors);
+  if (down.length === 0) return [];
+  const watched = watchedIn({ monitors });
   return down.flatMap((server): readonly DownServer[] => {
     const resource = linkOf('servers', server);
     if (server.status_since !== undefined) return [{ server, resource, isPassing: false }];
     const awaited = self.watchedSince(resource);
     if (awaited === undefined) return [];
-    const graceMs = Math.max(firstSight.ms, firstSight.intervals * (intervals.get(resource) ?? 0));
+    const graceMs = Math.max(firstSight.ms, firstSight.intervals * (watched.get(resource) ?? 0));
     return [{ server, resource, awaited, isPassing: now() - awaited < graceMs }];
   });
 }
 
-/** The shortest interval at which a monitor looks at each server, by the link of the server. */
-function intervalsIn(monitors: Snapshot['monitors']): ReadonlyMap<string, number> {
-  const intervals = new Map<string, number>();
-  for (const { settings } of [...monitors].filter(isWanted))
+/**
+ * The servers at which a monitor looks, by link, each with the shortest interval in milliseconds. Only a started
+ * monitor looks: a failed one looks at nothing.
+ *
+ * @internal
+ */
+export function watchedIn({ monitors }: Pick<Snapshot, 'monitors'>): ReadonlyMap<string, number> {
+  const watched = new Map<string, number>();
+  for (const { state, settings } of monitors) {
+    if (state !== 'started') continue;
     for (const link of settings.servers)
-      intervals.set(link, Math.min(settings.monitor_interval, intervals.get(link) ?? Infinity));
-  return intervals;
+      watched.set(link, Math.min(settings.monitor_interval, watched.get(link) ?? Infinity));
+  }
+  return watched;
 }
 
 /**
@@ -309,13 +317,6 @@ function lossOf({
   if (state.length === 0) return [`${name} is down`, down && Math.min(down, drains ?? down)];
   if (state.includes('maintenance')) return [`${name} is in maintenance`];
   return state.includes('running') ? [`${name} drains`, drains] : [`${name} is not running`];
-}
-
-/** The links of the servers that a started monitor has. @internal */
-export function watchedIn({ monitors }: Snapshot): ReadonlySet<string> {
-  return new Set(
-    [...monitors].flatMap(({ state, settings }) => (state === 'started' ? settings.servers : [])),
-  );
 }
 
 /** The stopped monitors with servers that no started monitor has. */

@@ -599,10 +599,27 @@ describe('the alerts', () => {
       ]);
       world.admin.report({ type: 'monitor.reported', monitor: 'Watch', state: 'failed' });
       await world.clock.advance(60_000);
-      expect(await codesOf(world)).toEqual([
-        'server-down /servers/db-9 error',
-        'monitor-failed /monitors/Watch error',
+      // A failed monitor looks at nothing.
+      expect(await codesOf(world)).toEqual(['monitor-failed /monitors/Watch error']);
+      world.admin.report({ type: 'monitor.reported', monitor: 'Watch', state: 'started' });
+      expect(await alertsAt(world)).toMatchObject([
+        { code: 'server-not-seen', since: '2016-09-10T03:21:00+03:00' },
       ]);
+      await world.clock.advance(60_000);
+      expect(await codesOf(world)).toEqual(['server-down /servers/db-9 error']);
+    });
+
+    it('count the interval of a failed monitor for nothing', async () => {
+      const monitors = [300_000, 1000].map((monitor_interval) => ({
+        ...{ name: `Monitor ${String(monitor_interval)}`, module: 'pgmon' },
+        ...{ monitor_interval, servers: ['/servers/db-1'] },
+      }));
+      const world = runAdmin({ snapshot: createSnapshot({ servers: [server('db-1')], monitors }) });
+      world.admin.report({ type: 'monitor.reported', monitor: 'Monitor 1000', state: 'failed' });
+      await world.clock.advance(899_999);
+      expect(await codesOf(world)).toContain('server-not-seen /servers/db-1 warning');
+      await world.clock.advance(1);
+      expect(await codesOf(world)).toContain('server-down /servers/db-1 error');
     });
   });
 

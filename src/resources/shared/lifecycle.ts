@@ -67,11 +67,6 @@ export function wantedState(state: LifecycleState): 'started' | 'stopped' {
   return state === 'stopped' ? 'stopped' : 'started';
 }
 
-/** Whether a service or monitor is to run. @internal */
-export function isWanted({ state }: Pick<Lived, 'state'>): boolean {
-  return wantedState(state) === 'started';
-}
-
 /** The fields of a lifecycle. @internal */
 export const lifecycleFields = {
   state: {

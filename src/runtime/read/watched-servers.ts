@@ -3,15 +3,15 @@
  * its first look.
  */
 import type { Clock } from '../../ports/port.ts';
-import { isWanted } from '../../resources/shared/lifecycle.ts';
+import { watchedIn } from '../../resources/alert.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 
-/** Keeps the servers that a monitor lists which is to run. @internal */
+/** Keeps the servers at which a monitor looks. @internal */
 export class WatchedServers {
   readonly #clock: Pick<Clock, 'now'>;
   #monitors: Snapshot['monitors'] | undefined;
   #since: ReadonlyMap<string, number> = new Map();
-  /** Gives since when a server is listed, by its link, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Gives since when a monitor looks at a server, by its link, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly since = (link: string): number | undefined => this.#since.get(link);
 
   constructor(clock: Pick<Clock, 'now'>, snapshot: Snapshot) {
@@ -24,7 +24,7 @@ export class WatchedServers {
     if (monitors === this.#monitors) return;
     this.#monitors = monitors;
     const now = this.#clock.now();
-    const links = [...monitors].filter(isWanted).flatMap(({ settings }) => settings.servers);
+    const links = [...watchedIn({ monitors }).keys()];
     this.#since = new Map(links.map((link) => [link, this.#since.get(link) ?? now]));
   }
 }

@@ -30,13 +30,12 @@ export function fleetEntries({ shared, own }: NodeEntries): KeptEntries {
     find,
     isRecent(id) {
       if (shared().isRecent(id)) return true;
-      // The configuration after what only this gateway has done is that of the shared entry before.
       const entries = all();
-      const before = entries.slice(
-        0,
-        entries.findIndex((entry) => entry.id === id),
-      );
-      return shared().isRecent(before.findLast((entry) => shared().find(entry.id) !== undefined)?.id ?? '');
+      const at = entries.findIndex((entry) => entry.id === id);
+      if (at < 0) return false;
+      // The configuration after what only this gateway has done is that of the shared entry before.
+      const before = entries.slice(0, at).findLast((entry) => shared().find(entry.id) !== undefined);
+      return before !== undefined && shared().isRecent(before.id);
     },
     // What only this gateway has done is never undone, and stands in no way.
     get standing() {

@@ -19,11 +19,17 @@ export interface HintWatchOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** How a waiting has ended. */
+interface Waited {
+  /** Whether a hint has come. */
+  readonly isHinted: boolean;
+  /** The error of the store in place of a hint; left out if the store gave none. */
+  readonly failure?: { readonly error: unknown };
+}
+
 /** Waits for the hints of one store. @internal */
 export class HintWatch {
   readonly #options: HintWatchOptions;
-  /** The error of the last waiting; `undefined` if it has not failed. */
-  #last: { readonly error: unknown } | undefined;
   readonly #failure: LastingFailure;
 
   constructor(options: HintWatchOptions) {
@@ -36,40 +42,41 @@ export class HintWatch {
     return this.#failure.found;
   }
 
-  /** Waits for a hint behind a position, for a second at most. Returns whether a hint has come. */
-  async wait(position: string): Promise<boolean> {
+  /** Waits for a hint behind a position, for a second at most. */
+  async wait(position: string): Promise<Waited> {
     const { store, clock, closed } = this.#options;
     const over = new AbortController();
     const stopListening = onAbort(closed, () => {
       over.abort();
     });
-    const poll = clock.sleep(beatMs, over.signal, { keepAlive: false }).then(() => false);
+    const poll = clock.sleep(beatMs, over.signal, { keepAlive: false });
     // A function of its own: a store of the host may throw at once.
     const hint = (async () => store.changed(position, over.signal))();
-    this.#last = undefined;
     try {
-      return await Promise.race([poll, hint.then(() => true)]);
+      const isHinted = await Promise.race([poll.then(() => false), hint.then(() => true)]);
+      return { isHinted };
     } catch (error) {
-      this.#last = { error };
-      return await poll;
+      await poll;
+      return { isHinted: false, failure: { error } };
     } finally {
       stopListening();
       over.abort();
     }
   }
 
-  /**
-   * Judges the last waiting.
-   *
-   * @param hasRead - whether the log could be read since: a store that does not answer gives no hints either
-   */
-  judge(hasRead: boolean): void {
-    if (this.#last === undefined || !hasRead) {
+  /** The log was read after a waiting: if that has failed, hints alone fail. */
+  logWasRead({ failure }: Waited): void {
+    if (failure === undefined) {
       this.#failure.over();
       return;
     }
-    const { error } = this.#last;
+    const { error } = failure;
     const effect = 'Changes go on, and nodes see those of others up to a second later.';
     this.#failure.again(`The shared store gives no hints: ${causeText(error)}. ${effect}`, error);
+  }
+
+  /** The log could not be read after a waiting: a store that does not answer gives no hints either. */
+  storeIsOut(): void {
+    this.#failure.over();
   }
 }

@@ -380,15 +380,17 @@ export class RunningNode implements RunningCoordinator {
     let pauses = backoff(vainPauses);
     while (!this.#isClosed()) {
       const before = this.#log.position;
-      const isHinted = await this.#hints.wait(before);
+      const waited = await this.#hints.wait(before);
       if (!this.#isClosed()) await this.#journal.follow();
       // A lost store is not read again.
       const { outage } = this.#journal;
-      if (outage === undefined) this.#announcer.logWasRead();
-      this.#hints.judge(outage === undefined);
+      if (outage === undefined) {
+        this.#announcer.logWasRead();
+        this.#hints.logWasRead(waited);
+      } else this.#hints.storeIsOut();
       if (outage !== undefined && outage.retryAfterMs === undefined) return;
       // A store may give hints for nothing, one after the other.
-      const isVain = isHinted && this.#log.position === before;
+      const isVain = waited.isHinted && this.#log.position === before;
       if (isVain) await clock.sleep(pauses.next().value, signal, { keepAlive: false });
       else pauses = backoff(vainPauses);
     }

@@ -79,7 +79,7 @@ const field = /^(: heartbeat(?=: \d+$)|\w+): ?(.*)/s;
 /** The pauses before the next connections: the first one is as long as the interface asks for. In milliseconds. */
 const [firstPauseMs, longestPauseMs] = [2000, 30_000];
 
-/** The longest silence in milliseconds, if the stream names no other: three heartbeats of 15 seconds. */
+/** The longest silence of a connection, in milliseconds, if the stream names no other: three heartbeats of 15 s. */
 const firstSilenceMs = 45_000;
 
 /** An event that the client does not read. After a break, the same event would come again. */

@@ -84,7 +84,7 @@ function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | '
   const unlisted = [...servers].filter((server) => !isListed(server));
   const isOld = (server: Server) =>
     down.includes(server) || (server.status_since ?? server.status_reason) !== undefined;
-  const wanted = watching.filter(({ state }) => state !== 'stopped');
+  const looking = watching.filter(({ state }) => state === 'started');
   return [
     ['server-down', 'error', down.length - unseen.length],
     ['service-failed', 'error', served.filter(hasFailed).length],
@@ -98,7 +98,7 @@ function alertsOf({ services, servers, monitors }: Pick<Snapshot, 'services' | '
     ['store-retrying', 'error', 0],
     ['audit-not-kept', 'error', 0],
     ['monitor-stopped', 'warning', watching.filter(isBlind).length],
-    ['server-not-seen', 'warning', unseen.filter((server) => isListed(server, wanted)).length],
+    ['server-not-seen', 'warning', unseen.filter((server) => isListed(server, looking)).length],
     ['server-unwatched', 'warning', unlisted.filter(isOld).length],
     ['sessions-not-reported', 'warning', 0],
     ['node-behind', 'warning', 0],

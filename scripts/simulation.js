@@ -1,9 +1,15 @@
 /**
  * The simulation: 100,000 seeds, or as many as the first number says, on as many threads as there are cores. The second
- * number is the first seed. `--minutes N` begins no more seeds after so many minutes. `--fleet` simulates fleets of nodes instead of one node; `--plans` lets clients plan in
- * every world, and not in every fourth; `--alone` uses one thread. The simulation is bundled first, because a bundle
- * runs in three quarters of the time that the test runner takes. The hash of its code is printed, so that runs of the
- * same code can be added up.
+ * number is the first seed.
+ *
+ * - `--fleet` simulates fleets of nodes instead of one node.
+ * - `--plans` lets clients plan in every world, and not in every fourth.
+ * - `--scenarios` draws scenarios, and prints what fails with as few steps as show the fault.
+ * - `--minutes N` begins no more seeds after so many minutes.
+ * - `--alone` uses one thread.
+ *
+ * The simulation is bundled first, because a bundle runs in three quarters of the time that the test runner takes. The
+ * hash of its code is printed, so that runs of the same code can be added up.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -17,6 +23,11 @@ import { build } from 'esbuild';
 const most = 2500;
 const mostFailures = 5;
 
+const entries = {
+  '--fleet': 'tests/fleet/simulation/world.ts',
+  '--scenarios': 'tests/scenario/world.ts',
+};
+
 if (isMainThread) await main();
 else await work(workerData);
 
@@ -25,20 +36,19 @@ async function main() {
   const [minutes = Infinity] = given.includes('--minutes')
     ? given.splice(given.indexOf('--minutes'), 2).slice(1)
     : [];
-  const kind = given.find((each) => each === '--fleet' || each === '--plans');
+  const kind = given.find((each) => ['--fleet', '--plans', '--scenarios'].includes(each));
   const threads = given.includes('--alone') ? 1 : availableParallelism();
   const [seeds = 100_000, first = 0] = given.filter((each) => !each.startsWith('--')).map(Number);
   if (![seeds, first].every(Number.isSafeInteger) || seeds < 1 || !(Number(minutes) > 0)) {
     console.error(
-      'Usage: npm run test:simulation [-- [--fleet | --plans] [--alone] [--minutes N] SEEDS [FIRST]]',
+      'Usage: npm run test:simulation [-- [--fleet | --plans | --scenarios] [--alone] [--minutes N] SEEDS [FIRST]]',
     );
     process.exit(2);
   }
   const place = mkdtempSync(join(tmpdir(), 'simulation-'));
   const start = performance.now();
   try {
-    const entry = kind === '--fleet' ? 'tests/fleet/simulation/world.ts' : 'tests/simulation/simulation.ts';
-    const bundle = await bundled(entry, place);
+    const bundle = await bundled(entries[kind] ?? 'tests/simulation/simulation.ts', place);
     const end = start + Number(minutes) * 60_000;
     const { passed, failed, ways } = await runAll({ bundle, kind, threads, seeds, first, end });
     const told = Object.entries(ways).map(([way, count]) => `${count} ${way}`);

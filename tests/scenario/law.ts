@@ -52,7 +52,19 @@ function answerFaults(seen: readonly string[]): readonly string[] {
   for (const [client, events] of changed) {
     const status = answers.get(client);
     const isRefused = status !== undefined && status >= 400 && status < 500;
-    if (isRefused) faults.push(`${client} was refused with ${String(status)}, and has made ${events.join()}`);
+    if (isRefused && !isTakenBack(events))
+      faults.push(`${client} was refused with ${String(status)}, and has made ${events.join()}`);
   }
   return faults;
+}
+
+/** Whether everything that events have created is deleted again, and nothing else has changed. */
+function isTakenBack(events: readonly string[]): boolean {
+  const made = new Map<string, number>();
+  for (const event of events) {
+    const [type = '', name = ''] = event.split(' ');
+    const by = type.endsWith('.created') ? 1 : type.endsWith('.deleted') ? -1 : NaN;
+    made.set(name, (made.get(name) ?? 0) + by);
+  }
+  return [...made.values()].every((count) => count === 0);
 }

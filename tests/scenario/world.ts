@@ -18,10 +18,10 @@ interface World {
 
 const length = 40;
 
-/** Runs the world of a seed. Gives the scenario of its faults; `undefined` if there is none. */
-export async function failingScenario(seed: number): Promise<string | undefined> {
+/** Runs the world of a seed. Gives the scenario that shows what went wrong that must never go wrong. */
+export async function simulate(seed: number): Promise<readonly string[]> {
   const world = await draw(seed);
-  if (world.faults.length === 0) return undefined;
+  if (world.faults.length === 0) return [];
   const kinds = new Set(world.faults.map(kindOf));
   const texts = world.steps.map(({ text }) => text);
   const fails = async (some: readonly string[]): Promise<boolean> =>
@@ -32,7 +32,7 @@ export async function failingScenario(seed: number): Promise<string | undefined>
     title: `The world of seed ${String(seed)}.`,
     lines: small.steps,
   });
-  return [scenario, ...small.faults.map((fault) => `! ${fault}`)].join('');
+  return [scenario, ...small.faults];
 }
 
 /** A fault without the names in it. */

@@ -58,7 +58,7 @@ export class Stage {
   readonly store = new FailingStore();
   document: GatewayDocument = usual;
   options: Partial<AdminOptions> = {};
-  /** Whether errors and refusals are seen with all of their text. */
+  /** Whether errors, refusals and failures are seen with all of their text. */
   showsTexts = false;
   readonly #places = new Map<string, Place>();
   #seen: string[] = [];
@@ -104,7 +104,7 @@ export class Stage {
         this.say(`${at}host: ${this.#textOfError(error)}`);
       },
       onEvent: (event) => {
-        this.say(`${at}event: ${textOfEvent(event)}`);
+        this.say(`${at}event: ${this.#textOfEvent(event)}`);
       },
       ...(node === undefined ? {} : { node }),
     });
@@ -214,6 +214,18 @@ export class Stage {
     return `${error.name}: ${this.showsTexts ? error.message : first}`;
   }
 
+  #textOfEvent(item: PublishedEvent | EventGap): string {
+    if (item.gap === true) return 'a gap';
+    const { type, resource, actor, command, undoes, ...others } = item.event;
+    return [
+      `${type} ${nameIn(resource)}`,
+      ...(actor === undefined ? [] : [`by ${actor}`]),
+      ...(command === undefined ? [] : [`(${command})`]),
+      ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
+      ...(this.showsTexts && 'reason' in others ? [`because: ${others.reason}`] : []),
+    ].join(' ');
+  }
+
   #snapshot(): Snapshot {
     return createSnapshot(this.document, { epoch: 's' });
   }
@@ -233,15 +245,4 @@ function textOfEffect({ type, resource }: Effect): string {
 function nameIn(link: string): string {
   const [, , ...parts] = decodeURI(link).split('/');
   return parts.join(' ') || link;
-}
-
-function textOfEvent(item: PublishedEvent | EventGap): string {
-  if (item.gap === true) return 'a gap';
-  const { type, resource, actor, command, undoes } = item.event;
-  return [
-    `${type} ${nameIn(resource)}`,
-    ...(actor === undefined ? [] : [`by ${actor}`]),
-    ...(command === undefined ? [] : [`(${command})`]),
-    ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
-  ].join(' ');
 }

@@ -143,6 +143,17 @@ export const vocabulary: readonly Row[] = [
     perform: (stage, { node }) => heldAt(stage.place(node)).done(),
   },
   {
+    form: '[<node> ]gateway does all that it holds',
+    means: 'the gateway does everything that it has held, in order, and answers',
+    perform: async (stage, { node }) => {
+      const place = stage.place(node);
+      while (place.held.length > 0) {
+        heldAt(place).done();
+        await stage.clock.settle();
+      }
+    },
+  },
+  {
     form: '[<node> ]gateway fails what it holds',
     means: 'the gateway answers what it has held for the longest time with an error, and has not done it',
     perform: (stage, { node }) => heldAt(stage.place(node)).fail(new Error('The gateway failed.')),

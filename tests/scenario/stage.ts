@@ -49,6 +49,8 @@ export interface Place {
   readonly gateway: ScriptedGateway;
   /** The calls that the gateway holds, the oldest one first. */
   readonly held: HeldCall[];
+  /** What the gateway says that it supports. */
+  supports: GatewayPort['supports'];
   process: Process | undefined;
 }
 
@@ -86,7 +88,7 @@ export class Stage {
     const known = this.#places.get(node ?? '');
     if (known !== undefined) return known;
     const gateway = createScriptedGateway({ snapshot: this.#snapshot(), clock: this.clock });
-    const place: Place = { node, gateway, held: [], process: undefined };
+    const place: Place = { node, gateway, held: [], supports: gateway.supports, process: undefined };
     this.#places.set(node ?? '', place);
     return place;
   }
@@ -185,10 +187,11 @@ export class Stage {
   }
 
   /** A gateway whose calls are seen. */
-  #heard({ gateway, node }: Place): GatewayPort {
+  #heard({ gateway, node, supports }: Place): GatewayPort {
     const at = node === undefined ? '' : `${node} `;
     return {
       ...gateway,
+      ...(supports && { supports }),
       apply: (effect, context) => {
         this.say(`${at}gateway: ${textOfEffect(effect)}`);
         return gateway.apply(effect, context);

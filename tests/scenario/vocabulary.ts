@@ -2,7 +2,13 @@
  * The steps of scenarios: one row for each. A word in angle brackets stands for one of its kind, and what stands in
  * square brackets may be left out.
  */
-import { EffectRefusedError, type HostReport, type Json, type ServerStatusWord } from 'gateway-admin-core';
+import {
+  EffectRefusedError,
+  type GatewayPort,
+  type HostReport,
+  type Json,
+  type ServerStatusWord,
+} from 'gateway-admin-core';
 import type { ApplyWay, InspectWay } from 'gateway-admin-core/testing';
 
 import { storeWays, type StoreWay } from './store.ts';
@@ -128,6 +134,14 @@ export const vocabulary: readonly Row[] = [
     means: 'what the gateway says from now on when it is asked whether an effect is in place',
     perform: (stage, { node, ways = '' }) => {
       stage.place(node).gateway.otherwise({ inspect: inspectWay(stage, ways) });
+    },
+  },
+  {
+    form: '[<node> ]gateway supports <ways>',
+    means:
+      'what the gateway supports in the processes that start from now on: `create`, `delete`, `drain` or `nothing`',
+    perform: (stage, { node, ways }) => {
+      stage.place(node).supports = (ways === 'nothing' ? [] : listed(ways)) as GatewayPort['supports'];
     },
   },
   {

@@ -1,7 +1,6 @@
 /**
  * Every scenario leads to what stands below its steps. `SCENARIOS=write npx jest tests/scenarios.test.ts` writes what
- * was seen, for somebody to read in the diff. Where a comment says until when a scenario fails, somebody has written
- * what is right.
+ * was seen, for somebody to read in the diff. What stands below a comment `# Fails until …` is right, and stays.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

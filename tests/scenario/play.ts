@@ -16,7 +16,7 @@ export async function playScenario(scenario: Scenario, file: ScenarioFile): Prom
   return { ...scenario, lines };
 }
 
-/** A step `given <name>` is a beginning of the file. What is seen of it stands there. `(<step>)` is not looked at. */
+/** A step `given <name>` is a beginning of the file. What is seen of it stands there. That of `(<step>)` is left out. */
 async function playStep(stage: Stage, { text }: Step, file: ScenarioFile): Promise<Step> {
   const [, unseen] = /^\((.+)\)$/.exec(text) ?? [];
   if (unseen !== undefined) {

@@ -16,8 +16,13 @@ export async function playScenario(scenario: Scenario, file: ScenarioFile): Prom
   return { ...scenario, lines };
 }
 
-/** A step `given <name>` is a beginning of the file. What is seen of it stands there. */
+/** A step `given <name>` is a beginning of the file. What is seen of it stands there. That of `(<step>)` is left out. */
 async function playStep(stage: Stage, { text }: Step, file: ScenarioFile): Promise<Step> {
+  const [, unseen] = /^\((.+)\)$/.exec(text) ?? [];
+  if (unseen !== undefined) {
+    await playStep(stage, { text: unseen, seen: [] }, file);
+    return { text, seen: [] };
+  }
   const [, name] = /^given (.+)$/.exec(text) ?? [];
   if (name === undefined) {
     await perform(stage, text);

@@ -14,6 +14,8 @@ import {
 } from 'gateway-admin-core';
 import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 
+import { otherLife } from '../support/event-reader.ts';
+
 /** What outlives the process. */
 export interface Surroundings {
   readonly gateway: GatewayPort;
@@ -64,7 +66,8 @@ export class Process {
         ? await openAdmin({ ...given, store: own })
         : await openFleet({ ...given, store: own as SharedStore, node, leaseMs: 3000 });
     this.#admin = admin;
-    void this.#follow(admin.events(), onEvent);
+    // What has happened during the start is seen as well.
+    void this.#follow(admin.events({ after: otherLife }), onEvent);
   }
 
   /** Nobody answers the process any more. What it has asked for can still happen. */
@@ -78,10 +81,12 @@ export class Process {
   }
 
   async #follow(
-    events: AsyncIterable<PublishedEvent | EventGap>,
+    events: AsyncIterator<PublishedEvent | EventGap>,
     onEvent: Surroundings['onEvent'],
   ): Promise<void> {
-    for await (const event of events) if (!this.#isDead) onEvent(event);
+    // The first item is the gap after the other life.
+    await events.next();
+    for await (const event of { [Symbol.asyncIterator]: () => events }) if (!this.#isDead) onEvent(event);
   }
 
   /** A port whose calls never end for a process that is dead. */

@@ -56,3 +56,11 @@ export function writeScenario({ kind, title, lines }: Scenario): string {
   );
   return `${marks[kind]}${title}\n${text.join('\n')}\n`;
 }
+
+/** A scenario up to the comment that says until when the rest fails; the same object if all of the scenario holds. */
+export function holdingPart(scenario: Scenario): Scenario {
+  const at = scenario.lines.findIndex(
+    (line) => typeof line === 'string' && line.startsWith('# Fails until '),
+  );
+  return at === -1 ? scenario : { ...scenario, lines: scenario.lines.slice(0, at) };
+}

@@ -49,6 +49,8 @@ export interface Place {
   readonly gateway: ScriptedGateway;
   /** The calls that the gateway holds, the oldest one first. */
   readonly held: HeldCall[];
+  /** What the gateway says that it supports. */
+  supports: GatewayPort['supports'];
   process: Process | undefined;
 }
 
@@ -58,7 +60,7 @@ export class Stage {
   readonly store = new FailingStore();
   document: GatewayDocument = usual;
   options: Partial<AdminOptions> = {};
-  /** Whether errors and refusals are seen with all of their text. */
+  /** Whether errors, refusals and failures are seen with all of their text. */
   showsTexts = false;
   readonly #places = new Map<string, Place>();
   #seen: string[] = [];
@@ -86,7 +88,7 @@ export class Stage {
     const known = this.#places.get(node ?? '');
     if (known !== undefined) return known;
     const gateway = createScriptedGateway({ snapshot: this.#snapshot(), clock: this.clock });
-    const place: Place = { node, gateway, held: [], process: undefined };
+    const place: Place = { node, gateway, held: [], supports: gateway.supports, process: undefined };
     this.#places.set(node ?? '', place);
     return place;
   }
@@ -104,7 +106,7 @@ export class Stage {
         this.say(`${at}host: ${this.#textOfError(error)}`);
       },
       onEvent: (event) => {
-        this.say(`${at}event: ${textOfEvent(event)}`);
+        this.say(`${at}event: ${this.#textOfEvent(event)}`);
       },
       ...(node === undefined ? {} : { node }),
     });
@@ -185,10 +187,11 @@ export class Stage {
   }
 
   /** A gateway whose calls are seen. */
-  #heard({ gateway, node }: Place): GatewayPort {
+  #heard({ gateway, node, supports }: Place): GatewayPort {
     const at = node === undefined ? '' : `${node} `;
     return {
       ...gateway,
+      ...(supports && { supports }),
       apply: (effect, context) => {
         this.say(`${at}gateway: ${textOfEffect(effect)}`);
         return gateway.apply(effect, context);
@@ -214,6 +217,18 @@ export class Stage {
     return `${error.name}: ${this.showsTexts ? error.message : first}`;
   }
 
+  #textOfEvent(item: PublishedEvent | EventGap): string {
+    if (item.gap === true) return 'a gap';
+    const { type, resource, actor, command, undoes, ...others } = item.event;
+    return [
+      `${type} ${nameIn(resource)}`,
+      ...(actor === undefined ? [] : [`by ${actor}`]),
+      ...(command === undefined ? [] : [`(${command})`]),
+      ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
+      ...(this.showsTexts && 'reason' in others ? [`because: ${others.reason}`] : []),
+    ].join(' ');
+  }
+
   #snapshot(): Snapshot {
     return createSnapshot(this.document, { epoch: 's' });
   }
@@ -233,15 +248,4 @@ function textOfEffect({ type, resource }: Effect): string {
 function nameIn(link: string): string {
   const [, , ...parts] = decodeURI(link).split('/');
   return parts.join(' ') || link;
-}
-
-function textOfEvent(item: PublishedEvent | EventGap): string {
-  if (item.gap === true) return 'a gap';
-  const { type, resource, actor, command, undoes } = item.event;
-  return [
-    `${type} ${nameIn(resource)}`,
-    ...(actor === undefined ? [] : [`by ${actor}`]),
-    ...(command === undefined ? [] : [`(${command})`]),
-    ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
-  ].join(' ');
 }

@@ -2,7 +2,13 @@
  * The steps of scenarios: one row for each. A word in angle brackets stands for one of its kind, and what stands in
  * square brackets may be left out.
  */
-import { EffectRefusedError, type HostReport, type Json, type ServerStatusWord } from 'gateway-admin-core';
+import {
+  EffectRefusedError,
+  type GatewayPort,
+  type HostReport,
+  type Json,
+  type ServerStatusWord,
+} from 'gateway-admin-core';
 import type { ApplyWay, InspectWay } from 'gateway-admin-core/testing';
 
 import { storeWays, type StoreWay } from './store.ts';
@@ -48,7 +54,7 @@ export const vocabulary: readonly Row[] = [
   },
   {
     form: 'show texts',
-    means: 'from now on, errors and refusals are seen with all of their text',
+    means: 'from now on, errors, refusals and failures are seen with all of their text',
     perform: (stage) => {
       stage.showsTexts = true;
     },
@@ -129,14 +135,22 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway sees: <ways>',
     means: 'what the gateway says next when it is asked whether an effect is in place',
     perform: (stage, { node, ways }) => {
-      stage.place(node).gateway.willSee(...listed(ways).map(inspectWay));
+      stage.place(node).gateway.willSee(...listed(ways).map((way) => inspectWay(stage, way)));
     },
   },
   {
     form: '[<node> ]gateway always sees: <ways>',
     means: 'what the gateway says from now on when it is asked whether an effect is in place',
     perform: (stage, { node, ways = '' }) => {
-      stage.place(node).gateway.otherwise({ inspect: inspectWay(ways) });
+      stage.place(node).gateway.otherwise({ inspect: inspectWay(stage, ways) });
+    },
+  },
+  {
+    form: '[<node> ]gateway supports <ways>',
+    means:
+      'what the gateway supports in the processes that start from now on: `create`, `delete`, `drain` or `nothing`',
+    perform: (stage, { node, ways }) => {
+      stage.place(node).supports = (ways === 'nothing' ? [] : listed(ways)) as GatewayPort['supports'];
     },
   },
   {
@@ -150,6 +164,17 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway does what it holds',
     means: 'the gateway does what it has held for the longest time, and answers',
     perform: (stage, { node }) => heldAt(stage.place(node)).done(),
+  },
+  {
+    form: '[<node> ]gateway does all that it holds',
+    means: 'the gateway does everything that it has held, in order, and answers',
+    perform: async (stage, { node }) => {
+      const place = stage.place(node);
+      while (place.held.length > 0) {
+        heldAt(place).done();
+        await stage.clock.settle();
+      }
+    },
   },
   {
     form: '[<node> ]gateway fails what it holds',
@@ -390,11 +415,19 @@ const inspectWays: Readonly<Record<string, InspectWay>> = {
   'an error': 'fail',
 };
 
-function inspectWay(way: string): InspectWay {
-  const known = inspectWays[way];
+/** Also: `not in place after 2s`: the gateway looks at once, and answers later. */
+function inspectWay({ clock }: Stage, way: string): InspectWay {
+  const [, what = '', duration] = /^(.+?)(?: after (\d.*))?$/.exec(way) ?? [];
+  const known = inspectWays[what];
   if (known === undefined)
-    throw new Error(`The gateway cannot see "${way}"; it can see: ${Object.keys(inspectWays).join(', ')}`);
-  return known;
+    throw new Error(`The gateway cannot see "${what}"; it can see: ${Object.keys(inspectWays).join(', ')}`);
+  if (duration === undefined) return known;
+  if (known !== 'in-place' && known !== 'not-in-place')
+    throw new Error(`Only "in place" and "not in place" can come later`);
+  return async () => {
+    await clock.sleep(millisecondsOf(duration));
+    return known;
+  };
 }
 
 const units = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 } as const;

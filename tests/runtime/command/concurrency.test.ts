@@ -1,10 +1,8 @@
+/** tests/scenarios/command/concurrency.txt says what clients see of commands at the same time. */
 import { getEventListeners } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
 import {
-  closeServiceSessions,
-  closeSession,
-  sequence,
   startService,
   stopMonitor,
   stopService,
@@ -14,7 +12,6 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import { openedSessions } from '../../support/opened-session.ts';
 import { appliedTo, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 import { limit } from '../../support/transition.ts';
 
@@ -27,10 +24,6 @@ const start =
   (snapshot, context) =>
     startService(snapshot, name, context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const closeAll =
-  (name: string): Transition =>
-  (snapshot, context) =>
-    closeServiceSessions(snapshot, name, context);
 
 const stateOf = (admin: Admin, key = 'my-service'): string | undefined =>
   admin.snapshot.services.find(key)?.state;
@@ -40,69 +33,6 @@ function codeOf(execution: Execution): string {
 }
 
 describe('concurrent commands', () => {
-  // Promise: resource-order
-  it('on one resource run one after another, in order of arrival', async () => {
-    const [first, second] = [hold(), hold()];
-    const gateway = sampleGateway().will(first.apply, second.apply);
-    const { admin, clock } = runAdmin({ gateway });
-    const executions = [admin.execute(stop()), admin.execute(start()), admin.execute(stop())];
-    await first.begun;
-    await clock.settle();
-    expect(appliedTo(gateway)).toEqual(['service.stop /services/My-Service']);
-    first.done();
-    await second.begun;
-    expect(stateOf(admin)).toBe('stopped');
-    second.done();
-    expect((await Promise.all(executions)).map(({ outcome }) => outcome)).toEqual([
-      'accepted',
-      'accepted',
-      'accepted',
-    ]);
-    expect(appliedTo(gateway)).toEqual(
-      [1, 2, 3].map((at) => `service.${at === 2 ? 'start' : 'stop'} /services/My-Service`),
-    );
-    expect([stateOf(admin), admin.snapshot.revision]).toEqual(['stopped', 3]);
-  });
-
-  // Promise: resource-parallel
-  it('on different resources overlap, and settle in the order in which apply resolves', async () => {
-    const [first, second] = [hold(), hold()];
-    const { admin } = runAdmin({ gateway: sampleGateway().will(first.apply, second.apply) });
-    const [slow, quick] = [admin.execute(stop()), admin.execute(stopMain)];
-    await Promise.all([first.begun, second.begun]);
-    second.done();
-    expect((await quick).outcome).toBe('accepted');
-    expect([stateOf(admin), admin.snapshot.revision]).toEqual(['started', 1]);
-    first.done();
-    await slow;
-    expect([stateOf(admin), admin.snapshot.monitors.find('main-monitor')?.state]).toEqual([
-      'stopped',
-      'stopped',
-    ]);
-    expect(admin.snapshot.revision).toBe(2);
-  });
-
-  it('wait if they share a resource with a command in flight, and do not delay the others', async () => {
-    const first = hold();
-    const gateway = sampleGateway().will(first.apply);
-    const { admin } = runAdmin({ gateway });
-    const one = admin.execute(stop());
-    const both = admin.execute(sequence(stopMain, start()));
-    const other = admin.execute(start('Bare Service'));
-    const behind = admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context));
-    await other;
-    expect(appliedTo(gateway)).toEqual([
-      'service.stop /services/My-Service',
-      'service.start /services/Bare-Service',
-    ]);
-    first.done();
-    expect((await Promise.all([one, both, behind])).map(({ outcome }) => outcome)).toEqual([
-      'accepted',
-      'accepted',
-      'unchanged',
-    ]);
-  });
-
   it('wait for a resource that the command of a host spells in another way', async () => {
     const first = hold();
     const gateway = sampleGateway().will(first.apply);
@@ -119,52 +49,6 @@ describe('concurrent commands', () => {
     first.done();
     expect((await Promise.all([one, two])).map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted']);
     expect(gateway.differences(admin.snapshot)).toEqual([]);
-  });
-
-  it('with the same entity tag: one edit is accepted, the other is refused', async () => {
-    const { admin, gateway } = runAdmin();
-    const etag = `"${admin.snapshot.epoch}.0.0"`;
-    const ifMatch = { link: '/services/my-service', etag };
-    const answers = await Promise.all([
-      admin.execute(limit(1), { ifMatch }),
-      admin.execute(limit(2), { ifMatch }),
-    ]);
-    expect(answers.map(codeOf)).toEqual(['accepted', 'precondition-failed']);
-    expect(gateway.calls).toHaveLength(1);
-    expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(1);
-  });
-
-  // Promise: decided-in-turn
-  it('are decided again when their turn comes', async () => {
-    const first = hold();
-    const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
-    const [one, two] = [admin.execute(closeAll('My Service')), admin.execute(closeAll('My Service'))];
-    await first.begun;
-    first.done();
-    expect([(await one).outcome, (await two).outcome]).toEqual(['accepted', 'unchanged']);
-    expect(gateway.calls).toHaveLength(1);
-  });
-
-  // Promise: queue-limit
-  it('are refused when too many commands wait', async () => {
-    const first = hold();
-    const { admin } = runAdmin({
-      gateway: sampleGateway().will(first.apply),
-      limits: { maxQueued: 2 },
-    });
-    const waiting = [admin.execute(stop()), admin.execute(start()), admin.execute(stop())];
-    await first.begun;
-    expect(await admin.execute(start())).toMatchObject({
-      outcome: 'refused',
-      problem: { code: 'overloaded', status: 503 },
-    });
-    first.done();
-    expect((await Promise.all(waiting)).map(({ outcome }) => outcome)).toEqual([
-      'accepted',
-      'accepted',
-      'accepted',
-    ]);
-    expect((await admin.execute(start())).outcome).toBe('accepted');
   });
 
   // Promise: started-completes
@@ -278,70 +162,6 @@ describe('concurrent commands', () => {
 });
 
 describe('a report during a command', () => {
-  // Promise: report-kept
-  it('survives the settlement of the command', async () => {
-    const held = hold();
-    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
-    const execution = admin.execute(limit(7));
-    await held.begun;
-    admin.report([
-      {
-        type: 'session.opened',
-        id: 77,
-        state: 'a',
-        user: 'b',
-        address: 'c',
-        service: 'My Service',
-        connected: 7,
-      },
-      { type: 'service.reported', service: 'My Service', state: 'failed' },
-      { type: 'server.reported', server: 'db-serv-1', status: [] },
-    ]);
-    expect(admin.snapshot.revision).toBe(1);
-    held.done();
-    await execution;
-    expect(admin.snapshot.sessions.countOfService('my-service')).toBe(3);
-    expect(admin.snapshot.services.find('my-service')).toMatchObject({
-      state: 'failed',
-      settings: { max_connection: 7 },
-    });
-    expect(admin.snapshot.servers.find('db-serv-1')?.settings.state).toEqual([]);
-    expect(admin.snapshot.revision).toBe(2);
-  });
-
-  it('of a status survives an edit of another field of the server', async () => {
-    const held = hold();
-    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
-    const handled = admin.handle({
-      method: 'PATCH',
-      target: '/servers/db-serv-1',
-      headers: { 'content-type': 'application/json' },
-      body: '[{"op":"replace","path":"/port","value":6000}]',
-    });
-    await held.begun;
-    admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['slave'] });
-    held.done();
-    const { response } = (await handled) as { response: { body: string } };
-    expect(JSON.parse(response.body)).toMatchObject({ port: 6000, status: ['slave'], state: ['slave'] });
-  });
-
-  it('can make the change of the command first: the command still makes a revision', async () => {
-    const held = hold();
-    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
-    const execution = admin.execute((snapshot, context) =>
-      closeServiceSessions(snapshot, 'Bare Service', context),
-    );
-    await held.begun;
-    admin.report({
-      type: 'session.closed',
-      id: 0,
-      connected: admin.snapshot.sessions.find(0)?.connected ?? 0,
-    });
-    held.done();
-    expect(await execution).toMatchObject({ outcome: 'accepted', events: [{ type: 'sessions.closed' }] });
-    expect(admin.snapshot.revision).toBe(2);
-  });
-
   it('that changes nothing keeps the snapshot, and a malformed report goes to onError', () => {
     const { admin, errors } = runAdmin();
     const before = admin.snapshot;
@@ -352,43 +172,5 @@ describe('a report during a command', () => {
     expect(admin.snapshot).toBe(before);
     expect(errors).toHaveLength(2);
     expect(errors).toMatchObject([{ name: 'ReportError' }, { name: 'ReportError' }]);
-  });
-});
-
-describe('commands in flight', () => {
-  const close =
-    (id: number): Transition =>
-    (snapshot, context) =>
-      closeSession(snapshot, id, context);
-
-  it('are limited in number: further commands wait for their turn, and get a turn', async () => {
-    const held = [hold(), hold(), hold()];
-    const gateway = sampleGateway().will(...held.map(({ apply }) => apply));
-    const { admin, clock } = runAdmin({ gateway, limits: { maxInFlight: 2 } });
-    admin.report(openedSessions(3));
-    const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
-    await clock.settle();
-    expect(gateway.calls).toHaveLength(2);
-    held[1]?.done();
-    await clock.settle();
-    expect(gateway.calls).toHaveLength(3);
-    for (const { done } of held) done();
-    const outcomes = (await Promise.all(executions)).map(({ outcome }) => outcome);
-    expect(outcomes).toEqual(['accepted', 'accepted', 'accepted']);
-  });
-
-  it('do not count against the limit while their outcome is unknown', async () => {
-    const held = [hold(), hold()];
-    const gateway = sampleGateway()
-      .will(...held.map(({ apply }) => apply))
-      .otherwise({ inspect: 'not-in-place' });
-    const { admin, clock } = runAdmin({ gateway, limits: { maxInFlight: 2 } });
-    admin.report(openedSessions(3));
-    const executions = [1000, 1001, 1002].map((id) => admin.execute(close(id)));
-    await clock.settle();
-    await clock.advance(10_000);
-    const outcomes = (await Promise.all(executions)).map(({ outcome }) => outcome);
-    expect(outcomes).toEqual(['unknown', 'unknown', 'accepted']);
-    await admin.close();
   });
 });

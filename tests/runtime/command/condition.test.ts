@@ -1,13 +1,10 @@
+/** tests/scenarios/command/condition.txt says what becomes of commands with a condition while others are in flight. */
 import { describe, expect, it } from '@jest/globals';
-import { closeSession, createUser, stopService, type Execution, type Transition } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
+import { createUser, type Execution, type Transition } from 'gateway-admin-core';
 
 import { FailingStore } from '../../support/failing-store.ts';
-import { openedSessions } from '../../support/opened-session.ts';
-import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
-import { transports } from '../../support/transport.ts';
+import { openRunning, runAdmin } from '../../support/running-admin.ts';
 
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const neverCalled: Transition = () => {
   throw new Error('The transition was called');
 };
@@ -58,61 +55,6 @@ describe('a command with a condition', () => {
     await expect(decided).rejects.toThrow('The transition was called');
   });
 
-  it('waits behind a command in flight on its resource, with any spelling of the link', async () => {
-    const held = hold();
-    const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
-    const first = admin.execute(stop);
-    await held.begun;
-    const answers: string[] = [];
-    const second = admin
-      .execute(neverCalled, { ifMatch: { link: '/services/my%20service', etag: stale } })
-      .then((execution) => answers.push(codeOf(execution)));
-    const other = await admin.execute(neverCalled, {
-      ifMatch: { link: '/services/bare-service', etag: stale },
-    });
-    await clock.settle();
-    expect([codeOf(other), answers]).toEqual(['precondition-failed', []]);
-    held.done();
-    await Promise.all([first, second]);
-    expect(answers).toEqual(['precondition-failed']);
-  });
-
-  it('waits behind a command that closes its session', async () => {
-    const held = hold();
-    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
-    const close: Transition = (snapshot, context) => closeSession(snapshot, 9, context);
-    const closing = admin.execute(close);
-    await held.begun;
-    const stranger = admin.execute(neverCalled, { ifMatch: { link: '/sessions/9', etag: stale } });
-    held.done();
-    expect((await Promise.all([closing, stranger])).map(codeOf)).toEqual(['accepted', 'session-not-found']);
-  });
-
-  it('on a list is refused once a command has changed an element, and not for a report', async () => {
-    const { admin } = runAdmin();
-    const { send } = await transports.core(admin);
-    const etag = (await send('GET', '/services')).headers['etag'] ?? '';
-    const ifMatch = { link: '/services', etag };
-    admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
-    expect(codeOf(await admin.execute(stop, { ifMatch }))).toBe('accepted');
-    expect(codeOf(await admin.execute(neverCalled, { ifMatch }))).toBe('precondition-failed');
-  });
-
-  it('is refused with command-in-progress while an outcome on its resource is unknown', async () => {
-    const held = hold();
-    const gateway = sampleGateway()
-      .will(held.apply)
-      .willSee(...Array.from({ length: 100 }, () => 'not-in-place' as const));
-    const { admin, clock } = runAdmin({ gateway });
-    const first = admin.execute(stop);
-    await held.begun;
-    await clock.advance(10_000);
-    expect(codeOf(await first)).toBe('outcome-unknown');
-    const ifMatch = { link: '/services/My-Service', etag: stale };
-    expect(codeOf(await admin.execute(neverCalled, { ifMatch }))).toBe('command-in-progress');
-    await admin.close();
-  });
-
   it('waits for a command in flight that creates its user', async () => {
     const store = new FailingStore();
     const { admin, clock } = await openRunning(store);
@@ -129,14 +71,5 @@ describe('a command with a condition', () => {
     expect((await creating).outcome).toBe('accepted');
     expect(await handled).toMatchObject({ response: { status: 204 } });
     await admin.close();
-  });
-
-  it('is checked again when its turn comes', async () => {
-    const { admin } = runAdmin();
-    admin.report(openedSessions(1));
-    const close: Transition = (snapshot, context) => closeSession(snapshot, 1000, context);
-    const ifMatch = { link: '/sessions/1000', etag: '*' };
-    const answers = await Promise.all([admin.execute(close), admin.execute(close, { ifMatch })]);
-    expect(answers.map(codeOf)).toEqual(['accepted', 'session-not-found']);
   });
 });

@@ -53,34 +53,6 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('a command in flight', () => {
-  it('says how far it has come if it has several parts', async () => {
-    const gateway = createScriptedGateway({ snapshot });
-    const [first, second] = [hold(), hold()];
-    gateway.will(first.apply, second.apply, 'done');
-    const { admin } = runAdmin({ snapshot, gateway });
-    const closed = admin.execute(closeAll);
-    await first.begun;
-    expect(admin.commands()).toMatchObject([{ progress: { done: 0, of: 3 } }]);
-    first.done();
-    await second.begun;
-    expect(admin.commands()).toMatchObject([{ progress: { done: 1, of: 3 } }]);
-    const { response } = (await admin.handle({ method: 'GET', target: '/commands', headers: {} })) as {
-      readonly response: { readonly body: string };
-    };
-    expect(JSON.parse(response.body)).toMatchObject([{ progress: { done: 1, of: 3 } }]);
-    second.done();
-    expect((await closed).outcome).toBe('accepted');
-    const held = hold();
-    gateway.will(held.apply);
-    const stopped = admin.execute(stop);
-    await held.begun;
-    expect(admin.commands()[0]).not.toHaveProperty('progress');
-    held.done();
-    await stopped;
-  });
-});
-
 describe.each([
   ['sessions of a service', closeAll],
   ['connections to a server', cutAll],

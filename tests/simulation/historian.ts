@@ -1,9 +1,10 @@
 /**
  * Clients that undo what others have done, and bring back the configuration of an earlier moment.
  */
-import { adoptDocument, evolve, revert, sequence, type AdminEvent } from 'gateway-admin-core';
+import { evolve, revert, sequence, type AdminEvent } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
+import { restoreConfiguration } from '../../src/resources/index.ts';
 import type { Asked } from './answer.ts';
 import { founded, inSteps } from './founder.ts';
 import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';
@@ -129,7 +130,7 @@ export class Historian {
     const gone = fields.filter(([field]) => field.includes(' listens ')).map(([field]) => [field, undefined]);
     return {
       kind: `restore of ${command.id}`,
-      step: (snapshot, context) => adoptDocument(snapshot, then, context, { prune: true, allowEmpty: true }),
+      step: (snapshot, context) => restoreConfiguration(snapshot, then, context),
       changes: [
         { ...founded, ...Object.fromEntries(gone) } as Change,
         ...inSteps({ ...founded, ...Object.fromEntries(fields) }),

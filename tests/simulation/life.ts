@@ -379,8 +379,9 @@ export class Life {
   }
 
   #hear(waiting: Waiting, answer: Answer, model: Model): void {
-    const { asked, actor, from, revision, effects } = waiting;
-    this.#answered.push({ asked, actor, answer, from, revisions: [revision, this.admin.snapshot.revision] });
+    const { asked, actor, from, at, revision, effects } = waiting;
+    const revisions = [revision, this.admin.snapshot.revision] as const;
+    this.#answered.push({ asked, actor, answer, from, revisions, times: [at, this.#mortal.clock.now()] });
     if (asked.request?.method !== 'GET') this.attested.push({ actor, ...answer });
     this.#checkTime(waiting);
     this.#checkStatus(asked.kind, answer, waiting);

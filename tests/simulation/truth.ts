@@ -18,6 +18,8 @@ export interface Answered {
   readonly from: number;
   /** The revisions of what was shown when the client asked, and when it was answered. */
   readonly revisions: readonly [asked: number, answered: number];
+  /** When that was: a deadline can pass meanwhile. */
+  readonly times: readonly [asked: number, answered: number];
 }
 
 /** The refusals that rest on more than the state. */
@@ -46,11 +48,13 @@ export function untruthsIn(answered: Answered, chronicle: Chronicle, epoch: stri
 }
 
 function untruthOf(answered: Answered, chronicle: Chronicle): string | undefined {
-  const { asked, answer, from, revisions, actor } = answered;
+  const { asked, answer, from, revisions, times, actor } = answered;
   const wanted = outcomeToExplain(answered, chronicle);
   if (wanted === undefined) return undefined;
   const moments = chronicle.moments(Math.max(0, from - 1), revisions[1]);
-  const found = new Set(moments.flatMap(({ snapshot }) => outcomesIn(snapshot, asked, actor)));
+  const found = new Set(
+    moments.flatMap(({ snapshot }) => times.flatMap((now) => outcomesIn(snapshot, asked, { actor, now }))),
+  );
   if (found.has(wanted)) return undefined;
   return `${asked.kind} of ${actor} was answered with ${answer.code ?? answer.outcome}, which was never true: ${[...found].join(' or ')}`;
 }
@@ -73,10 +77,13 @@ function outcomeToExplain({ answer, asked, actor }: Answered, chronicle: Chronic
  * The outcomes of a command in a state: `accepted`, `unchanged`, or the code of the refusal. With a mark, a closing is
  * about what was open at the plan, also with the mark of another command: what is not there is said before that.
  */
-function outcomesIn(snapshot: Snapshot, { step, plan, request }: Asked, actor: string): readonly string[] {
+function outcomesIn(
+  snapshot: Snapshot,
+  { step, plan, request }: Asked,
+  context: { readonly actor: string; readonly now: number },
+): readonly string[] {
   const mark = plan?.mark ?? /[?&]mark=([^&]*)/.exec(request?.target ?? '')?.[1];
   const revision = mark?.split('.')[3];
-  const context = { now: 0, actor };
   const contexts =
     revision === undefined ? [context] : [context, { ...context, openedUpTo: Number(revision) }];
   return contexts.map((each) => {

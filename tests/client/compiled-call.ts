@@ -2,12 +2,12 @@
  * The types of the client: what is right compiles, and what is wrong does not. Nothing here runs. `npm run test:types`
  * compiles this file under each version of TypeScript that the package supports.
  */
-/* eslint-disable @typescript-eslint/no-unsafe-call -- what is wrong has no type */
+ 
 import { createClient, type Client } from 'gateway-admin-core/client';
 import { connect } from 'gateway-admin-core/message-port';
 
 /** Takes a value of a type. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type is the point
+ 
 declare function take<T>(value: T): void;
 
 /** What compiles. */

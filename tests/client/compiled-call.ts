@@ -2,12 +2,10 @@
  * The types of the client: what is right compiles, and what is wrong does not. Nothing here runs. `npm run test:types`
  * compiles this file under each version of TypeScript that the package supports.
  */
- 
 import { createClient, type Client } from 'gateway-admin-core/client';
 import { connect } from 'gateway-admin-core/message-port';
 
 /** Takes a value of a type. */
- 
 declare function take<T>(value: T): void;
 
 /** What compiles. */

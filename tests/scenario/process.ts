@@ -14,6 +14,8 @@ import {
 } from 'gateway-admin-core';
 import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 
+import { openNode } from '../../src/fleet/open-fleet.ts';
+
 /** What outlives the process. */
 export interface Surroundings {
   readonly gateway: GatewayPort;
@@ -21,6 +23,8 @@ export interface Surroundings {
   readonly store: ConfigurationStore | SharedStore;
   /** The name of the node; left out for a process that is no node of a fleet. */
   readonly node?: string;
+  /** The levels of records that a node of another version reads. */
+  readonly levels?: readonly [lowest: number, highest: number];
   readonly options: Pick<AdminOptions, 'snapshot'> & Partial<AdminOptions>;
   readonly onError: (error: unknown) => void;
   readonly onEvent: (event: PublishedEvent | EventGap) => void;
@@ -44,7 +48,7 @@ export class Process {
   }
 
   async start(): Promise<void> {
-    const { gateway, store, clock, options, node, onError, onEvent } = this.#surroundings;
+    const { gateway, store, clock, options, onError, onEvent } = this.#surroundings;
     const given = {
       hasher: createPbkdf2Hasher({ rounds: 1 }),
       ...options,
@@ -58,13 +62,16 @@ export class Process {
       },
     };
     const calls = ['load', 'append', 'compact', 'read', 'changed', 'announce', Symbol.asyncDispose];
-    const own = this.#wrap(store, calls);
-    const admin =
-      node === undefined
-        ? await openAdmin({ ...given, store: own })
-        : await openFleet({ ...given, store: own as SharedStore, node, leaseMs: 3000 });
+    const admin = await this.#open({ ...given, store: this.#wrap(store, calls) });
     this.#admin = admin;
     void this.#follow(admin.events(), onEvent);
+  }
+
+  #open(options: AdminOptions & { readonly store: ConfigurationStore }): Promise<Admin> {
+    const { node, levels } = this.#surroundings;
+    if (node === undefined) return openAdmin(options);
+    const fleet = { ...options, store: options.store as SharedStore, node, leaseMs: 3000 };
+    return levels === undefined ? openFleet(fleet) : openNode(fleet, levels);
   }
 
   /** Nobody answers the process any more. What it has asked for can still happen. */

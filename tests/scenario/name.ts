@@ -7,13 +7,19 @@ const life = /\b([a-z])-([0-9a-f]{12})\b/g;
 /** A position in the log: the number of appends, and the id of the last one. */
 const position = /\b(\d+)\.[0-9a-f]{24}\b/g;
 
+/** The tag of a resource: revisions of nodes are drawn. */
+const tag = /\bs\.\d{14,}\.\d{14,}\b/g;
+
 export class Names {
   readonly #nameOf = new Map<string, string>();
   readonly #textOf = new Map<string, string>();
 
   /** A text with the short names: `a-1` is the first command of node a, and `a-1-1` that of its next process. */
   write(text: string): string {
-    return text.replace(life, (drawn, node: string) => this.#named(drawn, node)).replace(position, '#$1');
+    return text
+      .replace(life, (drawn, node: string) => this.#named(drawn, node))
+      .replace(position, '#$1')
+      .replace(tag, 's.#');
   }
 
   /** A text with the random texts again. */

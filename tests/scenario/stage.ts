@@ -20,9 +20,7 @@ import {
   createScriptedGateway,
   createVirtualClock,
   hold,
-  type ApplyWay,
   type HeldCall,
-  type InspectWay,
   type ScriptedGateway,
   type VirtualClock,
 } from 'gateway-admin-core/testing';
@@ -53,6 +51,8 @@ export interface Place {
   readonly gateway: ScriptedGateway;
   /** The calls that the gateway holds, the oldest one first. */
   readonly held: HeldCall[];
+  /** What the gateway always does, and always sees. */
+  always: Parameters<ScriptedGateway['otherwise']>[0];
   process: Process | undefined;
 }
 
@@ -98,7 +98,9 @@ export class Stage {
 
   say(text: string, node = ''): void {
     const at = this.clock.now();
-    this.#seen.push(...text.split('\n').map((line) => ({ at, node, text: this.#names.write(line) })));
+    this.#seen.push(
+      ...text.split('\n').map((line) => ({ at, node, text: node === '' ? line : this.#names.write(line) })),
+    );
   }
 
   /** Every place, in the order in which the scenario names them. */
@@ -111,7 +113,7 @@ export class Stage {
     const known = this.#places.get(node ?? '');
     if (known !== undefined) return known;
     const gateway = createScriptedGateway({ snapshot: this.snapshot, clock: this.clock });
-    const place: Place = { node, gateway, held: [], process: undefined };
+    const place: Place = { node, gateway, held: [], always: {}, process: undefined };
     this.#places.set(node ?? '', place);
     return place;
   }
@@ -213,12 +215,10 @@ export class Stage {
     place.gateway.will(held.apply);
   }
 
-  will(place: Place, ways: readonly ApplyWay[]): void {
-    place.gateway.will(...ways);
-  }
-
-  willSee(place: Place, ways: readonly InspectWay[]): void {
-    place.gateway.willSee(...ways);
+  /** What the gateway does or sees from now on; what is left out stays. */
+  always(place: Place, ways: Place['always']): void {
+    place.always = { ...place.always, ...ways };
+    place.gateway.otherwise(place.always);
   }
 
   /** A gateway whose calls are seen. */
@@ -284,8 +284,8 @@ function textOfEvent(item: PublishedEvent | EventGap): string {
   const { type, resource, actor, command, undoes } = item.event;
   return [
     `${type} ${nameIn(resource)}`,
-    ...(actor === undefined ? [] : [`by ${actor}`]),
-    ...(command === undefined ? [] : [`(${command})`]),
+    // Where nobody has asked, as at a node that follows, nobody needs the id.
+    ...(actor === undefined || command === undefined ? [] : [`by ${actor} (${command})`]),
     ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
   ].join(' ');
 }

@@ -13,6 +13,8 @@ export const storeWays = [
   'rejects what it keeps',
   'is silent',
   'is silent about what it keeps',
+  'breaks off',
+  'breaks off after it keeps',
 ] as const;
 export type StoreWay = (typeof storeWays)[number];
 
@@ -95,6 +97,7 @@ export class FailingStore {
     const way = own === 'works' ? this.line().takeWay() : own;
     if (way === 'works') return write();
     if (way.endsWith('keeps')) await write();
+    if (way.startsWith('breaks off')) line.isCut = true;
     if (way.startsWith('is silent')) return new Promise(() => undefined);
     throw new Error('The store failed.');
   }

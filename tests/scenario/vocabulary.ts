@@ -116,7 +116,7 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway always: <ways>',
     means: 'what the gateway does with all later effects',
     perform: (stage, { node, ways = '' }) => {
-      stage.place(node).gateway.otherwise({ apply: applyWay(stage, ways) });
+      stage.always(stage.place(node), { apply: applyWay(stage, ways) });
     },
   },
   {
@@ -130,14 +130,14 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway always sees: <ways>',
     means: 'what the gateway says from now on when it is asked whether an effect is in place',
     perform: (stage, { node, ways = '' }) => {
-      stage.place(node).gateway.otherwise({ inspect: inspectWay(ways) });
+      stage.always(stage.place(node), { inspect: inspectWay(ways) });
     },
   },
   {
     form: '[<node> ]gateway is well',
     means: 'the gateway does what it is asked, and says the truth',
     perform: (stage, { node }) => {
-      stage.place(node).gateway.otherwise({ apply: 'done', inspect: 'answer' });
+      stage.always(stage.place(node), { apply: 'done', inspect: 'answer' });
     },
   },
   {

@@ -2,11 +2,11 @@
  * How a client learns how far the other nodes have come.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createUser, EffectRefusedError, stopService } from 'gateway-admin-core';
+import { EffectRefusedError, stopService } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { limit } from '../support/transition.ts';
-import { createWorld, runSampleFleet, type Node, type World } from './node.ts';
+import { createWorld, type Node, type World } from './node.ts';
 
 let world: World;
 let one: Node;
@@ -69,41 +69,6 @@ describe('an accepted command', () => {
 });
 
 describe('a client that prefers to wait', () => {
-  it('learns that every node has followed', async () => {
-    const { status, headers } = await send('/service/My-Service/stop', 'respond-async, wait=5');
-    expect(status).toBe(204);
-    expect(headers).toMatchObject({ 'preference-applied': 'wait=5', 'fleet-applied': 'one, other' });
-    expect(headers).not.toHaveProperty('fleet-behind');
-    expect(headers).not.toHaveProperty('fleet-waiting');
-  });
-
-  it('is answered before its node has closed', async () => {
-    other.cut(true);
-    const order: string[] = [];
-    const handling = one.admin
-      .handle({ method: 'PUT', target: '/service/My-Service/stop', headers: { prefer: 'wait=50' } })
-      .then((handled) => (order.push('answered'), handled));
-    await world.clock.advance(5000);
-    expect(order).toEqual([]);
-    await one.admin.close();
-    order.push('closed');
-    expect(order).toEqual(['answered', 'closed']);
-    expect(await handling).toMatchObject({ response: { status: 204 } });
-    other.cut(false);
-  });
-
-  it('learns which node could not follow, and does not wait longer than it prefers', async () => {
-    other.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
-    const refused = await send('/service/My-Service/stop', 'wait=5');
-    expect(refused.status).toBe(204);
-    expect(refused.headers).toMatchObject({ 'fleet-applied': 'one', 'fleet-behind': 'other' });
-    other.cut(true);
-    const cut = await send('/service/My-Service/start', 'wait="5"');
-    expect(cut.status).toBe(204);
-    expect(cut.headers).toMatchObject({ 'fleet-applied': 'one', 'fleet-waiting': 'other' });
-    other.cut(false);
-  });
-
   it.each([
     ...[
       'wait',
@@ -184,47 +149,6 @@ describe('execute', () => {
     });
   });
 
-  it('waits for no node whose gateway is still asked, once the time is over', async () => {
-    other.gateway.will(hold().apply);
-    const patching = one.admin.execute(limit(7), { settle: 'fleet', waitMs: 2000 });
-    await world.clock.advance(2000);
-    expect((await patching).nodes?.[1]).toEqual({ node: 'other', outcome: 'waiting', behind: [] });
-    await world.clock.advance(20_000);
-  });
-
-  it('waits no longer when its node closes, and does not bring the node back into the list', async () => {
-    const held = hold();
-    other.gateway.will(held.apply);
-    const patching = one.admin.execute(limit(7), { settle: 'fleet', waitMs: 60_000 });
-    await world.clock.advance(1000);
-    await one.admin.close();
-    expect((await patching).nodes?.[1]?.outcome).toBe('waiting');
-    await world.clock.advance(5000);
-    expect(other.admin.fleet.nodes().map(({ node }) => node)).toEqual(['other']);
-    held.done();
-  });
-
-  it('follows a user at a node whose gateway is busy: following counts against no limit', async () => {
-    const busy = await world.open('busy', 10_000, { limits: { maxInFlight: 1 } });
-    const held = hold();
-    busy.gateway.will(held.apply);
-    const patching = busy.admin.execute(limit(7));
-    await world.clock.settle();
-    const creating = one.admin.execute(
-      (state, context) => createUser(state, { name: 'eve', passwordHash: 'x' }, context),
-      { settle: 'fleet', waitMs: 3000 },
-    );
-    await world.clock.advance(3000);
-    expect((await creating).nodes?.map(({ node, outcome }) => `${node}: ${outcome}`)).toEqual([
-      'one: applied',
-      'other: applied',
-      'busy: applied',
-    ]);
-    held.done();
-    await patching;
-    await busy.admin.close();
-  });
-
   it.each(['while its own gateway is asked', 'while the others follow'])(
     'waits no longer when its signal aborts %s',
     async (when) => {
@@ -247,20 +171,6 @@ describe('execute', () => {
     },
   );
 
-  it('waits until the others have followed everything, if there is nothing to do', async () => {
-    await one.admin.execute(limit(7));
-    const again = one.admin.execute(limit(7), { settle: 'fleet', waitMs: 5000 });
-    await world.clock.advance(5000);
-    const { outcome, nodes } = await again;
-    expect([outcome, nodes?.[1]?.outcome]).toEqual(['unchanged', 'applied']);
-  });
-
-  it('does not wait after a refusal', async () => {
-    one.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
-    const { outcome, nodes } = await one.admin.execute(limit(7), { settle: 'fleet' });
-    expect([outcome, nodes]).toEqual(['refused', undefined]);
-  });
-
   it.each([
     [{ settle: 'all' }, "The option settle must be 'fleet', or left out to wait for this node alone"],
     [{ waitMs: -1 }, 'The option waitMs must be a whole number of milliseconds, from 0 on'],
@@ -269,19 +179,6 @@ describe('execute', () => {
     [5, 'The options of a command must be an object'],
   ])('refuses the options %j', async (options, message) => {
     await expect(one.admin.execute(limit(7), options as object)).rejects.toThrow(message);
-  });
-});
-
-describe('GET /fleet', () => {
-  it('shows where a node is behind', async () => {
-    const { admin } = await runSampleFleet();
-    const handled = await admin.handle({ method: 'GET', target: '/fleet?fields=node,behind', headers: {} });
-    const { body } = handled.matched ? handled.response : { body: '' };
-    expect(JSON.parse(body as string)).toMatchObject([
-      { node: 'berlin', behind: [] },
-      { node: 'paris', behind: [{ resource: '/services/My-Service', code: 'effect-refused' }] },
-    ]);
-    await admin.close();
   });
 });
 

@@ -575,24 +575,3 @@ describe('a listener that only some documents have', () => {
     await third.admin.close();
   });
 });
-
-describe('a fleet with a node of an earlier version', () => {
-  it('creates and deletes nothing until every node can read that', async () => {
-    const mixed = createWorld();
-    const [old, young] = [
-      await mixed.open('old', leaseMs, { levels: [1, 1] }),
-      await mixed.open('young', leaseMs),
-    ];
-    const outcome = await young.admin.execute(creating('servers', server('db-9')));
-    expect(outcome).toMatchObject({
-      outcome: 'refused',
-      problem: { code: 'not-supported', detail: expect.stringContaining('runs an earlier version') },
-    });
-    await old.admin.close();
-    await mixed.clock.advance(5000);
-    expect(await young.admin.execute(creating('servers', server('db-9')))).toMatchObject({
-      outcome: 'accepted',
-    });
-    await young.admin.close();
-  });
-});

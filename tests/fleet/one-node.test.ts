@@ -71,21 +71,12 @@ const calls = [
   ),
   'an abandoned command at the next start is not inspected about the part that has settled',
   'an open command of an earlier life ends if its last part was refused, and the process ended before what stood of it was taken back',
-  'abandoning while the store fails is done if the store may have got the record, and the record stands before later ones',
-];
-
-/**
- * The log says what an abandoned command has left. A node whose gateway has done otherwise brings its gateway to what
- * the log says.
- */
-const followed = [
-  'an abandoned command at the next start leaves no service that drains and is not stopped, when a start settles after later commands',
 ];
 
 /** Ten thousand commands through the same journal, which the test has counted already. */
 const long = ['an interface with a store compacts the journal after 10,000 records'];
 
-const except = [...revisions, ...ownCommands, ...documents, ...keys, ...calls, ...followed, ...long];
+const except = [...revisions, ...ownCommands, ...documents, ...keys, ...calls, ...long];
 const met = openOneNode(new Set(except));
 
 afterAll(() => {

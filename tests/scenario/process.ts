@@ -2,7 +2,6 @@
  * One process of the interface: from its death on, nobody answers it or hears it.
  */
 import {
-  createPbkdf2Hasher,
   openAdmin,
   type Admin,
   type AdminOptions,
@@ -10,10 +9,12 @@ import {
   type ConfigurationStore,
   type EventGap,
   type GatewayPort,
+  type Hasher,
   type PublishedEvent,
 } from 'gateway-admin-core';
 import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 
+import { openNode } from '../../src/fleet/open-fleet.ts';
 import { otherLife } from '../support/event-reader.ts';
 
 /** What outlives the process. */
@@ -23,10 +24,19 @@ export interface Surroundings {
   readonly store: ConfigurationStore | SharedStore;
   /** The name of the node; left out for a process that is no node of a fleet. */
   readonly node?: string;
+  /** The levels of records that a node of another version reads. */
+  readonly levels?: readonly [lowest: number, highest: number];
   readonly options: Pick<AdminOptions, 'snapshot'> & Partial<AdminOptions>;
   readonly onError: (error: unknown) => void;
   readonly onEvent: (event: PublishedEvent | EventGap) => void;
 }
+
+/** A hasher that answers at once: a virtual clock does not wait for another thread. */
+const hasher: Hasher = {
+  hash: (password) => Promise.resolve(`hash of ${password}`),
+  verify: (password, hash) => Promise.resolve(hash === `hash of ${password}`),
+  knows: (hash) => hash.startsWith('hash of '),
+};
 
 export class Process {
   #isDead = false;
@@ -46,9 +56,9 @@ export class Process {
   }
 
   async start(): Promise<void> {
-    const { gateway, store, clock, options, node, onError, onEvent } = this.#surroundings;
+    const { gateway, store, clock, options, onError, onEvent } = this.#surroundings;
     const given = {
-      hasher: createPbkdf2Hasher({ rounds: 1 }),
+      hasher,
       ...options,
       gateway: this.#wrap(gateway, ['apply', 'inspect']),
       clock: this.#wrap(clock, ['sleep']),
@@ -60,14 +70,17 @@ export class Process {
       },
     };
     const calls = ['load', 'append', 'compact', 'read', 'changed', 'announce', Symbol.asyncDispose];
-    const own = this.#wrap(store, calls);
-    const admin =
-      node === undefined
-        ? await openAdmin({ ...given, store: own })
-        : await openFleet({ ...given, store: own as SharedStore, node, leaseMs: 3000 });
+    const admin = await this.#open({ ...given, store: this.#wrap(store, calls) });
     this.#admin = admin;
     // What has happened during the start is seen as well.
     void this.#follow(admin.events({ after: otherLife }), onEvent);
+  }
+
+  #open(options: AdminOptions & { readonly store: ConfigurationStore }): Promise<Admin> {
+    const { node, levels } = this.#surroundings;
+    if (node === undefined) return openAdmin(options);
+    const fleet = { ...options, store: options.store as SharedStore, node, leaseMs: 3000 };
+    return levels === undefined ? openFleet(fleet) : openNode(fleet, levels);
   }
 
   /** Nobody answers the process any more. What it has asked for can still happen. */

@@ -20,16 +20,15 @@ import {
   createScriptedGateway,
   createVirtualClock,
   hold,
-  type ApplyWay,
   type HeldCall,
-  type InspectWay,
   type ScriptedGateway,
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
 import { jsonOf } from '../support/json-body.ts';
 import { document as usual } from './document.ts';
-import { Process } from './process.ts';
+import { Names } from './name.ts';
+import { Process, type Surroundings } from './process.ts';
 import { FailingStore } from './store.ts';
 
 /** What a client asks. */
@@ -41,17 +40,32 @@ export interface Request {
   readonly isConditional?: boolean;
   /** Whether the request does what the last plan of the client has shown, or nothing. */
   readonly isPlanned?: boolean;
+  /** How long the client prefers to wait for the other nodes. */
+  readonly waitS?: number;
 }
 
 /** What is at one place: a gateway that outlives every process, and the present process. */
 export interface Place {
+  /** The letter of the place in a fleet. */
   readonly node: string | undefined;
   readonly gateway: ScriptedGateway;
   /** The calls that the gateway holds, the oldest one first. */
   readonly held: HeldCall[];
   /** What the gateway says that it supports. */
   supports: GatewayPort['supports'];
+  /** What the gateway always does, and always sees. */
+  always: Parameters<ScriptedGateway['otherwise']>[0];
   process: Process | undefined;
+}
+
+/** How a process of a fleet starts that is out of the ordinary. */
+export type Starting = Pick<Partial<Surroundings>, 'node' | 'levels'>;
+
+/** What somebody saw, when, and at which node. */
+interface Seen {
+  readonly at: number;
+  readonly node: string;
+  readonly text: string;
 }
 
 export class Stage {
@@ -63,14 +77,19 @@ export class Stage {
   /** Whether errors, refusals and failures are seen with all of their text. */
   showsTexts = false;
   readonly #places = new Map<string, Place>();
-  #seen: string[] = [];
+  #seen: Seen[] = [];
+  readonly #names = new Names();
   /** The tags and marks that each client has read last, by client and target. */
   readonly #read = new Map<string, string>();
 
-  /** What was seen since the last time. The same in a row is one line with a number. */
+  /**
+   * What was seen since the last time. What is seen at several nodes at the same moment stands in the order of the
+   * nodes. The same in a row is one line with a number.
+   */
   takeSeen(): readonly string[] {
     const lines: { readonly text: string; times: number }[] = [];
-    for (const text of this.#seen) {
+    const seen = this.#seen.toSorted((one, other) => one.at - other.at || one.node.localeCompare(other.node));
+    for (const { text } of seen) {
       const last = lines.at(-1);
       if (last?.text === text) last.times += 1;
       else lines.push({ text, times: 1 });
@@ -79,92 +98,113 @@ export class Stage {
     return lines.map(({ text, times }) => (times === 1 ? text : `${text} (${String(times)} times)`));
   }
 
-  say(text: string): void {
-    this.#seen.push(...text.split('\n'));
+  say(text: string, node = ''): void {
+    const at = this.clock.now();
+    this.#seen.push(
+      ...text.split('\n').map((line) => ({ at, node, text: node === '' ? line : this.#names.write(line) })),
+    );
+  }
+
+  /** Every place, in the order in which the scenario names them. */
+  get places(): readonly Place[] {
+    return [...this.#places.values()];
   }
 
   /** A place; the only one has no name. */
   place(node?: string): Place {
     const known = this.#places.get(node ?? '');
     if (known !== undefined) return known;
-    const gateway = createScriptedGateway({ snapshot: this.#snapshot(), clock: this.clock });
-    const place: Place = { node, gateway, held: [], supports: gateway.supports, process: undefined };
+    const gateway = createScriptedGateway({ snapshot: this.snapshot, clock: this.clock });
+    const { supports } = gateway;
+    const place: Place = { node, gateway, held: [], supports, always: {}, process: undefined };
     this.#places.set(node ?? '', place);
     return place;
   }
 
-  /** Starts the process at a place. */
-  async start(place: Place): Promise<void> {
+  /** Starts the process at a place, under the name of the place or of another one. */
+  async start(place: Place, how: Starting = {}): Promise<void> {
     const { node } = place;
     const at = node === undefined ? '' : `${node} `;
     const process = new Process({
       gateway: this.#heard(place),
       clock: this.clock,
       store: this.store.open(node),
-      options: { snapshot: this.#snapshot(), ...this.options },
+      options: { snapshot: this.snapshot, ...this.options },
       onError: (error) => {
-        this.say(`${at}host: ${this.#textOfError(error)}`);
+        this.say(`${at}host: ${this.#textOfError(error)}`, node);
       },
       onEvent: (event) => {
-        this.say(`${at}event: ${this.#textOfEvent(event)}`);
+        this.say(`${at}event: ${this.#textOfEvent(event)}`, node);
       },
       ...(node === undefined ? {} : { node }),
+      ...how,
     });
     place.process = process;
     try {
       await this.clock.waitFor(process.start());
     } catch (error) {
-      this.say(`${at}host: not started, ${this.#textOfError(error)}`);
+      this.say(`${at}host: not started, ${this.#textOfError(error)}`, node);
     }
   }
 
   /** A client sends a request, and hears the answer when it comes. */
-  async send(place: Place, client: string, request: Request): Promise<void> {
+  async send(place: Place, who: string, request: Request): Promise<void> {
+    const { node } = place;
+    const client = node === undefined ? who : `${who}@${node}`;
     if (place.process === undefined) await this.start(place);
     const admin = place.process?.admin;
     if (admin === undefined) {
-      this.say(`${client}: nobody answers`);
+      this.say(`${client}: nobody answers`, node);
       return;
     }
-    const { method, body, isConditional = false, isPlanned = false } = request;
-    const [path = ''] = request.target.split('?');
-    const tag = this.#read.get(`${client} tag ${path}`);
-    const mark = this.#read.get(`${client} mark ${path}`);
-    const target = isPlanned
-      ? `${request.target}${request.target.includes('?') ? '&' : '?'}mark=${mark ?? ''}`
-      : request.target;
+    const { method, body, isConditional = false, isPlanned = false, waitS } = request;
+    const given = this.#names.read(request.target);
+    const [path = ''] = given.split('?');
+    const tag = this.#read.get(`${who} tag ${path}`);
+    const mark = this.#read.get(`${who} mark ${path}`);
+    const target = isPlanned ? `${given}${given.includes('?') ? '&' : '?'}mark=${mark ?? ''}` : given;
     const headers = {
       ...(body === undefined ? {} : { 'content-type': typeOf(method, body) }),
       ...(isConditional ? { 'if-match': tag ?? '"never-read"' } : {}),
+      ...(waitS === undefined ? {} : { prefer: `wait=${String(waitS)}` }),
     };
-    const given = { method, target, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const handled = admin.handle({ ...given, principal: { name: client } });
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const handled = admin.handle({ method, target, headers, ...content, principal: { name: who } });
     const process = place.process;
     void handled.then(async (answer) => {
       if (process?.isDead === true) return;
-      if (!answer.matched) this.say(`${client}: not matched`);
-      else
-        this.#hear(
-          client,
-          path,
-          answer.response,
-          answer.response.body === undefined ? undefined : await jsonOf(answer.response),
-        );
+      if (!answer.matched) {
+        this.say(`${client}: not matched`, node);
+        return;
+      }
+      const { response } = answer;
+      const content = response.body === undefined ? undefined : await jsonOf(response);
+      this.#note(who, path, response, content);
+      const shown = response.status === 200 && path === target ? patched(request, content) : content;
+      this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);
     });
   }
 
-  #hear(client: string, path: string, { status, headers }: AdminResponse, body: unknown): void {
+  /** Notes the tag and the mark that a client has read. */
+  #note(who: string, path: string, { headers }: AdminResponse, body: unknown): void {
     const { etag } = headers;
-    if (etag !== undefined) this.#read.set(`${client} tag ${path}`, etag);
+    if (etag !== undefined) this.#read.set(`${who} tag ${path}`, etag);
     const { mark } = (body ?? {}) as { readonly mark?: string };
-    if (mark !== undefined) this.#read.set(`${client} mark ${path}`, mark);
+    if (mark !== undefined) this.#read.set(`${who} mark ${path}`, mark);
+  }
+
+  #textOfAnswer({ status, headers }: AdminResponse, body: unknown): string {
     const again = headers['retry-after'];
-    const told = [
+    const nodes = ['applied', 'behind', 'waiting'].flatMap((outcome) => {
+      const names = headers[`fleet-${outcome}`];
+      return names === undefined ? [] : [`(${outcome}: ${names})`];
+    });
+    return [
       String(status),
       ...(body === undefined ? [] : [this.#textOfBody(status, body)]),
       ...(again === undefined ? [] : [`again after ${again} s`]),
-    ];
-    this.say(`${client}: ${told.join(' ')}`);
+      ...nodes,
+    ].join(' ');
   }
 
   report(place: Place, reports: readonly HostReport[] | HostReport): void {
@@ -178,12 +218,10 @@ export class Stage {
     place.gateway.will(held.apply);
   }
 
-  will(place: Place, ways: readonly ApplyWay[]): void {
-    place.gateway.will(...ways);
-  }
-
-  willSee(place: Place, ways: readonly InspectWay[]): void {
-    place.gateway.willSee(...ways);
+  /** What the gateway does or sees from now on; what is left out stays. */
+  always(place: Place, ways: Place['always']): void {
+    place.always = { ...place.always, ...ways };
+    place.gateway.otherwise(place.always);
   }
 
   /** A gateway whose calls are seen. */
@@ -193,11 +231,11 @@ export class Stage {
       ...gateway,
       ...(supports && { supports }),
       apply: (effect, context) => {
-        this.say(`${at}gateway: ${textOfEffect(effect)}`);
+        this.say(`${at}gateway: ${textOfEffect(effect)}`, node);
         return gateway.apply(effect, context);
       },
       inspect: async (effect, context) => {
-        this.say(`${at}gateway: is it so? ${textOfEffect(effect)}`);
+        this.say(`${at}gateway: is it so? ${textOfEffect(effect)}`, node);
         return gateway.inspect(effect, context);
       },
     };
@@ -222,16 +260,23 @@ export class Stage {
     const { type, resource, actor, command, undoes, ...others } = item.event;
     return [
       `${type} ${nameIn(resource)}`,
-      ...(actor === undefined ? [] : [`by ${actor}`]),
-      ...(command === undefined ? [] : [`(${command})`]),
+      // Where nobody has asked, as at a node that follows, nobody needs the id.
+      ...(actor === undefined || command === undefined ? [] : [`by ${actor} (${command})`]),
       ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
       ...(this.showsTexts && 'reason' in others ? [`because: ${others.reason}`] : []),
     ].join(' ');
   }
 
-  #snapshot(): Snapshot {
+  get snapshot(): Snapshot {
     return createSnapshot(this.document, { epoch: 's' });
   }
+}
+
+/** Of the answer to a patch, the members that the patch names. */
+function patched({ method, body }: Request, content: unknown): unknown {
+  if (method !== 'PATCH' || !Array.isArray(body)) return content;
+  const names = body.map((operation) => (operation as { readonly path: string }).path.split('/')[1]);
+  return Object.fromEntries(Object.entries(content as object).filter(([name]) => names.includes(name)));
 }
 
 function typeOf(method: string, body: Json): string {

@@ -1,8 +1,10 @@
 /**
  * A store of the scenario: it keeps records in memory, and fails when the scenario says so.
  */
-import { createMemoryStore, type ConfigurationStore } from 'gateway-admin-core';
+import { createMemoryStore, type ConfigurationStore, type Snapshot } from 'gateway-admin-core';
 import { createSharedMemory, type SharedStore } from 'gateway-admin-core/fleet';
+
+import { level, restoreShared } from '../../src/fleet/shared-history.ts';
 
 /** What becomes of a call that writes. */
 export const storeWays = [
@@ -11,50 +13,91 @@ export const storeWays = [
   'rejects what it keeps',
   'is silent',
   'is silent about what it keeps',
+  'breaks off',
+  'breaks off after it keeps',
 ] as const;
 export type StoreWay = (typeof storeWays)[number];
 
-export class FailingStore {
+/** The line from a process to the store. */
+export class Line {
   /** What becomes of the next calls that write, and of those after them. */
   next: StoreWay[] = [];
   always: StoreWay = 'works';
-  readonly #cut = new Set<string>();
-  readonly #single = createMemoryStore();
-  readonly #shared = createSharedMemory();
+  /** Whether no call reaches the store. */
+  isCut = false;
+  /** Whether the process cannot announce itself to the other nodes. */
+  isMute = false;
 
-  /** The store as the process of a node sees it, or the only process. */
-  open(node: string | undefined): ConfigurationStore | SharedStore {
-    const shared = node === undefined ? undefined : this.#shared.open();
+  takeWay(): StoreWay {
+    return this.next.shift() ?? this.always;
+  }
+}
+
+export class FailingStore {
+  /** Whether the nodes of a fleet learn at once that others have written something. */
+  givesHints = true;
+  readonly #lines = new Map<string, Line>();
+  readonly #single = createMemoryStore();
+  readonly #shared = createSharedMemory({ losesHint: () => !this.givesHints });
+  #setBack: (() => void) | undefined;
+
+  /** The line of a place; without a place, that of all places. */
+  line(place = ''): Line {
+    const line = this.#lines.get(place) ?? new Line();
+    this.#lines.set(place, line);
+    return line;
+  }
+
+  /** The store as the process at a place sees it. */
+  open(place: string | undefined): ConfigurationStore | SharedStore {
+    const shared = place === undefined ? undefined : this.#shared.open();
     const store = shared ?? this.#single;
+    const line = this.line(place);
     const reached = <T>(call: () => Promise<T>): Promise<T> =>
-      node !== undefined && this.#cut.has(node) ? Promise.reject(new Error('The line is cut.')) : call();
+      line.isCut ? Promise.reject(new Error('The line is cut.')) : call();
     const calls = {
       durable: true,
       load: () => reached(() => store.load()),
       append: (...given: Parameters<typeof store.append>) =>
-        reached(() => this.#write(() => store.append(...given))),
+        reached(() => this.#write(line, () => store.append(...given))),
       compact: (...given: Parameters<typeof store.compact>) =>
-        reached(() => this.#write(() => store.compact(...given))),
-      [Symbol.asyncDispose]: () => (node === undefined ? Promise.resolve() : store[Symbol.asyncDispose]()),
+        reached(() => this.#write(line, () => store.compact(...given))),
+      [Symbol.asyncDispose]: () => (shared === undefined ? Promise.resolve() : shared[Symbol.asyncDispose]()),
     };
     if (shared === undefined) return calls;
     return {
       ...calls,
       read: (after) => reached(() => shared.read(after)),
       changed: (after, signal) => reached(() => shared.changed(after, signal)),
-      announce: (name, status) => reached(() => shared.announce(name, status)),
+      announce: (name, status) =>
+        line.isMute && status !== null
+          ? Promise.reject(new Error('Permission denied.'))
+          : reached(() => shared.announce(name, status)),
     };
   }
 
-  cut(node: string, isCut: boolean): void {
-    if (isCut) this.#cut.add(node);
-    else this.#cut.delete(node);
+  backUp(): void {
+    this.#setBack = this.#shared.backup();
   }
 
-  async #write(write: () => Promise<string>): Promise<string> {
-    const way = this.next.shift() ?? this.always;
+  setBack(): void {
+    if (this.#setBack === undefined) throw new Error('The store has no backup');
+    this.#setBack();
+  }
+
+  /** Compacts the log, as a node with a snapshot does. */
+  async compact(snapshot: Snapshot): Promise<void> {
+    const store = this.#shared.open();
+    const { position, ...stored } = await store.load();
+    await store.compact(restoreShared(stored, snapshot, level).toState(), { expectedPosition: position });
+  }
+
+  async #write(line: Line, write: () => Promise<string>): Promise<string> {
+    const [own, all] = [line.takeWay(), this.line()];
+    const way = own === 'works' && line !== all ? all.takeWay() : own;
     if (way === 'works') return write();
     if (way.endsWith('keeps')) await write();
+    if (way.startsWith('breaks off')) line.isCut = true;
     if (way.startsWith('is silent')) return new Promise(() => undefined);
     throw new Error('The store failed.');
   }

@@ -21,6 +21,7 @@ const kinds = {
   json: String.raw`[[{].*`,
   name: String.raw`[^\s,]+`,
   node: String.raw`[a-z]`,
+  nodes: String.raw`[a-z]+`,
   number: String.raw`\d+`,
   request: String.raw`[A-Z]+ /.*`,
   ways: String.raw`[^:]+`,
@@ -107,11 +108,13 @@ export const vocabulary: readonly Row[] = [
     },
   },
   {
-    form: '<client>[@<node>]: <request>',
+    form: '<client>[@<nodes>]: <request>',
     means:
-      'a client sends a method, a target and a body if it has one; ` + ` makes one command of several; `, if unchanged` since the client read it last; `, as planned` by the last dry run of the client',
-    perform: (stage, { client = '', node, request = '' }) =>
-      stage.send(stage.place(node), client, readRequest(request)),
+      'a client sends a method, a target and a body if it has one; ` + ` makes one command of several; `, if unchanged` since the client read it last; `, as planned` by the last dry run of the client; `, waits 5s` for the other nodes; `@ab` asks node a, and node b at the same moment',
+    perform: async (stage, { client = '', nodes, request = '' }) => {
+      const places = nodes === undefined ? [stage.place()] : Array.from(nodes, (node) => stage.place(node));
+      await Promise.all(places.map((place) => stage.send(place, client, readRequest(request))));
+    },
   },
   {
     form: '[<node> ]gateway: <ways>',
@@ -128,7 +131,7 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway always: <ways>',
     means: 'what the gateway does with all later effects',
     perform: (stage, { node, ways = '' }) => {
-      stage.place(node).gateway.otherwise({ apply: applyWay(stage, ways) });
+      stage.always(stage.place(node), { apply: applyWay(stage, ways) });
     },
   },
   {
@@ -142,7 +145,7 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway always sees: <ways>',
     means: 'what the gateway says from now on when it is asked whether an effect is in place',
     perform: (stage, { node, ways = '' }) => {
-      stage.place(node).gateway.otherwise({ inspect: inspectWay(stage, ways) });
+      stage.always(stage.place(node), { inspect: inspectWay(stage, ways) });
     },
   },
   {
@@ -157,7 +160,7 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway is well',
     means: 'the gateway does what it is asked, and says the truth',
     perform: (stage, { node }) => {
-      stage.place(node).gateway.otherwise({ apply: 'done', inspect: 'answer' });
+      stage.always(stage.place(node), { apply: 'done', inspect: 'answer' });
     },
   },
   {
@@ -269,49 +272,99 @@ export const vocabulary: readonly Row[] = [
     },
   },
   {
-    form: 'store: <ways>',
-    means: 'what becomes of the next calls that write into the store, in order',
-    perform: ({ store }, { ways }) => {
-      store.next.push(...listed(ways).map(storeWay));
+    form: 'compare[ <node>]',
+    means: 'where the gateway and the interface differ, at one node or at every node',
+    perform: (stage, { node }) => {
+      const places = node === undefined ? stage.places : [stage.place(node)];
+      const differences = places.flatMap(differencesAt);
+      stage.say(differences.length === 0 ? 'no difference' : differences.join('\n'));
     },
   },
   {
-    form: 'store always: <ways>',
+    form: 'start <node> as <name>',
+    means: 'a process begins under the name of another node',
+    perform: (stage, { node, name = '' }) => stage.start(stage.place(node), { node: name }),
+  },
+  {
+    form: 'start <node> of an earlier version',
+    means: 'a node of a version starts that cannot create and delete',
+    perform: (stage, { node }) => stage.start(stage.place(node), { levels: [1, 1] }),
+  },
+  {
+    form: '[<node> ]store: <ways>',
+    means: 'what becomes of the next calls that write into the store, in order; of all nodes, or of one',
+    perform: ({ store }, { node, ways }) => {
+      store.line(node).next.push(...listed(ways).map(storeWay));
+    },
+  },
+  {
+    form: '[<node> ]store always: <ways>',
     means: 'what becomes of all later calls that write into the store',
-    perform: ({ store }, { ways = '' }) => {
-      store.always = storeWay(ways);
+    perform: ({ store }, { node, ways = '' }) => {
+      store.line(node).always = storeWay(ways);
     },
   },
   {
-    form: 'store is well',
+    form: '[<node> ]store is well',
     means: 'the store keeps what it is given',
-    perform: ({ store }) => {
-      store.next.length = 0;
-      store.always = 'works';
+    perform: ({ store }, { node }) => {
+      const line = store.line(node);
+      line.next.length = 0;
+      line.always = 'works';
     },
+  },
+  {
+    form: 'store gives no hints',
+    means: 'a node learns what the others have done when it reads the log, once a second or for an answer',
+    perform: ({ store }) => {
+      store.givesHints = false;
+    },
+  },
+  {
+    form: 'store is backed up',
+    means: 'the host takes a backup of the shared store',
+    perform: ({ store }) => {
+      store.backUp();
+    },
+  },
+  {
+    form: 'store is set back',
+    means: 'the host restores the backup, while the nodes run',
+    perform: ({ store }) => {
+      store.setBack();
+    },
+  },
+  {
+    form: 'store is compacted',
+    means: 'another node writes the state in place of the records of the log',
+    perform: ({ store, snapshot }) => store.compact(snapshot),
   },
   {
     form: '<node> is cut off',
     means: 'a node does not reach the store',
-    perform: ({ store }, { node = '' }) => {
-      store.cut(node, true);
+    perform: ({ store }, { node }) => {
+      store.line(node).isCut = true;
     },
   },
   {
     form: '<node> is back',
     means: 'a node reaches the store again',
-    perform: ({ store }, { node = '' }) => {
-      store.cut(node, false);
+    perform: ({ store }, { node }) => {
+      store.line(node).isCut = false;
     },
   },
   {
-    form: 'compare[ <node>]',
-    means: 'where the gateway and the interface differ',
-    perform: (stage, { node }) => {
-      const { gateway, process } = stage.place(node);
-      const differences =
-        process?.admin === undefined ? ['nothing is open'] : gateway.differences(process.admin.snapshot);
-      stage.say(differences.length === 0 ? 'no difference' : differences.join('\n'));
+    form: '<node> is mute',
+    means: 'a node cannot announce itself to the others',
+    perform: ({ store }, { node }) => {
+      store.line(node).isMute = true;
+    },
+  },
+  {
+    form: '<node> is heard',
+    means: 'a node can announce itself again',
+    perform: ({ store }, { node }) => {
+      store.line(node).isMute = false;
     },
   },
 ];
@@ -342,12 +395,17 @@ function patternOf(form: string): RegExp {
 
 /** A request, or several that are one command. */
 function readRequest(text: string): Request {
-  const [, parts = '', how = ''] = /^(.*?)((?:, if unchanged|, as planned)*)$/.exec(text) ?? [];
+  const [, parts = '', how = ''] = /^(.*?)((?:, if unchanged|, as planned|, waits \d+s)*)$/.exec(text) ?? [];
   const commands = parts.split(' + ').map((part) => {
     const [, method = '', path = '', body] = /^(\S+) (\S+)(?: (.+))?$/.exec(part) ?? [];
     return { method, path, ...(body === undefined ? {} : { body: JSON.parse(body) as Json }) };
   });
-  const conditions = { isConditional: how.includes('if unchanged'), isPlanned: how.includes('as planned') };
+  const [, seconds] = /waits (\d+)s/.exec(how) ?? [];
+  const conditions = {
+    isConditional: how.includes('if unchanged'),
+    isPlanned: how.includes('as planned'),
+    ...(seconds === undefined ? {} : { waitS: Number(seconds) }),
+  };
   const [{ method, path, body } = { method: '', path: '' }, ...others] = commands;
   return others.length === 0
     ? { method, target: path, ...(body === undefined ? {} : { body }), ...conditions }
@@ -360,6 +418,13 @@ function listed(ways = ''): readonly string[] {
 
 async function closed({ process }: Place): Promise<void> {
   await process?.close();
+}
+
+function differencesAt({ node, gateway, process }: Place): readonly string[] {
+  const at = node === undefined ? '' : `${node}: `;
+  const found =
+    process?.admin === undefined ? ['nothing is open'] : gateway.differences(process.admin.snapshot);
+  return found.map((difference) => at + difference);
 }
 
 function heldAt({ held }: Place): NonNullable<ReturnType<typeof held.shift>> {

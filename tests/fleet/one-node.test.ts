@@ -41,8 +41,6 @@ const ownCommands = [
   'a long teardown that was in flight when the process ended counts the parts of earlier lives in the reason of its failure',
   'a store that fails for a while in the middle of a teardown: it says how much is done, and begins no batch after the 504',
   'a store that fails for a while before the next batch of a teardown: it says how much is done, and the next life has nothing to end',
-  'an open command of an earlier life is done when its irreversible effect and all others are in place',
-  'an open command of an earlier life is undone, except for its irreversible effect, when another effect is not in place',
   'an interface with a store appends the records of concurrent commands in one call',
 ];
 

@@ -44,7 +44,8 @@ function answerFaults(seen: readonly string[]): readonly string[] {
     const [, client, status] = /^(c\d+): (\d{3})\b/.exec(text) ?? [];
     if (client !== undefined) {
       if (answers.has(client)) faults.push(`${client} was answered twice`);
-      answers.set(client, Number(status));
+      // A command whose parts are partly done has changed something, and says so.
+      if (!text.includes(' partly-done')) answers.set(client, Number(status));
     }
     const [, what = '', by] = /^event: (\S+ \S+.*?) by (c\d+)\b/.exec(text) ?? [];
     if (by !== undefined) changed.set(by, [...(changed.get(by) ?? []), what]);

@@ -17,10 +17,17 @@ const monitors = ['Watch', 'Probe'] as const;
 const filters = ['Hint', 'Extra'] as const;
 const places = [...services.map((name) => `/services/${name}`), ...servers.map((name) => `/servers/${name}`)];
 
-/** Draws a step; a number that differs from step to step makes changes that can be told apart. */
-export function drawStep(random: Random, known: Known, number: number): string {
-  return random.pick(drawn)(random, known, number);
+/**
+ * Draws what happens next: a step, or some that stay together. A number that differs from step to step makes changes that
+ * can be told apart.
+ */
+export function drawSteps(random: Random, known: Known, number: number): readonly string[] {
+  if (random.chance(0.07)) return random.pick(deaths);
+  return [random.pick(drawn)(random, known, number)];
 }
+
+/** What the dead process had begun ends one way or the other before the next one starts. */
+const deaths = ['close', 'kill', 'kill with its calls'].map((end) => [end, 'wait until idle', 'start']);
 
 type Draw = (random: Random, known: Known, number: number) => string;
 
@@ -72,7 +79,6 @@ const drawn: readonly Draw[] = [
   (random) => `store: ${random.pick(storeWays)}`,
   (random) => `wait ${String(random.pick([1, 100, 1000, 5000, 10_000, 20_000]))}ms`,
   (random) => `wait ${String(random.pick([1, 10, 1000]))}ms`,
-  (random) => random.pick(['restart', 'kill', 'kill with its calls']),
   (random) => `gateway has ${String(1 + random.below(3))} sessions of ${random.pick(['Sales', 'Reports'])}`,
   (random) =>
     `gateway says that ${random.pick(['Sales', 'Watch'])} ${random.pick(['has failed', 'runs again'])}`,

@@ -20,7 +20,9 @@ import {
   createScriptedGateway,
   createVirtualClock,
   hold,
+  type ApplyWay,
   type HeldCall,
+  type InspectWay,
   type ScriptedGateway,
   type VirtualClock,
 } from 'gateway-admin-core/testing';
@@ -49,6 +51,8 @@ export interface Place {
   /** The letter of the place in a fleet. */
   readonly node: string | undefined;
   readonly gateway: ScriptedGateway;
+  /** What the gateway does with the next effects, and says when it is asked about them next. */
+  readonly next: { readonly ways: ApplyWay[]; readonly sights: InspectWay[] };
   /** The calls that the gateway holds, the oldest one first. */
   readonly held: HeldCall[];
   /** What the gateway says that it supports. */
@@ -116,7 +120,8 @@ export class Stage {
     if (known !== undefined) return known;
     const gateway = createScriptedGateway({ snapshot: this.snapshot, clock: this.clock });
     const { supports } = gateway;
-    const place: Place = { node, gateway, held: [], supports, always: {}, process: undefined };
+    const next = { ways: [], sights: [] };
+    const place: Place = { node, gateway, next, held: [], supports, always: {}, process: undefined };
     this.#places.set(node ?? '', place);
     return place;
   }
@@ -215,7 +220,7 @@ export class Stage {
   hold(place: Place): void {
     const held = hold();
     place.held.push(held);
-    place.gateway.will(held.apply);
+    place.next.ways.push(held.apply);
   }
 
   /** What the gateway does or sees from now on; what is left out stays. */
@@ -225,18 +230,18 @@ export class Stage {
   }
 
   /** A gateway whose calls are seen. */
-  #heard({ gateway, node, supports }: Place): GatewayPort {
+  #heard({ gateway, node, next, supports }: Place): GatewayPort {
     const at = node === undefined ? '' : `${node} `;
     return {
       ...gateway,
       ...(supports && { supports }),
       apply: (effect, context) => {
         this.say(`${at}gateway: ${textOfEffect(effect)}`, node);
-        return gateway.apply(effect, context);
+        return gateway.will(...next.ways.splice(0, 1)).apply(effect, context);
       },
       inspect: async (effect, context) => {
         this.say(`${at}gateway: is it so? ${textOfEffect(effect)}`, node);
-        return gateway.inspect(effect, context);
+        return gateway.willSee(...next.sights.splice(0, 1)).inspect(effect, context);
       },
     };
   }

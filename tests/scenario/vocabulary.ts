@@ -123,7 +123,7 @@ export const vocabulary: readonly Row[] = [
       for (const way of listed(ways)) {
         const place = stage.place(node);
         if (way === 'hold it') stage.hold(place);
-        else place.gateway.will(applyWay(stage, way));
+        else place.next.ways.push(applyWay(stage, way));
       }
     },
   },
@@ -138,7 +138,7 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway sees: <ways>',
     means: 'what the gateway says next when it is asked whether an effect is in place',
     perform: (stage, { node, ways }) => {
-      stage.place(node).gateway.willSee(...listed(ways).map((way) => inspectWay(stage, way)));
+      stage.place(node).next.sights.push(...listed(ways).map((way) => inspectWay(stage, way)));
     },
   },
   {
@@ -160,7 +160,10 @@ export const vocabulary: readonly Row[] = [
     form: '[<node> ]gateway is well',
     means: 'the gateway does what it is asked, and says the truth',
     perform: (stage, { node }) => {
-      stage.always(stage.place(node), { apply: 'done', inspect: 'answer' });
+      const place = stage.place(node);
+      place.next.ways.length = 0;
+      place.next.sights.length = 0;
+      stage.always(place, { apply: 'done', inspect: 'answer' });
     },
   },
   {

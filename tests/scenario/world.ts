@@ -5,14 +5,15 @@
 import { createRandom } from 'gateway-admin-core/testing';
 
 import { faultsAtRest } from './law.ts';
-import { drawStep } from './random.ts';
+import { drawSteps } from './random.ts';
 import { writeScenario, type Step } from './scenario.ts';
 import { shrink } from './shrink.ts';
 import { Stage } from './stage.ts';
 import { perform } from './vocabulary.ts';
 
 interface World {
-  readonly steps: readonly Step[];
+  /** Steps that stay together. */
+  readonly units: readonly (readonly Step[])[];
   readonly faults: readonly string[];
 }
 
@@ -23,14 +24,14 @@ export async function simulate(seed: number): Promise<readonly string[]> {
   const world = await draw(seed);
   if (world.faults.length === 0) return [];
   const kinds = new Set(world.faults.map(kindOf));
-  const texts = world.steps.map(({ text }) => text);
-  const fails = async (some: readonly string[]): Promise<boolean> =>
+  const texts = world.units.map((unit) => unit.map(({ text }) => text));
+  const fails = async (some: readonly (readonly string[])[]): Promise<boolean> =>
     (await replay(some)).faults.some((fault) => kinds.has(kindOf(fault)));
   const small = (await fails(texts)) ? await replay(await shrink(texts, fails)) : world;
   const scenario = writeScenario({
     kind: 'scenario',
     title: `The world of seed ${String(seed)}.`,
-    lines: small.steps,
+    lines: small.units.flat(),
   });
   return [scenario, ...small.faults];
 }
@@ -45,41 +46,39 @@ async function draw(seed: number): Promise<World> {
   const commands: string[] = [];
   let clients = 0;
   const stage = new Stage();
-  const steps: Step[] = [];
+  const units: (readonly Step[])[] = [];
   for (let number = 1; number <= length; number += 1) {
-    const text = drawStep(random, { commands, clients }, number);
-    if (/^c\d+:/.test(text)) clients += 1;
-    const step = await played(stage, text);
-    steps.push(step);
-    for (const [id] of step.seen.join(' ').matchAll(/\bs-[\d-]+\b/g))
-      if (!commands.includes(id)) commands.push(id);
+    const texts = drawSteps(random, { commands, clients }, number);
+    if (texts.some((text) => /^c\d+:/.test(text))) clients += 1;
+    const unit = await played(stage, texts);
+    units.push(unit);
+    const seen = unit.flatMap((step) => step.seen).join(' ');
+    for (const [id] of seen.matchAll(/\bs-[\d-]+\b/g)) if (!commands.includes(id)) commands.push(id);
   }
-  return judged(stage, steps);
+  return judged(stage, units);
 }
 
-/** Performs steps anew. A step that has become impossible is left out. */
-async function replay(texts: readonly string[]): Promise<World> {
+/** Performs steps anew. */
+async function replay(texts: readonly (readonly string[])[]): Promise<World> {
   const stage = new Stage();
+  const units: (readonly Step[])[] = [];
+  for (const unit of texts) units.push(await played(stage, unit));
+  return judged(stage, units);
+}
+
+/** Performs steps. A step that is not possible, because another was taken out, does nothing. */
+async function played(stage: Stage, texts: readonly string[]): Promise<readonly Step[]> {
   const steps: Step[] = [];
-  for (const text of texts) steps.push(await played(stage, text));
-  return judged(stage, steps);
-}
-
-async function played(stage: Stage, text: string): Promise<Step> {
-  try {
-    await perform(stage, text);
-  } catch (error) {
-    stage.say(`not possible: ${String(error)}`);
+  for (const text of texts) {
+    await perform(stage, text).catch((error: unknown) => {
+      stage.say(`not possible: ${String(error)}`);
+    });
+    steps.push({ text, seen: stage.takeSeen() });
   }
-  return { text, seen: stage.takeSeen() };
+  return steps;
 }
 
-async function judged(stage: Stage, steps: readonly Step[]): Promise<World> {
-  return {
-    steps,
-    faults: await faultsAtRest(
-      stage,
-      steps.flatMap(({ seen }) => seen),
-    ),
-  };
+async function judged(stage: Stage, units: World['units']): Promise<World> {
+  const seen = units.flat().flatMap((step) => step.seen);
+  return { units, faults: await faultsAtRest(stage, seen) };
 }

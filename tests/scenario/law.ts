@@ -48,7 +48,8 @@ function answerFaults(seen: readonly string[]): readonly string[] {
       if (!text.includes(' partly-done')) answers.set(client, Number(status));
     }
     const [, what = '', by] = /^event: (\S+ \S+.*?) by (c\d+)\b/.exec(text) ?? [];
-    if (by !== undefined) changed.set(by, [...(changed.get(by) ?? []), what]);
+    if (by !== undefined && !what.startsWith('command.failed'))
+      changed.set(by, [...(changed.get(by) ?? []), what]);
   }
   for (const [client, events] of changed) {
     const status = answers.get(client);

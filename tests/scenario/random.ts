@@ -26,8 +26,11 @@ export function drawSteps(random: Random, known: Known, number: number): readonl
   return [random.pick(drawn)(random, known, number)];
 }
 
+/** How each process begins: the host tells it what is open. */
+export const beginning = ['start', 'host reports everything'] as const;
+
 /** What the dead process had begun ends one way or the other before the next one starts. */
-const deaths = ['close', 'kill', 'kill with its calls'].map((end) => [end, 'wait until idle', 'start']);
+const deaths = ['close', 'kill', 'kill with its calls'].map((end) => [end, 'wait until idle', ...beginning]);
 
 type Draw = (random: Random, known: Known, number: number) => string;
 

@@ -5,7 +5,7 @@
 import { createRandom } from 'gateway-admin-core/testing';
 
 import { faultsAtRest } from './law.ts';
-import { drawSteps } from './random.ts';
+import { beginning, drawSteps } from './random.ts';
 import { writeScenario, type Step } from './scenario.ts';
 import { shrink } from './shrink.ts';
 import { Stage } from './stage.ts';
@@ -46,7 +46,7 @@ async function draw(seed: number): Promise<World> {
   const commands: string[] = [];
   let clients = 0;
   const stage = new Stage();
-  const units: (readonly Step[])[] = [];
+  const units: (readonly Step[])[] = [await played(stage, beginning)];
   for (let number = 1; number <= length; number += 1) {
     const texts = drawSteps(random, { commands, clients }, number);
     if (texts.some((text) => /^c\d+:/.test(text))) clients += 1;

@@ -5,6 +5,7 @@
  * - `--fleet` simulates fleets of nodes instead of one node.
  * - `--plans` lets clients plan in every world, and not in every fourth.
  * - `--scenarios` draws scenarios, and prints what fails with as few steps as show the fault.
+ * - `--fault NAME` plants a fault of `tests/faults/faults.js`, and ends with the first world that finds it.
  * - `--minutes N` begins no more seeds after so many minutes.
  * - `--alone` uses one thread.
  *
@@ -18,6 +19,8 @@ import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 import { build } from 'esbuild';
+
+import { faults } from '../tests/faults/faults.js';
 
 /** A thread ends after so many seeds, with all memory that it has left behind. */
 const most = 2500;
@@ -33,10 +36,16 @@ else await work(workerData);
 
 async function main() {
   const given = process.argv.slice(2);
+  const faultName = given.includes('--fault') ? given.splice(given.indexOf('--fault'), 2)[1] : undefined;
+  const fault = faults.find(({ name }) => name === faultName);
+  if (faultName !== undefined && fault === undefined)
+    throw new Error(
+      `There is no fault "${faultName}". The faults are: ${faults.map(({ name }) => name).join(', ')}`,
+    );
   const [minutes = Infinity] = given.includes('--minutes')
     ? given.splice(given.indexOf('--minutes'), 2).slice(1)
     : [];
-  const kind = given.find((each) => ['--fleet', '--plans', '--scenarios'].includes(each));
+  const kind = fault?.kind ?? given.find((each) => ['--fleet', '--plans', '--scenarios'].includes(each));
   const threads = given.includes('--alone') ? 1 : availableParallelism();
   const [seeds = 100_000, first = 0] = given.filter((each) => !each.startsWith('--')).map(Number);
   if (![seeds, first].every(Number.isSafeInteger) || seeds < 1 || !(Number(minutes) > 0)) {
@@ -48,9 +57,12 @@ async function main() {
   const place = mkdtempSync(join(tmpdir(), 'simulation-'));
   const start = performance.now();
   try {
-    const bundle = await bundled(entries[kind] ?? 'tests/simulation/simulation.ts', place);
+    const bundle = await bundled(entries[kind] ?? 'tests/simulation/simulation.ts', place, fault);
     const end = start + Number(minutes) * 60_000;
-    const { passed, failed, ways } = await runAll({ bundle, kind, threads, seeds, first, end });
+    const { passed, failed, ways } = await runAll({
+      ...{ bundle, kind, threads, seeds, first, end },
+      most: fault === undefined ? mostFailures : 1,
+    });
     const told = Object.entries(ways).map(([way, count]) => `${count} ${way}`);
     if (told.length > 0) console.log(`The way back: ${told.join('; ')}`);
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
@@ -66,7 +78,7 @@ async function main() {
 }
 
 /** Bundles a simulation with the sources, not with the build. */
-async function bundled(entry, place) {
+async function bundled(entry, place, fault) {
   const { name, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
   const sources = Object.entries(exports)
     .filter(([, target]) => target.default !== undefined)
@@ -80,8 +92,25 @@ async function bundled(entry, place) {
     ...{ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', sourcemap: 'inline' },
     alias: Object.fromEntries(sources),
     banner: { js: require },
+    plugins: fault === undefined ? [] : [planting(fault)],
   });
   return outfile;
+}
+
+/** Plants a fault into the sources. */
+function planting({ file, from, to }) {
+  const path = join(process.cwd(), file);
+  return {
+    name: 'fault',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, (loaded) => {
+        if (loaded.path !== path) return undefined;
+        const parts = readFileSync(path, 'utf8').split(from);
+        if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);
+        return { contents: parts.join(to), loader: 'ts' };
+      });
+    },
+  };
 }
 
 /** The hash of the code without its source map, which names the place of the bundle. */
@@ -91,7 +120,7 @@ function hashOf(bundle) {
 }
 
 /** Runs all seeds until the end. Gives the number of those that pass and of those that fail, and how many were led back. */
-async function runAll({ bundle, kind, threads, seeds, first, end }) {
+async function runAll({ bundle, kind, threads, seeds, first, end, most: mostFailed }) {
   let [next, done, failed] = [first, 0, 0];
   const ways = {};
   const take = ({ isDone, fault, way }) => {
@@ -102,13 +131,13 @@ async function runAll({ bundle, kind, threads, seeds, first, end }) {
     console.log(fault);
   };
   const takeSeeds = async () => {
-    while (next < first + seeds && failed < mostFailures && performance.now() < end) {
+    while (next < first + seeds && failed < mostFailed && performance.now() < end) {
       const from = next;
       // Small runs are shared out as well.
       const share = Math.ceil(seeds / threads);
       const count = Math.min(most, share, first + seeds - from);
       next += count;
-      await run({ bundle, kind, from, count, leftMs: end - performance.now() }, take);
+      await run({ bundle, kind, from, count, leftMs: end - performance.now(), mostFailed }, take);
       console.log(`${done} of ${seeds} done, ${failed} failed`);
     }
   };
@@ -125,15 +154,18 @@ function run(job, onMessage) {
   });
 }
 
-async function work({ bundle, kind, from, count, leftMs }) {
+async function work({ bundle, kind, from, count, leftMs, mostFailed }) {
   const { simulate } = await import(bundle);
+  let failed = 0;
   for (let seed = from; seed < from + count && performance.now() < leftMs; seed += 1) {
+    if (failed >= mostFailed) return;
     const onWay = (way) => parentPort.postMessage({ way });
     const faults = await simulate(seed, kind === '--plans' ? 'plans' : undefined, onWay).catch((error) => [
       String(error),
     ]);
     const again = `to run it again: npm run test:simulation -- ${kind === undefined ? '' : `${kind} `}1 ${seed}`;
     const fault = faults.length === 0 ? undefined : [`Seed ${seed}; ${again}`, ...faults].join('\n  ');
+    if (fault !== undefined) failed += 1;
     parentPort.postMessage({ isDone: true, fault });
   }
 }

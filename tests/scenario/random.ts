@@ -5,7 +5,7 @@ import type { Random } from 'gateway-admin-core/testing';
 
 /** What a client knows who has read along. */
 export interface Known {
-  /** The ids of the commands that anybody was told. */
+  /** The clients with a command whose id somebody was told. */
   readonly commands: readonly string[];
   /** How many clients have sent a request so far: each has a name of its own. */
   readonly clients: number;
@@ -44,13 +44,13 @@ const wayBack: Draw = (random, known, number) => {
   const { commands, clients } = known;
   if (commands.length === 0) return request(random, known, number);
   const how = random.pick(['undo', 'undo', 'restore'] as const);
-  return `c${String(clients + 1)}: PUT /history/${random.pick(commands)}/${how}`;
+  return `c${String(clients + 1)}: PUT /history/{${random.pick(commands)}}/${how}`;
 };
 
 const abandon: Draw = (random, known, number) => {
   const { commands, clients } = known;
   if (commands.length === 0) return request(random, known, number);
-  return `c${String(clients + 1)}: DELETE /commands/${random.pick(commands)}`;
+  return `c${String(clients + 1)}: DELETE /commands/{${random.pick(commands)}}`;
 };
 
 const gatewayWays = [

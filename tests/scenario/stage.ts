@@ -83,6 +83,8 @@ export class Stage {
   readonly #places = new Map<string, Place>();
   #seen: Seen[] = [];
   readonly #names = new Names();
+  /** The id of the last command of each client that somebody was told. */
+  readonly #commandOf = new Map<string, string>();
   /** The tags and marks that each client has read last, by client and target. */
   readonly #read = new Map<string, string>();
 
@@ -139,6 +141,8 @@ export class Stage {
         this.say(`${at}host: ${this.#textOfError(error)}`, node);
       },
       onEvent: (event) => {
+        const { actor, command } = 'event' in event ? event.event : {};
+        if (actor !== undefined && command !== undefined) this.#commandOf.set(actor, command);
         this.say(`${at}event: ${this.#textOfEvent(event)}`, node);
       },
       ...(node === undefined ? {} : { node }),
@@ -163,7 +167,11 @@ export class Stage {
       return;
     }
     const { method, body, isConditional = false, isPlanned = false, waitS } = request;
-    const given = this.#names.read(request.target);
+    const named = request.target.replace(
+      /\{([\w-]+)\}/g,
+      (_all, name: string) => this.#commandOf.get(name) ?? name,
+    );
+    const given = this.#names.read(named);
     const [path = ''] = given.split('?');
     const tag = this.#read.get(`${who} tag ${path}`);
     const mark = this.#read.get(`${who} mark ${path}`);
@@ -190,9 +198,11 @@ export class Stage {
     });
   }
 
-  /** Notes the tag and the mark that a client has read. */
-  #note(who: string, path: string, { headers }: AdminResponse, body: unknown): void {
+  /** Notes the tag and the mark that a client has read, and the id of a command whose outcome is unknown. */
+  #note(who: string, path: string, { status, headers }: AdminResponse, body: unknown): void {
     const { etag } = headers;
+    const { command } = (body ?? {}) as Partial<Problem>;
+    if (status === 504 && command !== undefined) this.#commandOf.set(who, command);
     if (etag !== undefined) this.#read.set(`${who} tag ${path}`, etag);
     const { mark } = (body ?? {}) as { readonly mark?: string };
     if (mark !== undefined) this.#read.set(`${who} mark ${path}`, mark);

@@ -110,7 +110,7 @@ export const vocabulary: readonly Row[] = [
   {
     form: '<client>[@<nodes>]: <request>',
     means:
-      'a client sends a method, a target and a body if it has one; ` + ` makes one command of several; `, if unchanged` since the client read it last; `, as planned` by the last dry run of the client; `, waits 5s` for the other nodes; `@ab` asks node a, and node b at the same moment',
+      'a client sends a method, a target and a body if it has one; ` + ` makes one command of several; `, if unchanged` since the client read it last; `, as planned` by the last dry run of the client; `, waits 5s` for the other nodes; `@ab` asks node a, and node b at the same moment; `{ada}` is the id of the last command of ada',
     perform: async (stage, { client = '', nodes, request = '' }) => {
       const places = nodes === undefined ? [stage.place()] : Array.from(nodes, (node) => stage.place(node));
       await Promise.all(places.map((place) => stage.send(place, client, readRequest(request))));

@@ -52,8 +52,9 @@ async function draw(seed: number): Promise<World> {
     if (texts.some((text) => /^c\d+:/.test(text))) clients += 1;
     const unit = await played(stage, texts);
     units.push(unit);
-    const seen = unit.flatMap((step) => step.seen).join(' ');
-    for (const [id] of seen.matchAll(/\bs-[\d-]+\b/g)) if (!commands.includes(id)) commands.push(id);
+    const seen = unit.flatMap((step) => step.seen).join('\n');
+    for (const [, name, other = name] of seen.matchAll(/ by (c\d+) \(|^(c\d+): 504 /gm))
+      if (other !== undefined && !commands.includes(other)) commands.push(other);
   }
   return judged(stage, units);
 }

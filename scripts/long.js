@@ -19,6 +19,8 @@ const parts =
         ['test:simulation', '100000', seed],
         ['test:simulation', '--plans', '100000', seed],
         ['test:simulation', '--fleet', '100000', seed],
+        ['test:simulation', '--scenarios', '1000000', seed],
+        ['test:faults'],
         ['test:fuzz'],
         ['test:console'],
         ['test:crash'],
@@ -32,8 +34,9 @@ const parts =
     : [
         ['test:crash', '2'],
         ['test:fuzz', '5000'],
-        ['test:simulation', '--minutes', 0.55 * minutes, '100000', seed],
-        ['test:simulation', '--fleet', '--minutes', 0.35 * minutes, '100000', seed],
+        ['test:simulation', '--minutes', 0.4 * minutes, '100000', seed],
+        ['test:simulation', '--fleet', '--minutes', 0.3 * minutes, '100000', seed],
+        ['test:simulation', '--scenarios', '--minutes', 0.2 * minutes, '1000000', seed],
       ];
 
 console.log(`From seed ${seed}`);

@@ -1,0 +1,17 @@
+import { expect, it } from '@jest/globals';
+
+import { simulated } from '../support/simulated.ts';
+
+// Promise: simulation
+it('holds every law in every one of 300 scenarios at random', async () => {
+  expect(await simulated('--scenarios', '300')).toMatch(/300 seeds .* all hold$/m);
+});
+
+it('tells a planted fault as a scenario of at most ten steps', async () => {
+  const told = await simulated('--fault', 'inspects-nothing-at-a-start', '3000');
+  expect(told).toMatch(/1 failed$/);
+  const [, scenario = ''] = told.split(/^ {2}== .*$/m);
+  const steps = scenario.split('\n').filter((line) => /^[a-z]/.test(line));
+  expect(steps.filter((line) => /^(?:c\d+|gateway|store)/.test(line)).length).toBeGreaterThan(0);
+  expect(steps.length).toBeLessThanOrEqual(10);
+});

@@ -23,6 +23,7 @@ const places = [...services.map((name) => `/services/${name}`), ...servers.map((
  */
 export function drawSteps(random: Random, known: Known, number: number): readonly string[] {
   if (random.chance(0.07)) return random.pick(deaths);
+  if (random.chance(0.05)) return conditional(random, known, number);
   return [random.pick(drawn)(random, known, number)];
 }
 
@@ -53,6 +54,20 @@ const abandon: Draw = (random, known, number) => {
   return `c${String(clients + 1)}: DELETE /commands/{${random.pick(commands)}}`;
 };
 
+/** A client looks before it asks: at the resource, or at what its command would do. */
+function conditional(random: Random, { clients }: Known, number: number): readonly string[] {
+  const client = `c${String(clients + 1)}`;
+  const asked = command(random, number);
+  const [method = '', path = '', ...body] = asked.split(' ');
+  const isLong = path.includes('?');
+  if (random.chance(0.5) && !isLong)
+    return [
+      `${client}: ${[method, `${path}?dry_run=true`, ...body].join(' ')}`,
+      `${client}: ${asked}, as planned`,
+    ];
+  return [`${client}: GET ${path}`, `${client}: ${asked}, if unchanged`];
+}
+
 const gatewayWays = [
   'do it',
   'refuse it',
@@ -82,6 +97,8 @@ const drawn: readonly Draw[] = [
   (random) => `store: ${random.pick(storeWays)}`,
   (random) => `wait ${String(random.pick([1, 100, 1000, 5000, 10_000, 20_000]))}ms`,
   (random) => `wait ${String(random.pick([1, 10, 1000]))}ms`,
+  (random) => `gateway connects session ${String(1 + random.below(4))} to ${random.pick(servers)}`,
+  (random) => `gateway ends session ${String(1 + random.below(4))}`,
   (random) => `gateway has ${String(1 + random.below(3))} sessions of ${random.pick(['Sales', 'Reports'])}`,
   (random) =>
     `gateway says that ${random.pick(['Sales', 'Watch'])} ${random.pick(['has failed', 'runs again'])}`,
@@ -105,6 +122,12 @@ const commands: readonly ((random: Random, number: number) => string)[] = [
     `PUT ${random.pick(places)}/drain ${JSON.stringify(random.chance(0.5) ? { timeout: 1 + random.below(20), then: random.pick(['close', 'resume']), reason: String(number) } : { reason: String(number) })}`,
   (random) => `PUT ${random.pick(places)}/resume`,
   (random) => `DELETE ${random.pick(places.slice(0, 3))}/sessions`,
+  (random) => `DELETE ${random.pick(places.slice(3))}/connections`,
+  (random) => `${random.pick(['PUT', 'DELETE'])} ${random.pick(places.slice(3))}/maintenance`,
+  (random, number) =>
+    random.chance(0.5)
+      ? `POST /users ${JSON.stringify({ name: random.pick(['ada', 'eve']), password: `password ${String(number)}` })}`
+      : `DELETE /users/${random.pick(['ada', 'eve'])}`,
   (random, number) =>
     `POST ${random.pick(places.slice(0, 3))}/listeners ${JSON.stringify({ name: random.pick(['In', 'Out']), protocol: 'pg', address: '::', port: 1 + (number % 65_000) })}`,
   (random) => `DELETE ${random.pick(places.slice(0, 3))}/listeners/${random.pick(['In', 'Out'])}`,
@@ -146,7 +169,7 @@ function create(random: Random, number: number): string {
     [
       'services',
       {
-        name: 'New',
+        name: random.pick(['New', 'NEW']),
         router: kind,
         servers: some,
         max_connection: number,

@@ -72,6 +72,20 @@ interface Seen {
   readonly text: string;
 }
 
+/** What has passed between a process of the interface and others, for the laws. */
+export type Passed =
+  | { readonly what: 'request'; readonly client: string; readonly at: number; readonly process: Process }
+  | {
+      readonly what: 'answer';
+      readonly client: string;
+      readonly status: number;
+      /** The id of the command that a problem names. */
+      readonly command: string | undefined;
+      /** The code of the problem. */
+      readonly code: string | undefined;
+    }
+  | { readonly what: 'call'; readonly type: Effect['type']; readonly command: string };
+
 export class Stage {
   /** A turn of the event loop ends every promise job, and long lists are read over several turns. */
   readonly clock: VirtualClock = createVirtualClock(0, { turn: 'event-loop', turns: 8 });
@@ -80,6 +94,8 @@ export class Stage {
   options: Partial<AdminOptions> = {};
   /** Whether errors, refusals and failures are seen with all of their text. */
   showsTexts = false;
+  /** Everything that has passed, in order. */
+  readonly passed: Passed[] = [];
   readonly #places = new Map<string, Place>();
   #seen: Seen[] = [];
   readonly #names = new Names();
@@ -184,6 +200,7 @@ export class Stage {
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const handled = admin.handle({ method, target, headers, ...content, principal: { name: who } });
     const process = place.process;
+    this.passed.push({ what: 'request', client, at: this.clock.now(), process });
     void handled.then(async (answer) => {
       if (process?.isDead === true) return;
       if (!answer.matched) {
@@ -193,6 +210,8 @@ export class Stage {
       const { response } = answer;
       const content = response.body === undefined ? undefined : await jsonOf(response);
       this.#note(who, path, response, content);
+      const { command, code } = (content ?? {}) as Partial<Problem>;
+      this.passed.push({ what: 'answer', client, status: response.status, command, code });
       const shown = response.status === 200 && path === target ? patched(request, content) : content;
       this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);
     });
@@ -247,6 +266,7 @@ export class Stage {
       ...(supports && { supports }),
       apply: (effect, context) => {
         this.say(`${at}gateway: ${textOfEffect(effect)}`, node);
+        this.passed.push({ what: 'call', type: effect.type, command: context.commandId });
         return gateway.will(...next.ways.splice(0, 1)).apply(effect, context);
       },
       inspect: async (effect, context) => {

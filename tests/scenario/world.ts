@@ -80,6 +80,5 @@ async function played(stage: Stage, texts: readonly string[]): Promise<readonly 
 }
 
 async function judged(stage: Stage, units: World['units']): Promise<World> {
-  const seen = units.flat().flatMap((step) => step.seen);
-  return { units, faults: await faultsAtRest(stage, seen) };
+  return { units, faults: await faultsAtRest(stage, units.flat()) };
 }

@@ -33,9 +33,8 @@ export async function historyOf(stage: Stage, admin: Admin): Promise<readonly Sh
 export async function historyFaults(stage: Stage, admin: Admin, given: Given): Promise<readonly string[]> {
   const faults = [...placeFaults(given), ...cancelFaults(given)];
   for (const { id, undo } of given.history) {
-    const { status, content } = await ask(stage, admin, 'PUT', `/history/${id}/undo?dry_run=true`);
-    const isAccepted = status === 200 && (content as { readonly outcome: string }).outcome === 'accepted';
-    if (isAccepted !== (undo === 'possible'))
+    const { status } = await ask(stage, admin, 'PUT', `/history/${id}/undo?dry_run=true`);
+    if ((status === 200) !== (undo === 'possible'))
       faults.push(`the undo of ${id} is "${undo}", and its dry run answers ${String(status)}`);
   }
   return faults;

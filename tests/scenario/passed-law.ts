@@ -14,7 +14,10 @@ const irreversible: ReadonlySet<Effect['type']> = new Set([
 
 /** Every request is answered once, unless the process dies. */
 export function answerlessFaults(passed: readonly Passed[]): readonly string[] {
-  const due = new Map<string, { readonly process: { readonly wasKilled: boolean }; readonly count: number }>();
+  const due = new Map<
+    string,
+    { readonly process: { readonly wasKilled: boolean }; readonly count: number }
+  >();
   for (const each of passed) {
     if (each.what === 'call') continue;
     const { process, count = 0 } = due.get(each.client) ?? {};

@@ -177,8 +177,9 @@ export class Stage {
     const { node } = place;
     const client = node === undefined ? who : `${who}@${node}`;
     if (place.process === undefined) await this.start(place);
-    const admin = place.process?.admin;
-    if (admin === undefined) {
+    const { process } = place;
+    const admin = process?.admin;
+    if (process === undefined || admin === undefined) {
       this.say(`${client}: nobody answers`, node);
       return;
     }
@@ -199,10 +200,9 @@ export class Stage {
     };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const handled = admin.handle({ method, target, headers, ...content, principal: { name: who } });
-    const process = place.process;
     this.passed.push({ what: 'request', client, at: this.clock.now(), process });
     void handled.then(async (answer) => {
-      if (process?.isDead === true) return;
+      if (process.isDead) return;
       if (!answer.matched) {
         this.say(`${client}: not matched`, node);
         return;

@@ -9,6 +9,24 @@ export interface Known {
   readonly commands: readonly string[];
   /** How many clients have sent a request so far: each has a name of its own. */
   readonly clients: number;
+  readonly theme: Theme;
+}
+
+/** What happens in one world: a world of few kinds of steps has more of what they do to each other. */
+export interface Theme {
+  readonly steps: readonly Draw[];
+  readonly commands: readonly Command[];
+}
+
+/** Draws what can happen in a world. */
+export function drawTheme(random: Random): Theme {
+  const some = <T>(all: readonly T[], chance: number): readonly T[] => {
+    const left = all.filter(() => random.chance(chance));
+    return left.length === 0 ? all : left;
+  };
+  return random.chance(0.3)
+    ? { steps: drawn, commands }
+    : { steps: [...requests, ...some(drawn.slice(requests.length), 0.6)], commands: some(commands, 0.35) };
 }
 
 const services = ['Sales', 'Reports', 'New'] as const;
@@ -24,7 +42,7 @@ const places = [...services.map((name) => `/services/${name}`), ...servers.map((
 export function drawSteps(random: Random, known: Known, number: number): readonly string[] {
   if (random.chance(0.07)) return random.pick(deaths);
   if (random.chance(0.05)) return conditional(random, known, number);
-  return [random.pick(drawn)(random, known, number)];
+  return [random.pick(known.theme.steps)(random, known, number)];
 }
 
 /** How each process begins: the host tells it what is open. */
@@ -34,10 +52,13 @@ export const beginning = ['start', 'host reports everything'] as const;
 const deaths = ['close', 'kill', 'kill with its calls'].map((end) => [end, 'wait until idle', ...beginning]);
 
 type Draw = (random: Random, known: Known, number: number) => string;
+type Command = (random: Random, number: number) => string;
 
-const request: Draw = (random, { clients }, number) => {
+const request: Draw = (random, { clients, theme }, number) => {
   const parts = random.chance(0.15) ? 2 + random.below(2) : 1;
-  const asked = Array.from({ length: parts }, (_, part) => command(random, number + part * 100_000));
+  const asked = Array.from({ length: parts }, (_, part) =>
+    random.pick(theme.commands)(random, number + part * 100_000),
+  );
   return `c${String(clients + 1)}: ${asked.join(' + ')}`;
 };
 
@@ -55,9 +76,9 @@ const abandon: Draw = (random, known, number) => {
 };
 
 /** A client looks before it asks: at the resource, or at what its command would do. */
-function conditional(random: Random, { clients }: Known, number: number): readonly string[] {
+function conditional(random: Random, { clients, theme }: Known, number: number): readonly string[] {
   const client = `c${String(clients + 1)}`;
-  const asked = command(random, number);
+  const asked = random.pick(theme.commands)(random, number);
   const [method = '', path = '', ...body] = asked.split(' ');
   const isLong = path.includes('?');
   if (random.chance(0.5) && !isLong)
@@ -86,8 +107,9 @@ const gatewayWays = [
 const sights = ['what is so', 'nothing', 'an error'];
 const storeWays = ['rejects', 'rejects what it keeps', 'is silent', 'is silent about what it keeps'];
 
+const requests: readonly Draw[] = Array.from({ length: 12 }, () => request);
 const drawn: readonly Draw[] = [
-  ...Array.from({ length: 12 }, () => request),
+  ...requests,
   wayBack,
   wayBack,
   abandon,
@@ -104,12 +126,8 @@ const drawn: readonly Draw[] = [
     `gateway says that ${random.pick(['Sales', 'Watch'])} ${random.pick(['has failed', 'runs again'])}`,
 ];
 
-/** A command of a client, as method, path and body. */
-function command(random: Random, number: number): string {
-  return random.pick(commands)(random, number);
-}
-
-const commands: readonly ((random: Random, number: number) => string)[] = [
+/** The commands of clients, as method, path and body. */
+const commands: readonly Command[] = [
   turn,
   turn,
   patch,

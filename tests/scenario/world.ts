@@ -5,7 +5,7 @@
 import { createRandom } from 'gateway-admin-core/testing';
 
 import { faultsAtRest } from './law.ts';
-import { beginning, drawSteps } from './random.ts';
+import { beginning, drawSteps, drawTheme } from './random.ts';
 import { writeScenario, type Step } from './scenario.ts';
 import { shrink } from './shrink.ts';
 import { Stage } from './stage.ts';
@@ -43,12 +43,13 @@ function kindOf(fault: string): string {
 
 async function draw(seed: number): Promise<World> {
   const random = createRandom(seed);
+  const theme = drawTheme(random);
   const commands: string[] = [];
   let clients = 0;
   const stage = new Stage();
   const units: (readonly Step[])[] = [await played(stage, beginning)];
   for (let number = 1; number <= length; number += 1) {
-    const texts = drawSteps(random, { commands, clients }, number);
+    const texts = drawSteps(random, { commands, clients, theme }, number);
     if (texts.some((text) => /^c\d+:/.test(text))) clients += 1;
     const unit = await played(stage, texts);
     units.push(unit);

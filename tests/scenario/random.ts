@@ -89,6 +89,16 @@ function conditional(random: Random, { clients, theme }: Known, number: number):
   return [`${client}: GET ${path}`, `${client}: ${asked}, if unchanged`];
 }
 
+/** Steps that stay together, in simpler forms: without a look before, and with fewer commands in a sequence. */
+export function simplerUnits(texts: readonly string[]): readonly (readonly string[])[] {
+  const text = texts.at(-1) ?? '';
+  const plain = text.replace(/, (?:as planned|if unchanged)$/, '');
+  if (plain !== text) return [[plain]];
+  const [, client = '', asked = ''] = /^(c\d+: )(.*)$/.exec(text) ?? [];
+  const parts = asked.split(' + ');
+  return parts.length < 2 ? [] : parts.map((_, at) => [client + parts.toSpliced(at, 1).join(' + ')]);
+}
+
 const gatewayWays = [
   'do it',
   'refuse it',

@@ -5,9 +5,9 @@
 import { createRandom } from 'gateway-admin-core/testing';
 
 import { faultsAtRest } from './law.ts';
-import { beginning, drawSteps, drawTheme } from './random.ts';
+import { beginning, drawSteps, drawTheme, simplerUnits } from './random.ts';
 import { writeScenario, type Step } from './scenario.ts';
-import { shrink } from './shrink.ts';
+import { shrink, simplify } from './shrink.ts';
 import { Stage } from './stage.ts';
 import { perform } from './vocabulary.ts';
 
@@ -27,7 +27,9 @@ export async function simulate(seed: number): Promise<readonly string[]> {
   const texts = world.units.map((unit) => unit.map(({ text }) => text));
   const fails = async (some: readonly (readonly string[])[]): Promise<boolean> =>
     (await replay(some)).faults.some((fault) => kinds.has(kindOf(fault)));
-  const small = (await fails(texts)) ? await replay(await shrink(texts, fails)) : world;
+  const smallest = async (): Promise<World> =>
+    replay(await simplify(await shrink(texts, fails), simplerUnits, fails));
+  const small = (await fails(texts)) ? await smallest() : world;
   const scenario = writeScenario({
     kind: 'scenario',
     title: `The world of seed ${String(seed)}.`,

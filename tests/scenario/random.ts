@@ -42,6 +42,7 @@ const places = [...services.map((name) => `/services/${name}`), ...servers.map((
 export function drawSteps(random: Random, known: Known, number: number): readonly string[] {
   if (random.chance(0.07)) return random.pick(deaths);
   if (random.chance(0.05)) return conditional(random, known, number);
+  if (random.chance(0.04)) return abandoned(random, known, number);
   return [random.pick(known.theme.steps)(random, known, number)];
 }
 
@@ -87,6 +88,18 @@ function conditional(random: Random, { clients, theme }: Known, number: number):
       `${client}: ${asked}, as planned`,
     ];
   return [`${client}: GET ${path}`, `${client}: ${asked}, if unchanged`];
+}
+
+/** The gateway does what an operator has abandoned: no process knows that before the next start. */
+function abandoned(random: Random, { clients, theme }: Known, number: number): readonly string[] {
+  const client = `c${String(clients + 1)}`;
+  return [
+    `gateway: ${random.pick(['do it after 12s', 'do it after 12s', 'be silent'])}`,
+    `${client}: ${random.pick(theme.commands)(random, number)}`,
+    'wait 11s',
+    `c${String(clients + 2)}: DELETE /commands/{${client}}`,
+    'wait 2s',
+  ];
 }
 
 /** Steps that stay together, in simpler forms: without a look before, and with fewer commands in a sequence. */

@@ -52,7 +52,7 @@ async function draw(seed: number): Promise<World> {
   const units: (readonly Step[])[] = [await played(stage, beginning)];
   for (let number = 1; number <= length; number += 1) {
     const texts = drawSteps(random, { commands, clients, theme }, number);
-    if (texts.some((text) => /^c\d+:/.test(text))) clients += 1;
+    clients += new Set(texts.flatMap((text) => /^c\d+(?=:)/.exec(text) ?? [])).size;
     const unit = await played(stage, texts);
     units.push(unit);
     const seen = unit.flatMap((step) => step.seen).join('\n');

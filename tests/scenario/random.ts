@@ -43,6 +43,7 @@ export function drawSteps(random: Random, known: Known, number: number): readonl
   if (random.chance(0.07)) return random.pick(deaths);
   if (random.chance(0.05)) return conditional(random, known, number);
   if (random.chance(0.04)) return abandoned(random, known, number);
+  if (random.chance(0.04)) return inBetween(random, known, number);
   return [random.pick(known.theme.steps)(random, known, number)];
 }
 
@@ -102,6 +103,21 @@ function abandoned(random: Random, { clients, theme }: Known, number: number): r
   ];
 }
 
+/** Something happens while the gateway carries out the second effect of a sequence, or the first one. */
+function inBetween(random: Random, { clients, theme }: Known, number: number): readonly string[] {
+  const parts = Array.from({ length: 2 + random.below(2) }, (_, part) =>
+    random.pick(theme.commands)(random, number + part * 100_000),
+  );
+  const begun = random.pick([[], ['do it'], ['do it', 'do it']]);
+  const ways = [...begun, random.pick(['do it after 3s', 'be silent']), random.pick(['do it', 'refuse it'])];
+  return [
+    `gateway: ${ways.join(', ')}`,
+    `c${String(clients + 1)}: ${parts.join(' + ')}`,
+    ...random.pick([...deaths, [report(random)], [report(random)]]),
+    'wait 5s',
+  ];
+}
+
 /** Steps that stay together, in simpler forms: without a look before, and with fewer commands in a sequence. */
 export function simplerUnits(texts: readonly string[]): readonly (readonly string[])[] {
   const text = texts.at(-1) ?? '';
@@ -145,8 +161,7 @@ const drawn: readonly Draw[] = [
   (random) => `gateway connects session ${String(1 + random.below(4))} to ${random.pick(servers)}`,
   (random) => `gateway ends session ${String(1 + random.below(4))}`,
   (random) => `gateway has ${String(1 + random.below(3))} sessions of ${random.pick(['Sales', 'Reports'])}`,
-  (random) =>
-    `gateway says that ${random.pick(['Sales', 'Watch'])} ${random.pick(['has failed', 'runs again'])}`,
+  report,
 ];
 
 /** The commands of clients, as method, path and body. */
@@ -173,6 +188,11 @@ const commands: readonly Command[] = [
     `POST ${random.pick(places.slice(0, 3))}/listeners ${JSON.stringify({ name: random.pick(['In', 'Out']), protocol: 'pg', address: '::', port: 1 + (number % 65_000) })}`,
   (random) => `DELETE ${random.pick(places.slice(0, 3))}/listeners/${random.pick(['In', 'Out'])}`,
 ];
+
+function report(random: Random): string {
+  const name = random.pick(['Sales', 'Watch', 'New']);
+  return `gateway says that ${name} ${random.pick(['has failed', 'runs again'])}`;
+}
 
 function turn(random: Random): string {
   const thing = random.pick([

@@ -40,10 +40,14 @@ export async function historyFaults(stage: Stage, admin: Admin, given: Given): P
   return faults;
 }
 
+/** What a store does not keep, and what happens after the death of a process, is seen at the next start or never. */
+export function isLossy(step: string): boolean {
+  return /^(?:kill|store:)/.test(step);
+}
+
 /** The commands whose events were seen are in the history, in the order of their first events. */
 function placeFaults({ history, seen, steps }: Given): readonly string[] {
-  // What a lost store does not keep, and what happens after the death of a process, is seen at the next start or never.
-  if (steps.some(({ text }) => /^(?:kill|store:)/.test(text))) return [];
+  if (steps.some(({ text }) => isLossy(text))) return [];
   const commands = new Set(
     seen.flatMap((text) => {
       const [, type = '', id] = /^event: (\S+) .* by \S+ \((s-[\d-]+)\)/.exec(text) ?? [];

@@ -5,7 +5,7 @@
 import type { GatewayDocument } from 'gateway-admin-core';
 
 import { configuration } from '../support/configuration.ts';
-import { historyFaults, historyOf } from './history-law.ts';
+import { historyFaults, historyOf, isLossy } from './history-law.ts';
 import { answerlessFaults, callFaults } from './passed-law.ts';
 import type { Step } from './scenario.ts';
 import type { Passed, Stage } from './stage.ts';
@@ -44,6 +44,7 @@ export async function faultsAtRest(stage: Stage, steps: readonly Step[]): Promis
     ...undoes,
     ...configurationFaults(shown),
     ...answerFaults(stage.passed, all),
+    ...(steps.some(({ text }) => isLossy(text)) ? [] : membershipFaults(all)),
     ...answerlessFaults(stage.passed),
     ...callFaults(stage.passed),
   ];
@@ -79,6 +80,20 @@ function configurationFaults(document: GatewayDocument): readonly string[] {
       .filter(({ drain, state }) => drain !== undefined && state !== 'stopped')
       .map(({ name }) => `the service "${name}" drains, and is not stopped`),
   ];
+}
+
+/** Nothing is created twice, or deleted twice, without the other in between. */
+function membershipFaults(seen: readonly string[]): readonly string[] {
+  const last = new Map<string, string>();
+  return seen.flatMap((text) => {
+    const [, kind, verb, name] = /^event: (\w+)\.(created|deleted) (\S.*?)(?: by .*)?$/.exec(text) ?? [];
+    if (kind === undefined || verb === undefined || name === undefined) return [];
+    const [key, before] = [`${kind} ${name.toLowerCase()}`, last.get(`${kind} ${name.toLowerCase()}`)];
+    // The listeners of a service go with it.
+    for (const each of last.keys()) if (each.startsWith(`listener ${name.toLowerCase()} `)) last.delete(each);
+    last.set(key, verb);
+    return before === verb ? [`the ${kind} "${name}" was ${verb} twice`] : [];
+  });
 }
 
 /** What the last answer to each client says, held against the events of the client. */

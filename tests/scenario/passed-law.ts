@@ -19,7 +19,7 @@ export function answerlessFaults(passed: readonly Passed[]): readonly string[] {
     { readonly process: { readonly wasKilled: boolean }; readonly count: number }
   >();
   for (const each of passed) {
-    if (each.what === 'call') continue;
+    if (each.what === 'call' || each.what === 'event') continue;
     const { process, count = 0 } = due.get(each.client) ?? {};
     if (each.what === 'request') due.set(each.client, { process: each.process, count: count + 1 });
     else if (process !== undefined) due.set(each.client, { process, count: count - 1 });
@@ -30,14 +30,33 @@ export function answerlessFaults(passed: readonly Passed[]): readonly string[] {
   });
 }
 
-/** Nothing that cannot be taken back is begun for a command whose client was told that its outcome is unknown. */
+/**
+ * For a command whose client was told that its outcome is unknown, nothing is begun that cannot be taken back, no part
+ * follows one that has settled since, and nothing is taken back that had settled before.
+ */
 export function callFaults(passed: readonly Passed[]): readonly string[] {
   const unknown = new Set<string>();
+  const settledSince = new Set<string>();
+  const created = new Set<string>();
   return passed.flatMap((each) => {
-    if (each.what === 'answer' && each.status === 504 && each.command !== undefined)
-      unknown.add(each.command);
-    return each.what === 'call' && irreversible.has(each.type) && unknown.has(each.command)
-      ? [`the gateway is asked for ${each.type} of ${each.command} after a 504`]
-      : [];
+    if (each.what === 'request' || each.command === undefined) return [];
+    const { command } = each;
+    const isUnknown = unknown.has(command);
+    if (each.what === 'answer') {
+      if (each.status === 504) unknown.add(command);
+      return [];
+    }
+    const { type, resource } = each;
+    if (each.what === 'event') {
+      if (isUnknown) settledSince.add(command);
+      else if (type.endsWith('.created'))
+        created.add(`${command} ${type.replace('created', 'delete')} ${resource}`);
+      return [];
+    }
+    const isWrong =
+      irreversible.has(each.type) ||
+      settledSince.has(command) ||
+      created.has(`${command} ${type} ${resource}`);
+    return isUnknown && isWrong ? [`the gateway is asked for ${type} of ${command} after a 504`] : [];
   });
 }

@@ -84,7 +84,13 @@ export type Passed =
       /** The code of the problem. */
       readonly code: string | undefined;
     }
-  | { readonly what: 'call'; readonly type: Effect['type']; readonly command: string };
+  | {
+      readonly what: 'call';
+      readonly type: Effect['type'];
+      readonly resource: string;
+      readonly command: string;
+    }
+  | { readonly what: 'event'; readonly type: string; readonly resource: string; readonly command: string };
 
 export class Stage {
   /** A turn of the event loop ends every promise job, and long lists are read over several turns. */
@@ -157,7 +163,8 @@ export class Stage {
         this.say(`${at}host: ${this.#textOfError(error)}`, node);
       },
       onEvent: (event) => {
-        const { actor, command } = 'event' in event ? event.event : {};
+        const { actor, command, type = '', resource = '' } = 'event' in event ? event.event : {};
+        if (command !== undefined) this.passed.push({ what: 'event', type, resource, command });
         if (actor !== undefined && command !== undefined) this.#commandOf.set(actor, command);
         this.say(`${at}event: ${this.#textOfEvent(event)}`, node);
       },
@@ -266,7 +273,8 @@ export class Stage {
       ...(supports && { supports }),
       apply: (effect, context) => {
         this.say(`${at}gateway: ${textOfEffect(effect)}`, node);
-        this.passed.push({ what: 'call', type: effect.type, command: context.commandId });
+        const { type, resource } = effect;
+        this.passed.push({ what: 'call', type, resource, command: context.commandId });
         return gateway.will(...next.ways.splice(0, 1)).apply(effect, context);
       },
       inspect: async (effect, context) => {

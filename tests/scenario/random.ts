@@ -102,7 +102,7 @@ function abandoned(random: Random, { clients, theme }: Known, number: number): r
     `c${String(clients + 2)}: DELETE /commands/{${client}}`,
     'wait 2s',
     // The gateway of the testing kit takes another creation of the name for done, and keeps the first one.
-    ...(asked.startsWith('POST') ? ['restart', 'host reports everything'] : []),
+    ...(asked.startsWith('POST') ? ['close', 'wait until idle', ...beginning] : []),
   ];
 }
 

@@ -119,13 +119,26 @@ function answerFaults(passed: readonly Passed[], seen: readonly string[]): reado
   });
 }
 
-/** Whether everything that events have created is deleted again, and nothing else has changed. */
+/** What an event turns, and in which direction. */
+const turns: Readonly<Record<string, readonly [aspect: string, by: number]>> = {
+  created: ['membership', 1],
+  deleted: ['membership', -1],
+  started: ['state', 1],
+  stopped: ['state', -1],
+};
+
+/** Whether events can cancel each other: each turn has its opposite, and each other change a second one. */
 function isTakenBack(events: readonly string[]): boolean {
-  const made = new Map<string, number>();
+  const sums = new Map<string, number>();
+  const others = new Map<string, number>();
   for (const event of events) {
-    const [type = '', name = ''] = event.split(' ');
-    const by = type.endsWith('.created') ? 1 : type.endsWith('.deleted') ? -1 : NaN;
-    made.set(name, (made.get(name) ?? 0) + by);
+    const [, kind = '', verb = '', name = ''] = /^(\w+)\.(\w+) (.*)$/.exec(event) ?? [];
+    const [aspect = verb, by] = turns[verb] ?? [];
+    const key = `${kind} ${name} ${aspect}`;
+    const counts = by === undefined ? others : sums;
+    counts.set(key, (counts.get(key) ?? 0) + (by ?? 1));
   }
-  return [...made.values()].every((count) => count === 0);
+  return (
+    [...sums.values()].every((sum) => sum === 0) && [...others.values()].every((count) => count % 2 === 0)
+  );
 }

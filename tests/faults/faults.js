@@ -140,4 +140,13 @@ export const faults = [
     from: 'next === before ? Object.freeze({ ...before, revision: before.revision + 1 }) : next',
     to: 'next',
   },
+  {
+    name: 'takes-back-after-a-504',
+    commit: '594b7576',
+    what: 'What has settled is taken back, although the caller may use it since a 504.',
+    kind: '--scenarios',
+    file: 'src/runtime/command/command.ts',
+    from: 'if (flight.isUnknown) return [];',
+    to: '',
+  },
 ];

@@ -128,7 +128,11 @@ export function simplerUnits(texts: readonly string[]): readonly (readonly strin
   if (plain !== text) return [[plain]];
   const [, client = '', asked = ''] = /^(c\d+: )(.*)$/.exec(text) ?? [];
   const parts = asked.split(' + ');
-  return parts.length < 2 ? [] : parts.map((_, at) => [client + parts.toSpliced(at, 1).join(' + ')]);
+  if (parts.length > 1) return parts.map((_, at) => [client + parts.toSpliced(at, 1).join(' + ')]);
+  // What belongs to a death stays with it.
+  return texts.flatMap((each, at) =>
+    texts.length > 1 && /^(?:gateway|c\d+|wait \d)/.test(each) ? [texts.toSpliced(at, 1)] : [],
+  );
 }
 
 const gatewayWays = [

@@ -2,15 +2,20 @@
  * The laws of every scenario, whatever its steps were: nothing fails any more, everybody is waited for, and then all must
  * agree.
  */
+import type { GatewayDocument } from 'gateway-admin-core';
+
 import { configuration } from '../support/configuration.ts';
-import type { Stage } from './stage.ts';
+import { historyFaults, historyOf, isLossy } from './history-law.ts';
+import { answerlessFaults, callFaults } from './passed-law.ts';
+import type { Step } from './scenario.ts';
+import type { Passed, Stage } from './stage.ts';
 import { perform } from './vocabulary.ts';
 
 /** What heals all parts, and lets everything come to rest. */
 const healing = ['gateway is well', 'store is well', 'wait 10min'];
 
 /** What has gone wrong that must never go wrong, after the steps of a scenario of one process. */
-export async function faultsAtRest(stage: Stage, seen: readonly string[]): Promise<readonly string[]> {
+export async function faultsAtRest(stage: Stage, steps: readonly Step[]): Promise<readonly string[]> {
   const place = stage.place();
   for (const step of healing) await perform(stage, step);
   if (place.process?.admin === undefined) await perform(stage, 'start');
@@ -18,55 +23,122 @@ export async function faultsAtRest(stage: Stage, seen: readonly string[]): Promi
   await perform(stage, 'restart');
   await perform(stage, 'host reports everything');
   await perform(stage, 'wait 10min');
-  const all = [...seen, ...stage.takeSeen()];
+  const all = [...steps.flatMap(({ seen }) => seen), ...stage.takeSeen()];
   const { admin } = place.process ?? {};
   if (admin === undefined) return ['the interface does not start'];
   const shown = configuration(admin.snapshot);
   const differences = place.gateway.differences(admin.snapshot);
   const open = admin.commands().map(({ id }) => `the command ${id} is still open`);
+  const history = await historyOf(stage, admin);
+  const undoes = await historyFaults(stage, admin, { history, seen: all, steps });
   await perform(stage, 'restart');
-  const again = place.process?.admin && configuration(place.process.admin.snapshot);
-  const isSame = JSON.stringify(shown) === JSON.stringify(again);
+  const next = place.process?.admin;
+  if (next === undefined) return ['the interface does not start again'];
+  const isSame = sameJson(shown, configuration(next.snapshot));
+  const kept = await historyOf(stage, next);
   return [
     ...differences.map((text) => `in the end, ${text}`),
     ...open,
     ...(isSame ? [] : ['another start shows something else']),
-    ...answerFaults(all),
+    ...(sameJson(factsOf(history), factsOf(kept)) ? [] : ['another start shows another history']),
+    ...undoes,
+    ...configurationFaults(shown),
+    ...answerFaults(stage.passed, all),
+    ...(steps.some(({ text }) => isLossy(text)) ? [] : membershipFaults(all)),
+    ...answerlessFaults(stage.passed),
+    ...callFaults(stage.passed),
   ];
 }
 
-/** What the answers say, held against the events: each client sends one request. */
-function answerFaults(seen: readonly string[]): readonly string[] {
-  const answers = new Map<string, number>();
+function sameJson(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Of entries, what does not depend on the present state. */
+function factsOf(history: Awaited<ReturnType<typeof historyOf>>): readonly unknown[] {
+  return history.map(({ undo: _undo, ...entry }) => entry);
+}
+
+/** What no configuration may be, whatever has happened. */
+function configurationFaults(document: GatewayDocument): readonly string[] {
+  const { services = [], monitors = [], servers = [], filters = [] } = document;
+  const links = new Set([
+    ...servers.map(({ name }) => `/servers/${name}`),
+    ...filters.map(({ name }) => `/filters/${name}`),
+  ]);
+  const listed = [...services, ...monitors].flatMap(({ name, ...lists }) =>
+    [...(lists.servers ?? []), ...('filters' in lists ? (lists.filters ?? []) : [])].map((link) => [
+      name,
+      link,
+    ]),
+  );
+  return [
+    ...listed
+      .filter(([, link = '']) => !links.has(link))
+      .map(([name = '', link = '']) => `"${name}" lists ${link}, which does not exist`),
+    ...services
+      .filter(({ drain, state }) => drain !== undefined && state !== 'stopped')
+      .map(({ name }) => `the service "${name}" drains, and is not stopped`),
+  ];
+}
+
+/** Nothing is created twice, or deleted twice, without the other in between. */
+function membershipFaults(seen: readonly string[]): readonly string[] {
+  const last = new Map<string, string>();
+  return seen.flatMap((text) => {
+    const [, kind, verb, name] = /^event: (\w+)\.(created|deleted) (\S.*?)(?: by .*)?$/.exec(text) ?? [];
+    if (kind === undefined || verb === undefined || name === undefined) return [];
+    const [key, before] = [`${kind} ${name.toLowerCase()}`, last.get(`${kind} ${name.toLowerCase()}`)];
+    // The listeners of a service go with it.
+    for (const each of last.keys()) if (each.startsWith(`listener ${name.toLowerCase()} `)) last.delete(each);
+    last.set(key, verb);
+    return before === verb ? [`the ${kind} "${name}" was ${verb} twice`] : [];
+  });
+}
+
+/** What the last answer to each client says, held against the events of the client. */
+function answerFaults(passed: readonly Passed[], seen: readonly string[]): readonly string[] {
+  const refused = new Map<string, number>();
+  for (const each of passed) {
+    if (each.what === 'request') refused.delete(each.client);
+    // A command whose parts are partly done has changed something, and says so.
+    const isRefusal = each.what === 'answer' && each.status >= 400 && each.status < 500;
+    if (isRefusal && each.code !== 'partly-done') refused.set(each.client, each.status);
+  }
   const changed = new Map<string, string[]>();
-  const faults: string[] = [];
   for (const text of seen) {
-    const [, client, status] = /^(c\d+): (\d{3})\b/.exec(text) ?? [];
-    if (client !== undefined) {
-      if (answers.has(client)) faults.push(`${client} was answered twice`);
-      // A command whose parts are partly done has changed something, and says so.
-      if (!text.includes(' partly-done')) answers.set(client, Number(status));
-    }
     const [, what = '', by] = /^event: (\S+ \S+.*?) by (c\d+)\b/.exec(text) ?? [];
     if (by !== undefined && !what.startsWith('command.failed'))
       changed.set(by, [...(changed.get(by) ?? []), what]);
   }
-  for (const [client, events] of changed) {
-    const status = answers.get(client);
-    const isRefused = status !== undefined && status >= 400 && status < 500;
-    if (isRefused && !isTakenBack(events))
-      faults.push(`${client} was refused with ${String(status)}, and has made ${events.join()}`);
-  }
-  return faults;
+  return [...refused].flatMap(([client, status]) => {
+    const events = changed.get(client) ?? [];
+    return isTakenBack(events)
+      ? []
+      : [`${client} was refused with ${String(status)}, and has made ${events.join()}`];
+  });
 }
 
-/** Whether everything that events have created is deleted again, and nothing else has changed. */
+/** What an event turns, and in which direction. */
+const turns: Readonly<Record<string, readonly [aspect: string, by: number]>> = {
+  created: ['membership', 1],
+  deleted: ['membership', -1],
+  started: ['state', 1],
+  stopped: ['state', -1],
+};
+
+/** Whether events can cancel each other: each turn has its opposite, and each other change a second one. */
 function isTakenBack(events: readonly string[]): boolean {
-  const made = new Map<string, number>();
+  const sums = new Map<string, number>();
+  const others = new Map<string, number>();
   for (const event of events) {
-    const [type = '', name = ''] = event.split(' ');
-    const by = type.endsWith('.created') ? 1 : type.endsWith('.deleted') ? -1 : NaN;
-    made.set(name, (made.get(name) ?? 0) + by);
+    const [, kind = '', verb = '', name = ''] = /^(\w+)\.(\w+) (.*)$/.exec(event) ?? [];
+    const [aspect = verb, by] = turns[verb] ?? [];
+    const key = `${kind} ${name} ${aspect}`;
+    const counts = by === undefined ? others : sums;
+    counts.set(key, (counts.get(key) ?? 0) + (by ?? 1));
   }
-  return [...made.values()].every((count) => count === 0);
+  return (
+    [...sums.values()].every((sum) => sum === 0) && [...others.values()].every((count) => count % 2 === 0)
+  );
 }

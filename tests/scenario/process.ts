@@ -40,6 +40,8 @@ const hasher: Hasher = {
 
 export class Process {
   #isDead = false;
+  /** Whether the process has died without closing the interface. */
+  wasKilled = false;
   readonly #surroundings: Surroundings;
   #admin: Admin | undefined;
 
@@ -86,6 +88,11 @@ export class Process {
   /** Nobody answers the process any more. What it has asked for can still happen. */
   die(): void {
     this.#isDead = true;
+  }
+
+  kill(): void {
+    this.wasKilled = !this.#isDead;
+    this.die();
   }
 
   async close(): Promise<void> {

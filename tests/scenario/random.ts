@@ -9,6 +9,24 @@ export interface Known {
   readonly commands: readonly string[];
   /** How many clients have sent a request so far: each has a name of its own. */
   readonly clients: number;
+  readonly theme: Theme;
+}
+
+/** What happens in one world: a world of few kinds of steps has more of what they do to each other. */
+export interface Theme {
+  readonly steps: readonly Draw[];
+  readonly commands: readonly Command[];
+}
+
+/** Draws what can happen in a world. */
+export function drawTheme(random: Random): Theme {
+  const some = <T>(all: readonly T[], chance: number): readonly T[] => {
+    const left = all.filter(() => random.chance(chance));
+    return left.length === 0 ? all : left;
+  };
+  return random.chance(0.3)
+    ? { steps: drawn, commands }
+    : { steps: [...requests, ...some(drawn.slice(requests.length), 0.6)], commands: some(commands, 0.35) };
 }
 
 const services = ['Sales', 'Reports', 'New'] as const;
@@ -23,7 +41,10 @@ const places = [...services.map((name) => `/services/${name}`), ...servers.map((
  */
 export function drawSteps(random: Random, known: Known, number: number): readonly string[] {
   if (random.chance(0.07)) return random.pick(deaths);
-  return [random.pick(drawn)(random, known, number)];
+  if (random.chance(0.05)) return conditional(random, known, number);
+  if (random.chance(0.04)) return abandoned(random, known, number);
+  if (random.chance(0.04)) return inBetween(random, known, number);
+  return [random.pick(known.theme.steps)(random, known, number)];
 }
 
 /** How each process begins: the host tells it what is open. */
@@ -33,10 +54,13 @@ export const beginning = ['start', 'host reports everything'] as const;
 const deaths = ['close', 'kill', 'kill with its calls'].map((end) => [end, 'wait until idle', ...beginning]);
 
 type Draw = (random: Random, known: Known, number: number) => string;
+type Command = (random: Random, number: number) => string;
 
-const request: Draw = (random, { clients }, number) => {
+const request: Draw = (random, { clients, theme }, number) => {
   const parts = random.chance(0.15) ? 2 + random.below(2) : 1;
-  const asked = Array.from({ length: parts }, (_, part) => command(random, number + part * 100_000));
+  const asked = Array.from({ length: parts }, (_, part) =>
+    random.pick(theme.commands)(random, number + part * 100_000),
+  );
   return `c${String(clients + 1)}: ${asked.join(' + ')}`;
 };
 
@@ -52,6 +76,64 @@ const abandon: Draw = (random, known, number) => {
   if (commands.length === 0) return request(random, known, number);
   return `c${String(clients + 1)}: DELETE /commands/{${random.pick(commands)}}`;
 };
+
+/** A client looks before it asks: at the resource, or at what its command would do. */
+function conditional(random: Random, { clients, theme }: Known, number: number): readonly string[] {
+  const client = `c${String(clients + 1)}`;
+  const asked = random.pick(theme.commands)(random, number);
+  const [method = '', path = '', ...body] = asked.split(' ');
+  const isLong = path.includes('?');
+  if (random.chance(0.5) && !isLong)
+    return [
+      `${client}: ${[method, `${path}?dry_run=true`, ...body].join(' ')}`,
+      `${client}: ${asked}, as planned`,
+    ];
+  return [`${client}: GET ${path}`, `${client}: ${asked}, if unchanged`];
+}
+
+/** The gateway does what an operator has abandoned: no process knows that before the next start. */
+function abandoned(random: Random, { clients, theme }: Known, number: number): readonly string[] {
+  const client = `c${String(clients + 1)}`;
+  const asked = random.pick(theme.commands)(random, number);
+  return [
+    `gateway: ${random.pick(['do it after 12s', 'do it after 12s', 'be silent'])}`,
+    `${client}: ${asked}`,
+    'wait 11s',
+    `c${String(clients + 2)}: DELETE /commands/{${client}}`,
+    'wait 2s',
+    // No start makes a creation or a drain that has landed unseen as later commands have left it.
+    ...(/^POST|\/drain/.test(asked) ? ['close', 'wait until idle', ...beginning] : []),
+  ];
+}
+
+/** Something happens while the gateway carries out the second effect of a sequence, or the first one. */
+function inBetween(random: Random, { clients, theme }: Known, number: number): readonly string[] {
+  const parts = Array.from({ length: 2 + random.below(2) }, (_, part) =>
+    random.pick(theme.commands)(random, number + part * 100_000),
+  );
+  const begun = random.pick([[], ['do it'], ['do it', 'do it']]);
+  const ways = [...begun, random.pick(['do it after 3s', 'be silent']), random.pick(['do it', 'refuse it'])];
+  return [
+    `gateway: ${ways.join(', ')}`,
+    `c${String(clients + 1)}: ${parts.join(' + ')}`,
+    ...random.pick([...deaths, [report(random)], [report(random)]]),
+    'wait 5s',
+  ];
+}
+
+/** Steps that stay together, in simpler forms: without a look before, and with fewer commands in a sequence. */
+export function simplerUnits(texts: readonly string[]): readonly (readonly string[])[] {
+  const text = texts.at(-1) ?? '';
+  const plain = text.replace(/, (?:as planned|if unchanged)$/, '');
+  if (plain !== text) return [[plain]];
+  const [, client = '', asked = ''] = /^(c\d+: )(.*)$/.exec(text) ?? [];
+  const parts = asked.split(' + ');
+  if (parts.length > 1) return parts.map((_, at) => [client + parts.toSpliced(at, 1).join(' + ')]);
+  // What belongs to a death stays with it.
+  return texts.flatMap((each, at) =>
+    texts.length > 1 && /^(?:gateway|c\d+|wait \d)/.test(each) ? [texts.toSpliced(at, 1)] : [],
+  );
+}
 
 const gatewayWays = [
   'do it',
@@ -71,8 +153,9 @@ const gatewayWays = [
 const sights = ['what is so', 'nothing', 'an error'];
 const storeWays = ['rejects', 'rejects what it keeps', 'is silent', 'is silent about what it keeps'];
 
+const requests: readonly Draw[] = Array.from({ length: 12 }, () => request);
 const drawn: readonly Draw[] = [
-  ...Array.from({ length: 12 }, () => request),
+  ...requests,
   wayBack,
   wayBack,
   abandon,
@@ -82,17 +165,14 @@ const drawn: readonly Draw[] = [
   (random) => `store: ${random.pick(storeWays)}`,
   (random) => `wait ${String(random.pick([1, 100, 1000, 5000, 10_000, 20_000]))}ms`,
   (random) => `wait ${String(random.pick([1, 10, 1000]))}ms`,
+  (random) => `gateway connects session ${String(1 + random.below(4))} to ${random.pick(servers)}`,
+  (random) => `gateway ends session ${String(1 + random.below(4))}`,
   (random) => `gateway has ${String(1 + random.below(3))} sessions of ${random.pick(['Sales', 'Reports'])}`,
-  (random) =>
-    `gateway says that ${random.pick(['Sales', 'Watch'])} ${random.pick(['has failed', 'runs again'])}`,
+  report,
 ];
 
-/** A command of a client, as method, path and body. */
-function command(random: Random, number: number): string {
-  return random.pick(commands)(random, number);
-}
-
-const commands: readonly ((random: Random, number: number) => string)[] = [
+/** The commands of clients, as method, path and body. */
+const commands: readonly Command[] = [
   turn,
   turn,
   patch,
@@ -105,10 +185,21 @@ const commands: readonly ((random: Random, number: number) => string)[] = [
     `PUT ${random.pick(places)}/drain ${JSON.stringify(random.chance(0.5) ? { timeout: 1 + random.below(20), then: random.pick(['close', 'resume']), reason: String(number) } : { reason: String(number) })}`,
   (random) => `PUT ${random.pick(places)}/resume`,
   (random) => `DELETE ${random.pick(places.slice(0, 3))}/sessions`,
+  (random) => `DELETE ${random.pick(places.slice(3))}/connections`,
+  (random) => `${random.pick(['PUT', 'DELETE'])} ${random.pick(places.slice(3))}/maintenance`,
+  (random, number) =>
+    random.chance(0.5)
+      ? `POST /users ${JSON.stringify({ name: random.pick(['ada', 'eve']), password: `password ${String(number)}` })}`
+      : `DELETE /users/${random.pick(['ada', 'eve'])}`,
   (random, number) =>
     `POST ${random.pick(places.slice(0, 3))}/listeners ${JSON.stringify({ name: random.pick(['In', 'Out']), protocol: 'pg', address: '::', port: 1 + (number % 65_000) })}`,
   (random) => `DELETE ${random.pick(places.slice(0, 3))}/listeners/${random.pick(['In', 'Out'])}`,
 ];
+
+function report(random: Random): string {
+  const name = random.pick(['Sales', 'Watch', 'New']);
+  return `gateway says that ${name} ${random.pick(['has failed', 'runs again'])}`;
+}
 
 function turn(random: Random): string {
   const thing = random.pick([
@@ -146,7 +237,7 @@ function create(random: Random, number: number): string {
     [
       'services',
       {
-        name: 'New',
+        name: random.pick(['New', 'NEW']),
         router: kind,
         servers: some,
         max_connection: number,

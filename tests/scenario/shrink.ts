@@ -1,5 +1,5 @@
 /**
- * Makes a list that fails smaller while it fails.
+ * Makes a list that fails smaller and simpler while it fails.
  */
 
 /**
@@ -28,4 +28,23 @@ export async function shrink<T>(
     }
   }
   return left;
+}
+
+/**
+ * Puts simpler items in the place of items while the list fails, and then takes out what is not needed any more.
+ *
+ * @param simpler - the items that are simpler than an item
+ * @param fails - whether a list still fails
+ */
+export async function simplify<T>(
+  items: readonly T[],
+  simpler: (item: T) => readonly T[],
+  fails: (items: readonly T[]) => Promise<boolean>,
+): Promise<readonly T[]> {
+  for (const [at, item] of items.entries())
+    for (const each of simpler(item)) {
+      const tried = items.with(at, each);
+      if (await fails(tried)) return simplify(await shrink(tried, fails), simpler, fails);
+    }
+  return items;
 }

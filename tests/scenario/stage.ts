@@ -72,6 +72,26 @@ interface Seen {
   readonly text: string;
 }
 
+/** What has passed between a process of the interface and others, for the laws. */
+export type Passed =
+  | { readonly what: 'request'; readonly client: string; readonly at: number; readonly process: Process }
+  | {
+      readonly what: 'answer';
+      readonly client: string;
+      readonly status: number;
+      /** The id of the command that a problem names. */
+      readonly command: string | undefined;
+      /** The code of the problem. */
+      readonly code: string | undefined;
+    }
+  | {
+      readonly what: 'call';
+      readonly type: Effect['type'];
+      readonly resource: string;
+      readonly command: string;
+    }
+  | { readonly what: 'event'; readonly type: string; readonly resource: string; readonly command: string };
+
 export class Stage {
   /** A turn of the event loop ends every promise job, and long lists are read over several turns. */
   readonly clock: VirtualClock = createVirtualClock(0, { turn: 'event-loop', turns: 8 });
@@ -80,6 +100,8 @@ export class Stage {
   options: Partial<AdminOptions> = {};
   /** Whether errors, refusals and failures are seen with all of their text. */
   showsTexts = false;
+  /** Everything that has passed, in order. */
+  readonly passed: Passed[] = [];
   readonly #places = new Map<string, Place>();
   #seen: Seen[] = [];
   readonly #names = new Names();
@@ -141,7 +163,8 @@ export class Stage {
         this.say(`${at}host: ${this.#textOfError(error)}`, node);
       },
       onEvent: (event) => {
-        const { actor, command } = 'event' in event ? event.event : {};
+        const { actor, command, type = '', resource = '' } = 'event' in event ? event.event : {};
+        if (command !== undefined) this.passed.push({ what: 'event', type, resource, command });
         if (actor !== undefined && command !== undefined) this.#commandOf.set(actor, command);
         this.say(`${at}event: ${this.#textOfEvent(event)}`, node);
       },
@@ -161,8 +184,9 @@ export class Stage {
     const { node } = place;
     const client = node === undefined ? who : `${who}@${node}`;
     if (place.process === undefined) await this.start(place);
-    const admin = place.process?.admin;
-    if (admin === undefined) {
+    const { process } = place;
+    const admin = process?.admin;
+    if (process === undefined || admin === undefined) {
       this.say(`${client}: nobody answers`, node);
       return;
     }
@@ -183,9 +207,9 @@ export class Stage {
     };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const handled = admin.handle({ method, target, headers, ...content, principal: { name: who } });
-    const process = place.process;
+    this.passed.push({ what: 'request', client, at: this.clock.now(), process });
     void handled.then(async (answer) => {
-      if (process?.isDead === true) return;
+      if (process.isDead) return;
       if (!answer.matched) {
         this.say(`${client}: not matched`, node);
         return;
@@ -193,6 +217,8 @@ export class Stage {
       const { response } = answer;
       const content = response.body === undefined ? undefined : await jsonOf(response);
       this.#note(who, path, response, content);
+      const { command, code } = (content ?? {}) as Partial<Problem>;
+      this.passed.push({ what: 'answer', client, status: response.status, command, code });
       const shown = response.status === 200 && path === target ? patched(request, content) : content;
       this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);
     });
@@ -247,6 +273,8 @@ export class Stage {
       ...(supports && { supports }),
       apply: (effect, context) => {
         this.say(`${at}gateway: ${textOfEffect(effect)}`, node);
+        const { type, resource } = effect;
+        this.passed.push({ what: 'call', type, resource, command: context.commandId });
         return gateway.will(...next.ways.splice(0, 1)).apply(effect, context);
       },
       inspect: async (effect, context) => {

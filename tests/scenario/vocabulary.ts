@@ -83,7 +83,7 @@ export const vocabulary: readonly Row[] = [
     form: 'kill[ <node>]',
     means: 'the process dies at this moment; what it has asked for can still happen',
     perform: (stage, { node }) => {
-      stage.place(node).process?.die();
+      stage.place(node).process?.kill();
     },
   },
   {
@@ -91,7 +91,7 @@ export const vocabulary: readonly Row[] = [
     means: 'the process dies at this moment, and what it has asked for, and has not got, never happens',
     perform: (stage, { node }) => {
       const { process, gateway } = stage.place(node);
-      process?.die();
+      process?.kill();
       gateway.dropCalls();
     },
   },

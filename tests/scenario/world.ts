@@ -5,9 +5,9 @@
 import { createRandom } from 'gateway-admin-core/testing';
 
 import { faultsAtRest } from './law.ts';
-import { beginning, drawSteps } from './random.ts';
+import { beginning, drawSteps, drawTheme, simplerUnits } from './random.ts';
 import { writeScenario, type Step } from './scenario.ts';
-import { shrink } from './shrink.ts';
+import { shrink, simplify } from './shrink.ts';
 import { Stage } from './stage.ts';
 import { perform } from './vocabulary.ts';
 
@@ -27,7 +27,9 @@ export async function simulate(seed: number): Promise<readonly string[]> {
   const texts = world.units.map((unit) => unit.map(({ text }) => text));
   const fails = async (some: readonly (readonly string[])[]): Promise<boolean> =>
     (await replay(some)).faults.some((fault) => kinds.has(kindOf(fault)));
-  const small = (await fails(texts)) ? await replay(await shrink(texts, fails)) : world;
+  const smallest = async (): Promise<World> =>
+    replay(await simplify(await shrink(texts, fails), simplerUnits, fails));
+  const small = (await fails(texts)) ? await smallest() : world;
   const scenario = writeScenario({
     kind: 'scenario',
     title: `The world of seed ${String(seed)}.`,
@@ -43,13 +45,14 @@ function kindOf(fault: string): string {
 
 async function draw(seed: number): Promise<World> {
   const random = createRandom(seed);
+  const theme = drawTheme(random);
   const commands: string[] = [];
   let clients = 0;
   const stage = new Stage();
   const units: (readonly Step[])[] = [await played(stage, beginning)];
   for (let number = 1; number <= length; number += 1) {
-    const texts = drawSteps(random, { commands, clients }, number);
-    if (texts.some((text) => /^c\d+:/.test(text))) clients += 1;
+    const texts = drawSteps(random, { commands, clients, theme }, number);
+    clients += new Set(texts.flatMap((text) => /^c\d+(?=:)/.exec(text) ?? [])).size;
     const unit = await played(stage, texts);
     units.push(unit);
     const seen = unit.flatMap((step) => step.seen).join('\n');
@@ -80,6 +83,5 @@ async function played(stage: Stage, texts: readonly string[]): Promise<readonly 
 }
 
 async function judged(stage: Stage, units: World['units']): Promise<World> {
-  const seen = units.flat().flatMap((step) => step.seen);
-  return { units, faults: await faultsAtRest(stage, seen) };
+  return { units, faults: await faultsAtRest(stage, units.flat()) };
 }

@@ -1,0 +1,62 @@
+/**
+ * The laws of what passes between the interface, its clients and the gateway, in order.
+ */
+import type { Effect } from 'gateway-admin-core';
+
+import type { Passed } from './stage.ts';
+
+/** What the gateway cannot take back. */
+const irreversible: ReadonlySet<Effect['type']> = new Set([
+  'sessions.close',
+  'connections.close',
+  'logs.flush',
+]);
+
+/** Every request is answered once, unless the process dies. */
+export function answerlessFaults(passed: readonly Passed[]): readonly string[] {
+  const due = new Map<
+    string,
+    { readonly process: { readonly wasKilled: boolean }; readonly count: number }
+  >();
+  for (const each of passed) {
+    if (each.what === 'call' || each.what === 'event') continue;
+    const { process, count = 0 } = due.get(each.client) ?? {};
+    if (each.what === 'request') due.set(each.client, { process: each.process, count: count + 1 });
+    else if (process !== undefined) due.set(each.client, { process, count: count - 1 });
+  }
+  return [...due].flatMap(([client, { process, count }]) => {
+    if (count < 0) return [`${client} was answered twice`];
+    return count > 0 && !process.wasKilled ? [`${client} was never answered`] : [];
+  });
+}
+
+/**
+ * For a command whose client was told that its outcome is unknown, nothing is begun that cannot be taken back, no part
+ * follows one that has settled since, and nothing is taken back that had settled before.
+ */
+export function callFaults(passed: readonly Passed[]): readonly string[] {
+  const unknown = new Set<string>();
+  const settledSince = new Set<string>();
+  const created = new Set<string>();
+  return passed.flatMap((each) => {
+    if (each.what === 'request' || each.command === undefined) return [];
+    const { command } = each;
+    const isUnknown = unknown.has(command);
+    if (each.what === 'answer') {
+      if (each.status === 504) unknown.add(command);
+      return [];
+    }
+    const { type, resource } = each;
+    if (each.what === 'event') {
+      if (isUnknown) settledSince.add(command);
+      else if (type.endsWith('.created'))
+        created.add(`${command} ${type.replace('created', 'delete')} ${resource}`);
+      return [];
+    }
+    const isWrong =
+      irreversible.has(each.type) ||
+      settledSince.has(command) ||
+      created.has(`${command} ${type} ${resource}`);
+    return isUnknown && isWrong ? [`the gateway is asked for ${type} of ${command} after a 504`] : [];
+  });
+}

@@ -15,7 +15,6 @@ import { openOneNode } from '../support/one-node-fleet.ts';
 
 /** Revisions are those of the node, and epochs those of the fleet, so that tags hold at every node. */
 const revisions = [
-  'a command that was in flight when the process ended fails when inspect says not-in-place, and an event says so',
   'an interface with a store starts at the revision of the given snapshot if the store is empty',
   'an interface with a store uses no revision and no entity tag twice',
   'an interface with a store appends the number of the life to an epoch from the host',
@@ -36,9 +35,6 @@ const revisions = [
  * them.
  */
 const ownCommands = [
-  'a long teardown that was in flight when the process ended settles the part in flight, also after several lives, and does not ask for the parts after it',
-  'a long teardown that was in flight when the process ended asks for nothing when no part was in flight',
-  'a long teardown that was in flight when the process ended counts the parts of earlier lives in the reason of its failure',
   'a store that fails for a while before the next batch of a teardown: it says how much is done, and the next life has nothing to end',
   'an interface with a store appends the records of concurrent commands in one call',
 ];

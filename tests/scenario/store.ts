@@ -1,7 +1,12 @@
 /**
  * A store of the scenario: it keeps records in memory, and fails when the scenario says so.
  */
-import { createMemoryStore, StoreLostError, type ConfigurationStore, type Snapshot } from 'gateway-admin-core';
+import {
+  createMemoryStore,
+  StoreLostError,
+  type ConfigurationStore,
+  type Snapshot,
+} from 'gateway-admin-core';
 import { createSharedMemory, type SharedStore } from 'gateway-admin-core/fleet';
 
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';

@@ -15,7 +15,6 @@ import { openOneNode } from '../support/one-node-fleet.ts';
 
 /** Revisions are those of the node, and epochs those of the fleet, so that tags hold at every node. */
 const revisions = [
-  'a command that was in flight when the process ended fails when inspect says not-in-place, and an event says so',
   'an interface with a store starts at the revision of the given snapshot if the store is empty',
   'an interface with a store uses no revision and no entity tag twice',
   'an interface with a store appends the number of the life to an epoch from the host',
@@ -36,10 +35,6 @@ const revisions = [
  * them.
  */
 const ownCommands = [
-  'a long teardown that was in flight when the process ended settles the part in flight, also after several lives, and does not ask for the parts after it',
-  'a long teardown that was in flight when the process ended asks for nothing when no part was in flight',
-  'a long teardown that was in flight when the process ended counts the parts of earlier lives in the reason of its failure',
-  'a store that fails for a while in the middle of a teardown: it says how much is done, and begins no batch after the 504',
   'a store that fails for a while before the next batch of a teardown: it says how much is done, and the next life has nothing to end',
   'an interface with a store appends the records of concurrent commands in one call',
 ];
@@ -61,12 +56,6 @@ const documents = [
  * settlement.
  */
 const calls = [
-  ...['it rejects', 'it never answers'].flatMap((how) =>
-    ['nothing is kept', 'all is kept'].map(
-      (kept) =>
-        `a store that fails when the interface opens keeps it from opening when a command of the last life is settled: ${how}, and ${kept}`,
-    ),
-  ),
   'an abandoned command at the next start is not inspected about the part that has settled',
   'an open command of an earlier life ends if its last part was refused, and the process ended before what stood of it was taken back',
 ];

@@ -2,10 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createBasicAuthentication,
   createMemoryStore,
-  EffectRefusedError,
-  patchService,
-  sequence,
-  stopMonitor,
   stopService,
   type Admin,
   type AdminOptions,
@@ -14,33 +10,20 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import { appliedTo, openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
+import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transportNames, transports } from '../support/transport.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const limit: Transition = (snapshot, context) =>
-  patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context);
-const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
 
 describe('close', () => {
-  it('settles commands in flight, and refuses waiting and new commands', async () => {
+  it('refuses commands while it waits for the gateway', async () => {
     const held = hold();
     const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply) });
-    const [begun, waiting] = [admin.execute(stop), admin.execute(stop)];
+    const begun = admin.execute(stop);
     await held.begun;
     let closed = false;
     const closing = admin.close().then(() => {
       closed = true;
-    });
-    expect(await waiting).toMatchObject({
-      outcome: 'refused',
-      problem: {
-        code: 'closed',
-        status: 503,
-        detail:
-          'The administration interface closed before the command started. Nothing was changed. Send the command again ' +
-          'when the interface is running again.',
-      },
     });
     expect(await admin.execute(stop)).toMatchObject({ outcome: 'refused', problem: { code: 'closed' } });
     await clock.settle();
@@ -48,19 +31,6 @@ describe('close', () => {
     held.done();
     expect((await begun).outcome).toBe('accepted');
     await closing;
-    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
-  });
-
-  it('waits for a command that the host refuses, and leaves the snapshot unchanged', async () => {
-    const held = hold();
-    const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
-    const execution = admin.execute(stop);
-    await held.begun;
-    const closing = admin.close();
-    held.fail(new EffectRefusedError('No.'));
-    expect(await execution).toMatchObject({ problem: { code: 'effect-refused' } });
-    await closing;
-    expect(admin.snapshot.revision).toBe(0);
   });
 
   it('can be called several times, also as the disposer of `await using`', async () => {
@@ -84,48 +54,6 @@ describe('close', () => {
     admin.report({ type: 'service.reported', service: 'My Service', state: 'started' });
     expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
     expect([(await before).length, await read()]).toEqual([1, []]);
-  });
-
-  // Promise: close-ends
-  it('ends when the host does not answer within the deadline', async () => {
-    const held = hold();
-    const gateway = sampleGateway().will(held.apply).willSee('not-in-place');
-    const { admin, clock } = runAdmin({ gateway });
-    const execution = admin.execute(stop);
-    await held.begun;
-    let closed = false;
-    const closing = admin.close().then(() => {
-      closed = true;
-    });
-    await clock.advance(60_000);
-    expect((await execution).outcome).toBe('unknown');
-    expect(closed).toBe(true);
-    await closing;
-  });
-
-  it('performs a command in flight to its end, also one whose outcome was unknown for a time', async () => {
-    const [first, second] = [hold(), hold()];
-    const gateway = sampleGateway().will(first.apply, second.apply).otherwise({ inspect: 'not-in-place' });
-    const { admin, clock } = runAdmin({ gateway });
-    const execution = admin.execute(sequence(stop, limit, stopWatch));
-    await clock.advance(admin.limits.effectDeadlineMs);
-    expect((await execution).outcome).toBe('unknown');
-    first.done();
-    await clock.advance(1000);
-    await second.begun;
-    const closing = admin.close();
-    second.done();
-    await closing;
-    expect(appliedTo(gateway)).toEqual([
-      'service.stop /services/My-Service',
-      'service.update /services/My-Service',
-      'monitor.stop /monitors/Main-Monitor',
-    ]);
-    const { services, monitors } = admin.snapshot;
-    expect([services.find('my-service')?.state, monitors.find('main-monitor')?.state]).toEqual([
-      'stopped',
-      'stopped',
-    ]);
   });
 
   it.each(transportNames)('still answers reads, and answers commands with 503, through %s', async (name) => {
@@ -280,54 +208,5 @@ describe('close, while an answer waits', () => {
     order.push('closed');
     expect(order).toEqual(['answered', 'closed']);
     expect(await answer).toEqual([503, 'closed']);
-  });
-});
-
-describe('a command whose outcome is unknown when the interface closes', () => {
-  const done = (): Promise<void> => Promise.resolve();
-  const cannotSee = new Error('cannot see');
-
-  it.each([
-    ['two effects before the effect of unknown outcome', [done, done, new Error('the wire broke')]],
-    [
-      'an effect that was not undone yet, while the undo of another is unknown',
-      [done, done, new EffectRefusedError('No.'), new Error('the wire broke')],
-    ],
-    [
-      'an effect whose undo the host refused, while the undo of another is unknown',
-      [done, done, new EffectRefusedError('No.'), new EffectRefusedError('No.'), new Error('the wire broke')],
-    ],
-  ] as const)(
-    'publishes nothing of the command, and leaves it to the next life: %s',
-    async (_what, applies) => {
-      const gateway = sampleGateway()
-        .will(...applies)
-        .willSee(cannotSee);
-      const store = createMemoryStore();
-      const { admin } = await openRunning(store, { gateway });
-      const { snapshot } = admin;
-      expect((await admin.execute(sequence(stop, stopWatch, limit))).outcome).toBe('unknown');
-      await admin.close();
-      expect(admin.snapshot).toBe(snapshot);
-      const next = await openRunning(store, {
-        gateway: sampleGateway().willSee('in-place', 'in-place', 'in-place'),
-      });
-      const service = next.admin.snapshot.services.find('my-service');
-      expect([service?.state, service?.settings.max_connection]).toEqual(['stopped', 7]);
-      await next.admin.close();
-    },
-  );
-
-  it('is undone in the next life if inspect says that an effect is not in place', async () => {
-    const store = createMemoryStore();
-    const gateway = sampleGateway().will(done, new Error('the wire broke')).willSee(cannotSee);
-    const before = await openRunning(store, { gateway });
-    expect((await before.admin.execute(sequence(stop, stopWatch))).outcome).toBe('unknown');
-    await before.admin.close();
-    const next = sampleGateway().willSee('in-place', 'not-in-place');
-    const { admin } = await openRunning(store, { gateway: next });
-    expect(appliedTo(next)).toEqual(['service.start /services/My-Service']);
-    expect(admin.snapshot.services.find('my-service')?.state).toBe('started');
-    await admin.close();
   });
 });

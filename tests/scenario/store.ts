@@ -1,7 +1,12 @@
 /**
  * A store of the scenario: it keeps records in memory, and fails when the scenario says so.
  */
-import { createMemoryStore, type ConfigurationStore, type Snapshot } from 'gateway-admin-core';
+import {
+  createMemoryStore,
+  StoreLostError,
+  type ConfigurationStore,
+  type Snapshot,
+} from 'gateway-admin-core';
 import { createSharedMemory, type SharedStore } from 'gateway-admin-core/fleet';
 
 import { level, restoreShared } from '../../src/fleet/shared-history.ts';
@@ -15,6 +20,7 @@ export const storeWays = [
   'is silent about what it keeps',
   'breaks off',
   'breaks off after it keeps',
+  'is lost',
 ] as const;
 export type StoreWay = (typeof storeWays)[number];
 
@@ -98,6 +104,7 @@ export class FailingStore {
     if (way === 'works') return write();
     if (way.endsWith('keeps')) await write();
     if (way.startsWith('breaks off')) line.isCut = true;
+    if (way === 'is lost') throw new StoreLostError('The table is gone.');
     if (way.startsWith('is silent')) return new Promise(() => undefined);
     throw new Error('The store failed.');
   }

@@ -2,9 +2,7 @@
  * An open page while many events come: whether the page draws more often than the screen, how long the page does not
  * answer a person, and what it keeps.
  */
-import packedChromium from '@sparticuz/chromium';
-import { chromium } from 'playwright-core';
-
+import { launchChromium } from './chromium.mjs';
 import { startProcess } from './process.mjs';
 
 export const rows = {
@@ -15,11 +13,7 @@ const rounds = 3;
 
 async function burst(row) {
   const { ask, end } = startProcess('burst-gateway.mjs');
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? (await packedChromium.executablePath()),
-    chromiumSandbox: process.getuid?.() !== 0,
-    args: ['--no-proxy-server'],
-  });
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     await page.addInitScript(countDraws);

@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
-import packedChromium from '@sparticuz/chromium';
 import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
+
+import { launchChromium } from './chromium.mjs';
 
 export const rows = {
   V1: {
@@ -61,11 +61,7 @@ async function consoles(row) {
 
 /** How long after the start of the page the first list is on the screen, in milliseconds. */
 async function firstLists(address) {
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? (await packedChromium.executablePath()),
-    chromiumSandbox: process.getuid?.() !== 0,
-    args: ['--no-proxy-server'],
-  });
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     await page.addInitScript(() => {

@@ -1,8 +1,11 @@
 /**
  * What takes longer than anybody waits for before a commit: worlds, fleets, hostile input, crashes and mutants, one after
- * the other. `--minutes N` takes what fits in N minutes: worlds, fleets, hostile input and crashes alone. `--seed N` begins
- * with another world; without it, the first seed is drawn, and printed. The last line counts the worlds and the other
- * runs.
+ * the other.
+ *
+ * - `--minutes N` takes what fits in N minutes: worlds, fleets, scenarios, hostile input and crashes alone.
+ * - `--seed N` begins with another world. Without it, the first seed is drawn, and printed.
+ *
+ * The last line counts the worlds and the other runs.
  */
 import { randomInt } from 'node:crypto';
 

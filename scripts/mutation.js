@@ -15,7 +15,7 @@ import { sampler } from './mutation-sample.js';
 
 /** By folder below src: the tests that are about the folder. Stryker runs those of them that reach a mutant. */
 const testsOf = {
-  json: ['json/*', 'properties/patch', 'resources/revert', 'runtime/argument'],
+  json: ['json/*', 'properties/patch', 'resources/revert', 'runtime/**/argument'],
   core: [
     'core/*',
     'http/etag',
@@ -23,7 +23,7 @@ const testsOf = {
     'openapi/document',
     'properties/{patch,shape}',
     'resources/revert',
-    'runtime/argument',
+    'runtime/**/argument',
     'snapshot/{invalid-document,secret-parameter,snapshot}',
   ],
   http: ['http/*', 'contract/{condition,endpoint,protocol}'],
@@ -31,24 +31,29 @@ const testsOf = {
     'snapshot/*',
     'properties/{document,transition}',
     'contract/session-search',
-    'runtime/{argument,crossing}',
+    'runtime/**/{argument,crossing}',
   ],
   resources: [
     'resources/*',
     'contract/{bad-input,endpoint,field,field-table,filter-services,modifiable-field,plan,query,secret,session-search}',
     'properties/{document,transition}',
-    'runtime/{abandon,condition,crossing,first-user,recovery,teardown,handler/role,password/rehash}',
+    'runtime/**/{abandon,condition,crossing,first-user,recovery,teardown,role,rehash}',
+    'scenarios',
     'openapi/document',
     'snapshot/{secret-parameter,snapshot}',
   ],
   runtime: [
     'runtime/**/*',
+    'scenarios',
     'adapters/refusal',
     'contract/{authentication,condition,outcome,plan,protocol,query,session-search}',
     'fleet/{fault,fleet,following,log}',
     'snapshot/large-document',
   ],
-  ports: ['ports/**/*', 'package/argument', 'runtime/{failing-store,store}'],
+  'runtime/command': ['runtime/**/*', 'scenarios'],
+  'runtime/journal': ['runtime/**/*', 'scenarios'],
+  fleet: ['fleet/*', 'scenarios'],
+  ports: ['ports/**/*', 'package/argument', 'runtime/**/{failing-store,store}'],
 };
 const leastPercent = 90;
 

@@ -43,15 +43,6 @@ export const faults = [
     to: '',
   },
   {
-    name: 'leaves-intents-open',
-    commit: 'd5e79b0c',
-    what: 'An intent that the store can still keep is not withdrawn.',
-    kind: '--scenarios',
-    file: 'src/runtime/command/flight.ts',
-    from: 'if (error.isPossible || done > 0) this.#withdraw();',
-    to: '',
-  },
-  {
     name: 'undoes-in-vain',
     commit: '32928739',
     what: 'An undo of what has left everything as it was is accepted.',

@@ -231,8 +231,7 @@ export const vocabulary: readonly Row[] = [
     perform: (stage, { node, name = '' }) => {
       const place = stage.place(node);
       const { gateway } = place;
-      const isMonitor = name.toLowerCase() in gateway.state.monitors;
-      stage.report(place, isMonitor ? gateway.failMonitor(name) : gateway.failService(name));
+      stage.report(place, (isMonitor(place, name) ? gateway.failMonitor : gateway.failService)(name));
     },
   },
   {
@@ -241,8 +240,7 @@ export const vocabulary: readonly Row[] = [
     perform: (stage, { node, name = '' }) => {
       const place = stage.place(node);
       const { gateway } = place;
-      const isMonitor = name.toLowerCase() in gateway.state.monitors;
-      stage.report(place, isMonitor ? gateway.recoverMonitor(name) : gateway.recoverService(name));
+      stage.report(place, (isMonitor(place, name) ? gateway.recoverMonitor : gateway.recoverService)(name));
     },
   },
   {
@@ -417,6 +415,10 @@ function readRequest(text: string): Request {
 
 function listed(ways = ''): readonly string[] {
   return ways.split(', ');
+}
+
+function isMonitor({ gateway }: Place, name: string): boolean {
+  return name.toLowerCase() in gateway.state.monitors;
 }
 
 async function closed({ process }: Place): Promise<void> {

@@ -163,7 +163,7 @@ function withDrainOf(drain: AnyDrain, wanted: Drainable & { readonly state?: Lif
 /** The members of a drain that make its deadline. */
 const deadline: ReadonlySet<string> = new Set<keyof AnyDrain>(['timeout', 'until', 'then']);
 
-/** Settings, or a definition, without a deadline that has passed; the same object if there is none. */
+/** Takes a passed deadline out of settings or of a definition. Without such a deadline, gives the same object. */
 function withoutPassed<T extends object>(settings: T, now: number): T {
   const drain = drainIn(settings);
   if (drain?.until === undefined || !isPassed(drain.until, now)) return settings;

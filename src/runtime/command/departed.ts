@@ -13,7 +13,7 @@ const lateMs = 60_000;
 interface Departure {
   /** The end of the minute. */
   readonly until: number;
-  /** When a resource of its name was created; left out if there is none. */
+  /** When the name was used again. Left out while no resource has the name. */
   createdAgain?: number;
 }
 

@@ -128,7 +128,7 @@ export class Drains {
       if (!isSame(thingAt(place, snapshot)?.settings.drain, drain)) this.#dues.delete(name);
   }
 
-  /** Begins to act on each drain that is due. Gives the first of the other deadlines; `Infinity` if there is none. */
+  /** Begins to act on each drain that is due. Gives the next deadline, or `Infinity`. */
   #actOn(dues: Iterable<Due>, now: number): number {
     let next = Infinity;
     for (const due of dues)

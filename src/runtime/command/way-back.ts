@@ -341,7 +341,7 @@ function refusalOf(
   return later === undefined ? refusal : Object.freeze({ ...refusal, command: later.id });
 }
 
-/** What to do about a later entry. One whose undo would change nothing stands in the way for good. */
+/** Advises on a later entry that is in the way. An entry whose undo would change nothing cannot be undone away. */
 function adviceOn({ id, events }: Entry, snapshot: Snapshot, context: Context): string {
   return events.every(isReversible) && wayBackFrom(events)(snapshot, context).outcome !== 'unchanged'
     ? `Undo the later entry ${id} first, if it must go too.`

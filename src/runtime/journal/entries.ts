@@ -79,7 +79,7 @@ export class Entries {
    * The events of commands that have not ended: the gateway can still refuse the rest, and everything is taken back.
    */
   readonly #open = new Map<string, readonly EntryEvent[]>();
-  /** The later parts of these commands, until somebody reads the entry: it is made anew once, and not at each part. */
+  /** The parts of these commands that came since the entry was read last. A reader makes the entry, not each part. */
   readonly #unread = new Map<string, Omit<Entry, 'events'> & { readonly events: EntryEvent[] }>();
   /** Made when it is asked for, until an entry changes. */
   #standing: Standing | undefined;

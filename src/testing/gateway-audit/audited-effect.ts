@@ -56,18 +56,37 @@ const context: Context = { now: 0 };
 /** The number of sessions that the audits look at. */
 const maxSessions = 100;
 
-/** Lists effects that transitions on a snapshot ask for. @internal */
-export function auditedEffectsOf(snapshot: Snapshot): readonly AuditedEffect[] {
-  const reversible = [
-    ...runningTransitions(snapshot),
-    ...patchTransitions(snapshot),
-    ...drainTransitions(snapshot),
-  ];
-  return [
-    ...reversible.flatMap((transitions) => reversibleEffect(snapshot, transitions)),
-    ...closingTransitions(snapshot).flatMap((transition) => closingEffects(snapshot, transition)),
-    ...deletions(snapshot).flatMap((transition) => membershipEffects(snapshot, transition)),
-  ];
+/** The effects that transitions on a snapshot ask for, by the verbs of their types. */
+const sources: readonly (readonly [
+  types: RegExp,
+  effects: (snapshot: Snapshot) => readonly AuditedEffect[],
+])[] = [
+  [/\.(?:start|stop)$/, (snapshot) => reversibleEffects(snapshot, runningTransitions)],
+  [/\.update$/, (snapshot) => reversibleEffects(snapshot, patchTransitions)],
+  [/\.update$/, (snapshot) => reversibleEffects(snapshot, drainTransitions)],
+  [
+    /\.(?:close|flush)$/,
+    (snapshot) => closingTransitions(snapshot).flatMap((transition) => closingEffects(snapshot, transition)),
+  ],
+  [
+    /\.(?:create|delete)$/,
+    (snapshot) => deletions(snapshot).flatMap((transition) => membershipEffects(snapshot, transition)),
+  ],
+];
+
+/** Lists effects that transitions on a snapshot ask for, all of them or those of one type. @internal */
+export function auditedEffectsOf(snapshot: Snapshot, only?: Effect['type']): readonly AuditedEffect[] {
+  return sources
+    .filter(([types]) => only === undefined || types.test(only))
+    .flatMap(([, effects]) => effects(snapshot))
+    .filter(({ effect }) => only === undefined || effect.type === only);
+}
+
+function reversibleEffects(
+  snapshot: Snapshot,
+  transitions: (snapshot: Snapshot) => readonly Transitions[],
+): readonly AuditedEffect[] {
+  return transitions(snapshot).flatMap((each) => reversibleEffect(snapshot, each));
 }
 
 /** A deletion, and the creation of what was deleted. */

@@ -5,6 +5,9 @@ import { systemClock, type Effect, type Update } from '../../index.ts';
 import { isDrain, type AuditedEffect } from './audited-effect.ts';
 import { textOf, type Calls } from './call.ts';
 
+/** The effects of a snapshot, all of them or those of one type. @internal */
+export type AuditedEffects = (only?: Effect['type']) => readonly AuditedEffect[];
+
 /** One row of the table of audits. @internal */
 export interface Law {
   readonly id: string;
@@ -13,8 +16,8 @@ export interface Law {
   /** The law is about gateways alone that list this in `supports`. */
   readonly needs?: 'drain';
   /** Whether the audit applies to an effect. */
-  readonly covers: (audited: AuditedEffect, all: readonly AuditedEffect[]) => boolean;
-  readonly check: (audited: AuditedEffect, calls: Calls, all: readonly AuditedEffect[]) => Promise<void>;
+  readonly covers: (audited: AuditedEffect, all: AuditedEffects) => boolean;
+  readonly check: (audited: AuditedEffect, calls: Calls, all: AuditedEffects) => Promise<void>;
 }
 
 /** The requirements, for gateways with and without clients. @internal */
@@ -63,10 +66,10 @@ export const laws: readonly Law[] = [
   {
     id: 'others',
     name: 'does not change other resources',
-    covers: (audited, all) => all.some((other) => isApart(audited, other)),
+    covers: (audited, all) => all().some((other) => isApart(audited, other)),
     async check(audited, { apply, expect }, all) {
       await apply(audited.effect);
-      for (const other of all) {
+      for (const other of all()) {
         if (isApart(audited, other))
           await expect(other.first ?? other.effect, 'not-in-place', `after ${textOf(audited.effect)}`);
       }
@@ -129,7 +132,7 @@ export const laws: readonly Law[] = [
     id: 'final',
     name: 'stays out of place once inspect has answered not-in-place after an aborted apply',
     // The looks take time, so one effect of each type has to do.
-    covers: ({ effect }, all) => all.find((other) => other.effect.type === effect.type)?.effect === effect,
+    covers: ({ effect }, all) => all(effect.type)[0]?.effect === effect,
     async check({ effect }, { applyAborted, answerOf, expect }) {
       await applyAborted(effect);
       if ((await answerOf(effect)) !== 'not-in-place') return;

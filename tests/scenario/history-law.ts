@@ -1,8 +1,10 @@
 /**
  * The laws of the history: it lists the commands that have changed something, and says what can be undone.
  */
-import type { Admin } from 'gateway-admin-core';
+import { toDocument, type Admin } from 'gateway-admin-core';
 
+import { foldFaults } from '../model/judge.ts';
+import type { ShownEvent } from '../model/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
 import type { Step } from './scenario.ts';
 import type { Stage } from './stage.ts';
@@ -13,6 +15,7 @@ export interface ShownEntry {
   readonly undo: 'possible' | 'refused' | 'irreversible';
   readonly undoes?: string;
   readonly undone_by?: string;
+  readonly events: readonly ShownEvent[];
 }
 
 /** What clients and the operator have seen and done. */
@@ -31,7 +34,11 @@ export async function historyOf(stage: Stage, admin: Admin): Promise<readonly Sh
 
 /** What is wrong with the history at rest. */
 export async function historyFaults(stage: Stage, admin: Admin, given: Given): Promise<readonly string[]> {
-  const faults = [...placeFaults(given), ...cancelFaults(given)];
+  const faults = [
+    ...placeFaults(given),
+    ...cancelFaults(given),
+    ...foldFaults(stage.document, given.history.toReversed(), toDocument(admin.snapshot)),
+  ];
   for (const { id, undo } of given.history) {
     const { status } = await ask(stage, admin, 'PUT', `/history/${id}/undo?dry_run=true`);
     if ((status === 200) !== (undo === 'possible'))

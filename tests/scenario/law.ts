@@ -6,7 +6,7 @@ import type { GatewayDocument } from 'gateway-admin-core';
 
 import { configuration } from '../support/configuration.ts';
 import { historyFaults, historyOf, isLossy } from './history-law.ts';
-import { answerlessFaults, callFaults } from './passed-law.ts';
+import { answerlessFaults, callFaults, modelFaults } from './passed-law.ts';
 import type { Step } from './scenario.ts';
 import type { Passed, Stage } from './stage.ts';
 import { perform } from './vocabulary.ts';
@@ -47,6 +47,7 @@ export async function faultsAtRest(stage: Stage, steps: readonly Step[]): Promis
     ...(steps.some(({ text }) => isLossy(text)) ? [] : membershipFaults(all)),
     ...answerlessFaults(stage.passed),
     ...callFaults(stage.passed),
+    ...modelFaults(stage.passed),
   ];
 }
 

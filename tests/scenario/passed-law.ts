@@ -3,6 +3,7 @@
  */
 import type { Effect } from 'gateway-admin-core';
 
+import { decisionFaults } from '../model/judge.ts';
 import type { Passed } from './stage.ts';
 
 /** What the gateway cannot take back. */
@@ -19,7 +20,7 @@ export function answerlessFaults(passed: readonly Passed[]): readonly string[] {
     { readonly process: { readonly wasKilled: boolean }; readonly count: number }
   >();
   for (const each of passed) {
-    if (each.what === 'call' || each.what === 'event') continue;
+    if (each.what !== 'request' && each.what !== 'answer') continue;
     const { process, count = 0 } = due.get(each.client) ?? {};
     if (each.what === 'request') due.set(each.client, { process: each.process, count: count + 1 });
     else if (process !== undefined) due.set(each.client, { process, count: count - 1 });
@@ -39,7 +40,7 @@ export function callFaults(passed: readonly Passed[]): readonly string[] {
   const settledSince = new Set<string>();
   const created = new Set<string>();
   return passed.flatMap((each) => {
-    if (each.what === 'request' || each.command === undefined) return [];
+    if (each.what === 'request' || each.what === 'report' || each.command === undefined) return [];
     const { command } = each;
     const isUnknown = unknown.has(command);
     if (each.what === 'answer') {
@@ -59,4 +60,26 @@ export function callFaults(passed: readonly Passed[]): readonly string[] {
       created.has(`${command} ${type} ${resource}`);
     return isUnknown && isWrong ? [`the gateway is asked for ${type} of ${command} after a 504`] : [];
   });
+}
+
+/** What the model would have decided otherwise: of each command that nothing else has crossed. */
+export function modelFaults(passed: readonly Passed[]): readonly string[] {
+  return passed.flatMap((answer, end) => {
+    if (answer.what !== 'answer') return [];
+    const begin = passed.findLastIndex(
+      (each, at) => at < end && each.what === 'request' && each.client === answer.client,
+    );
+    const request = passed[begin];
+    if (request?.what !== 'request' || !request.isIdle || !isAlone(passed.slice(begin + 1, end))) return [];
+    const { client, command, before, at: now } = request;
+    return decisionFaults({ command, asking: { actor: client, now }, before, after: answer.after, answer });
+  });
+}
+
+/** Whether all that has passed belongs to one command. */
+function isAlone(between: readonly Passed[]): boolean {
+  const commands = between.map((each) =>
+    each.what === 'call' || each.what === 'event' ? each.command : undefined,
+  );
+  return commands.every((each) => each !== undefined && each === commands[0]);
 }

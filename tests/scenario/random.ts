@@ -57,12 +57,19 @@ type Draw = (random: Random, known: Known, number: number) => string;
 type Command = (random: Random, number: number) => string;
 
 const request: Draw = (random, { clients, theme }, number) => {
-  const parts = random.chance(0.15) ? 2 + random.below(2) : 1;
-  const asked = Array.from({ length: parts }, (_, part) =>
-    random.pick(theme.commands)(random, number + part * 100_000),
-  );
+  const asked = random.chance(0.15)
+    ? drawParts(random, theme, number)
+    : [random.pick(theme.commands)(random, number)];
   return `c${String(clients + 1)}: ${asked.join(' + ')}`;
 };
+
+/** Two or three commands that a sequence takes. */
+function drawParts(random: Random, { commands: own }: Theme, number: number): readonly string[] {
+  return Array.from({ length: 2 + random.below(2) }, (_, part) => {
+    const asked = random.pick(own)(random, number + part * 100_000);
+    return /\?| \/users/.test(asked) ? turn(random) : asked;
+  });
+}
 
 const wayBack: Draw = (random, known, number) => {
   const { commands, clients } = known;
@@ -101,16 +108,14 @@ function abandoned(random: Random, { clients, theme }: Known, number: number): r
     'wait 11s',
     `c${String(clients + 2)}: DELETE /commands/{${client}}`,
     'wait 2s',
-    // No start makes a creation or a drain that has landed unseen as later commands have left it.
-    ...(/^POST|\/drain/.test(asked) ? ['close', 'wait until idle', ...beginning] : []),
+    // The next start does not make what has landed unseen as later commands have left it.
+    ...(/^POST|\/(?:drain|start)/.test(asked) ? ['close', 'wait until idle', ...beginning] : []),
   ];
 }
 
 /** Something happens while the gateway carries out the second effect of a sequence, or the first one. */
 function inBetween(random: Random, { clients, theme }: Known, number: number): readonly string[] {
-  const parts = Array.from({ length: 2 + random.below(2) }, (_, part) =>
-    random.pick(theme.commands)(random, number + part * 100_000),
-  );
+  const parts = drawParts(random, theme, number);
   const begun = random.pick([[], ['do it'], ['do it', 'do it']]);
   const ways = [...begun, random.pick(['do it after 3s', 'be silent']), random.pick(['do it', 'refuse it'])];
   return [
@@ -189,7 +194,7 @@ const commands: readonly Command[] = [
   (random) => `${random.pick(['PUT', 'DELETE'])} ${random.pick(places.slice(3))}/maintenance`,
   (random, number) =>
     random.chance(0.5)
-      ? `POST /users ${JSON.stringify({ name: random.pick(['ada', 'eve']), password: `password ${String(number)}` })}`
+      ? `PUT /users ${JSON.stringify({ name: random.pick(['ada', 'eve']), password: `password ${String(number)}` })}`
       : `DELETE /users/${random.pick(['ada', 'eve'])}`,
   (random, number) =>
     `POST ${random.pick(places.slice(0, 3))}/listeners ${JSON.stringify({ name: random.pick(['In', 'Out']), protocol: 'pg', address: '::', port: 1 + (number % 65_000) })}`,

@@ -4,6 +4,7 @@
  */
 import {
   createSnapshot,
+  toDocument,
   type AdminOptions,
   type AdminResponse,
   type Effect,
@@ -27,6 +28,7 @@ import {
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
+import type { Command } from '../model/command.ts';
 import { jsonOf } from '../support/json-body.ts';
 import { document as usual } from './document.ts';
 import { Names } from './name.ts';
@@ -74,11 +76,22 @@ interface Seen {
 
 /** What has passed between a process of the interface and others, for the laws. */
 export type Passed =
-  | { readonly what: 'request'; readonly client: string; readonly at: number; readonly process: Process }
+  | {
+      readonly what: 'request';
+      readonly client: string;
+      readonly at: number;
+      readonly process: Process;
+      readonly command: Command;
+      /** The state, and whether no command was in flight. */
+      readonly before: GatewayDocument;
+      readonly isIdle: boolean;
+    }
+  | { readonly what: 'report' }
   | {
       readonly what: 'answer';
       readonly client: string;
       readonly status: number;
+      readonly after: GatewayDocument;
       /** The id of the command that a problem names. */
       readonly command: string | undefined;
       /** The code of the problem. */
@@ -164,7 +177,9 @@ export class Stage {
       },
       onEvent: (event) => {
         const { actor, command, type = '', resource = '' } = 'event' in event ? event.event : {};
-        if (command !== undefined) this.passed.push({ what: 'event', type, resource, command });
+        this.passed.push(
+          command === undefined ? { what: 'report' } : { what: 'event', type, resource, command },
+        );
         if (actor !== undefined && command !== undefined) this.#commandOf.set(actor, command);
         this.say(`${at}event: ${this.#textOfEvent(event)}`, node);
       },
@@ -206,8 +221,11 @@ export class Stage {
       ...(waitS === undefined ? {} : { prefer: `wait=${String(waitS)}` }),
     };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const before = toDocument(admin.snapshot);
+    const isIdle = admin.commands().length === 0;
     const handled = admin.handle({ method, target, headers, ...content, principal: { name: who } });
-    this.passed.push({ what: 'request', client, at: this.clock.now(), process });
+    const command = { method, path: target, body };
+    this.passed.push({ what: 'request', client, at: this.clock.now(), process, command, before, isIdle });
     void handled.then(async (answer) => {
       if (process.isDead) return;
       if (!answer.matched) {
@@ -218,7 +236,8 @@ export class Stage {
       const content = response.body === undefined ? undefined : await jsonOf(response);
       this.#note(who, path, response, content);
       const { command, code } = (content ?? {}) as Partial<Problem>;
-      this.passed.push({ what: 'answer', client, status: response.status, command, code });
+      const after = toDocument(admin.snapshot);
+      this.passed.push({ what: 'answer', client, status: response.status, after, command, code });
       const shown = response.status === 200 && path === target ? patched(request, content) : content;
       this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);
     });

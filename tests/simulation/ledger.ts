@@ -17,6 +17,7 @@ import {
 } from 'gateway-admin-core';
 
 import { foldRecord } from '../../src/runtime/journal/entry-fold.ts';
+import { foldFaults } from '../model/judge.ts';
 import { configuration, textInAnyOrder } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';
 
@@ -170,6 +171,13 @@ export class Ledger {
       if (entry?.['id'] !== id)
         this.faults.push(`${member} was changed last by ${id}, and not by ${String(entry?.['id'])}`);
     }
+  }
+
+  /** The entries amount to what is shown, by another implementation. Only what was abandoned can settle out of order. */
+  async lookAtSum(admin: Admin): Promise<void> {
+    const entries = (await read(admin, '/history?fields=events')) as Parameters<typeof foldFaults>[1];
+    const [beginning, end] = [toDocument(this.#beginning), toDocument(admin.snapshot)];
+    this.faults.push(...foldFaults(beginning, entries.toReversed(), end));
   }
 
   #lastChanges(): ReadonlyMap<string, string> {

@@ -512,6 +512,7 @@ class World {
     if (this.#repeats) life.admin.report(this.#statusReports());
     this.#judge(life);
     await this.#ledger?.lookAtRest(life.admin);
+    if (!this.#abandonment.isAny) await this.#ledger?.lookAtSum(life.admin);
     const before = configuration(life.admin.snapshot);
     await this.#close(life);
     const { admin } = await this.#living();

@@ -19,6 +19,7 @@ const seed = numberAfter('--seed') ?? randomInt(2 ** 32);
 const parts =
   minutes === undefined
     ? [
+        ['test:simulation', '--found'],
         ['test:simulation', '100000', seed],
         ['test:simulation', '--plans', '100000', seed],
         ['test:simulation', '--fleet', '100000', seed],
@@ -37,6 +38,7 @@ const parts =
     : [
         ['test:crash', '2'],
         ['test:fuzz', '5000'],
+        ['test:simulation', '--found'],
         ['test:simulation', '--minutes', 0.4 * minutes, '100000', seed],
         ['test:simulation', '--fleet', '--minutes', 0.3 * minutes, '100000', seed],
         ['test:simulation', '--scenarios', '--minutes', 0.2 * minutes, '1000000', seed],

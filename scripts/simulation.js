@@ -5,6 +5,7 @@
  * - `--fleet` simulates fleets of nodes instead of one node.
  * - `--plans` lets clients plan in every world, and not in every fourth.
  * - `--scenarios` draws scenarios, and prints what fails with as few steps as show the fault.
+ * - `--found` runs the seeds of `tests/simulation/found.js` and no others.
  * - `--fault NAME` plants a fault of `tests/faults/faults.js`, and ends with the first world that finds it.
  * - `--minutes N` begins no more seeds after so many minutes.
  * - `--alone` uses one thread.
@@ -21,6 +22,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { build } from 'esbuild';
 
 import { faults } from '../tests/faults/faults.js';
+import { found } from '../tests/simulation/found.js';
 
 /** A thread ends after so many seeds, with all memory that it has left behind. */
 const most = 2500;
@@ -56,11 +58,18 @@ async function main() {
   }
   const place = mkdtempSync(join(tmpdir(), 'simulation-'));
   const start = performance.now();
+  const bundle = (of) => bundled(entries[of] ?? 'tests/simulation/simulation.ts', place, fault);
   try {
-    const bundle = await bundled(entries[kind] ?? 'tests/simulation/simulation.ts', place, fault);
-    const end = start + Number(minutes) * 60_000;
+    if (given.includes('--found')) return await runFound(bundle);
+    const code = await bundle(kind);
     const { passed, failed, ways } = await runAll({
-      ...{ bundle, kind, threads, seeds, first, end },
+      jobs: jobsOf(
+        Array.from({ length: seeds }, (_, at) => first + at),
+        threads,
+        { bundle: code, kind },
+      ),
+      threads,
+      end: start + Number(minutes) * 60_000,
       most: fault === undefined ? mostFailures : 1,
     });
     const told = Object.entries(ways).map(([way, count]) => `${count} ${way}`);
@@ -68,7 +77,7 @@ async function main() {
     const seconds = ((performance.now() - start) / 1000).toFixed(0);
     const outcome = failed === 0 ? 'all hold' : 'FAILED';
     console.log(
-      `${passed + failed} seeds from ${first} on of code ${hashOf(bundle)} in ${seconds} s: ${outcome}`,
+      `${passed + failed} seeds from ${first} on of code ${hashOf(code)} in ${seconds} s: ${outcome}`,
     );
     console.log(`${passed} passed, ${failed} failed`);
     process.exitCode = failed === 0 ? 0 : 1;
@@ -119,9 +128,37 @@ function hashOf(bundle) {
   return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 
-/** Runs all seeds until the end. Gives the number of those that pass and of those that fail, and how many were led back. */
-async function runAll({ bundle, kind, threads, seeds, first, end, most: mostFailed }) {
-  let [next, done, failed] = [first, 0, 0];
+/** Runs the seeds whose worlds did not hold once. */
+async function runFound(bundle) {
+  const counts = { passed: 0, failed: 0 };
+  for (const [name, rows] of Object.entries(found)) {
+    const kind = name.startsWith('--') ? name : undefined;
+    const seeds = rows.map(([seed]) => seed);
+    const threads = availableParallelism();
+    const jobs = jobsOf(seeds, threads, { bundle: await bundle(kind), kind });
+    const { passed, failed } = await runAll({ jobs, threads, end: Infinity, most: seeds.length });
+    counts.passed += passed;
+    counts.failed += failed;
+  }
+  console.log(`${counts.passed} passed, ${counts.failed} failed`);
+  process.exitCode = counts.failed === 0 ? 0 : 1;
+}
+
+/** Shares seeds out to threads. */
+function jobsOf(seeds, threads, what) {
+  const size = Math.min(most, Math.ceil(seeds.length / threads));
+  const count = Math.ceil(seeds.length / size);
+  return Array.from({ length: count }, (_, at) => ({
+    ...what,
+    seeds: seeds.slice(at * size, (at + 1) * size),
+  }));
+}
+
+/** Runs jobs until the end. Gives the number of seeds that pass and of those that fail, and how many were led back. */
+async function runAll({ jobs, threads, end, most: mostFailed }) {
+  let [done, failed] = [0, 0];
+  const all = jobs.reduce((sum, { seeds }) => sum + seeds.length, 0);
+  const left = [...jobs];
   const ways = {};
   const take = ({ isDone, fault, way }) => {
     if (isDone) done += 1;
@@ -130,18 +167,13 @@ async function runAll({ bundle, kind, threads, seeds, first, end, most: mostFail
     failed += 1;
     console.log(fault);
   };
-  const takeSeeds = async () => {
-    while (next < first + seeds && failed < mostFailed && performance.now() < end) {
-      const from = next;
-      // Small runs are shared out as well.
-      const share = Math.ceil(seeds / threads);
-      const count = Math.min(most, share, first + seeds - from);
-      next += count;
-      await run({ bundle, kind, from, count, leftMs: end - performance.now(), mostFailed }, take);
-      console.log(`${done} of ${seeds} done, ${failed} failed`);
+  const takeJobs = async () => {
+    while (left.length > 0 && failed < mostFailed && performance.now() < end) {
+      await run({ ...left.shift(), leftMs: end - performance.now(), mostFailed }, take);
+      console.log(`${done} of ${all} done, ${failed} failed`);
     }
   };
-  await Promise.all(Array.from({ length: threads }, takeSeeds));
+  await Promise.all(Array.from({ length: threads }, takeJobs));
   return { passed: done - failed, failed, ways };
 }
 
@@ -154,13 +186,13 @@ function run(job, onMessage) {
   });
 }
 
-async function work({ bundle, kind, from, count, leftMs, mostFailed }) {
+async function work({ bundle, kind, seeds, leftMs, mostFailed }) {
   const { simulate } = await import(bundle);
   let failed = 0;
-  for (let seed = from; seed < from + count && performance.now() < leftMs; seed += 1) {
-    if (failed >= mostFailed) return;
+  for (const seed of seeds) {
+    if (failed >= mostFailed || performance.now() >= leftMs) return;
     const onWay = (way) => parentPort.postMessage({ way });
-    const faults = await simulate(seed, kind === '--plans' ? 'plans' : undefined, onWay).catch((error) => [
+    const faults = await simulate(seed, kind === '--plans' ? 1 : undefined, onWay).catch((error) => [
       String(error),
     ]);
     const again = `to run it again: npm run test:simulation -- ${kind === undefined ? '' : `${kind} `}1 ${seed}`;

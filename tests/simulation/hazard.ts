@@ -53,11 +53,3 @@ export function hazardsOf(random: Random): Hazards {
     heals: !has.isIncurable,
   };
 }
-
-/** The hazards of a world that has none of them. */
-export function noHazards(random: Random): Hazards {
-  return {
-    ...{ random, losesStore: false, isTardy: false, abandons: false, audit: 'none', hasReaders: false },
-    ...{ maxEventsKept: 10_000, hasRequests: false, seals: false, heals: true },
-  };
-}

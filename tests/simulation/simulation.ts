@@ -36,7 +36,7 @@ import { anyCommand, maintenanceCommand, sequenceAfter } from './command.ts';
 import { Disk } from './disk.ts';
 import { Drainer, unknowable } from './drainer.ts';
 import { Founder, type Gone } from './founder.ts';
-import { hazardsOf, noHazards, type Hazards } from './hazard.ts';
+import { hazardsOf, type Hazards } from './hazard.ts';
 import { Historian } from './historian.ts';
 import { Ledger } from './ledger.ts';
 import { beginLife, type Heard, type Life } from './life.ts';
@@ -79,23 +79,16 @@ export const statuses: readonly (readonly ServerStatusWord[])[] = [
 /**
  * Runs the world of a seed.
  *
- * @param hazards - `few` leaves out what was added later: reports while a record is stored, reports with a reason or a
- *   time, reports of a status, and the hazards that only some worlds have. So a seed that was found before is the same
- *   world still. With `plans`, clients plan in every world
+ * @param planned - how likely clients plan, from 0 to 1
  * @param onWay - told at the end what became of the way back
  * @returns what went wrong that must never go wrong
  */
 export async function simulate(
   seed: number,
-  hazards: 'all' | 'few' | 'plans' = 'all',
+  planned = 0.25,
   onWay: (way: Way) => void = () => undefined,
 ): Promise<readonly string[]> {
-  const rare = createRandom(seed + 2 ** 33);
-  const guests = guestsOf(seed, hazards === 'plans' ? 1 : 0.25);
-  const world =
-    hazards === 'few'
-      ? new World(createRandom(seed), undefined, noHazards(rare))
-      : new World(createRandom(seed), createRandom(seed + 2 ** 32), hazardsOf(rare), guests);
+  const world = new World(seed, hazardsOf(createRandom(seed + 2 ** 33)), guestsOf(seed, planned));
   for (let step = 0; step < steps; step += 1) await world.step();
   const faults = await world.end();
   onWay(world.way);
@@ -154,8 +147,8 @@ class World {
   readonly #model: Model;
   readonly #faults: string[] = [];
   /** Draws the hazards that were added later. */
-  readonly #more: Random | undefined;
-  readonly #sayings: Sayings | undefined;
+  readonly #more: Random;
+  readonly #sayings: Sayings;
   /** Some worlds are gentle: what only shows when little goes wrong shows there. */
   readonly #roughness: number;
   /** Some gateways report each change once. The others report the whole state, again and again. */
@@ -173,8 +166,8 @@ class World {
   readonly #founder: Founder | undefined;
   readonly #attacher: Attacher | undefined;
   readonly #drainer: Drainer | undefined;
-  /** Judges the history; left out in the worlds of before. */
-  readonly #ledger: Ledger | undefined;
+  /** Judges the history. */
+  readonly #ledger: Ledger;
   readonly #historian: Historian | undefined;
   /** How likely the sealer never answers, from 0 to 1. */
   #unsealed = 0.3;
@@ -190,12 +183,14 @@ class World {
   #commands = 0;
   #clientCount = 0;
 
-  constructor(random: Random, more: Random | undefined, hazards: Hazards, guests?: Guests) {
-    this.#planner = guests?.planning && new Planner(guests.planning, hazards.seals);
-    this.#founder = guests?.founding ? new Founder(guests.founding) : undefined;
-    this.#attacher = this.#founder && guests?.attaching && new Attacher(guests.attaching);
-    this.#drainer = guests?.draining ? new Drainer(guests.draining) : undefined;
-    this.#isSilent = guests?.isSilent === true;
+  constructor(seed: number, hazards: Hazards, guests: Guests) {
+    const random = createRandom(seed);
+    const more = createRandom(seed + 2 ** 32);
+    this.#planner = guests.planning && new Planner(guests.planning, hazards.seals);
+    this.#founder = guests.founding ? new Founder(guests.founding) : undefined;
+    this.#attacher = this.#founder && guests.attaching && new Attacher(guests.attaching);
+    this.#drainer = guests.draining ? new Drainer(guests.draining) : undefined;
+    this.#isSilent = guests.isSilent === true;
     this.#random = random;
     this.#more = more;
     this.#hazards = hazards;
@@ -204,7 +199,7 @@ class World {
     this.#trail = new Trail(hazards.random, this.#clock);
     this.#clients = new Clients(hazards.random);
     this.#readers = hazards.hasReaders ? [1, 2].map(() => new Reader(hazards.random)) : [];
-    this.#sayings = more && new Sayings(more);
+    this.#sayings = new Sayings(more);
     this.#roughness = random.pick([0, 0.3, 1]);
     this.#repeats = random.chance(0.5);
     this.#outages = random.pick([0, 0, 0.2]);
@@ -218,7 +213,6 @@ class World {
     this.#disk = new Disk(random, this.#clock);
     this.#disk.faults = { reject: 0.05 * this.#roughness, never: 0.01 * this.#roughness };
     for (const service of ['Sales', 'Reports']) this.#opening(service);
-    if (guests === undefined) return;
     const ledger = new Ledger(snapshot);
     this.#ledger = ledger;
     this.#historian = guests.undoing === undefined ? undefined : new Historian(guests.undoing, ledger);
@@ -242,7 +236,7 @@ class World {
     if (life.settled) this.#lookAtFailures(life);
     if (this.#founder !== undefined) this.#faults.push(...life.brokenLinks());
     // Not awaited: the world goes on as without the look.
-    if (!life.isClosing) void this.#ledger?.lookWithin(life.admin);
+    if (!life.isClosing) void this.#ledger.lookWithin(life.admin);
   }
 
   /**
@@ -396,10 +390,7 @@ class World {
 
   /** What the interface shows otherwise than the gateway has it. */
   #differences({ snapshot: shown }: Admin): readonly string[] {
-    return [
-      ...this.#gateway.differences(shown),
-      ...(this.#sayings?.mistold(this.#gateway.state, shown) ?? []),
-    ];
+    return [...this.#gateway.differences(shown), ...this.#sayings.mistold(this.#gateway.state, shown)];
   }
 
   /** What has gone wrong, in the end. */
@@ -412,7 +403,7 @@ class World {
       ...(this.#planner?.faults ?? []),
       ...(this.#founder?.faults ?? []),
       ...(this.#drainer?.faults ?? []),
-      ...(this.#ledger?.faults ?? []),
+      ...this.#ledger.faults,
       ...(this.#historian?.faults ?? []),
     ];
   }
@@ -511,16 +502,15 @@ class World {
     await this.#settle();
     if (this.#repeats) life.admin.report(this.#statusReports());
     this.#judge(life);
-    await this.#ledger?.lookAtRest(life.admin);
-    if (!this.#abandonment.isAny) await this.#ledger?.lookAtSum(life.admin);
+    await this.#ledger.lookAtRest(life.admin);
+    if (!this.#abandonment.isAny) await this.#ledger.lookAtSum(life.admin);
     const before = configuration(life.admin.snapshot);
     await this.#close(life);
     const { admin } = await this.#living();
     const after = configuration(admin.snapshot);
-    await this.#ledger?.lookAtRest(admin);
+    await this.#ledger.lookAtRest(admin);
     if (JSON.stringify(before) !== JSON.stringify(after))
       this.#faults.push('another start on the same disk shows something else');
-    if (this.#ledger === undefined) return;
     this.way = this.#abandonment.isAny ? 'exempt, something was abandoned' : 'led back';
     if (this.way !== 'led back') return;
     const wayBack = new WayBack(admin, this.#clock, this.#ledger);
@@ -580,7 +570,7 @@ class World {
     for (let each = 0; each < count; each += 1) {
       this.#commands += 1;
       const command = anyCommand(this.#random, this.#commands + 1);
-      const isOther = this.#more?.chance(0.1) === true;
+      const isOther = this.#more.chance(0.1);
       this.#ask(life, isOther ? maintenanceCommand(this.#more) : command);
     }
   }
@@ -622,7 +612,7 @@ class World {
       () => gateway.closeSession(session),
     ];
     this.#report(admin, this.#random.pick(happenings)());
-    if (this.#more?.chance(0.2) === true) this.#report(admin, this.#finding(this.#more));
+    if (this.#more.chance(0.2)) this.#report(admin, this.#finding(this.#more));
   }
 
   /** Clients of a service come, several of them at times. */
@@ -632,7 +622,7 @@ class World {
   }
 
   #report(admin: Admin, reports: readonly HostReport[]): void {
-    this.#say(admin, this.#sayings?.happened(reports, this.#clock.now()) ?? reports);
+    this.#say(admin, this.#sayings.happened(reports, this.#clock.now()));
   }
 
   #say(admin: Admin, reports: readonly HostReport[]): void {
@@ -648,7 +638,7 @@ class World {
   /** What the gateway has to say of the present state. */
   #statusReports(): readonly HostReport[] {
     const reports = this.#gateway.statusReports();
-    return this.#sayings?.repeated(reports) ?? reports;
+    return this.#sayings.repeated(reports);
   }
 
   /** A service or monitor fails or recovers. The gateway reports that once and never again. */
@@ -675,8 +665,7 @@ class World {
     const has = (name: string | undefined, things: object): string | undefined =>
       name !== undefined && name in things ? name : undefined;
     this.#report(this.#life.admin, this.#failure(has(service, services), has(monitor, monitors)));
-    if (this.#more !== undefined)
-      this.#report(this.#life.admin, this.#finding(this.#more, has(server, servers)));
+    this.#report(this.#life.admin, this.#finding(this.#more, has(server, servers)));
     // The commands in flight end while nothing can be kept.
     if (this.#random.chance(this.#outages)) this.#disk.fail(this.#random.below(5000));
     if (this.#repeats) this.#say(this.#life.admin, this.#statusReports());
@@ -687,11 +676,11 @@ class World {
     const more = this.#more;
     if (this.#life?.alive !== true || this.#life.isClosing) return;
     if (this.#planner !== undefined) this.#crossPlan(this.#life.admin, this.#planner);
-    if (more?.chance(0.3 * this.#roughness) !== true) return;
+    if (!more.chance(0.3 * this.#roughness)) return;
     const happenings = [() => this.#failure(undefined, undefined, more), () => this.#finding(more)];
     this.#report(this.#life.admin, more.pick(happenings)());
     const worse = more.chance(0.3) ? this.#gateway.statusReports() : [];
-    this.#say(this.#life.admin, this.#sayings?.worsened(worse) ?? []);
+    this.#say(this.#life.admin, this.#sayings.worsened(worse));
   }
 
   /** A gateway that has reported a failure while a start was running must report what the start has led to. */
@@ -699,9 +688,9 @@ class World {
     if (effect.type !== 'service.start' && effect.type !== 'monitor.start') return () => undefined;
     const name = effect.type === 'service.start' ? effect.service : effect.monitor;
     this.#failedMeanwhile.delete(name);
-    this.#sayings?.begin(name);
+    this.#sayings.begin(name);
     return () => {
-      this.#sayings?.end(name);
+      this.#sayings.end(name);
       if (this.#failedMeanwhile.has(name) && this.#life?.alive === true)
         this.#say(
           this.#life.admin,
@@ -723,7 +712,7 @@ class World {
   }
 
   async #begin(): Promise<Life | undefined> {
-    const before = this.#ledger?.shown ?? [];
+    const before = this.#ledger.shown;
     const beginning = beginLife({
       snapshot,
       gateway: this.#gateway,
@@ -743,13 +732,13 @@ class World {
     });
     const life = await this.#clock.waitFor(beginning);
     if (life?.alive !== true) return undefined;
-    void this.#ledger?.lookAtBeginning(life.admin, before);
+    void this.#ledger.lookAtBeginning(life.admin, before);
     life.onAnswer = (heard) => {
       this.#hear(heard);
     };
     this.#faults.push(...this.#lies(life.admin));
     this.#faults.push(...(this.#drainer?.early(life.admin, this.#gateway) ?? []));
-    this.#sayings?.forgetStarts();
+    this.#sayings.forgetStarts();
     // Sessions and failures are not kept: the host reports those that it has.
     life.admin.report([...this.#gateway.sessionReports(), ...this.#statusReports()]);
     if (!this.#withholds) life.admin.report({ type: 'sessions.complete' });

@@ -14,7 +14,7 @@ if (givenSeed !== 'random') fc.configureGlobal({ seed: Number(givenSeed) });
 
 /** The most runs of a property, and how long it may take until it is cut, in milliseconds. */
 const mostRuns = givenRuns === 'all' ? Infinity : 500;
-const budgetMs = givenRuns === 'all' ? Infinity : givenRuns === 'least' ? 0 : 5000;
+const budgetMs = givenRuns === 'all' ? Infinity : givenRuns === 'least' ? 0 : 2000;
 
 /** The number of runs that fast-check makes where a property does not say it. */
 const usualRuns = 100;

@@ -36,7 +36,8 @@ const parts =
         ...['resources', 'fleet'].map((room) => ['test:mutation', room]),
       ]
     : [
-        ['test:crash', '2'],
+        ['test:crash', '2', seed],
+        ['test:fleet', '3', seed],
         ['test:fuzz', '5000'],
         ['test:simulation', '--found'],
         ['test:simulation', '--minutes', 0.4 * minutes, '100000', seed],

@@ -11,7 +11,7 @@ import { endGateways, startOn, until, type RunningGateway } from './running-gate
 import { startSession } from './socket-client.ts';
 import { Told, type Fields } from './told.ts';
 
-const rounds = Number(process.env['CRASH_ROUNDS'] ?? 3);
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 1);
 const first = Number(process.env['CRASH_FIRST'] ?? 0);
 const directory = temporaryDirectories();
 

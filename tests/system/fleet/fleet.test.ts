@@ -12,7 +12,7 @@ import { TransactionPool } from '../../support/transaction-pool.ts';
 import { FleetRound } from './round.ts';
 import { askWhoIsBehind, loseAnswers } from './worst-case.ts';
 
-const rounds = Number(process.env['FLEET_ROUNDS'] ?? 3);
+const rounds = Number(process.env['FLEET_ROUNDS'] ?? 1);
 const worstRounds = Number(process.env['FLEET_WORST'] ?? 1);
 const first = Number(process.env['FLEET_FIRST'] ?? 0);
 const directory = temporaryDirectories();

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   InvalidDocumentError,
   createMemoryStore,
@@ -25,7 +25,7 @@ import { createNodeHandler } from 'gateway-admin-core/node';
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { otherLife } from '../support/event-reader.ts';
 import { expectRefused } from '../support/expect-decision.ts';
-import { patchOf, writers, type Input } from '../support/input.ts';
+import { patchOf, writers, type BadInput, type Input } from '../support/input.ts';
 import { problemBreaches } from '../support/problem-details.ts';
 import { openRunning, runAdmin, type Running } from '../support/running-admin.ts';
 import {
@@ -86,16 +86,19 @@ async function runStored(options: Parameters<typeof openRunning>[1] = {}): Promi
   return { ...running, writes };
 }
 
-/** Fails when anything has happened, or anything went wrong inside. */
-async function expectNothingChanged(
-  { admin, gateway, errors, writes }: Counted,
-  before: Admin['snapshot'],
-): Promise<void> {
+/** Fails when anything was changed, or asked of the gateway or the store, or anything went wrong inside. */
+function expectUntouched({ admin, gateway, errors, writes }: Counted, before: Admin['snapshot']): void {
   expect(admin.snapshot).toBe(before);
   expect(gateway.calls).toEqual([]);
   expect(errors).toEqual([]);
-  expect(await eventsOf(admin)).toEqual([]);
   if (writes !== undefined) expect(writes).not.toHaveBeenCalled();
+}
+
+/** The same at the end of an interface, of which no reader has seen an event either. */
+async function expectNothingChanged(running: Counted, before: Admin['snapshot']): Promise<void> {
+  expectUntouched(running, before);
+  expect(await eventsOf(running.admin)).toEqual([]);
+  expectUntouched(running, before);
 }
 
 it('counts what an accepted change writes to the store', async () => {
@@ -111,6 +114,11 @@ function faultsOf({ body }: Answer): readonly string[] | undefined {
   return errors?.map(({ operation, pointer }) => `${String(operation ?? '-')} ${pointer}`).sort();
 }
 
+function sendThrough(transport: Transport, { method, target, headers, body }: Input): Promise<Answer> {
+  // Bytes go the same way as text.
+  return transport.send(method, target, (body === undefined ? { headers } : { headers, body }) as Sent);
+}
+
 describe.each(transportNames)('through %s', (name) => {
   let transport: Transport | undefined;
 
@@ -119,28 +127,53 @@ describe.each(transportNames)('through %s', (name) => {
     transport = undefined;
   });
 
-  async function send({ method, target, headers, body }: Input, { admin }: Running): Promise<Answer> {
+  async function send(input: Input, { admin }: Running): Promise<Answer> {
     transport = await transports[name](admin);
-    // Bytes go the same way as text.
-    return transport.send(method, target, (body === undefined ? { headers } : { headers, body }) as Sent);
+    return sendThrough(transport, input);
   }
 
+  // What is refused changes nothing, so one interface gets all inputs of a kind.
   describe.each(Object.entries(badInputs))('%s', (_, inputs) => {
+    const opened = new Map<string, Promise<readonly [Counted, Transport]>>();
+
+    function openFor({ limits, readOnly }: BadInput): Promise<readonly [Counted, Transport]> {
+      const key = JSON.stringify([limits, readOnly]);
+      const opening = opened.get(key) ?? open(limits === undefined ? {} : { limits }, readOnly === true);
+      opened.set(key, opening);
+      return opening;
+    }
+
+    async function open(
+      options: Parameters<typeof runStored>[0],
+      readOnly: boolean,
+    ): Promise<readonly [Counted, Transport]> {
+      const running = await runStored(options);
+      running.admin.readOnly = readOnly;
+      return [running, await transports[name](running.admin)];
+    }
+
+    afterAll(async () => {
+      for (const opening of opened.values()) {
+        const [running, carrier] = await opening;
+        await carrier.close();
+        expect(await eventsOf(running.admin)).toEqual([]);
+      }
+    });
+
     // `Request` and `node:http` change targets on the way, each in its own manner.
     const rows = rowsThrough(name, inputs, ({ method, target, code }) => [method, target, code].join(' '));
     // Promise: bad-input
     it.each(rows)('is refused with $status $code and changes nothing: $method $what', async (input) => {
-      const running = await runStored(input.limits === undefined ? {} : { limits: input.limits });
-      running.admin.readOnly = input.readOnly === true;
+      const [running, carrier] = await openFor(input);
       const { snapshot } = running.admin;
-      const answer = await send(input, running);
+      const answer = await sendThrough(carrier, input);
       expect(answer).toMatchObject({ status: input.status, body: { code: input.code } });
       expect(problemBreaches(answer)).toEqual([]);
       expect(faultsOf(answer)).toEqual(input.faults?.toSorted());
       expect(answer.text).not.toContain('planted');
       const isPatchType = input.method === 'PATCH' && input.status === 415;
       expect(answer.headers['accept-patch']).toBe(isPatchType ? 'application/json-patch+json' : undefined);
-      await expectNothingChanged(running, snapshot);
+      expectUntouched(running, snapshot);
     });
   });
 

@@ -220,7 +220,7 @@ export class Stage {
       this.#note(who, path, response, content);
       const { command, code } = (content ?? {}) as Partial<Problem>;
       this.passed.push({ what: 'answer', client, status: response.status, command, code });
-      const shown = response.status === 200 && path === target ? patched(request, content) : content;
+      const shown = response.status === 200 && path === given ? patched(request, content) : content;
       this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);
     });
   }
@@ -231,7 +231,8 @@ export class Stage {
     const { command } = (body ?? {}) as Partial<Problem>;
     if (status === 504 && command !== undefined) this.#commandOf.set(who, command);
     if (etag !== undefined) this.#read.set(`${who} tag ${path}`, etag);
-    const { mark } = (body ?? {}) as { readonly mark?: string };
+    // A refusal because of the mark has the plan of now.
+    const { plan, mark = plan?.mark } = (body ?? {}) as { mark?: string; plan?: { readonly mark: string } };
     if (mark !== undefined) this.#read.set(`${who} mark ${path}`, mark);
   }
 

@@ -176,43 +176,35 @@ function openSlow(names: readonly string[], maxInFlight = 100) {
 /** The same line of commands twice: as it runs, and as the rule alone says it. */
 function openLine(names: readonly string[], maxInFlight: number) {
   const { admin, started, end, close } = openSlow(names, maxInFlight);
-  const expected: { id: number; resources: readonly string[]; runs: boolean }[] = [];
+  let line: { readonly id: number; readonly resources: readonly string[]; runs: boolean }[] = [];
   const over = new Set<number>();
   const aborts = new Map<number, AbortController>();
-  let count = 0;
-  const isFree = (at: number): boolean => {
-    const own = expected[at]?.resources ?? [];
-    return !expected.some(
-      (each, place) => (each.runs || place < at) && each.resources.some((name) => own.includes(name)),
-    );
-  };
-  /** Whoever waits for nobody goes, in order of arrival. */
+  /** A command that waits for nobody goes, in order of arrival. */
   const go = (): void => {
-    for (const [at, each] of expected.entries()) {
-      const isFull = expected.filter(({ runs }) => runs).length >= maxInFlight;
-      if (!each.runs && !isFull && isFree(at)) each.runs = true;
+    for (const [at, each] of line.entries()) {
+      const isKept = line.some(
+        (other, place) =>
+          (other.runs || place < at) && other.resources.some((name) => each.resources.includes(name)),
+      );
+      const isFull = line.filter(({ runs }) => runs).length >= maxInFlight;
+      each.runs ||= !isFull && !isKept;
     }
   };
   /** Takes one out that runs or waits, if there is one. */
   const take = (isRunning: boolean, choice: number): number => {
-    const all = expected.filter(({ runs }) => runs === isRunning);
-    const id = all[choice % all.length]?.id ?? 0;
-    if (id === 0) return id;
-    expected.splice(
-      expected.findIndex((each) => each.id === id),
-      1,
-    );
+    const all = line.filter(({ runs }) => runs === isRunning);
+    const { id = 0 } = all[choice % all.length] ?? {};
+    line = line.filter((each) => each.id !== id);
     go();
     return id;
   };
   const byNumber = (ids: readonly number[]): readonly number[] => ids.toSorted((a, b) => a - b);
   return {
     come(resources: readonly string[]): void {
-      count += 1;
-      const abort = new AbortController();
-      aborts.set(count, abort);
-      admin.execute(patch(count, resources), { signal: abort.signal }).catch(() => undefined);
-      expected.push({ id: count, resources, runs: false });
+      const [id, abort] = [aborts.size + 1, new AbortController()];
+      aborts.set(id, abort);
+      admin.execute(patch(id, resources), { signal: abort.signal }).catch(() => undefined);
+      line.push({ id, resources, runs: false });
       go();
     },
     end(choice: number): void {
@@ -224,7 +216,7 @@ function openLine(names: readonly string[], maxInFlight: number) {
       aborts.get(take(false, choice))?.abort();
     },
     state: () => byNumber(started.filter((id) => !over.has(id))),
-    expected: () => byNumber(expected.flatMap(({ id, runs }) => (runs ? [id] : []))),
+    expected: () => byNumber(line.flatMap(({ id, runs }) => (runs ? [id] : []))),
     close,
   };
 }

@@ -44,6 +44,8 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
+type Actions = Readonly<Record<string, () => unknown>>;
+
 class World {
   readonly clock: VirtualClock = createVirtualClock(0);
   readonly gateway: ScriptedGateway = createScriptedGateway({ snapshot: initial, clock: this.clock });
@@ -57,71 +59,36 @@ class World {
   #crossing: unknown;
 
   constructor() {
-    this.gateway.otherwise({
-      apply: (effect, _context, perform) =>
+    const { gateway, clock } = this;
+    gateway.otherwise({
+      apply: ({ type }, _context, perform) =>
         new Promise<void>((resolve, reject) => {
-          this.#call = { isStart: effect.type === 'service.start', perform, resolve, reject };
+          this.#call = { isStart: type === 'service.start', perform, resolve, reject };
         }),
     });
-    const { gateway, clock } = this;
-    this.admin = createAdmin({
-      snapshot: initial,
-      gateway,
-      clock,
-      limits: { effectDeadlineMs: deadlineMs },
-      observe: { onError: () => undefined },
-    });
+    const limits = { effectDeadlineMs: deadlineMs };
+    const observe = { onError: () => undefined };
+    this.admin = createAdmin({ snapshot: initial, gateway, clock, limits, observe });
   }
 
   /** What may happen now. */
-  get actions(): Readonly<Record<string, () => unknown>> {
-    const [call, late] = [this.#call, this.#late];
-    const sessions = Object.keys(this.gateway.state.sessions);
+  get actions(): Actions {
+    const { gateway } = this;
+    const isOpen = Object.keys(gateway.state.sessions).length > 0;
     return {
-      ...(this.#inFlight > 0 ? {} : { start: this.#send('start'), stop: this.#send('stop') }),
-      ...(this.#inFlight > 0 || sessions.length === 0 ? {} : { closeAll: this.#send('closeAll') }),
-      ...(call?.perform === undefined ? {} : { act: this.#act(call), refuse: this.#refuse(call) }),
-      ...(call === undefined || call.perform !== undefined ? {} : { answer: this.#answer(call) }),
-      ...(this.#inFlight === 0 ? {} : { wait: () => this.clock.advance(2 * deadlineMs) }),
-      fail: () => {
-        this.#report(this.gateway.failService('Sales'));
-      },
-      recover: () => {
-        this.#report(this.gateway.recoverService('Sales'));
-      },
-      failQuietly: () => {
-        this.#late = [...late, ...this.gateway.failService('Sales')];
-      },
-      ...(late.length === 0
-        ? {}
-        : {
-            reportLate: () => {
-              this.#report([]);
-            },
-          }),
+      ...this.#commandActions(isOpen),
+      ...this.#callActions(),
+      fail: () => this.#report(gateway.failService('Sales')),
+      recover: () => this.#report(gateway.recoverService('Sales')),
+      failQuietly: () => (this.#late = [...this.#late, ...gateway.failService('Sales')]),
+      ...(this.#late.length > 0 && { reportLate: () => this.#report([]) }),
       reportAll: () => {
         this.#late = [];
-        this.#report(this.gateway.statusReports());
+        this.#report(gateway.statusReports());
       },
-      ...(sessions.length > 0
-        ? {
-            leave: () => {
-              this.#report(this.gateway.closeSession(0));
-            },
-            // The end of the session is not reported if the next session has its id.
-            leaveAndOpen: () => {
-              const left = this.gateway.closeSession(0);
-              const opened = this.gateway
-                .openSession('Sales')
-                .filter(({ type }) => type === 'session.opened');
-              this.#report(opened.length > 0 ? opened : left);
-            },
-          }
-        : {
-            open: () => {
-              this.#report(this.gateway.openSession('Sales'));
-            },
-          }),
+      ...(isOpen
+        ? { leave: () => this.#report(gateway.closeSession(0)), leaveAndOpen: () => this.#leaveAndOpen() }
+        : { open: () => this.#report(gateway.openSession('Sales')) }),
     };
   }
 
@@ -131,18 +98,17 @@ class World {
 
   /** Everything that what happens next depends on. */
   get key(): string {
-    const { services, sessions } = toDocument(this.admin.snapshot);
-    const [service] = services ?? [];
+    const { services: [service] = [], sessions } = toDocument(this.admin.snapshot);
+    const { state } = this.gateway;
     const call = this.#call && [this.#call.isStart, this.#call.perform === undefined];
+    const flight = [this.#inFlight, this.#isUnknown, this.#inFlight === 0 ? undefined : this.#crossing];
     return JSON.stringify([
       service?.state,
       sessions,
-      this.gateway.state.services,
-      this.gateway.state.sessions,
+      state.services,
+      state.sessions,
       call,
-      this.#inFlight,
-      this.#isUnknown,
-      this.#inFlight === 0 ? undefined : this.#crossing,
+      flight,
       this.#late,
     ]);
   }
@@ -157,23 +123,45 @@ class World {
     for (const action of [command, 'act', 'answer']) await this.do(action);
   }
 
-  #send(command: keyof typeof commands): () => void {
-    return () => {
-      this.#inFlight += 1;
-      this.#crossing = undefined;
-      const over = (): void => {
-        this.#inFlight -= 1;
-        this.#isUnknown = false;
-      };
-      // A command of unknown outcome ends with an event; the gateway may still answer the call.
-      this.admin.execute(commands[command]).then((execution) => {
-        if (execution.outcome !== 'unknown') over();
-        else {
-          this.#isUnknown = true;
-          this.#waitFor(execution.commandId).then(over, over);
-        }
-      }, over);
+  #commandActions(isOpen: boolean): Actions {
+    if (this.#inFlight > 0) return { wait: () => this.clock.advance(2 * deadlineMs) };
+    const sent = Object.entries(commands).filter(([name]) => name !== 'closeAll' || isOpen);
+    return Object.fromEntries(sent.map(([name, command]) => [name, () => this.#send(command)]));
+  }
+
+  #callActions(): Actions {
+    const call = this.#call;
+    if (call === undefined) return {};
+    const { perform } = call;
+    const end = (answer: () => void) => (): void => {
+      this.#call = undefined;
+      answer();
     };
+    if (perform === undefined) return { answer: end(call.resolve) };
+    return {
+      act: () => {
+        perform();
+        call.perform = undefined;
+        // A gateway that starts a service has forgotten the failure before.
+        if (call.isStart) this.#late = [];
+      },
+      refuse: end(() => call.reject(new EffectRefusedError('No.'))),
+    };
+  }
+
+  #send(command: Transition): void {
+    this.#inFlight += 1;
+    this.#crossing = undefined;
+    const over = (): void => {
+      this.#inFlight -= 1;
+      this.#isUnknown = false;
+    };
+    // A command of unknown outcome ends with an event; the gateway may still answer the call.
+    this.admin.execute(command).then((execution) => {
+      if (execution.outcome !== 'unknown') return over();
+      this.#isUnknown = true;
+      return this.#waitFor(execution.commandId).then(over, over);
+    }, over);
   }
 
   async #waitFor(commandId: string): Promise<void> {
@@ -181,27 +169,11 @@ class World {
       if ('event' in item && item.event.command === commandId) return;
   }
 
-  #act(call: Call): () => void {
-    return () => {
-      call.perform?.();
-      call.perform = undefined;
-      // A gateway that starts a service has forgotten the failure before.
-      if (call.isStart) this.#late = [];
-    };
-  }
-
-  #answer(call: Call): () => void {
-    return () => {
-      this.#call = undefined;
-      call.resolve();
-    };
-  }
-
-  #refuse(call: Call): () => void {
-    return () => {
-      this.#call = undefined;
-      call.reject(new EffectRefusedError('No.'));
-    };
+  /** The end of the session is not reported if the next session has its id. */
+  #leaveAndOpen(): void {
+    const left = this.gateway.closeSession(0);
+    const opened = this.gateway.openSession('Sales').filter(({ type }) => type === 'session.opened');
+    this.#report(opened.length > 0 ? opened : left);
   }
 
   #report(reports: readonly HostReport[]): void {

@@ -13,6 +13,7 @@ import {
   type GatewayPort,
   type HostReport,
   type Json,
+  type Plan,
   type Problem,
   type PublishedEvent,
   type Snapshot,
@@ -238,7 +239,7 @@ export class Stage {
       const { command, code } = (content ?? {}) as Partial<Problem>;
       const after = toDocument(admin.snapshot);
       this.passed.push({ what: 'answer', client, status: response.status, after, command, code });
-      const shown = response.status === 200 && path === target ? patched(request, content) : content;
+      const shown = response.status === 200 && path === given ? patched(request, content) : content;
       this.say(`${client}: ${this.#textOfAnswer(response, shown)}`, node);
     });
   }
@@ -249,7 +250,8 @@ export class Stage {
     const { command } = (body ?? {}) as Partial<Problem>;
     if (status === 504 && command !== undefined) this.#commandOf.set(who, command);
     if (etag !== undefined) this.#read.set(`${who} tag ${path}`, etag);
-    const { mark } = (body ?? {}) as { readonly mark?: string };
+    // A refusal because of the mark has the plan of now.
+    const { plan, mark = plan?.mark } = (body ?? {}) as { mark?: string; plan?: { readonly mark: string } };
     if (mark !== undefined) this.#read.set(`${who} mark ${path}`, mark);
   }
 
@@ -304,10 +306,25 @@ export class Stage {
   }
 
   #textOfBody(status: number, body: unknown): string {
+    if (isPlan(body)) return this.#textOfPlan(body);
     if (status < 400) return JSON.stringify(body);
     const { code, command, detail } = body as Problem;
     const told = command === undefined ? code : `${code} ${command}`;
     return this.showsTexts ? `${told}: ${detail}` : told;
+  }
+
+  /** A plan by its events, by what it counts if there is anything, and by its notes. The mark is for `as planned`. */
+  #textOfPlan({ outcome, events, closes, stays, notes = [] }: MarkedPlan): string {
+    const told = [
+      (events as unknown as Parameters<typeof textOfEffect>).map(textOfEffect).join(', '),
+      closes.sessions === 0 ? '' : `closes ${String(closes.sessions)} sessions`,
+      closes.connections === 0 ? '' : `closes ${String(closes.connections)} connections`,
+      stays.sessions === 0 ? '' : `${String(stays.sessions)} sessions stay`,
+      ...notes.map(({ code, resource = '', count, detail }) =>
+        [code, nameIn(resource), count ?? '', this.showsTexts ? detail : ''].filter(Boolean).join(' '),
+      ),
+    ];
+    return [outcome, ...told.filter((text) => text !== '')].join('; ');
   }
 
   /** An error with its first sentence: all of it would stand in many scenarios. */
@@ -334,6 +351,12 @@ export class Stage {
   }
 }
 
+type MarkedPlan = Extract<Plan, { readonly mark: string }>;
+
+function isPlan(body: unknown): body is MarkedPlan {
+  return typeof body === 'object' && body !== null && 'mark' in body && 'closes' in body;
+}
+
 /** Of the answer to a patch, the members that the patch names. */
 function patched({ method, body }: Request, content: unknown): unknown {
   if (method !== 'PATCH' || !Array.isArray(body)) return content;
@@ -346,8 +369,8 @@ function typeOf(method: string, body: Json): string {
   return Array.isArray(body) ? 'application/json-patch+json' : 'application/merge-patch+json';
 }
 
-/** An effect by its type and the name of what it is about. */
-function textOfEffect({ type, resource }: Effect): string {
+/** An effect or an event by its type and the name of what it is about. */
+function textOfEffect({ type, resource }: { readonly type: string; readonly resource: string }): string {
   return `${type} ${nameIn(resource)}`;
 }
 

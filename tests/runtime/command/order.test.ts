@@ -1,6 +1,6 @@
 /**
- * Commands on one resource take effect in the order of arrival, with every kind of store, also if one of them changes
- * nothing.
+ * Commands on one resource take effect in the order of arrival. tests/scenarios/command/concurrency.txt has what clients
+ * see of that.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -8,53 +8,27 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
   createAdmin,
-  createMemoryStore,
   createSnapshot,
   patchService,
   sequence,
-  type Admin,
   type Effect,
   type Transition,
 } from 'gateway-admin-core';
-import { hold, type ScriptedGateway, type VirtualClock } from 'gateway-admin-core/testing';
+import { hold } from 'gateway-admin-core/testing';
 
-import { createWorld } from '../../fleet/node.ts';
-import { openRunning, runAdmin } from '../../support/running-admin.ts';
+import { runAdmin, sampleGateway } from '../../support/running-admin.ts';
 import { limit } from '../../support/transition.ts';
 
-interface Opened {
-  readonly admin: Admin;
-  readonly gateway: ScriptedGateway;
-  readonly clock: VirtualClock;
-}
-
-const kinds: Readonly<Record<string, () => Promise<Opened>>> = {
-  'an interface without a store': () => Promise.resolve(runAdmin()),
-  'an interface with a store': () => openRunning(createMemoryStore()),
-  'a node of a fleet': async () => {
-    const world = createWorld();
-    return { ...(await world.open('a')), clock: world.clock };
-  },
-};
-
-describe.each(Object.keys(kinds))('%s', (kind) => {
-  // Promise: resource-order
-  it.each([
-    [[7, 7, 8], 8, ['accepted', 'unchanged', 'accepted']],
-    [[7, 100, 100, 9], 9, ['accepted', 'accepted', 'unchanged', 'accepted']],
-  ])('carries out patches to %j in this order', async (values, last, outcomes) => {
-    const { admin, gateway, clock } = (await kinds[kind]?.()) as Opened;
-    const first = hold();
-    gateway.will(first.apply);
-    const all = values.map((value) => admin.execute(limit(value)));
-    await clock.settle();
-    first.done();
-    const executions = await clock.waitFor(Promise.all(all));
-    expect(executions.map(({ outcome }) => outcome)).toEqual(outcomes);
-    expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(last);
-    expect(gateway.state.services['my-service']?.settings).toMatchObject({ max_connection: last });
-    await clock.waitFor(admin.close());
-  });
+it('patches of one resource are carried out in their order, also without a store', async () => {
+  const first = hold();
+  const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
+  const all = [7, 100, 100, 9].map((value) => admin.execute(limit(value)));
+  await first.begun;
+  first.done();
+  const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(['accepted', 'accepted', 'unchanged', 'accepted']);
+  expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(9);
+  expect(gateway.differences(admin.snapshot)).toEqual([]);
 });
 
 // Promise: resource-order
@@ -202,43 +176,35 @@ function openSlow(names: readonly string[], maxInFlight = 100) {
 /** The same line of commands twice: as it runs, and as the rule alone says it. */
 function openLine(names: readonly string[], maxInFlight: number) {
   const { admin, started, end, close } = openSlow(names, maxInFlight);
-  const expected: { id: number; resources: readonly string[]; runs: boolean }[] = [];
+  let line: { readonly id: number; readonly resources: readonly string[]; runs: boolean }[] = [];
   const over = new Set<number>();
   const aborts = new Map<number, AbortController>();
-  let count = 0;
-  const isFree = (at: number): boolean => {
-    const own = expected[at]?.resources ?? [];
-    return !expected.some(
-      (each, place) => (each.runs || place < at) && each.resources.some((name) => own.includes(name)),
-    );
-  };
-  /** Whoever waits for nobody goes, in order of arrival. */
+  /** A command that waits for nobody goes, in order of arrival. */
   const go = (): void => {
-    for (const [at, each] of expected.entries()) {
-      const isFull = expected.filter(({ runs }) => runs).length >= maxInFlight;
-      if (!each.runs && !isFull && isFree(at)) each.runs = true;
+    for (const [at, each] of line.entries()) {
+      const isKept = line.some(
+        (other, place) =>
+          (other.runs || place < at) && other.resources.some((name) => each.resources.includes(name)),
+      );
+      const isFull = line.filter(({ runs }) => runs).length >= maxInFlight;
+      each.runs ||= !isFull && !isKept;
     }
   };
   /** Takes one out that runs or waits, if there is one. */
   const take = (isRunning: boolean, choice: number): number => {
-    const all = expected.filter(({ runs }) => runs === isRunning);
-    const id = all[choice % all.length]?.id ?? 0;
-    if (id === 0) return id;
-    expected.splice(
-      expected.findIndex((each) => each.id === id),
-      1,
-    );
+    const all = line.filter(({ runs }) => runs === isRunning);
+    const { id = 0 } = all[choice % all.length] ?? {};
+    line = line.filter((each) => each.id !== id);
     go();
     return id;
   };
   const byNumber = (ids: readonly number[]): readonly number[] => ids.toSorted((a, b) => a - b);
   return {
     come(resources: readonly string[]): void {
-      count += 1;
-      const abort = new AbortController();
-      aborts.set(count, abort);
-      admin.execute(patch(count, resources), { signal: abort.signal }).catch(() => undefined);
-      expected.push({ id: count, resources, runs: false });
+      const [id, abort] = [aborts.size + 1, new AbortController()];
+      aborts.set(id, abort);
+      admin.execute(patch(id, resources), { signal: abort.signal }).catch(() => undefined);
+      line.push({ id, resources, runs: false });
       go();
     },
     end(choice: number): void {
@@ -250,7 +216,7 @@ function openLine(names: readonly string[], maxInFlight: number) {
       aborts.get(take(false, choice))?.abort();
     },
     state: () => byNumber(started.filter((id) => !over.has(id))),
-    expected: () => byNumber(expected.flatMap(({ id, runs }) => (runs ? [id] : []))),
+    expected: () => byNumber(line.flatMap(({ id, runs }) => (runs ? [id] : []))),
     close,
   };
 }

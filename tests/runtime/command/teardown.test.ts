@@ -1,3 +1,4 @@
+/** A teardown of many sessions or connections is decided without a list of them, and carried out in batches. */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   closeServerConnections,
@@ -11,12 +12,10 @@ import {
   type Admin,
   type Effect,
   type HostReport,
-  type Plan,
   type Transition,
 } from 'gateway-admin-core';
 import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 
-import { IndexedSessionTable } from '../../../src/snapshot/session/table.ts';
 import { crowdedSnapshot } from '../../support/document.ts';
 import { openedSessions } from '../../support/opened-session.ts';
 import { runAdmin } from '../../support/running-admin.ts';
@@ -25,28 +24,24 @@ const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapsho
 const cutAll: Transition = (snapshot, context) => closeServerConnections(snapshot, 'db', context);
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'Sales', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'Sales', context);
-const context = { now: 0 };
 const snapshot = crowdedSnapshot(2500);
 
 /** A method that gives a list. */
 type List = (this: void, ...given: unknown[]) => readonly unknown[];
 
-/** The longest list that was read of a session table, and how many lists were. */
-function watchLists(): { readonly lengths: readonly number[] } {
+/** The lengths of the lists that are read of a session table from now on. */
+function watchLists(): readonly number[] {
   const lengths: number[] = [];
-  for (const name of ['rangeOfService', 'connectionsOfServer', 'rangeOfServer', 'range'] as const) {
-    const { [name]: method } = IndexedSessionTable.prototype as unknown as Record<string, List>;
-    const read = method ?? (() => []);
-    jest.spyOn(IndexedSessionTable.prototype, name).mockImplementation(function (
-      this: IndexedSessionTable,
-      ...given: unknown[]
-    ) {
+  const table = Object.getPrototypeOf(snapshot.sessions) as Record<string, List>;
+  for (const name of ['rangeOfService', 'connectionsOfServer', 'rangeOfServer', 'range']) {
+    const read = table[name] ?? (() => []);
+    jest.spyOn(table, name).mockImplementation(function (this: unknown, ...given: unknown[]) {
       const list = Reflect.apply(read, this, given) as readonly unknown[];
       lengths.push(list.length);
-      return list as never;
+      return list;
     });
   }
-  return { lengths };
+  return lengths;
 }
 
 afterEach(() => {
@@ -54,31 +49,23 @@ afterEach(() => {
 });
 
 describe.each([
-  ['sessions of a service', closeAll],
-  ['connections to a server', cutAll],
-] as const)('a teardown of many %s', (_what, teardown) => {
-  it('is decided without a list', () => {
-    const { lengths } = watchLists();
-    const decision = teardown(snapshot, context);
-    expect([decision.outcome, decision.resources.length, lengths]).toEqual(['accepted', 1, []]);
-    expect(sequence(stop, teardown)(snapshot, context).outcome).toBe('accepted');
-    expect(lengths).toEqual([]);
-  });
-
-  it('gives the same events each time, and those of all batches', () => {
-    const decision = teardown(snapshot, context);
+  ['sessions', closeAll, { sessions: 2500, connections: 2500 }, { sessions: 0 }],
+  ['connections', cutAll, { sessions: 0, connections: 2500 }, { sessions: 2500 }],
+] as const)('a teardown of many %s', (name, teardown, closes, stays) => {
+  it('is decided without a list, and gives the same events each time, and those of all batches', () => {
+    const lengths = watchLists();
+    const decision = teardown(snapshot, { now: 0 });
     if (decision.outcome !== 'accepted') throw new Error(decision.outcome);
+    expect(sequence(stop, teardown)(snapshot, { now: 0 }).outcome).toBe('accepted');
+    expect(lengths).toEqual([]);
     const { events, effects } = decision;
     expect(decision.events).toBe(events);
     expect([events.length, effects.length]).toEqual([3, 3]);
     expect({ ...decision }.events).toBe(events);
-    const ids = events.flatMap((event) =>
-      event.type === 'sessions.closed'
-        ? event.sessions.map(({ id }) => id)
-        : event.type === 'connections.closed'
-          ? event.connections.map(({ session }) => session)
-          : [],
-    );
+    const ids = events.flatMap((event) => {
+      if (event.type === 'sessions.closed') return event.sessions.map(({ id }) => id);
+      return event.type === 'connections.closed' ? event.connections.map(({ session }) => session) : [];
+    });
     expect(ids).toEqual(Array.from({ length: 2500 }, (_, id) => id));
   });
 
@@ -87,15 +74,13 @@ describe.each([
     const held = hold();
     gateway.will(held.apply);
     const { admin, clock } = runAdmin({ snapshot, gateway });
-    const { lengths } = watchLists();
-    const first = admin.execute(sequence(stop, start));
-    const patched = admin.execute((state, within) => sequence(teardown)(state, within));
-    const waiting = Array.from({ length: 20 }, () => admin.execute(teardown));
+    const lengths = watchLists();
+    const all = [sequence(stop, start), sequence(teardown), ...Array.from({ length: 20 }, () => teardown)];
+    const executions = all.map((each) => admin.execute(each));
     await held.begun;
     expect(Math.max(0, ...lengths)).toBeLessThanOrEqual(1000);
     held.done();
-    await clock.waitFor(Promise.all([first, patched, ...waiting]));
-    expect(Math.max(...lengths)).toBe(1000);
+    await clock.waitFor(Promise.all(executions));
     // The batches of one teardown, the first of them once more; the others had nothing left to close.
     expect(lengths).toEqual([1000, 1000, 1000, 500]);
     expect(gateway.differences(admin.snapshot)).toEqual([]);
@@ -116,31 +101,23 @@ describe.each([
     expect(asked).toBe(3);
     await admin.close();
   });
+
+  it('has a plan with the first 100 and a count, which reads one batch', () => {
+    const { admin } = runAdmin({ snapshot });
+    const lengths = watchLists();
+    for (const each of [teardown, sequence(stop, teardown)]) {
+      const plan = admin.plan(each);
+      if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
+      expect(plan).toMatchObject({ outcome: 'accepted', closes, stays });
+      for (const last of [plan.events.at(-1), plan.effects.at(-1)])
+        expect(last).toMatchObject({ [name]: { length: 100 }, count: 2500 });
+      expect(JSON.stringify(plan).length).toBeLessThan(20_000);
+      expect(lengths[0]).toBe(1000);
+    }
+  });
 });
 
-describe('a plan of a teardown of many', () => {
-  const { admin } = runAdmin({ snapshot });
-  const planOf = (transition: Transition): Exclude<Plan, { readonly outcome: 'refused' }> => {
-    const plan = admin.plan(transition);
-    if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
-    return plan;
-  };
-
-  it.each([
-    ['sessions', closeAll, { sessions: 2500, connections: 2500 }, { sessions: 0 }],
-    ['connections', cutAll, { sessions: 0, connections: 2500 }, { sessions: 2500 }],
-    ['sessions', sequence(stop, closeAll), { sessions: 2500, connections: 2500 }, { sessions: 0 }],
-    ['connections', sequence(stop, cutAll), { sessions: 0, connections: 2500 }, { sessions: 2500 }],
-  ] as const)('shows the first 100 %s and a count, and reads one batch', (name, teardown, closes, stays) => {
-    const { lengths } = watchLists();
-    const plan = planOf(teardown);
-    expect(plan).toMatchObject({ outcome: 'accepted', closes, stays });
-    const shown = [plan.events.at(-1), plan.effects.at(-1)];
-    for (const each of shown) expect(each).toMatchObject({ [name]: { length: 100 }, count: 2500 });
-    expect(JSON.stringify(plan).length).toBeLessThan(20_000);
-    expect(lengths[0]).toBe(1000);
-  });
-
+describe('a plan of a teardown', () => {
   it('counts the sessions that stay at a service that it stops before', () => {
     const { admin } = runAdmin();
     admin.report(openedSessions(2500));
@@ -156,8 +133,8 @@ describe('a plan of a teardown of many', () => {
   });
 
   it('counts what it closes when all is shown, too', () => {
-    const few = runAdmin({ snapshot: crowdedSnapshot(7) }).admin;
-    expect(few.plan(closeAll)).toMatchObject({
+    const { admin } = runAdmin({ snapshot: crowdedSnapshot(7) });
+    expect(admin.plan(closeAll)).toMatchObject({
       events: [{ sessions: { length: 7 }, count: 7 }],
       closes: { sessions: 7, connections: 7 },
     });

@@ -5,13 +5,12 @@ import {
   problem,
   startService,
   stopService,
-  type AdminOptions,
   type Transition,
   type Veto,
 } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
 
-import { runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
+import { ask } from '../../support/ask.ts';
+import { runAdmin } from '../../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
@@ -22,7 +21,7 @@ const duringBusinessHours = hostProblem('host-business-hours', {
   detail: 'No service is stopped during business hours. Try again after 18:00.',
 });
 
-/** Refuses to stop a service, and notes what it is shown. */
+/** Notes what a veto is shown, and refuses to stop a service. */
 function noStops() {
   const shown: Parameters<Veto>[] = [];
   const veto: Veto = (decision, context) => {
@@ -32,20 +31,17 @@ function noStops() {
   return { veto, shown };
 }
 
-async function send({ admin }: Running, method: string, target: string, body?: unknown) {
-  const type = method === 'PATCH' ? 'application/json-patch+json' : 'application/json';
-  const handled = await admin.handle({
-    method,
-    target,
-    headers: { 'content-type': type },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!handled.matched) throw new Error('There is nothing at this path');
-  const { status, body: text = '' } = handled.response;
-  return {
-    status,
-    body: typeof text === 'string' && text !== '' ? (JSON.parse(text) as unknown) : undefined,
-  };
+/** Asks for a stop in every way that there is. Gives the problems. */
+async function stopInEveryWay({ admin }: Pick<ReturnType<typeof runAdmin>, 'admin'>): Promise<unknown[]> {
+  const [executed, planned] = [await admin.execute(stop), admin.plan(stop)];
+  const asked = ['', '?dry_run=true'].map((query) => ask(admin, `PUT /service/My-Service/stop${query}`));
+  const answers = await Promise.all(asked);
+  for (const { status, body } of answers) expect((body as { readonly status: number }).status).toBe(status);
+  return [
+    'problem' in executed && executed.problem,
+    planned.outcome === 'refused' && planned.problem,
+    ...answers.map(({ body }) => body),
+  ];
 }
 
 describe('a veto of the host', () => {
@@ -55,31 +51,18 @@ describe('a veto of the host', () => {
     const running = runAdmin({ veto });
     const { admin, gateway, errors } = running;
     const { snapshot } = admin;
-    expect(await admin.execute(stop)).toEqual({
-      outcome: 'refused',
-      problem: duringBusinessHours,
-      events: [],
-    });
-    expect(admin.plan(stop)).toEqual({ outcome: 'refused', problem: duringBusinessHours });
-    for (const target of ['/service/My-Service/stop', '/service/My-Service/stop?dry_run=true']) {
-      expect(await send(running, 'PUT', target)).toEqual({
-        status: 409,
-        body: {
-          type: 'urn:problem-type:gateway-admin:host-business-hours',
-          title: 'The service is in use',
-          status: 409,
-          detail: 'No service is stopped during business hours. Try again after 18:00.',
-          code: 'host-business-hours',
-        },
-      });
-    }
+    expect(await stopInEveryWay(running)).toEqual(Array(4).fill(duringBusinessHours));
     expect([admin.snapshot === snapshot, gateway.calls, errors, shown.length]).toEqual([true, [], [], 4]);
-    expect((await send(running, 'PUT', '/monitor/Main-Monitor/stop')).status).toBe(204);
+    expect((await ask(admin, 'PUT /monitor/Main-Monitor/stop')).status).toBe(204);
   });
 
-  it('is shown the decision and its context: events, effects, resources, the next snapshot and the actor', async () => {
+  it('is shown accepted decisions alone, with their context: events, effects, resources, the next state, the actor', async () => {
     const { veto, shown } = noStops();
-    const { admin } = runAdmin({ veto });
+    const { admin, clock } = runAdmin({ veto });
+    await admin.execute(start);
+    await admin.execute((state, at) => stopService(state, 'nothing', at));
+    await admin.execute(stop, { ifMatch: { link: '/services/My-Service', etag: '"another"' } });
+    expect(shown).toEqual([]);
     await admin.execute(stop, { actor: 'ada' });
     expect(shown).toMatchObject([
       [
@@ -89,39 +72,17 @@ describe('a veto of the host', () => {
           events: [{ type: 'service.stopped' }],
           effects: [{ type: 'service.stop' }],
         },
-        { actor: 'ada', now: Date.parse('2016-09-10T00:00:00Z') },
+        { actor: 'ada', now: clock.now() },
       ],
     ]);
     expect(shown[0]?.[0].next.services.find('my-service')?.state).toBe('stopped');
   });
 
-  it('is shown only decisions that were accepted', async () => {
-    const { veto, shown } = noStops();
-    const running = runAdmin({ veto });
-    expect((await running.admin.execute(start)).outcome).toBe('unchanged');
-    expect((await send(running, 'PUT', '/service/nothing/stop')).status).toBe(404);
-    const headers = { 'if-match': '"another"' };
-    await running.admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers });
-    expect(shown).toEqual([]);
-  });
-
   it('is asked in the turn of the command, on the state of that moment', async () => {
-    const held = hold();
-    const states: unknown[] = [];
-    const { admin, gateway } = runAdmin({
-      gateway: sampleGateway().will(held.apply),
-      veto: ({ events, next }) => {
-        if (events[0]?.type === 'service.started') states.push(next.revision);
-        return undefined;
-      },
-    });
-    const first = admin.execute(stop);
-    const second = admin.execute(start);
-    await held.begun;
-    held.done();
-    expect((await first).outcome).toBe('accepted');
-    expect((await second).outcome).toBe('accepted');
-    expect([states.at(-1), gateway.applied.length]).toEqual([2, 2]);
+    const revisions: number[] = [];
+    const { admin } = runAdmin({ veto: ({ next }) => void revisions.push(next.revision) });
+    await Promise.all([admin.execute(stop), admin.execute(start)]);
+    expect(revisions.at(-1)).toBe(2);
   });
 
   it('refuses commands without effects, too', async () => {
@@ -133,24 +94,19 @@ describe('a veto of the host', () => {
     expect(admin.snapshot).toBe(snapshot);
   });
 
-  it('can refuse with a problem of the library, with the status of the table', async () => {
-    const running = runAdmin({ veto: () => problem('forbidden', 'Only ada may do this.') });
-    expect(await send(running, 'PUT', '/service/My-Service/stop')).toMatchObject({
-      status: 403,
-      body: { code: 'forbidden', detail: 'Only ada may do this.' },
-    });
-  });
-
-  it('can refuse with the faults of a problem of the library', async () => {
+  it('can refuse with a problem of the library: with the status of the table, and with faults', async () => {
     const fault = { pointer: '/port', code: 'validation-failed', detail: 'must be free' } as const;
-    const running = runAdmin({ veto: () => problem('validation-failed', 'The port is taken.', [fault]) });
-    expect(await send(running, 'PUT', '/service/My-Service/stop')).toMatchObject({
-      status: 422,
-      body: { code: 'validation-failed', detail: 'The port is taken.', errors: [fault] },
-    });
+    for (const [given, status] of [
+      [problem('forbidden', 'Only ada may do this.'), 403],
+      [problem('validation-failed', 'The port is taken.', [fault]), 422],
+    ] as const)
+      expect(await stopInEveryWay(runAdmin({ veto: () => given }))).toMatchObject(
+        Array(4).fill({ ...given, status }),
+      );
   });
 
-  const nonsense: readonly [string, unknown][] = [
+  const ofLibrary = problem('forbidden', 'x');
+  const nonsense: readonly (readonly [what: string, answer: unknown])[] = [
     ['true', true],
     ['false', false],
     ['null', null],
@@ -158,67 +114,46 @@ describe('a veto of the host', () => {
     ['an error', new Error('no')],
     ['an empty object', {}],
     ['a promise', Promise.resolve(undefined)],
-    ['a promise that rejects', () => Promise.reject(new Error('later'))],
-    ['a code of the library with another status', { ...problem('forbidden', 'x'), status: 200 }],
+    ['a function', () => undefined],
+    ['an object whose then is no function', { then: 5 }],
+    ['a code of the library with another status', { ...ofLibrary, status: 200 }],
     ['an unknown code', { ...duringBusinessHours, code: 'business-hours' }],
     ['a code of an object prototype', { ...duringBusinessHours, code: 'constructor' }],
     ['a status that a host may not choose', { ...duringBusinessHours, status: 204 }],
     ['no detail', { ...duringBusinessHours, detail: undefined }],
-    ['faults that are no list', { ...problem('forbidden', 'x'), errors: {} }],
-    ['a fault that is no object', { ...problem('forbidden', 'x'), errors: [null] }],
-    [
-      'a fault without a place',
-      { ...problem('forbidden', 'x'), errors: [{ code: 'forbidden', detail: 'x' }] },
-    ],
-    [
-      'a fault with an unknown code',
-      { ...problem('forbidden', 'x'), errors: [{ pointer: '', code: 'no', detail: 'x' }] },
-    ],
-    ['a fault without words', { ...problem('forbidden', 'x'), errors: [{ pointer: '', code: 'forbidden' }] }],
-    ['a function', () => () => undefined],
-    ['an object whose then is no function', { then: 5 }],
+    ['faults that are no list', { ...ofLibrary, errors: {} }],
+    ['a fault that is no object', { ...ofLibrary, errors: [null] }],
+    ['a fault without a place', { ...ofLibrary, errors: [{ code: 'forbidden', detail: 'x' }] }],
+    ['an unknown fault', { ...ofLibrary, errors: [{ pointer: '', code: 'no', detail: 'x' }] }],
+    ['a fault without words', { ...ofLibrary, errors: [{ pointer: '', code: 'forbidden' }] }],
   ];
 
   // Promise: veto-fails
-  it.each([
-    ['an exception', throwing],
-    ...nonsense.map(([what, answer]) => [what, answering(answer)] as const),
+  it.each<[string, () => unknown]>([
+    ...nonsense.map(([what, answer]): [string, () => unknown] => [what, () => answer]),
+    ['a promise that rejects', () => Promise.reject(new Error('later'))],
+    [
+      'an exception',
+      () => {
+        throw new TypeError('Cannot read properties of undefined');
+      },
+    ],
   ])('that gives %s is told and refuses with 500, and nothing is done', async (_what, veto) => {
-    const running = runAdmin({ veto: veto as unknown as NonNullable<AdminOptions['veto']> });
+    const running = runAdmin({ veto: veto as Veto });
     const { admin, gateway, errors, clock } = running;
     const { snapshot } = admin;
-    expect(await admin.execute(stop)).toMatchObject({
-      outcome: 'refused',
-      problem: { code: 'internal', status: 500 },
-      events: [],
-    });
-    expect(errors).toMatchObject([
-      {
-        name: 'HostError',
-        call: 'veto',
-        message: expect.stringMatching(
-          /^veto (?:failed: .*|answered .* instead of undefined or a problem)\. The command was refused\.$/,
-        ),
-      },
-    ]);
-    expect(admin.plan(stop)).toMatchObject({ outcome: 'refused', problem: { code: 'internal' } });
-    expect((await send(running, 'PUT', '/service/My-Service/stop')).status).toBe(500);
-    expect((await send(running, 'PUT', '/service/My-Service/stop?dry_run=true')).status).toBe(500);
+    expect(await stopInEveryWay(running)).toMatchObject(Array(4).fill({ code: 'internal', status: 500 }));
     await clock.settle();
-    expect([admin.snapshot === snapshot, gateway.calls, errors.length]).toEqual([true, [], 4]);
+    const told =
+      /^veto (?:failed: .*|answered .* instead of undefined or a problem)\. The command was refused\.$/;
+    const error = { name: 'HostError', call: 'veto', message: expect.stringMatching(told) as unknown };
+    expect(errors).toMatchObject(Array(4).fill(error));
+    expect([admin.snapshot === snapshot, gateway.calls]).toEqual([true, []]);
   });
-
-  function answering(answer: unknown): () => unknown {
-    return typeof answer === 'function' ? (answer as () => unknown) : () => answer;
-  }
-
-  function throwing(): never {
-    throw new TypeError('Cannot read properties of undefined');
-  }
 });
 
 describe('hostProblem', () => {
-  it('makes a frozen problem with the status and the title of the host', () => {
+  it('makes a frozen problem with the status and the title of the host, and texts that are not too long', () => {
     expect(duringBusinessHours).toEqual({
       type: 'urn:problem-type:gateway-admin:host-business-hours',
       title: 'The service is in use',
@@ -231,28 +166,18 @@ describe('hostProblem', () => {
     expect([long.status, long.title.length < 300, long.detail.length < 2100]).toEqual([422, true, true]);
   });
 
-  it.each([
-    ['business-hours', 409, 'title', 'detail', TypeError],
-    ['host-', 409, 'title', 'detail', TypeError],
-    ['host-Business', 409, 'title', 'detail', TypeError],
-    ['host-a b', 409, 'title', 'detail', TypeError],
-    [`host-${'a'.repeat(100)}`, 409, 'title', 'detail', TypeError],
-    [7, 409, 'title', 'detail', TypeError],
-    ['host-a', 200, 'title', 'detail', RangeError],
-    ['host-a', 500, 'title', 'detail', RangeError],
-    ['host-a', '409', 'title', 'detail', RangeError],
-    ['host-a', 409, '', 'detail', TypeError],
-    ['host-a', 409, 'title', 5, TypeError],
-  ])(
-    'refuses the code %p, the status %p, the title %p and the detail %p',
-    (code, status, title, detail, error) => {
+  it('refuses a wrong code, status, title or detail, and says which', () => {
+    const codes = ['business-hours', 'host-', 'host-Business', 'host-a b', `host-${'a'.repeat(100)}`, 7];
+    for (const [code, status, title, detail, error] of [
+      ...codes.map((each) => [each, 409, 'title', 'detail', TypeError] as const),
+      ...[200, 500, '409'].map((each) => ['host-a', each, 'title', 'detail', RangeError] as const),
+      ['host-a', 409, '', 'detail', TypeError],
+      ['host-a', 409, 'title', 5, TypeError],
+    ] as const) {
       const make = (): unknown => hostProblem(code as never, { status, title, detail } as never);
       expect(make).toThrow(error);
       expect(make).toThrow(/hostProblem|code|status|title|detail/);
-    },
-  );
-
-  it('refuses to be called without details', () => {
+    }
     expect(() => hostProblem('host-a', undefined as never)).toThrow(TypeError);
     expect(() => problem('host-a' as never, 'x')).toThrow('hostProblem');
     expect(() => problem('constructor' as never, 'x')).toThrow(TypeError);

@@ -20,7 +20,7 @@ async function unknownStop(transition: Transition = stop): Promise<SilentHost & 
   const running = await silentHost(transition, 'not-in-place');
   running.gateway.otherwise({ inspect: 'not-in-place' });
   const id = idOf(await running.execution);
-  // That apply has not settled: tests/runtime/host/host-error.test.ts.
+  // That apply has not settled: tests/scenarios/host/late-answer.txt.
   running.errors.splice(0);
   return { ...running, id };
 }

@@ -76,6 +76,21 @@ const endings = {
 const waits: Readonly<
   Record<string, (end: (running: Running) => Promise<void>) => Promise<[Running, AdminResponse]>>
 > = {
+  'its log-in is in flight': async (end) => {
+    const [asked, found] = [moment(), moment()];
+    const authenticate = async (): Promise<{ readonly name: string }> => {
+      asked.now();
+      await found.come;
+      return { name: 'ada' };
+    };
+    const challenge = createBasicAuthentication().challenge ?? '';
+    const running = await guarded({ access: { authenticate: Object.assign(authenticate, { challenge }) } });
+    const response = send(running, 'PUT', '/service/My-Service/stop');
+    await asked.come;
+    await end(running);
+    found.now();
+    return [running, await response];
+  },
   'its body is on the way': async (end) => {
     const running = await guarded();
     const [asked, sent] = [moment(), moment()];

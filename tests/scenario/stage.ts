@@ -34,6 +34,7 @@ import type { Line } from '../support/taken-line.ts';
 import { document as usual } from './document.ts';
 import { Names } from './name.ts';
 import { Process, type Surroundings } from './process.ts';
+import { Sink } from './sink.ts';
 import { FailingStore } from './store.ts';
 
 /** What a client asks. */
@@ -109,6 +110,14 @@ export class Stage {
   showsTexts = false;
   /** Whether the audit records of the processes that start from now on are seen, and the lines of their log. */
   readonly shows = { audit: false, log: false };
+  readonly sink = new Sink(
+    (record) => {
+      this.say(`sink: ${this.#textOfRecord(record)}`);
+    },
+    () => {
+      this.say('sink: disposed of');
+    },
+  );
   /** Everything that has passed, in order. */
   readonly passed: Passed[] = [];
   readonly #places = new Map<string, Place>();

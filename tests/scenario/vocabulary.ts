@@ -299,6 +299,41 @@ export const vocabulary: readonly Row[] = [
     },
   },
   {
+    form: 'host gives a sink',
+    means: 'the processes that start from now on have an audit sink; what it keeps is seen',
+    perform: (stage) => {
+      giveSink(stage, false);
+    },
+  },
+  {
+    form: 'host requires a sink',
+    means: 'the same, and the sink is required',
+    perform: (stage) => {
+      giveSink(stage, true);
+    },
+  },
+  {
+    form: 'sink rejects',
+    means: 'the sink rejects all later calls',
+    perform: ({ sink }) => {
+      sink.way = 'rejects';
+    },
+  },
+  {
+    form: 'sink is silent',
+    means: 'the sink answers no later call',
+    perform: ({ sink }) => {
+      sink.way = 'is silent';
+    },
+  },
+  {
+    form: 'sink is well',
+    means: 'the sink keeps what it is given',
+    perform: ({ sink }) => {
+      sink.way = 'works';
+    },
+  },
+  {
     form: '[<node> ]host begins the read-only mode',
     means: 'the program sets `admin.readOnly`',
     perform: (stage, { node }) => {
@@ -459,6 +494,10 @@ function listed(ways = ''): readonly string[] {
 
 function isMonitor({ gateway }: Place, name: string): boolean {
   return name.toLowerCase() in gateway.state.monitors;
+}
+
+function giveSink(stage: Stage, required: boolean): void {
+  stage.options = { ...stage.options, observe: { audit: { sink: stage.sink, required } } };
 }
 
 function setReadOnly({ process }: Place, readOnly: boolean): void {

@@ -1,3 +1,6 @@
+/**
+ * Web pages and rebound names. tests/scenarios/handler/origin.txt has the commands that pass.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { createAdmin, type AdminOptions } from 'gateway-admin-core';
 
@@ -29,20 +32,6 @@ const host = '127.0.0.1:8989';
 const console = 'https://console.example';
 
 describe('a command', () => {
-  it.each<[string, Headers]>([
-    ['without any of the headers, from a program in the process', {}],
-    ['without Origin, from a program', { host }],
-    ['from a page of the interface', { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' }],
-    ['from the address bar', { host, 'sec-fetch-site': 'none' }],
-    ['from a page of the interface, in an old browser', { host, origin: `http://${host}` }],
-    ['from such a page behind a proxy that ends TLS', { host, origin: `https://${host}` }],
-    ['from such a page at the default port', { host: 'localhost', origin: 'http://localhost' }],
-    ['from such a page with the port said', { host: 'localhost:80', origin: 'http://localhost' }],
-    ['from such a page, by an IPv6 address', { host: '[::1]:8989', origin: 'http://[::1]:8989' }],
-  ])('passes %s', async (_from, headers) => {
-    expect(await stop(headers)).toBe('204');
-  });
-
   // Promise: foreign-origin
   it.each<[string, Headers]>([
     ['a page of another origin', { host, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
@@ -70,27 +59,9 @@ describe('a command', () => {
       expect(await answerTo(method, target, headers)).toBe('403 origin-refused');
   });
 
-  it('passes from an origin that the host program allows', async () => {
-    const headers = { host, origin: console, 'sec-fetch-site': 'cross-site' };
-    expect(await stop(headers, { access: { allowedOrigins: ['http://other.example', console] } })).toBe(
-      '204',
-    );
-    expect(await stop(headers, { access: { allowedOrigins: ['https://console.example:8443'] } })).toBe(
-      '403 origin-refused',
-    );
-  });
-
   it('is refused by its origin before the log-in is checked', async () => {
     const authenticate = (): Promise<never> => Promise.reject(new Error('asked'));
     expect(await stop({ host, origin: console }, { access: { authenticate } })).toBe('403 origin-refused');
-  });
-});
-
-describe('reading', () => {
-  it('passes from a page of any origin: the browser does not show the page the answer', async () => {
-    const headers = { host, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    expect(await answerTo('GET', '/services', headers)).toBe('200');
-    expect(await answerTo('OPTIONS', '/services', headers)).toBe('204');
   });
 });
 

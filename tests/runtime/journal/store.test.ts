@@ -11,8 +11,6 @@ import {
   stopMonitor,
   stopService,
   toDocument,
-  type EventGap,
-  type PublishedEvent,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
@@ -171,21 +169,6 @@ describe('an interface with a store', () => {
     expect(epochs).toEqual(['blue', 'blue-1', 'blue-2']);
   });
 
-  it('gives a gap to a reader that resumes from an earlier life', async () => {
-    const store = createMemoryStore();
-    const before = await openRunning(store);
-    const reader = before.admin.events();
-    await before.admin.execute(stop);
-    const { value } = (await reader.next()) as { value: PublishedEvent };
-    await before.admin.close();
-    const { admin } = await openRunning(store);
-    const resumed = admin.events({ after: value.id });
-    await admin.execute(start);
-    expect(await resumed.next()).toMatchObject({ value: { gap: true } as EventGap });
-    expect(await resumed.next()).toMatchObject({ value: { event: { type: 'service.started' } } });
-    await admin.close();
-  });
-
   // Promise: shared-write
   it('appends the records of concurrent commands in one call', async () => {
     const store = new FailingStore();
@@ -260,20 +243,6 @@ describe('an interface with a store', () => {
   });
 });
 
-it('a decision with events of unknown type never reaches the journal', async () => {
-  const store = createMemoryStore();
-  const { admin } = await openRunning(store);
-  const strange = ((snapshot: Snapshot) => ({
-    outcome: 'accepted',
-    next: snapshot,
-    resources: [],
-    events: [{ type: 'x.y', at: 0, resource: '/' }],
-    effects: [],
-  })) as unknown as Transition;
-  await expect(admin.execute(strange)).rejects.toThrow('known types');
-  expect((await store.load()).records).toEqual([]);
-});
-
 const stopEvent = { type: 'service.stopped', at: 0, resource: '/services/My-Service', service: 'my-service' };
 const stopEffect = { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' };
 
@@ -301,6 +270,7 @@ describe('a decision that a host has built', () => {
       [stopEvent, { type: 'connections.closed' }],
       [stopEffect, { type: 'connections.close' }],
     ],
+    ['an event of unknown type', [{ type: 'x.y', at: 0, resource: '/' }], []],
   ])('never reaches the journal or the host with %s', async (_what, events, effects) => {
     const store = createMemoryStore();
     const { admin, gateway } = await openRunning(store);

@@ -139,6 +139,7 @@ const waits: Readonly<
 
 describe.each(Object.entries(endings))('a caller who is %s', (_ending, transitions) => {
   // Promise: principal-holds
+  // Promise: deleted-user
   it.each(Object.entries(waits))('while %s gets a 401, and nothing is done', async (_when, run) => {
     let calls = 0;
     const [{ admin, gateway }, { status, headers }] = await run(async ({ admin, gateway }) => {

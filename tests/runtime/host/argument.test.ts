@@ -281,6 +281,7 @@ describe('an option', () => {
     expectRefused(() => openAdmin({ snapshot, gateway, store: value as never }), message),
   );
 
+  // Promise: limit-value
   it('that is a limit is a whole number from 1 on', () => {
     for (const maxBodyBytes of [0, -1, NaN, 1.5, Infinity])
       expect(() => create({ limits: { maxBodyBytes } })).toThrow(

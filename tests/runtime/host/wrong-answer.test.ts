@@ -149,7 +149,6 @@ const cases: readonly Case[] = [
     status: '500 internal',
   },
   {
-    // Promise: authorize-promise
     call: 'authorize',
     options: (authorize) => ({ access: { authorize } }),
     answers: [rejects, ...resolves(true)],
@@ -157,7 +156,6 @@ const cases: readonly Case[] = [
     status: '403 forbidden',
   },
   {
-    // Promise: authorize-true
     call: 'authorize',
     options: (authorize) => ({ access: { authorize } }),
     answers: gives(false, undefined, null, 1, 'yes'),
@@ -185,7 +183,6 @@ const cases: readonly Case[] = [
     changes: true,
   },
   {
-    // Promise: host-error
     call: 'apply',
     options: (apply) => gatewayWith({ apply, inspect: () => Promise.resolve('in-place') }),
     answers: [undefined, null, 5n, Symbol('s'), 'text', {}, broken].flatMap((error) => [
@@ -240,6 +237,9 @@ describe('a host without types', () => {
   // Promise: verify-true
   // Promise: port-text
   // Promise: principal
+  // Promise: authorize-promise
+  // Promise: authorize-true
+  // Promise: host-error
   it.each(cases)('that answers $call wrongly: clients get $status', async (given) => {
     const { call, options, answers, requests, status, message = /failed|answered/, changes } = given;
     for (const answer of answers)

@@ -108,6 +108,7 @@ describe('many log-ins at the same time', () => {
     return Promise.all(guesses.map((guess) => logIn(requestWith(guess), snapshot)));
   };
 
+  // Promise: hash-limit
   it('are verified a few at a time; some wait, the others are throttled', async () => {
     const { hasher, work } = createNotingHasher();
     const answers = await times(1000, createLogIn(hasher), 'ada');

@@ -87,10 +87,12 @@ const foreign: readonly unknown[] = [
 
 /** Checks that a call is refused with a sentence: at once, or by a promise if the call gives one. */
 async function expectRefused(call: () => unknown, message: string | RegExp): Promise<void> {
-  const refused = await (async () => call())().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+  const refused = await Promise.resolve()
+    .then(call)
+    .then(
+      () => undefined,
+      (error: unknown) => error,
+    );
   expect([message, refused]).toEqual([message, expect.any(TypeError)]);
   const { message: told } = refused as TypeError;
   if (typeof message === 'string') expect(told).toContain(message);

@@ -668,7 +668,7 @@ describe('a signal of the host', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     await admin.execute((snapshot, context) => stopService(snapshot, 'My Service', context));
     expect((await Promise.all(items)).map(({ done = false }) => done).filter(Boolean)).toHaveLength(1);
-    await Promise.all(readers.map((reader) => reader.return?.()));
+    for (const reader of readers) await reader.return?.();
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

@@ -154,6 +154,7 @@ const cases: readonly Case[] = [
     answers: [rejects, ...resolves(true)],
     requests: ['GET /services', stop],
     status: '403 forbidden',
+    message: /^authorize answered a promise instead of true or false\. The request was refused\.$/,
   },
   {
     call: 'authorize',

@@ -39,16 +39,12 @@ const ownCommands = [
   'an interface with a store appends the records of concurrent commands in one call',
 ];
 
-/** Other nodes must open what this one seals, so a key of the process alone does not do. */
-const keys = ['an interface with a store accepts any secret if the store is not durable either'];
-
 /** The document of a node is for the first start of a fleet, and for what belongs to the node. */
 const documents = [
   'a start with a document that differs from the store tells onError once what differs, which one is in use, and what to do',
   'a start with a document that differs from the store lists 20 places at most, and counts the others',
   'a start with a document that differs from the store tells of passwords without their values, in the message and in a console',
   'a start with a document that differs from the store tells what is true after the command of the last process is settled',
-  'an interface with a store fills an empty store without writing out the sessions of the given snapshot',
 ];
 
 /**
@@ -63,7 +59,7 @@ const calls = [
 /** Ten thousand commands through the same journal, which the test has counted already. */
 const long = ['an interface with a store compacts the journal after 10,000 records'];
 
-const except = [...revisions, ...ownCommands, ...documents, ...keys, ...calls, ...long];
+const except = [...revisions, ...ownCommands, ...documents, ...calls, ...long];
 const met = openOneNode(new Set(except));
 
 afterAll(() => {

@@ -7,8 +7,9 @@ const life = /\b([a-z])-([0-9a-f]{12})\b/g;
 /** A position in the log: the number of appends, and the id of the last one. */
 const position = /\b(\d+)\.[0-9a-f]{24}\b/g;
 
-/** The tag of a resource: revisions of nodes are drawn. */
+/** The tag of a resource, and a revision: revisions of nodes are drawn. */
 const tag = /\bs\.\d{14,}\.\d{14,}\b/g;
+const revision = /(?<="revision":)\d{14,}/g;
 
 export class Names {
   readonly #nameOf = new Map<string, string>();
@@ -19,7 +20,8 @@ export class Names {
     return text
       .replace(life, (drawn, node: string) => this.#named(drawn, node))
       .replace(position, '#$1')
-      .replace(tag, 's.#');
+      .replace(tag, 's.#')
+      .replace(revision, '#');
   }
 
   /** A text with the random texts again. */

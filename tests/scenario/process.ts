@@ -5,6 +5,7 @@ import {
   openAdmin,
   type Admin,
   type AdminOptions,
+  type AuditRecord,
   type Clock,
   type ConfigurationStore,
   type EventGap,
@@ -16,6 +17,7 @@ import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 
 import { openNode } from '../../src/fleet/open-fleet.ts';
 import { otherLife } from '../support/event-reader.ts';
+import { loggerTo, type Line } from '../support/taken-line.ts';
 
 /** What outlives the process. */
 export interface Surroundings {
@@ -29,6 +31,8 @@ export interface Surroundings {
   readonly options: Pick<AdminOptions, 'snapshot'> & Partial<AdminOptions>;
   readonly onError: (error: unknown) => void;
   readonly onEvent: (event: PublishedEvent | EventGap) => void;
+  readonly onRecord?: (record: AuditRecord) => void;
+  readonly onLine?: (line: Line) => void;
 }
 
 /** A hasher that answers at once: a virtual clock does not wait for another thread. */
@@ -58,7 +62,7 @@ export class Process {
   }
 
   async start(): Promise<void> {
-    const { gateway, store, clock, options, onError, onEvent } = this.#surroundings;
+    const { gateway, store, clock, options, onError, onEvent, onRecord, onLine } = this.#surroundings;
     const given = {
       hasher,
       ...options,
@@ -66,6 +70,11 @@ export class Process {
       clock: this.#wrap(clock, ['sleep']),
       observe: {
         ...options.observe,
+        ...(onLine && {
+          logger: loggerTo((line) => {
+            if (!this.#isDead) onLine(line);
+          }),
+        }),
         onError: (error: unknown) => {
           if (!this.#isDead) onError(error);
         },
@@ -76,6 +85,10 @@ export class Process {
     this.#admin = admin;
     // What has happened during the start is seen as well.
     void this.#follow(admin.events({ after: otherLife }), onEvent);
+    if (onRecord)
+      void this.#follow(admin.audit({ after: 'a.1' }), (item) => {
+        if (item.kind !== 'gap') onRecord(item);
+      });
   }
 
   #open(options: AdminOptions & { readonly store: ConfigurationStore }): Promise<Admin> {
@@ -100,13 +113,10 @@ export class Process {
     this.die();
   }
 
-  async #follow(
-    events: AsyncIterator<PublishedEvent | EventGap>,
-    onEvent: Surroundings['onEvent'],
-  ): Promise<void> {
+  async #follow<Item>(items: AsyncIterator<Item>, onItem: (item: Item) => void): Promise<void> {
     // The first item is the gap after the other life.
-    await events.next();
-    for await (const event of { [Symbol.asyncIterator]: () => events }) if (!this.#isDead) onEvent(event);
+    await items.next();
+    for await (const item of { [Symbol.asyncIterator]: () => items }) if (!this.#isDead) onItem(item);
   }
 
   /** A port whose calls never end for a process that is dead. */

@@ -7,6 +7,7 @@ import {
   toDocument,
   type AdminOptions,
   type AdminResponse,
+  type AuditRecord,
   type Effect,
   type EventGap,
   type GatewayDocument,
@@ -30,10 +31,13 @@ import {
 } from 'gateway-admin-core/testing';
 
 import type { Command } from '../model/command.ts';
+import { inShort } from '../support/audit-reader.ts';
 import { jsonOf } from '../support/json-body.ts';
+import type { Line } from '../support/taken-line.ts';
 import { document as usual } from './document.ts';
 import { Names } from './name.ts';
 import { Process, type Surroundings } from './process.ts';
+import { Sink } from './sink.ts';
 import { FailingStore } from './store.ts';
 
 /** What a client asks. */
@@ -47,7 +51,11 @@ export interface Request {
   readonly isPlanned?: boolean;
   /** How long the client prefers to wait for the other nodes. */
   readonly waitS?: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** A client whom the host does not know. */
+const stranger = 'nobody';
 
 /** What is at one place: a gateway that outlives every process, and the present process. */
 export interface Place {
@@ -114,6 +122,16 @@ export class Stage {
   options: Partial<AdminOptions> = {};
   /** Whether errors, refusals and failures are seen with all of their text. */
   showsTexts = false;
+  /** Whether the audit records of the processes that start from now on are seen, and the lines of their log. */
+  readonly shows = { audit: false, log: false };
+  readonly sink = new Sink(
+    (record) => {
+      this.say(`sink: ${this.#textOfRecord(record)}`);
+    },
+    () => {
+      this.say('sink: disposed of');
+    },
+  );
   /** Everything that has passed, in order. */
   readonly passed: Passed[] = [];
   readonly #places = new Map<string, Place>();
@@ -173,6 +191,16 @@ export class Stage {
       clock: this.clock,
       store: this.store.open(node),
       options: { snapshot: this.snapshot, ...this.options },
+      ...(this.shows.log && {
+        onLine: ([level, message, fields]: Line) => {
+          this.say(`${at}log: ${level} ${message} ${this.#textOfFields(fields)}`, node);
+        },
+      }),
+      ...(this.shows.audit && {
+        onRecord: (record: AuditRecord) => {
+          this.say(`${at}audit: ${this.#textOfRecord(record)}`, node);
+        },
+      }),
       onError: (error) => {
         this.say(`${at}host: ${this.#textOfError(error)}`, node);
       },
@@ -220,11 +248,13 @@ export class Stage {
       ...(body === undefined ? {} : { 'content-type': typeOf(method, body) }),
       ...(isConditional ? { 'if-match': tag ?? '"never-read"' } : {}),
       ...(waitS === undefined ? {} : { prefer: `wait=${String(waitS)}` }),
+      ...request.headers,
     };
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const principal = who === stranger ? null : { name: who };
     const before = toDocument(admin.snapshot);
     const isIdle = admin.commands().length === 0;
-    const handled = admin.handle({ method, target, headers, ...content, principal: { name: who } });
+    const handled = admin.handle({ method, target, headers, ...content, principal });
     const command = { method, path: target, body };
     this.passed.push({ what: 'request', client, at: this.clock.now(), process, command, before, isIdle });
     void handled.then(async (answer) => {
@@ -332,6 +362,28 @@ export class Stage {
     if (!(error instanceof Error)) return String(error);
     const [first = ''] = error.message.split(/(?<=[.:]) |\n/);
     return `${error.name}: ${this.showsTexts ? error.message : first}`;
+  }
+
+  #textOfRecord(record: AuditRecord): string {
+    const [short = ''] = inShort([record]);
+    if (record.kind !== 'write') return short;
+    const { command, resources, change, count } = record;
+    const told = [
+      ...(resources === undefined ? [] : [resources.join()]),
+      ...(change === undefined ? [] : [JSON.stringify(change)]),
+    ];
+    return [
+      short,
+      ...(command === undefined ? [] : [`(${command})`]),
+      ...(count === undefined ? [] : [`${String(count)} times`]),
+      ...(this.showsTexts ? told : []),
+    ].join(' ');
+  }
+
+  /** The fields of a line of the log; of errors, only the sentences. The version of the library changes. */
+  #textOfFields({ err, version: _version, ...fields }: Line[2]): string {
+    const told = err === undefined ? fields : { ...fields, err: this.#textOfError(err) };
+    return JSON.stringify(told);
   }
 
   #textOfEvent(item: PublishedEvent | EventGap): string {

@@ -3,6 +3,7 @@
  * square brackets may be left out.
  */
 import {
+  createRoles,
   EffectRefusedError,
   type GatewayPort,
   type HostReport,
@@ -54,8 +55,31 @@ export const vocabulary: readonly Row[] = [
     },
   },
   {
+    form: 'roles <json>',
+    means: 'who may do what, as `createRoles` takes it, in the processes that start from now on',
+    perform: (stage, { json = '' }) => {
+      const authorize = createRoles(JSON.parse(json) as Parameters<typeof createRoles>[0]);
+      stage.options = { ...stage.options, access: { ...stage.options.access, authorize } };
+    },
+  },
+  {
+    form: 'show audit',
+    means: 'the audit records of the processes that start from now on are seen',
+    perform: ({ shows }) => {
+      shows.audit = true;
+    },
+  },
+  {
+    form: 'show log',
+    means: 'the lines that the processes that start from now on log are seen',
+    perform: ({ shows }) => {
+      shows.log = true;
+    },
+  },
+  {
     form: 'show texts',
-    means: 'from now on, errors, refusals and failures are seen with all of their text',
+    means:
+      'from now on, errors, refusals and failures are seen with all of their text, and audit records with what was changed',
     perform: (stage) => {
       stage.showsTexts = true;
     },
@@ -108,12 +132,14 @@ export const vocabulary: readonly Row[] = [
     },
   },
   {
-    form: '<client>[@<nodes>]: <request>',
+    form: '<client>[@<nodes>][ with <json>]: <request>',
     means:
-      'a client sends a method, a target and a body if it has one; ` + ` makes one command of several; `, if unchanged` since the client read it last; `, as planned` by the last dry run of the client; `, waits 5s` for the other nodes; `@ab` asks node a, and node b at the same moment; `{ada}` is the id of the last command of ada',
-    perform: async (stage, { client = '', nodes, request = '' }) => {
+      'a client sends a method, a target and a body if it has one; ` + ` makes one command of several; `, if unchanged` since the client read it last; `, as planned` by the last dry run of the client; `, waits 5s` for the other nodes; `@ab` asks node a, and node b at the same moment; `{ada}` is the id of the last command of ada; `with` gives headers; `nobody` is a client whom the host does not know',
+    perform: async (stage, { client = '', nodes, json, request = '' }) => {
       const places = nodes === undefined ? [stage.place()] : Array.from(nodes, (node) => stage.place(node));
-      await Promise.all(places.map((place) => stage.send(place, client, readRequest(request))));
+      const headers = json === undefined ? {} : (JSON.parse(json) as Record<string, string>);
+      const sent = { ...readRequest(request), headers };
+      await Promise.all(places.map((place) => stage.send(place, client, sent)));
     },
   },
   {
@@ -273,6 +299,55 @@ export const vocabulary: readonly Row[] = [
     },
   },
   {
+    form: 'host gives a sink',
+    means: 'the processes that start from now on have an audit sink; what it keeps is seen',
+    perform: (stage) => {
+      giveSink(stage, false);
+    },
+  },
+  {
+    form: 'host requires a sink',
+    means: 'the same, and the sink is required',
+    perform: (stage) => {
+      giveSink(stage, true);
+    },
+  },
+  {
+    form: 'sink rejects',
+    means: 'the sink rejects all later calls',
+    perform: ({ sink }) => {
+      sink.way = 'rejects';
+    },
+  },
+  {
+    form: 'sink is silent',
+    means: 'the sink answers no later call',
+    perform: ({ sink }) => {
+      sink.way = 'is silent';
+    },
+  },
+  {
+    form: 'sink is well',
+    means: 'the sink keeps what it is given',
+    perform: ({ sink }) => {
+      sink.way = 'works';
+    },
+  },
+  {
+    form: '[<node> ]host begins the read-only mode',
+    means: 'the program sets `admin.readOnly`',
+    perform: (stage, { node }) => {
+      setReadOnly(stage.place(node), true);
+    },
+  },
+  {
+    form: '[<node> ]host ends the read-only mode',
+    means: 'the program ends the mode',
+    perform: (stage, { node }) => {
+      setReadOnly(stage.place(node), false);
+    },
+  },
+  {
     form: 'compare[ <node>]',
     means: 'where the gateway and the interface differ, at one node or at every node',
     perform: (stage, { node }) => {
@@ -419,6 +494,14 @@ function listed(ways = ''): readonly string[] {
 
 function isMonitor({ gateway }: Place, name: string): boolean {
   return name.toLowerCase() in gateway.state.monitors;
+}
+
+function giveSink(stage: Stage, required: boolean): void {
+  stage.options = { ...stage.options, observe: { audit: { sink: stage.sink, required } } };
+}
+
+function setReadOnly({ process }: Place, readOnly: boolean): void {
+  if (process?.admin !== undefined) process.admin.readOnly = readOnly;
 }
 
 async function closed({ process }: Place): Promise<void> {

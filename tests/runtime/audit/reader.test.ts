@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { flushLogs, type Admin, type AuditRecord, type Transition } from 'gateway-admin-core';
 
-import type { AuditGap } from '../../../src/ports/audit-record.ts';
 import { runAdmin } from '../../support/running-admin.ts';
 
 const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
 
-type Reader = AsyncIterableIterator<AuditRecord | AuditGap>;
+type Reader = ReturnType<Admin['audit']>;
+type Item = Awaited<ReturnType<Reader['next']>>['value'];
 
 /** The next so many items: the number in the id of each record. */
 async function take(reader: Reader, count: number): Promise<readonly string[]> {
   const items: string[] = [];
   for (let at = 0; at < count; at += 1) {
-    const { done, value } = (await reader.next()) as IteratorResult<AuditRecord | AuditGap, undefined>;
+    const { done, value } = (await reader.next()) as IteratorResult<Item, undefined>;
     if (done === true) items.push('end');
     else if (value.kind === 'gap')
       items.push(`gap of ${String(value.missed)} before ${numberOf(value.next)}`);

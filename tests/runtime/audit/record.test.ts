@@ -1,13 +1,12 @@
+/**
+ * Audit records as programs get them. tests/scenarios/audit/record.txt has which requests leave one, and when.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
-  EffectRefusedError,
   adoptDocument,
   closeServiceSessions,
-  createMemoryStore,
   createSnapshot,
-  createUser,
   deleteUser,
-  hostProblem,
   patchService,
   revert,
   stopService,
@@ -15,17 +14,14 @@ import {
   type AdminEvent,
   type AdminOptions,
   type AdminRequest,
-  type Execution,
+  type AuditRecord,
   type PublishedEvent,
   type Transition,
 } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
 
-import type { AuditGap, WriteRecord } from '../../../src/ports/audit-record.ts';
 import { inShort, readAudit } from '../../support/audit-reader.ts';
 import { crowdedSnapshot, sampleDocument } from '../../support/document.ts';
-import { FailingStore } from '../../support/failing-store.ts';
-import { openRunning, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
+import { runAdmin, type Running } from '../../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopTarget = '/service/My%20Service/stop';
@@ -41,6 +37,8 @@ function guarded(options: Partial<AdminOptions> = {}): Running & Audited {
     }),
   );
 }
+
+type WriteRecord = Extract<AuditRecord, { readonly kind: 'write' }>;
 
 interface Audited {
   /** Sends a request of ada, unless it says otherwise; gives the status. */
@@ -99,79 +97,6 @@ describe('the audit record of a request', () => {
       ],
     });
     expect(Object.isFrozen(record)).toBe(true);
-  });
-
-  it('names the code of each refusal, and says how far the request got', async () => {
-    const held = hold();
-    const running = guarded({
-      gateway: sampleGateway().will(new EffectRefusedError('Busy.'), held.apply),
-      veto: ({ events }) =>
-        events.some(({ type }) => type === 'monitor.stopped')
-          ? hostProblem('host-no', { status: 409, title: 'No', detail: 'No.' })
-          : undefined,
-      limits: { maxQueued: 1 },
-    });
-    const { send, short, clock, admin } = running;
-    const patch = { method: 'PATCH', target: '/services/my-service', headers: patchType };
-    const body = JSON.stringify(limit);
-    expect(await send({ principal: { name: 'Grace' } })).toBe(403);
-    expect(await send({ ...patch, target: '/services/none', body })).toBe(404);
-    expect(await send({ ...patch, headers: { ...patchType, 'if-match': '"x"' }, body })).toBe(412);
-    expect(await send({ ...patch, headers: { 'content-type': 'text/plain' }, body })).toBe(415);
-    expect(await send({ ...patch, body: '[' })).toBe(400);
-    expect(await send({ target: '/monitor/Main-Monitor/stop' })).toBe(409);
-    expect(await send({})).toBe(409);
-    const late = send({ ...patch, body: () => new Promise(() => undefined) });
-    await clock.settle();
-    await clock.advance(admin.limits.bodyDeadlineMs);
-    expect(await late).toBe(408);
-    const [first, waiting, full] = [send({}), send({}), send({})];
-    expect(await full).toBe(503);
-    held.done();
-    expect(await Promise.all([first, waiting])).toEqual([204, 204]);
-    const broken = { ...patch, body: () => Promise.reject(new Error('planted')) };
-    expect(await send(broken)).toBe(500);
-    await admin.close();
-    expect(await send({})).toBe(503);
-    expect(await short()).toEqual([
-      'Grace services.stop refused forbidden',
-      'ada services.patch refused service-not-found',
-      'ada services.patch refused precondition-failed',
-      'ada services.patch refused unsupported-media-type',
-      'ada services.patch refused body-not-json',
-      'ada monitors.stop refused host-no',
-      'ada services.stop refused effect-refused',
-      'ada services.patch refused body-timeout',
-      'ada services.stop refused overloaded',
-      'ada services.stop accepted',
-      'ada services.stop unchanged',
-      'ada services.patch refused internal',
-    ]);
-  });
-
-  it('says what a refused request asked for: operations without values, and a new user without the password', async () => {
-    const { send, records } = guarded();
-    const patch = {
-      method: 'PATCH',
-      target: '/services/My-Service',
-      headers: { ...patchType, 'if-match': '"x"' },
-    };
-    const operations = [{ op: 'test', path: '/user', value: 'typed here' }, ...limit];
-    expect(await send({ ...patch, body: JSON.stringify(operations) })).toBe(412);
-    const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify({ name: 'Grace', password: 'compiler' });
-    expect(await send({ target: '/users', headers, body })).toBe(409);
-    expect((await records()).map(({ change }) => change)).toEqual([
-      [
-        {
-          operations: [
-            { op: 'test', path: '/user' },
-            { op: 'replace', path: '/max_connection' },
-          ],
-        },
-      ],
-      [{ name: 'Grace' }],
-    ]);
   });
 
   it('names the caller who was deleted meanwhile, and the client that left', async () => {
@@ -328,108 +253,11 @@ describe('the audit record of a command of the host', () => {
   });
 });
 
-describe('a command of unknown outcome', () => {
-  // Promise: audit-unknown
-  it.each([
-    ['accepted', 'in-place', undefined],
-    ['refused', 'not-in-place', 'effect-refused'],
-  ] as const)('leaves a second record when it turns out as %s', async (outcome, seen, code) => {
-    const held = hold();
-    const gateway = sampleGateway().will(held.apply);
-    const { clock, send, records, admin } = guarded({ gateway });
-    gateway.otherwise({ inspect: new Error('blind') });
-    const answer = send({});
-    await held.begun;
-    await clock.advance(admin.limits.effectDeadlineMs);
-    expect(await answer).toBe(504);
-    gateway.otherwise({ inspect: seen });
-    held.fail(new Error('broken'));
-    await clock.advance(60_000);
-    const [first, second, ...others] = await records();
-    expect(others).toEqual([]);
-    const same = { actor: 'ada', peer: '10.0.0.7', route: { id: 'services.stop' }, command: first?.command };
-    expect(first).toMatchObject({ ...same, outcome: 'unknown', code: 'outcome-unknown', revision: 0 });
-    expect(second).toMatchObject({ ...same, outcome, ...(code === undefined ? {} : { code }), revision: 1 });
-    expect(first?.command).toEqual(expect.any(String));
-  });
-
-  it('leaves the record of who abandons it, and no second one of its own', async () => {
-    const held = hold();
-    const { admin, clock, send, records } = guarded({ gateway: sampleGateway().will(held.apply) });
-    const answer = send({});
-    await held.begun;
-    await clock.advance(admin.limits.effectDeadlineMs);
-    await answer;
-    const [{ id } = { id: '' }] = admin.commands();
-    expect(await send({ method: 'DELETE', target: `/commands/${id}` })).toBe(204);
-    held.done();
-    await clock.advance(60_000);
-    expect(await records()).toMatchObject([
-      { command: id, outcome: 'unknown' },
-      { route: { id: 'commands.abandon', path: `/commands/${id}` }, actor: 'ada', outcome: 'accepted' },
-    ]);
-  });
-
-  it('leaves its second record in the next life if the process ends before', async () => {
-    const store = createMemoryStore();
-    const held = hold();
-    const dead = await openRunning(store, { gateway: sampleGateway().will(held.apply, hold().apply) });
-    dead.admin.execute(stop, { actor: 'ada' }).catch(() => undefined);
-    const create: Transition = (snapshot, context) =>
-      createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context);
-    await dead.admin.execute(create);
-    await held.begun;
-    const [{ id } = { id: '' }] = dead.admin.commands();
-    const gateway = sampleGateway().willSee(() => new Promise(() => undefined));
-    gateway.otherwise({ inspect: new Error('blind') });
-    const opening = openRunning(store, { gateway, clock: dead.clock });
-    await dead.clock.advance(dead.admin.limits.effectDeadlineMs);
-    const { records } = audited(await opening);
-    gateway.otherwise({ inspect: 'in-place' });
-    await dead.clock.advance(60_000);
-    expect(await records()).toMatchObject([
-      { actor: 'ada', command: id, outcome: 'accepted', resources: ['/services/My-Service'] },
-    ]);
-  });
-
-  it.each([
-    ['accepted', 'in-place'],
-    ['refused', 'not-in-place'],
-  ] as const)('and abandoned leaves a record in the next life: %s if %s', async (outcome, seen) => {
-    const store = createMemoryStore();
-    const first = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
-    const answer = first.admin.execute(stop, { actor: 'ada' });
-    await first.clock.advance(first.admin.limits.effectDeadlineMs);
-    const { commandId } = (await answer) as Extract<Execution, { readonly outcome: 'unknown' }>;
-    await first.admin.abandon(commandId);
-    await first.admin.close();
-    const next = await openRunning(store, { gateway: sampleGateway().willSee(seen) });
-    const reader = next.admin.audit({ after: 'a.1' });
-    const gap = (await reader.next()) as { readonly value: AuditGap };
-    expect(gap.value).toMatchObject({ kind: 'gap' });
-    const record = { actor: 'ada', command: commandId, outcome, resources: ['/services/My-Service'] };
-    expect(await reader.next()).toMatchObject({ value: record });
-    await next.admin.close();
-  });
-
-  it('is settled after the store was away, with both records', async () => {
-    const store = new FailingStore();
-    const held = hold();
-    const running = await openRunning(store, { gateway: sampleGateway().will(held.apply) });
-    const { admin, clock, short } = audited(running);
-    const answer = admin.execute(stop, { actor: 'ada' });
-    await held.begun;
-    store.fail();
-    held.done();
-    await clock.advance(admin.limits.storeDeadlineMs);
-    expect((await answer).outcome).toBe('unknown');
-    expect((await admin.execute(stop)).outcome).toBe('refused');
-    store.work();
-    await clock.advance(60_000);
-    expect(await short()).toEqual([
-      'ada execute unknown outcome-unknown',
-      'nobody execute refused store-unavailable',
-      'ada execute accepted',
-    ]);
-  });
+it('a record is made once for all readers', async () => {
+  const { admin, clock } = runAdmin();
+  const [one, two] = [readAudit(admin), readAudit(admin)];
+  await admin.execute(stop);
+  await clock.settle();
+  expect(one).toHaveLength(1);
+  expect(one[0]).toBe(two[0]);
 });

@@ -1,10 +1,9 @@
+/**
+ * What an audit sink gets. tests/scenarios/audit/sink.txt has what clients notice of a sink that fails.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
-  HostError,
   StoreLostError,
-  createMemoryStore,
-  createUser,
-  flushLogs,
   openAdmin,
   startService,
   stopService,
@@ -13,16 +12,14 @@ import {
   type AuditSink,
   type Transition,
 } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
 
 import { inShort, readAudit } from '../../support/audit-reader.ts';
 import { FailingSink, sinkFailures } from '../../support/failing-sink.ts';
 import { FailingStore } from '../../support/failing-store.ts';
-import { openRunning, runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
+import { runAdmin, type Running } from '../../support/running-admin.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
-const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
 const none: Transition = (snapshot, context) => stopService(snapshot, 'none', context);
 const nothingKept = sinkFailures['rejects, and nothing is kept'];
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -75,6 +72,21 @@ function audited(required: boolean, options: Partial<AdminOptions> = {}): Audite
   };
 }
 
+/** A call of a sink that lasts until a test ends it. */
+function createHang() {
+  const aborted: boolean[] = [];
+  let last = (): void => undefined;
+  const hang = (keep: () => void, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      last = () => {
+        aborted.push(signal.aborted);
+        keep();
+        resolve();
+      };
+    });
+  return { hang, end: () => last(), aborted };
+}
+
 /** Whether a promise has settled once the code under test is idle. */
 async function isSettled({ clock }: Running, promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
@@ -82,14 +94,6 @@ async function isSettled({ clock }: Running, promise: Promise<unknown>): Promise
   promise.then(settle, settle);
   await clock.settle();
   return settled;
-}
-
-/** Whether `GET /` says that the interface is ready. */
-async function isReady({ admin }: Running): Promise<boolean> {
-  const handled = await admin.handle({ method: 'GET', target: '/', headers: {} });
-  const body = handled.matched ? handled.response.body : undefined;
-  if (typeof body !== 'string') throw new Error('GET / has no body');
-  return (JSON.parse(body) as { readonly ready: boolean }).ready;
 }
 
 describe('an audit sink', () => {
@@ -144,45 +148,28 @@ describe('an audit sink', () => {
       () => running.admin.execute(none),
       () => running.send(),
     ];
-    const cases = Object.entries(sinkFailures).flatMap(([how, fails]) =>
-      [0, 1, 2, 3, 4, 5].flatMap((good) => [1, 3].map((times) => ({ how, fails, good, times }))),
-    );
     // Promise: audit-sink
-    it.each(cases)(
-      'keeps each record once: call $good $how, $times times',
-      async ({ how, fails, good, times }) => {
+    it.each(Object.entries(sinkFailures))('keeps each record once, whichever call %s', async (how, fails) => {
+      for (const [good, times] of [0, 1, 2, 3, 4, 5].flatMap((good) =>
+        [1, 3].map((times) => [good, times]),
+      )) {
         const running = audited(required);
         const { admin, sink, clock, records, errors } = running;
         sink.fail(fails, good, times);
         for (const step of steps(running)) await clock.waitFor(step());
         await clock.advance(60_000);
         await clock.waitFor(admin.close());
-        expect(sink.kept).toEqual(records);
+        expect([good, times, sink.kept]).toEqual([good, times, records]);
         expect(records.length).toBeGreaterThanOrEqual(7);
         expect(sink.failures).toBeGreaterThan(0);
         // An outage is told once. A late answer ends it.
         expect(errors).toHaveLength(how === 'answers late that all is kept' ? sink.failures : 1);
-      },
-    );
+      }
+    });
   });
 });
 
 describe('a sink that fails and is not required', () => {
-  it('delays and refuses nobody, and is told to onError once', async () => {
-    const { admin, sink, send, errors, clock } = audited(false);
-    sink.fail(never);
-    for (let at = 0; at < 3; at += 1) expect((await send())[0]).toBe(204);
-    await clock.advance(20_000);
-    sink.fail(nothingKept);
-    expect((await admin.execute(start)).outcome).toBe('accepted');
-    expect(errors).toHaveLength(1);
-    expect(errors[0]).toBeInstanceOf(HostError);
-    expect(errors[0]).toMatchObject({
-      call: 'audit.append',
-      message: 'The audit sink took longer than 10000 ms to keep records.',
-    });
-  });
-
   it('is called again with growing pauses, which keep no process alive', async () => {
     const { admin, clock, errors, sink } = audited(false);
     sink.fail(nothingKept);
@@ -202,20 +189,8 @@ describe('a sink that fails and is not required', () => {
 
   it('is not called again while a late call is in flight', async () => {
     const { admin, sink, clock } = audited(false);
-    let end = (): void => undefined;
-    const aborted: boolean[] = [];
-    sink.fail(
-      (keep, signal) =>
-        new Promise((resolve) => {
-          end = () => {
-            aborted.push(signal.aborted);
-            keep();
-            resolve();
-          };
-        }),
-      0,
-      1,
-    );
+    const { hang, end, aborted } = createHang();
+    sink.fail(hang, 0, 1);
     await admin.execute(stop);
     await clock.advance(60_000);
     expect(sink.calls).toEqual([1]);
@@ -227,14 +202,7 @@ describe('a sink that fails and is not required', () => {
 
   it('loses no record that is handed over while there is no room', async () => {
     const { admin, sink, clock } = withoutReader(true, { limits: { maxAuditKept: 1 } });
-    let end = (): void => undefined;
-    const hang = (keep: () => void): Promise<void> =>
-      new Promise((resolve) => {
-        end = () => {
-          keep();
-          resolve();
-        };
-      });
+    const { hang, end } = createHang();
     sink.fail(hang, 0, 1);
     await admin.execute(none);
     await clock.settle();
@@ -245,31 +213,6 @@ describe('a sink that fails and is not required', () => {
     expect(inShort(sink.kept)).toEqual([
       'nobody execute refused service-not-found',
       'nobody execute accepted',
-    ]);
-  });
-
-  // Promise: audit-bounded
-  it('leaves at most so many records in memory: failed log-ins are dropped first, then refusals', async () => {
-    const running = audited(false, { limits: { maxAuditKept: 4 } });
-    const { admin, sink, clock, knock } = running;
-    sink.fail(nothingKept);
-    await knock(3);
-    await admin.execute(stop, { actor: 'first' });
-    await clock.settle();
-    await admin.execute(none);
-    await admin.execute(start, { actor: 'second' });
-    await admin.execute(none);
-    await admin.execute(stop, { actor: 'third' });
-    await knock(1);
-    sink.work();
-    await clock.advance(10_000);
-    expect(inShort(sink.kept)).toEqual([
-      'first execute accepted',
-      'second execute accepted',
-      'nobody execute refused service-not-found',
-      'third execute accepted',
-      'dropped: 4',
-      'failed log-ins: 1',
     ]);
   });
 });
@@ -300,14 +243,7 @@ describe('a sink that is required', () => {
   it('has kept the record of a command before the command is answered', async () => {
     const running = audited(true);
     const { admin, sink, send, clock } = running;
-    let end = (): void => undefined;
-    const hang = (keep: () => void): Promise<void> =>
-      new Promise((resolve) => {
-        end = () => {
-          keep();
-          resolve();
-        };
-      });
+    const { hang, end } = createHang();
     sink.fail(hang, 0, 3);
     for (const command of [() => send(), () => send(), () => admin.execute(start)]) {
       const answer = command();
@@ -319,57 +255,6 @@ describe('a sink that is required', () => {
     expect((await send({ target: '/service/none/stop' }))[0]).toBe(404);
     end();
     await clock.settle();
-  });
-
-  // Promise: audit-required
-  it('refuses commands before anything is done while a record is not kept, and not for longer', async () => {
-    const running = audited(true);
-    const { admin, sink, send, clock, gateway, records } = running;
-    sink.fail(nothingKept);
-    const done = send();
-    await clock.advance(9_999);
-    expect(await isSettled(running, done)).toBe(false);
-    await clock.advance(1);
-    expect((await done)[0]).toBe(204);
-    const { snapshot } = admin;
-    const { length } = gateway.calls;
-    const [status, headers] = await send();
-    expect([status, headers['retry-after']]).toEqual([503, '5']);
-    expect(await admin.execute(start)).toMatchObject(unavailable);
-    expect(await admin.execute(none)).toMatchObject(unavailable);
-    expect(await admin.abandon('none')).toMatchObject(unavailable);
-    expect((await send({ method: 'DELETE', target: '/commands/none' }))[0]).toBe(404);
-    const body = '[{"op":"replace","path":"/read_only","value":true}]';
-    const patch = { method: 'PATCH', target: '/', headers: { 'content-type': 'application/json' }, body };
-    expect([(await send(patch))[0], admin.readOnly]).toEqual([503, false]);
-    expect(await isReady(running)).toBe(false);
-    expect([admin.snapshot === snapshot, gateway.calls.length]).toEqual([true, length]);
-    expect((await send({ method: 'GET', target: '/services' }))[0]).toBe(200);
-    expect((await send({ target: '/service/My-Service/start?dry_run=true' }))[0]).toBe(200);
-    expect(admin.plan(start).outcome).toBe('accepted');
-    sink.work();
-    await clock.advance(5000);
-    expect(await isReady(running)).toBe(true);
-    expect((await admin.execute(start)).outcome).toBe('accepted');
-    expect(sink.kept).toEqual(records);
-    expect(inShort(records).slice(0, 3)).toEqual([
-      'ada services.stop accepted',
-      'ada services.stop refused audit-unavailable',
-      'nobody execute refused audit-unavailable',
-    ]);
-  });
-
-  it.each([
-    ['rejects', nothingKept],
-    ['does not answer', never],
-  ])('gives the true outcome if it %s until the deadline', async (_how, fails) => {
-    const running = audited(true, { gateway: sampleGateway() });
-    const { admin, sink, clock } = running;
-    sink.fail(fails);
-    const execution = admin.execute(stop);
-    await clock.advance(10_000);
-    expect((await execution).outcome).toBe('accepted');
-    expect(await admin.execute(start)).toMatchObject(unavailable);
   });
 
   it('refuses commands also if it is only too slow for a record', async () => {
@@ -387,102 +272,9 @@ describe('a sink that is required', () => {
     await clock.advance(10_000);
     expect([(await last).outcome, errors]).toEqual(['accepted', []]);
   });
-
-  it('refuses also the commands that waited for their turn when it began to fail', async () => {
-    const held = hold();
-    const { admin, sink, clock, gateway } = audited(true, { gateway: sampleGateway().will(held.apply) });
-    const first = admin.execute(stop);
-    await held.begun;
-    const second = admin.execute(start);
-    await clock.settle();
-    sink.fail(nothingKept);
-    const third = admin.execute(none);
-    await clock.settle();
-    held.done();
-    await clock.advance(10_000);
-    expect([(await third).outcome, (await first).outcome]).toEqual(['refused', 'accepted']);
-    expect(await second).toMatchObject(unavailable);
-    expect(gateway.calls).toHaveLength(1);
-  });
-
-  // Promise: audit-log-in-harmless
-  it('is never made to refuse a command by failed log-ins, also if they fill the queue', async () => {
-    const { sink, send, knock, clock } = audited(true, { limits: { maxAuditKept: 5 } });
-    sink.fail(nothingKept);
-    await knock(50);
-    await send({ headers: { origin: 'https://evil.example', host: '10.0.0.1' } });
-    await clock.advance(20_000);
-    const done = send();
-    await clock.settle();
-    sink.work();
-    await clock.advance(5000);
-    expect((await done)[0]).toBe(204);
-    expect(inShort(sink.kept).filter((record) => !record.startsWith('failed'))).toEqual([
-      'nobody services.stop refused origin-refused',
-      'ada services.stop accepted',
-      'dropped: 47',
-    ]);
-  });
-
-  it('drops no record of what was done, however many there are', async () => {
-    const helds = Array.from({ length: 4 }, () => hold());
-    const gateway = sampleGateway().will(...helds.map(({ apply }) => apply));
-    const { admin, clock, sink } = withoutReader(true, { gateway, limits: { maxAuditKept: 2 } });
-    const transitions = ['My Service', 'Bare Service', 'Report Service'].map(
-      (name): Transition =>
-        (snapshot, context) =>
-          stopService(snapshot, name, context),
-    );
-    const executions = [...transitions, flush].map((transition) => admin.execute(transition));
-    await clock.settle();
-    sink.fail(nothingKept);
-    for (const { done } of helds) done();
-    await clock.advance(10_000);
-    const outcomes = (await Promise.all(executions)).map(({ outcome }) => `nobody execute ${outcome}`);
-    expect(outcomes.length).toBeGreaterThan(2);
-    for (let at = 0; at < 3; at += 1) await admin.execute(none);
-    sink.work();
-    await clock.advance(5000);
-    expect(inShort(sink.kept).toSorted()).toEqual(['dropped: 3', ...outcomes.toSorted()]);
-  });
-
-  it('keeps the second record of a command of unknown outcome, without refusing others meanwhile', async () => {
-    const held = hold();
-    const { admin, sink, clock } = audited(true, { gateway: sampleGateway().will(held.apply) });
-    const execution = admin.execute(stop, { actor: 'ada' });
-    await held.begun;
-    await clock.advance(admin.limits.effectDeadlineMs);
-    expect((await execution).outcome).toBe('unknown');
-    expect((await admin.execute(flush)).outcome).toBe('accepted');
-    held.done();
-    await clock.advance(60_000);
-    expect(inShort(sink.kept)).toEqual([
-      'ada execute unknown outcome-unknown',
-      'nobody execute accepted',
-      'ada execute accepted',
-    ]);
-  });
 });
 
 describe('the end of an interface with a sink', () => {
-  it('waits for the records, also of commands that the end refuses', async () => {
-    const held = hold();
-    const { admin, sink, send } = audited(false, { gateway: sampleGateway().will(held.apply) });
-    const first = send();
-    await held.begun;
-    const second = send();
-    const closing = admin.close();
-    held.done();
-    await closing;
-    expect([(await first)[0], (await second)[0], sink.disposals]).toEqual([204, 503, 1]);
-    expect(inShort(sink.kept).toSorted()).toEqual([
-      'ada services.stop accepted',
-      'ada services.stop refused closed',
-    ]);
-    await send();
-    expect(sink.kept).toHaveLength(2);
-  });
-
   it('waits for the record of a request whose password is hashed when the end begins', async () => {
     let hashed: (hash: string) => void = () => undefined;
     const hash = (): Promise<string> => new Promise((resolve) => (hashed = resolve));
@@ -498,31 +290,6 @@ describe('the end of an interface with a sink', () => {
     await closing;
     expect([(await creating)[0], sink.disposals]).toEqual([503, 1]);
     expect(inShort(sink.kept)).toEqual(['ada users.create refused closed']);
-  });
-
-  it('tries once more at once, and says what is lost', async () => {
-    for (const works of [true, false]) {
-      const { admin, sink, errors, clock } = audited(false);
-      sink.fail(nothingKept);
-      await admin.execute(stop);
-      await admin.execute(start);
-      await clock.advance(10_000);
-      if (works) sink.work();
-      const before = clock.monotonic();
-      await admin.close();
-      expect(clock.monotonic()).toBe(before);
-      expect(sink.kept).toHaveLength(works ? 2 : 0);
-      expect(errors.map(String).slice(1)).toEqual(
-        works
-          ? []
-          : [
-              expect.stringContaining(
-                'The interface was closed while the audit sink did not keep records: 2 audit records are lost. Repair the sink.',
-              ),
-            ],
-      );
-      expect(sink.disposals).toBe(1);
-    }
   });
 
   it('takes one deadline for a sink that does not answer, and one for its disposal', async () => {
@@ -571,19 +338,5 @@ describe('openAdmin with a sink', () => {
     });
     await expect(opening).rejects.toThrow('gone');
     expect(sink.disposals).toBe(1);
-  });
-
-  it('records what became of the commands of the last process', async () => {
-    const store = createMemoryStore();
-    const dead = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
-    dead.admin.execute(stop, { actor: 'ada' }).catch(() => undefined);
-    const create: Transition = (snapshot, context) =>
-      createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context);
-    await dead.admin.execute(create);
-    const sink = new FailingSink();
-    const gateway = sampleGateway().willSee('in-place');
-    const { admin } = await openRunning(store, { gateway, observe: { audit: { sink, required: true } } });
-    await admin.close();
-    expect(inShort(sink.kept)).toEqual(['ada restart accepted']);
   });
 });

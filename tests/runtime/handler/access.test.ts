@@ -76,6 +76,21 @@ const endings = {
 const waits: Readonly<
   Record<string, (end: (running: Running) => Promise<void>) => Promise<[Running, AdminResponse]>>
 > = {
+  'its log-in is in flight': async (end) => {
+    const [asked, found] = [moment(), moment()];
+    const authenticate = async (): Promise<{ readonly name: string }> => {
+      asked.now();
+      await found.come;
+      return { name: 'ada' };
+    };
+    const challenge = createBasicAuthentication().challenge ?? '';
+    const running = await guarded({ access: { authenticate: Object.assign(authenticate, { challenge }) } });
+    const response = send(running, 'PUT', '/service/My-Service/stop');
+    await asked.come;
+    await end(running);
+    found.now();
+    return [running, await response];
+  },
   'its body is on the way': async (end) => {
     const running = await guarded();
     const [asked, sent] = [moment(), moment()];
@@ -124,6 +139,7 @@ const waits: Readonly<
 
 describe.each(Object.entries(endings))('a caller who is %s', (_ending, transitions) => {
   // Promise: principal-holds
+  // Promise: deleted-user
   it.each(Object.entries(waits))('while %s gets a 401, and nothing is done', async (_when, run) => {
     let calls = 0;
     const [{ admin, gateway }, { status, headers }] = await run(async ({ admin, gateway }) => {

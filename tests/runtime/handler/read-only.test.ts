@@ -1,23 +1,10 @@
+/**
+ * The read-only mode at each endpoint, and for the program. tests/scenarios/handler/read-only.txt has its begin and its end.
+ */
 import { describe, expect, it } from '@jest/globals';
-import {
-  createMemoryStore,
-  createRoles,
-  stopService,
-  type AdminRequest,
-  type AdminResponse,
-  type Transition,
-} from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
-
+import { stopService, type AdminRequest, type AdminResponse, type Transition } from 'gateway-admin-core';
 import { additions, endpoints, targetOf } from '../../contract/endpoint.ts';
-import { crowdedSnapshot } from '../../support/document.ts';
-import {
-  appliedTo,
-  openRunning,
-  runAdmin,
-  sampleGateway,
-  type Running,
-} from '../../support/running-admin.ts';
+import { appliedTo, runAdmin, type Running } from '../../support/running-admin.ts';
 import { silentHost } from '../../support/silent-host.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -71,23 +58,6 @@ describe('an interface that is read-only', () => {
     expect(await send(readOnly(), 'GET', target)).toEqual(await send(runAdmin(), 'GET', target));
   });
 
-  it('takes commands again when the mode ends', async () => {
-    const running = readOnly();
-    running.admin.readOnly = false;
-    expect((await send(running, 'PUT', '/service/My-Service/stop')).status).toBe(204);
-  });
-
-  it('says first who may do it at all', async () => {
-    const closed = readOnly({ access: { authorize: createRoles({ administrators: ['ada'] }) } });
-    const put = async (principal: AdminRequest['principal']): Promise<string> =>
-      answerOf(await send(closed, 'PUT', '/service/My-Service/stop', { principal: principal ?? null }));
-    expect([await put(null), await put({ name: 'eve' }), await put({ name: 'ada' })]).toEqual([
-      '401 unauthenticated',
-      '403 forbidden',
-      '403 read-only',
-    ]);
-  });
-
   // Promise: read-only-host
   it('lets the program itself execute, plan and report', async () => {
     const running = readOnly();
@@ -105,47 +75,7 @@ describe('an interface that is read-only', () => {
     const execution = await running.execution;
     running.admin.readOnly = true;
     const id = execution.outcome === 'unknown' ? execution.commandId : '';
-    expect(answerOf(await send(running, 'DELETE', `/commands/${id}`))).toBe('403 read-only');
     expect((await running.admin.abandon(id)).outcome).toBe('accepted');
-  });
-
-  it('goes on to find out the outcome of a command', async () => {
-    const running = await silentHost(stop, 'not-in-place');
-    expect((await running.execution).outcome).toBe('unknown');
-    running.admin.readOnly = true;
-    running.gateway.otherwise({ inspect: 'in-place' });
-    running.held.done();
-    await running.clock.advance(60_000);
-    expect(running.admin.snapshot.services.find('my-service')?.state).toBe('stopped');
-    expect(running.admin.commands()).toEqual([]);
-  });
-
-  it('is not read-only in its next life', async () => {
-    const store = createMemoryStore();
-    const { admin } = await openRunning(store);
-    admin.readOnly = true;
-    await admin.close();
-    const after = await openRunning(store);
-    expect(after.admin.readOnly).toBe(false);
-    expect((await send(after, 'PUT', '/service/My-Service/stop')).status).toBe(204);
-  });
-});
-
-describe('a request that is on the way when the interface becomes read-only', () => {
-  // Promise: read-only-turn
-  it('is refused at its turn while its command waits, and the command in flight ends', async () => {
-    const held = hold();
-    const running = runAdmin({ gateway: sampleGateway().will(held.apply) });
-    const { admin, gateway, clock } = running;
-    const first = send(running, 'PUT', '/service/My-Service/stop');
-    await held.begun;
-    const second = send(running, 'PUT', '/service/My-Service/start');
-    await clock.settle();
-    admin.readOnly = true;
-    held.done();
-    expect([answerOf(await first), answerOf(await second)]).toEqual(['204 ', '403 read-only']);
-    expect(appliedTo(gateway)).toEqual(['service.stop /services/My-Service']);
-    expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
   });
 
   it('is refused when its body has arrived', async () => {
@@ -160,18 +90,6 @@ describe('a request that is on the way when the interface becomes read-only', ()
     });
     expect(answerOf(response)).toBe('403 read-only');
     expect(running.admin.snapshot).toBe(snapshot);
-  });
-
-  it('has its large teardown finished, once the first part has begun', async () => {
-    const held = hold();
-    const running = runAdmin({ snapshot: crowdedSnapshot(2500) });
-    running.gateway.will(held.apply);
-    const response = send(running, 'DELETE', '/services/Sales/sessions');
-    await held.begun;
-    running.admin.readOnly = true;
-    held.done();
-    expect((await response).status).toBe(204);
-    expect(running.admin.snapshot.sessions.size).toBe(0);
   });
 });
 

@@ -10,12 +10,13 @@ import {
   type Role,
 } from 'gateway-admin-core';
 
-import type { RolesOptions } from '../../../src/runtime/handler/role.ts';
 import { additions, endpoints, targetOf, withQuery } from '../../contract/endpoint.ts';
 import { codesOf, tablesOf } from '../../docs/table.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { read } from '../../support/project.ts';
 import { runAdmin, type Running } from '../../support/running-admin.ts';
+
+type RolesOptions = Parameters<typeof createRoles>[0];
 
 const people = { administrators: ['Ada'], operators: ['bob'], readers: ['eve'] } as const;
 

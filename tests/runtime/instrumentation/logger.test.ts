@@ -1,3 +1,6 @@
+/**
+ * Loggers of the host. tests/scenarios/log/log.txt has the lines.
+ */
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   createBasicAuthentication,
@@ -6,31 +9,28 @@ import {
   createSnapshot,
   EffectRefusedError,
   HostError,
-  sequence,
   stopMonitor,
   stopService,
   type Admin,
-  type GatewayDocument,
   type Logger,
   type Transition,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 import pino from 'pino';
 
-import { altered, createWorld } from '../../fleet/node.ts';
+import { createWorld } from '../../fleet/node.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { planted } from '../../support/planted.ts';
 import { lookAt, takeLeaks } from '../../support/leak.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 import { read } from '../../support/project.ts';
-import { takeLines, type Line } from '../../support/taken-line.ts';
+import { takeLines } from '../../support/taken-line.ts';
 import { codesOf, tablesOf } from '../../docs/table.ts';
 import { credentials, quickHasher } from '../../support/log-in.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const service = { type: 'service.stopped', resource: '/services/My-Service' };
 
 const neverSeen = (): Promise<never> => new Promise(() => undefined);
 
@@ -39,198 +39,16 @@ async function ask(admin: Admin, method: string, target: string, more: object = 
   return handled.matched ? handled.response.status : 0;
 }
 
-describe('the lines of a command', () => {
-  it('say when the command begins, and how and after how long the command ends', async () => {
-    const { logger, lines } = takeLines();
-    const held = hold();
-    const { admin, clock } = runAdmin({ observe: { logger }, gateway: sampleGateway().will(held.apply) });
-    const execution = admin.execute(stop, { actor: 'ada' });
-    await held.begun;
-    await clock.advance(120);
-    held.done();
-    await execution;
-    await admin.close();
-    const command = { command: 'sample-1', ...service, actor: 'ada' };
-    expect(lines).toEqual([
-      ['info', 'Interface opened', expect.objectContaining({ services: 4, recovered: 0, unknown: 0 })],
-      ['debug', 'Command begun', command],
-      ['info', 'Command accepted', { ...command, outcome: 'accepted', durationMs: 120 }],
-      ['info', 'Interface closed', { revision: admin.snapshot.revision }],
-    ]);
-  });
-
-  it('say why the gateway refused', async () => {
-    const { logger, lines } = takeLines();
-    const gateway = sampleGateway().will(new EffectRefusedError('The port is in use'));
-    await runAdmin({ observe: { logger }, gateway }).admin.execute(stop);
-    expect(lines.at(-1)).toEqual([
-      'warn',
-      'Command refused',
-      {
-        ...{ command: 'sample-1', ...service, outcome: 'refused', code: 'effect-refused' },
-        detail: 'The gateway refused: The port is in use. Nothing was changed.',
-        durationMs: 0,
-      },
-    ]);
-  });
-
-  it('say once that the outcome is unknown, and later what the outcome is', async () => {
-    const { logger, lines } = takeLines();
-    const gateway = sampleGateway().will(hold().apply, hold().apply);
-    gateway.willSee(neverSeen, 'in-place', neverSeen, 'in-place');
-    const { admin, clock } = runAdmin({ observe: { logger }, gateway });
-    const execution = admin.execute(sequence(stop, stopMain));
-    await clock.advance(50_000);
-    expect((await execution).outcome).toBe('unknown');
-    expect(lines.slice(2).filter(([, message]) => message !== 'Error')).toMatchObject([
-      ['warn', 'Command unknown', { outcome: 'unknown', code: 'outcome-unknown', durationMs: 20_000 }],
-      ['info', 'Command accepted', { command: 'sample-1', outcome: 'accepted', durationMs: 40_100 }],
-    ]);
-  });
-
-  it('are not there for a command that is refused before its turn, or changes nothing', async () => {
-    const { logger, lines } = takeLines();
-    const { admin } = runAdmin({ observe: { logger } });
-    expect(await ask(admin, 'PUT', '/services/nothing/stop')).toBe(404);
-    expect(await ask(admin, 'PUT', '/services/my-service/start')).toBe(204);
-    expect(lines).toHaveLength(1);
-  });
-});
-
-describe('the line of a start', () => {
-  it.each([
-    ['in-place', 'info', 0, 'accepted'],
-    ['not-in-place', 'info', 0, 'refused'],
-    [new Error('The gateway is not there yet'), 'warn', 1, 'unknown'],
-  ] as const)(
-    'after a crash with %s says what became of the command',
-    async (seen, level, unknown, outcome) => {
-      const store = createMemoryStore();
-      const dead = await openRunning(store, { gateway: sampleGateway().will(hold().apply) });
-      dead.admin.execute(stop, { actor: 'ada' }).catch(() => undefined);
-      await dead.clock.settle();
-      const { logger, lines } = takeLines();
-      const { admin } = await openRunning(store, {
-        observe: { logger },
-        gateway: sampleGateway().willSee(seen),
-      });
-      expect(lines.filter(([, message]) => /^(?:Command|Interface)/.test(message))).toMatchObject([
-        [expect.any(String), `Command ${outcome}`, { ...service, actor: 'ada', outcome, recovered: true }],
-        [level, 'Interface opened', { recovered: 1, unknown }],
-      ]);
-      expect(lines.filter(([, , fields]) => 'durationMs' in fields)).toEqual([]);
-      await admin.close();
-    },
-  );
-});
-
-describe('the lines of a start', () => {
-  const warning = ['warn', 'The store was empty: the document is in use', {}];
-
-  // Promise: store-empty
-  it('warn that a durable store was empty, at the first start and after its content was deleted', async () => {
-    const { logger, lines } = takeLines();
-    const store = new FailingStore();
-    for (const each of [store, store, new FailingStore()])
-      await (await openRunning(each, { observe: { logger } })).admin.close();
-    const starts = lines.filter(([, message]) => message !== 'Interface closed').map(([level]) => level);
-    expect(starts).toEqual(['warn', 'info', 'info', 'warn', 'info']);
-    expect(lines[0]).toEqual(warning);
-  });
-
-  // Promise: adopt-logged
-  it('warn of each resource that a document deletes, and of no listener that is only opened anew', async () => {
-    const { logger, lines } = takeLines();
-    await adoptLess(logger);
-    expect(lines.filter(([level]) => level === 'warn')).toEqual(
-      [
-        '/services/My-Service/listeners/Local-Listener',
-        ...['/monitors/Main-Monitor', '/monitors/Idle-Monitor', '/monitors/Failed-Monitor'],
-      ].map((resource) => ['warn', 'Document deleted a resource', { resource }]),
-    );
-  });
-
-  it('warn at the node that begins a fleet on an empty store, and at no other node', async () => {
-    const { logger, lines } = takeLines();
-    const world = createWorld({ wrap: (store) => altered(store, { durable: true }) });
-    const nodes = [
-      await world.open('one', 10_000, { observe: { logger } }),
-      await world.open('two', 10_000, { observe: { logger } }),
-    ];
-    expect(lines.filter(([level]) => level === 'warn')).toEqual([warning]);
-    for (const { admin } of nodes) await admin.close();
-  });
-
-  it('do not warn of a store in memory, which is empty at each start', async () => {
-    const { logger, lines } = takeLines();
-    await (await openRunning(createMemoryStore(), { observe: { logger } })).admin.close();
-    expect(lines.map(([level]) => level)).toEqual(['info', 'info']);
-  });
-});
-
-describe('the line of a document that differs from the store', () => {
-  const sampleWith = (members: object): GatewayDocument => ({
-    ...sampleDocument,
-    services: (sampleDocument.services ?? []).map((each) => ({ ...each, ...members })),
-  });
-  const adoptable = sampleWith({ max_connection: 7 });
-  const fixed = sampleWith({ router: 'other' });
-
-  it.each([
-    [
-      'is at level info if adoptDocument can take all over, and no error',
-      adoptable,
-      ['info', 'Document differs', 4],
-      0,
-    ],
-    ['is an error if a place cannot change while the gateway runs', fixed, ['error', 'Error', undefined], 1],
-  ] as const)('%s', async (_what, document, line, count) => {
-    const store = createMemoryStore();
-    await (await openRunning(store)).admin.close();
-    const { logger, lines } = takeLines();
-    const { admin, errors } = await openRunning(store, {
-      observe: { logger },
-      snapshot: createSnapshot(document),
-    });
-    const told = lines.filter(([level, message]) => level === 'error' || message === 'Document differs');
-    expect(
-      told.map(([level, message, fields]) => [level, message, (fields as { places?: number }).places]),
-    ).toEqual([line]);
-    expect(errors).toHaveLength(count);
-    await admin.close();
-  });
-});
-
 describe('the line of a request', () => {
   it('is there for a fault of the host alone, and not for a client that has left', async () => {
     const { logger, lines } = takeLines();
-    const store = new FailingStore();
-    const { admin } = await openRunning(store, {
-      observe: { logger },
-    });
-    const failures = (): readonly Line[] => lines.filter(([, message]) => message === 'Request failed');
-    expect(await ask(admin, 'GET', '/services/nothing')).toBe(404);
-    expect(await ask(admin, 'BREW', '/services')).toBe(501);
-    const signal = AbortSignal.abort();
-    expect(await ask(admin, 'GET', '/services', { signal })).toBe(503);
-    expect(failures()).toEqual([]);
-    store.fail();
-    expect(await ask(admin, 'PUT', '/services/my-service/stop', { peer: '10.0.0.7' })).toBe(503);
-    expect(await ask(admin, 'PUT', '/users', { body: () => Promise.reject(new Error('broken')) })).toBe(500);
-    expect(failures()).toEqual([
-      [
-        'warn',
-        'Request failed',
-        expect.objectContaining({
-          ...{ route: 'services.stop', method: 'PUT', status: 503, code: 'store-unavailable' },
-          peer: '10.0.0.7',
-        }),
-      ],
-      [
-        'error',
-        'Request failed',
-        expect.objectContaining({ route: 'users.create', status: 500, code: 'internal' }),
-      ],
+    const { admin } = runAdmin({ observe: { logger } });
+    const body = (): Promise<never> => Promise.reject(new Error('broken'));
+    expect(await ask(admin, 'GET', '/services', { signal: AbortSignal.abort() })).toBe(503);
+    expect(await ask(admin, 'PUT', '/users', { body, peer: '10.0.0.7' })).toBe(500);
+    const fields = { route: 'users.create', status: 500, code: 'internal', peer: '10.0.0.7' };
+    expect(lines.filter(([, message]) => message === 'Request failed')).toMatchObject([
+      ['error', 'Request failed', fields],
     ]);
   });
 });
@@ -314,18 +132,14 @@ describe('a logger', () => {
   });
 
   // Promise: hook-harmless
-  it.each([
-    [
-      'throws',
-      () => {
+  it('or a hook for measurements that fails changes nothing, and is told once for each function', async () => {
+    const failing = [
+      (): Promise<never> => Promise.reject(new Error('full')),
+      (): never => {
         throw new Error('full');
       },
-    ],
-    ['rejects', () => Promise.reject(new Error('full'))],
-  ])(
-    'or a hook for measurements that %s changes nothing, and is told once for each function',
-    async (_how, hook) => {
-      const fail = hook as () => void;
+    ];
+    for (const fail of failing as readonly (() => void)[]) {
       const { admin, errors, clock } = runAdmin({
         observe: { logger: { debug: fail, info: fail, warn: fail, error: fail }, onMeasurement: fail },
       });
@@ -334,12 +148,10 @@ describe('a logger', () => {
       expect(await ask(admin, 'PUT', '/services/my-service/start')).toBe(204);
       await admin.close();
       await clock.settle();
-      expect(errors.every((error) => error instanceof HostError)).toBe(true);
-      expect(errors.map((error) => (error as HostError).call).sort()).toEqual([
-        ...['logger.debug', 'logger.error', 'logger.info', 'onMeasurement'],
-      ]);
-    },
-  );
+      const calls = ['logger.debug', 'logger.error', 'logger.info', 'onMeasurement'];
+      expect(errors.map((error) => (error as HostError).call).sort()).toEqual(calls);
+    }
+  });
 });
 
 describe('the table of the page', () => {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -19,7 +20,6 @@ import { hold } from 'gateway-admin-core/testing';
 import * as fc from 'fast-check';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { effectTable, eventTable } from '../../../src/resources/index.ts';
 import { codesOf, tablesOf } from '../../docs/table.ts';
 import { requests } from '../../support/arbitrary-request.ts';
 import { credentials, quickHasher, snapshotOf } from '../../support/log-in.ts';
@@ -28,6 +28,12 @@ import { openRunning, runAdmin, sampleGateway } from '../../support/running-admi
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopMain: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+
+/** The types of events and effects that the pages list. */
+function documentedTypes(): readonly string[] {
+  const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
+  return pages.flatMap((name) => read(`docs/${name}`).match(/(?<=`)[a-z]+\.[a-zA-Z]+(?=`)/g) ?? []);
+}
 
 /** A hook that keeps the measurements. */
 function takeMeasurements() {
@@ -167,7 +173,8 @@ describe('measurements', () => {
         '304',
         ...Object.values(problemTable).map((row) => String(row.status)),
       ],
-      type: [...Object.keys(eventTable), ...Object.keys(effectTable)],
+      // The types of events and effects, of which the pages have every one.
+      type: documentedTypes(),
       outcome: 'accepted refused unknown applied done failed throttled overloaded'.split(' '),
       call: ['load', 'append', 'compact'],
       source: ['apply', 'inspect', 'report', 'document', 'other'],

@@ -1,13 +1,14 @@
+/**
+ * The entries of the history. They are tested in isolation, because the laws need tens of thousands of commands, bounds
+ * smaller than those of the library, and two nodes that do the same. tests/scenarios/store/history.txt shows entries.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
-  closeServiceSessions,
   createResource,
   createSnapshot,
-  createUser,
   deleteResource,
   patchService,
-  redactSecrets,
   revert,
   stopService,
   type AdminEvent,
@@ -21,7 +22,6 @@ import type { EntryEvent } from '../../../src/resources/history.ts';
 import { Entries } from '../../../src/runtime/journal/entries.ts';
 import { foldRecord } from '../../../src/runtime/journal/entry-fold.ts';
 import { membersOf } from '../../../src/runtime/journal/entry-event.ts';
-import { restore } from '../../../src/runtime/journal/history.ts';
 import { anyCommand } from '../../simulation/command.ts';
 import { document } from '../../simulation/simulation.ts';
 import { sampleSnapshot } from '../../support/document.ts';
@@ -137,28 +137,6 @@ describe('the entries', () => {
     expect(series.entries.all.map(({ id }) => id)).toEqual(['short']);
   });
 
-  it('count what was closed, name nobody, and join the parts of a teardown', () => {
-    const series = new Series(sampleSnapshot());
-    const [closed] = series.settle('1', (snapshot, context) =>
-      closeServiceSessions(snapshot, 'My Service', context),
-    );
-    if (closed?.type !== 'sessions.closed') throw new Error('No session was closed');
-    const part = { ...closed, at: 9, sessions: [{ id: 77, connected: 1 }] };
-    const { kept } = foldRecord(series.snapshot, [part]);
-    series.entries.take({ command: '1', events: [part], kept, revision: 2 });
-    const { type, resource } = closed;
-    const count = closed.sessions.length + 1;
-    expect(series.entries.all).toEqual([
-      {
-        id: '1',
-        at: 9,
-        actor: 'ada',
-        revision: 2,
-        events: [{ type, resource, count }],
-      },
-    ]);
-  });
-
   it('of commands that settle in parts are the same, whether or not somebody reads between the parts', () => {
     const steps = fc.array(
       fc.record({
@@ -201,20 +179,6 @@ describe('the entries', () => {
       return reads;
     };
     expect(readsOf(400)).toBeLessThan(5 * readsOf(100));
-  });
-
-  it('have no hash of a password, and only the way back of settings', () => {
-    const series = new Series(sampleSnapshot());
-    series.settle('1', (snapshot, context) =>
-      createUser(snapshot, { name: 'joan', passwordHash: 'opaque' }, context),
-    );
-    series.settle('2', (snapshot, context) =>
-      patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context),
-    );
-    expect(JSON.stringify(series.entries.all)).not.toContain('opaque');
-    expect(Object.keys(series.entries.all[1]?.events[0] ?? {})).toEqual([
-      ...['type', 'resource', 'service', 'operations', 'inverse'],
-    ]);
   });
 
   it('lead back to what was there, also where a decision knew something else', () => {
@@ -276,35 +240,5 @@ describe('the entries', () => {
       true,
       '3',
     ]);
-  });
-
-  it('of a log-in, of a command that has failed, and of nothing are none', () => {
-    const entries = new Entries();
-    const head = { at: 0, resource: '/users/ada' };
-    const events: readonly AdminEvent[] = [
-      { type: 'user.rehashed', user: 'ada', passwordHash: 'opaque', ...head },
-      { type: 'command.failed', reason: 'no', ...head },
-    ];
-    entries.take({ command: '1', events, kept: foldRecord(sampleSnapshot(), events).kept, revision: 1 });
-    entries.take({ command: '2', events: [], kept: [], revision: 1 });
-    expect(entries.all).toEqual([]);
-  });
-});
-
-describe('the state of a store', () => {
-  it('keeps the entries, and has none if an earlier version wrote it', () => {
-    const given = sampleSnapshot();
-    const history = restore({ records: [] }, given);
-    const decision = patchService(given, 'My Service', [{ op: 'remove', path: '/max_connection' }], {
-      now: 7,
-    });
-    if (decision.outcome !== 'accepted') throw new Error('The patch changes nothing');
-    history.take({ type: 'settlement', command: '1', revision: 3, events: decision.events, last: true });
-    const state = JSON.parse(JSON.stringify(history.toState())) as Record<string, Json>;
-    expect(restore({ state, records: [] }, given).entries.all).toEqual(history.entries.all);
-    expect(history.entries.all.map(({ id, revision }) => [id, revision])).toEqual([['1', 4]]);
-    const { entries: _none, ...old } = state;
-    expect(restore({ state: old, records: [] }, given).entries.all).toEqual([]);
-    expect(redactSecrets(state['entries'] ?? [])).toHaveLength(1);
   });
 });

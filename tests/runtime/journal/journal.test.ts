@@ -1,93 +1,78 @@
+/**
+ * The journal: the order and the size of what goes to the store.
+ */
 import { describe, expect, it } from '@jest/globals';
-import { createMemoryStore, createSnapshot, type ConfigurationStore } from 'gateway-admin-core';
+import {
+  adoptDocument,
+  closeServiceSessions,
+  createMemoryStore,
+  createSnapshot,
+  createUser,
+  flushLogs,
+  stopMonitor,
+  stopService,
+  type AdminEvent,
+  type Transition,
+} from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
-import { History, restore } from '../../../src/runtime/journal/history.ts';
-import { OwnJournal, type Journal } from '../../../src/runtime/journal/journal.ts';
+// Half a billion reports, ten thousand deletions at once, and a log that refuses one of two records are not to be had
+// through the interface.
+import { History } from '../../../src/runtime/journal/history.ts';
+import { OwnJournal } from '../../../src/runtime/journal/journal.ts';
 import { evolving, OwnLog } from '../../../src/runtime/journal/log.ts';
 import { RecordQueue } from '../../../src/runtime/journal/record-queue.ts';
-import type { JournalRecord } from '../../../src/runtime/journal/record.ts';
 import { watchersOf } from '../../../src/runtime/options.ts';
 import { FailingStore } from '../../support/failing-store.ts';
+import { openedSessions } from '../../support/opened-session.ts';
+import { openRunning, sampleGateway } from '../../support/running-admin.ts';
+import { port } from '../../support/transition.ts';
 
-async function journalOf(store: ConfigurationStore = createMemoryStore()): Promise<Journal> {
-  return new OwnJournal({
-    log: new OwnLog(store, new History(createSnapshot({})), (await store.load()).position),
-    ...watchersOf({ onError: () => undefined }),
-    deadlineMs: 1000,
-  });
-}
-
-/** Keeps a record of a change that the gateway has made. */
-function keep<T>(journal: Journal, record: JournalRecord, then: () => T): Promise<T> {
-  return journal.keep({ record, resources: [], use: 'result', then });
-}
-
-const mark = (revision: number): JournalRecord => ({ type: 'mark', revision });
+const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
+const addUser =
+  (name: string): Transition =>
+  (snapshot, context) =>
+    createUser(snapshot, { name, passwordHash: 'opaque' }, context);
+const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the journal', () => {
   // Promise: record-while-busy
   it('stores a record that arrives at any moment after the record before', async () => {
+    const { admin } = await openRunning(createMemoryStore());
     for (let turns = 0; turns < 30; turns += 1) {
-      const journal = await journalOf();
-      let second: Promise<string> | undefined;
-      await keep(journal, mark(1), () => {
-        void (async () => {
-          for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-          second = keep(journal, mark(2), () => 'kept');
-        })();
-      });
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(await second).toBe('kept');
+      const first = admin.execute(addUser(`first${String(turns)}`));
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      const second = admin.execute(addUser(`second${String(turns)}`));
+      for (const { outcome } of await Promise.all([first, second])) expect(outcome).toBe('accepted');
     }
+    await admin.close();
   });
 
   // Promise: record-order
-  it('calls then in the order of the records, also after a then that throws', async () => {
-    const journal = await journalOf();
-    const told: number[] = [];
-    const keeping = [1, 2, 3].map((revision) =>
-      keep(journal, mark(revision), () => {
-        told.push(revision);
-        if (revision === 2) throw new Error('not mine');
-      }),
+  it('publishes in the order of the records, also after an event that throws', async () => {
+    const { admin, gateway } = await openRunning(createMemoryStore());
+    const reader = admin.events();
+    const planted: Transition = (snapshot, context) => {
+      const decision = stop(snapshot, context);
+      if (decision.outcome !== 'accepted') throw new Error('The service is stopped');
+      const note = (): number => {
+        if (gateway.applied.length > 0) throw new Error('planted');
+        return 1;
+      };
+      const [event] = decision.events;
+      const events = [Object.defineProperty({ ...event }, 'note', { enumerable: true, get: note })];
+      return { ...decision, events: events as unknown as readonly AdminEvent[] };
+    };
+    const settled = await Promise.allSettled(
+      [addUser('one'), planted, flushLogs].map((each) => admin.execute(each)),
     );
-    expect((await Promise.allSettled(keeping)).map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ]);
-    expect([told, journal.outage]).toEqual([[1, 2, 3], undefined]);
-  });
-
-  // Promise: report-mark
-  it('stores a mark only when the revision is far beyond the last record', async () => {
-    const store = createMemoryStore();
-    const journal = await journalOf(store);
-    for (let revision = 1; revision <= 1_600_000_000; revision += 50_000_000) {
-      journal.mark(revision);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect((await store.load()).records).toEqual([
-      mark(500_000_001),
-      mark(1_000_000_001),
-      mark(1_500_000_001),
-    ]);
-  });
-
-  it('gives up a mark when the store fails, and the process goes on', async () => {
-    const store = new FailingStore();
-    const journal = await journalOf(store);
-    store.fail();
-    const unhandled: unknown[] = [];
-    const note = (error: unknown): void => void unhandled.push(error);
-    process.on('unhandledRejection', note);
-    journal.mark(600_000_000);
-    await new Promise((resolve) => setImmediate(resolve));
-    process.off('unhandledRejection', note);
-    expect([journal.outage, unhandled]).toEqual([
-      { error: new Error('The disk is full'), since: expect.any(Number) },
-      [],
-    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const types = [(await reader.next()).value, (await reader.next()).value].map(
+      (item) => item.event.type as string,
+    );
+    expect(types).toEqual(['user.created', 'logs.flushed']);
+    expect((await admin.execute(addUser('two'))).outcome).toBe('accepted');
+    await admin.close();
   });
 
   // Promise: write-size
@@ -98,56 +83,102 @@ describe('the journal', () => {
       sizes.push(records.length);
       return store.append(records, options);
     };
-    const journal = await journalOf({ ...store, append });
-    const resources = ['x'.repeat(10 * 1024 * 1024)];
-    const big: JournalRecord = {
-      type: 'intent',
-      command: 'a',
-      resources,
-      part: 0,
-      of: 1,
-      events: [],
-      effects: [],
-    };
-    await Promise.all([mark(1), big, big, mark(2)].map((record) => keep(journal, record, () => undefined)));
-    expect(sizes).toEqual([2, 2]);
+    const { admin } = await openRunning({ ...store, append });
+    const actor = 'x'.repeat(10 * 1024 * 1024);
+    const watch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
+    const commands = [
+      admin.execute(stop),
+      admin.execute(watch, { actor }),
+      admin.execute(port(7), { actor }),
+      admin.execute(flushLogs),
+    ];
+    await Promise.all(commands);
+    // The intents, and then the settlements.
+    expect(sizes).toEqual([2, 2, 2, 2]);
+    await admin.close();
   });
 
   it('keeps the number of settled parts of an open command when it compacts the store', async () => {
-    const store = createMemoryStore();
-    const journal = await journalOf(store);
-    const sessionsOf = (part: number): { id: number; connected: number }[] => [{ id: part, connected: 0 }];
-    const resource = '/services/Sales';
-    const eventsOf = (part: number) => [
-      { type: 'sessions.closed', at: 0, resource, sessions: sessionsOf(part) } as const,
-    ];
-    const intent = (part: number): JournalRecord => ({
-      type: 'intent',
-      command: 'a',
-      resources: [],
-      part,
-      of: 3,
-      events: eventsOf(part),
-      effects: [{ type: 'sessions.close', resource, sessions: sessionsOf(part) }],
-    });
-    const settled = (part: number): JournalRecord => ({
-      type: 'settlement',
-      command: 'a',
-      revision: 0,
-      events: eventsOf(part),
-      last: false,
-    });
-    const marks = Array.from({ length: 10_000 }, (_none, revision) => mark(revision));
-    const stored = (record: JournalRecord): Promise<void> => keep(journal, record, () => undefined);
-    await Promise.all([intent(0), settled(0), intent(1), ...marks].map(stored));
-    await stored(settled(1));
-    const history = await store.load();
-    expect(history.records).toHaveLength(1);
-    expect(restore(history, createSnapshot({})).unsettled.open).toEqual([{ intent: intent(1), settled: 2 }]);
+    const store = new FailingStore();
+    const gateway = sampleGateway().will('done', hold().apply);
+    const { admin, clock } = await openRunning(store, { gateway });
+    admin.report(openedSessions(2500));
+    const close: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
+    admin.execute(close).catch(() => undefined);
+    await clock.settle();
+    const compactions = (): number => store.calls.filter((call) => call === 'compact').length;
+    for (let round = 0; compactions() < 2; round += 1) await admin.execute(port(round + 1));
+    const { state, records } = await store.load();
+    expect(records.length).toBeLessThan(3);
+    const [open] = (state as { readonly open: readonly { settled: number; intent: { part: number } }[] })
+      .open;
+    expect([open?.settled, open?.intent.part]).toEqual([1, 1]);
   });
 });
 
-describe('the queue of records', () => {
+describe('the journal of an interface', () => {
+  const journalOf = async (store = createMemoryStore()) =>
+    new OwnJournal({
+      log: new OwnLog(store, new History(createSnapshot({})), (await store.load()).position),
+      ...watchersOf({ onError: () => undefined }),
+      deadlineMs: 1000,
+    });
+
+  it('remembers the last 10,000 deleted resources', () => {
+    const names = Array.from({ length: 10_001 }, (_, at) => `db-${String(at)}`);
+    const servers = names.map((name) => ({ name, address: '::', port: 5432, protocol: 'pg' }));
+    const given = createSnapshot({ servers });
+    const history = new History(given);
+    const how = { prune: true, allowEmpty: true };
+    const decision = adoptDocument(given, createSnapshot({ servers: [] }), { now: 0 }, how);
+    if (decision.outcome !== 'accepted') throw new Error('Nothing was deleted');
+    const { events } = decision;
+    history.take({ type: 'settlement', command: '1', revision: 1, events, last: true });
+    const deleted = names.slice(1).map((name) => `/servers/${name}`);
+    expect(history.toState()).toMatchObject({ deleted });
+  });
+
+  // Promise: report-mark
+  it('stores a mark only when the revision is far beyond the last record', async () => {
+    const store = createMemoryStore();
+    const journal = await journalOf(store);
+    for (let revision = 1; revision <= 1_600_000_000; revision += 50_000_000) {
+      journal.mark(revision);
+      await soon();
+    }
+    const marks = [500_000_001, 1_000_000_001, 1_500_000_001];
+    expect((await store.load()).records).toEqual(marks.map((revision) => ({ type: 'mark', revision })));
+  });
+
+  it('calls then in the order of the records, also after a then that throws', async () => {
+    const journal = await journalOf();
+    const told: number[] = [];
+    const keeping = [1, 2, 3].map((revision) =>
+      journal.keep({
+        record: { type: 'mark', revision },
+        resources: [],
+        use: 'result',
+        then: () => {
+          told.push(revision);
+          if (revision === 2) throw new Error('not mine');
+        },
+      }),
+    );
+    const statuses = (await Promise.allSettled(keeping)).map(({ status }) => status);
+    expect(statuses).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect([told, journal.outage]).toEqual([[1, 2, 3], undefined]);
+  });
+
+  it('gives up a mark when the store fails, and the process goes on', async () => {
+    const store = new FailingStore();
+    const journal = await journalOf(store);
+    store.fail();
+    journal.mark(600_000_000);
+    // Jest fails a test with a rejection that nothing handles.
+    await soon();
+    expect(journal.outage).toEqual({ error: new Error('The disk is full'), since: expect.any(Number) });
+  });
+
   it('keeps a record that comes when the log refuses another one', async () => {
     const stored: number[] = [];
     const nothing = (): undefined => undefined;
@@ -174,7 +205,6 @@ describe('the queue of records', () => {
     };
     const first = queue.put(1, 1, { use: 'result', then: nothing, onDropped });
     await expect(first).rejects.toThrow('Too late');
-    expect(await second).toBe('kept');
-    expect(stored).toEqual([2]);
+    expect([await second, stored]).toEqual(['kept', [2]]);
   });
 });

@@ -1,8 +1,11 @@
+/**
+ * Secret parameters that clients send, and what a store keeps of them. tests/properties/secret-parameter.test.ts has the
+ * laws, tests/snapshot/secret-parameter.test.ts the names and the documents.
+ */
 import { inspect } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 import {
-  adoptDocument,
   createMemoryStore,
   createSecretSealer,
   createSnapshot,
@@ -20,7 +23,7 @@ import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
 import { filter, server, service } from '../../support/document-entry.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { takeLeaks } from '../../support/leak.ts';
-import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
+import { openRunning, runAdmin } from '../../support/running-admin.ts';
 import { transports, type Answer } from '../../support/transport.ts';
 
 const secret = 'planted-Secret-7';
@@ -86,20 +89,7 @@ async function refusal(
 describe('a secret parameter that a client sends', () => {
   it.each([
     ['/servers/db', 'servers', 'parameters', setPassword(secret)],
-    [
-      '/servers/db',
-      'servers',
-      'parameters',
-      { op: 'replace', path: '/parameters', value: { password: secret } },
-    ],
-    ['/filter/Hint', 'filters', 'parameters', setPassword(secret)],
     ['/filter/Hint', 'filters', 'parameters', setPassword({ value: secret, configurable: true })],
-    [
-      '/filter/Hint',
-      'filters',
-      'parameters',
-      { op: 'replace', path: '/parameters', value: { name: 'password', value: secret } },
-    ],
     [
       '/services/Sales',
       'services',
@@ -120,21 +110,6 @@ describe('a secret parameter that a client sends', () => {
       expect(await sealer.open(text)).toBe(secret);
       expect(JSON.stringify(gateway.calls)).not.toContain(secret);
       expect(JSON.stringify(gateway.calls)).toContain(text);
-    },
-  );
-
-  it.each(['Password', 'PASSWORD', 'pass word', 'Pass-Word', 'paſſword'])(
-    'is secret in every spelling of the name: %s',
-    async (name) => {
-      const { admin } = runAdmin({ snapshot, secretParameters: ['password', 'pass word'] });
-      const answer = await patch(admin, '/servers/db', {
-        op: 'add',
-        path: `/parameters/${name}`,
-        value: secret,
-      });
-      expect(answer.status).toBe(200);
-      expect(Object.keys(admin.snapshot.servers.find('db')?.settings.parametersSealed ?? {})).toEqual([name]);
-      expect(answer.text).not.toContain(secret);
     },
   );
 
@@ -164,21 +139,6 @@ describe('a secret parameter that a client sends', () => {
     expect(admin.snapshot.servers.find('db')).toBe(snapshot.servers.find('db'));
   });
 
-  it('stays when a client replaces the whole map, which it cannot see', async () => {
-    const { admin } = runAdmin({ snapshot, sealer, secretParameters });
-    await patch(admin, '/servers/db', setPassword(secret));
-    const sealed = sealedOf(admin);
-    const answer = await patch(admin, '/servers/db', {
-      op: 'replace',
-      path: '/parameters',
-      value: { weight: 7 },
-    });
-    expect(answer).toMatchObject({ status: 200, body: { parameters: { weight: 7 } } });
-    expect(sealedOf(admin)).toBe(sealed);
-    await patch(admin, '/servers/db', { op: 'remove', path: '/parameters/password' });
-    expect(admin.snapshot.servers.find('db')?.settings.parametersSealed).toEqual({});
-  });
-
   it('is secret when the name is declared at either place', () => {
     const early = createSnapshot(document, { secretParameters: ['pin'] });
     expect(runAdmin({ snapshot: early }).admin.snapshot.secretParameters).toEqual(['pin']);
@@ -187,38 +147,6 @@ describe('a secret parameter that a client sends', () => {
       'pin',
     ]);
     expect(runAdmin({ snapshot }).admin.snapshot).not.toHaveProperty('secretParameters');
-  });
-});
-
-describe('a program', () => {
-  it('cannot set a secret parameter in plain text, and can give it sealed', async () => {
-    const { admin } = runAdmin({ snapshot, secretParameters });
-    const refused = await admin.execute(writePlain);
-    expect(refused).toMatchObject({ outcome: 'refused', problem: { code: 'password-unacceptable' } });
-    expect(JSON.stringify(refused)).not.toContain(secret);
-    const sealed = { sealed: await sealer.seal(secret) };
-    const written = write({ op: 'add', path: '/parameters/password', value: sealed });
-    expect(await admin.execute(written)).toMatchObject({ outcome: 'accepted' });
-    expect(await sealer.open(sealedOf(admin))).toBe(secret);
-  });
-
-  it('cannot start with the plain text of a secret parameter', () => {
-    const start = (): Running =>
-      runAdmin({ snapshot: createSnapshot(plainDocument), secretParameters: ['PASSWORD'] });
-    expect(start).toThrow(InvalidDocumentError);
-    expect(start).toThrow(/\/servers\/0\/parameters\/password: is secret, and must not be plain text/);
-    expect(start).not.toThrow(secret);
-  });
-
-  it('cannot take the plain text of a secret parameter over from a document', async () => {
-    const { admin } = runAdmin({ snapshot, secretParameters });
-    const given = createSnapshot(plainDocument);
-    const refused = await admin.execute((state, context) => adoptDocument(state, given, context));
-    expect(refused).toMatchObject({
-      outcome: 'refused',
-      problem: { errors: [{ pointer: '/parameters/password' }] },
-    });
-    expect(JSON.stringify(refused)).not.toContain(secret);
   });
 });
 

@@ -1,29 +1,25 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   createMemoryStore,
   createSecretSealer,
   createSnapshot,
   createUser,
   flushLogs,
-  patchServer,
   patchService,
   sequence,
   startService,
   stopMonitor,
   stopService,
   toDocument,
-  type EventGap,
-  type PublishedEvent,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
-import { IndexedSessionTable } from '../../../src/snapshot/session/table.ts';
 import { configuration } from '../../support/configuration.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { thawedPlaces } from '../../support/frozen.ts';
-import { crowdedSnapshot, sampleDocument, sampleSnapshot } from '../../support/document.ts';
-import { appliedTo, openRunning, sampleGateway } from '../../support/running-admin.ts';
+import { sampleDocument, sampleSnapshot } from '../../support/document.ts';
+import { appliedTo, openRunning } from '../../support/running-admin.ts';
 import { limit } from '../../support/transition.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
@@ -85,18 +81,6 @@ describe('an interface with a store', () => {
       attributes: { logdir: '/elsewhere' },
       last_flushed: Date.parse('2001-01-01T00:00:00Z'),
     });
-    await admin.close();
-  });
-
-  it('fills an empty store without writing out the sessions of the given snapshot', async () => {
-    const snapshot = crowdedSnapshot(10);
-    const reading = jest.spyOn(IndexedSessionTable.prototype, 'range');
-    const { admin } = await openRunning(createMemoryStore(), { snapshot });
-    const sizes = reading.mock.results.map(({ value }) => (value as readonly unknown[]).length);
-    reading.mockRestore();
-    expect(Math.max(0, ...sizes)).toBe(0);
-    expect(admin.snapshot.services.find('sales')?.state).toBe('started');
-    expect(admin.snapshot.sessions.size).toBe(0);
     await admin.close();
   });
 
@@ -185,21 +169,6 @@ describe('an interface with a store', () => {
     expect(epochs).toEqual(['blue', 'blue-1', 'blue-2']);
   });
 
-  it('gives a gap to a reader that resumes from an earlier life', async () => {
-    const store = createMemoryStore();
-    const before = await openRunning(store);
-    const reader = before.admin.events();
-    await before.admin.execute(stop);
-    const { value } = (await reader.next()) as { value: PublishedEvent };
-    await before.admin.close();
-    const { admin } = await openRunning(store);
-    const resumed = admin.events({ after: value.id });
-    await admin.execute(start);
-    expect(await resumed.next()).toMatchObject({ value: { gap: true } as EventGap });
-    expect(await resumed.next()).toMatchObject({ value: { event: { type: 'service.started' } } });
-    await admin.close();
-  });
-
   // Promise: shared-write
   it('appends the records of concurrent commands in one call', async () => {
     const store = new FailingStore();
@@ -247,18 +216,6 @@ describe('an interface with a store', () => {
     await second.admin.close();
   });
 
-  it('accepts any secret if the store is not durable either', async () => {
-    const { admin } = await openRunning(createMemoryStore());
-    const handled = await admin.handle({
-      method: 'PATCH',
-      target: '/services/My-Service',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify([{ op: 'replace', path: '/password', value: 'hunter2' }]),
-    });
-    expect(handled.matched && handled.response.status).toBe(200);
-    await admin.close();
-  });
-
   it('reports the repair of the store to onError', async () => {
     const store = createMemoryStore();
     const load = async () => ({ ...(await store.load()), repaired: 'The last 7 bytes were no record.' });
@@ -284,20 +241,6 @@ describe('an interface with a store', () => {
     await admin[Symbol.asyncDispose]();
     expect(disposals).toBe(1);
   });
-});
-
-it('a decision with events of unknown type never reaches the journal', async () => {
-  const store = createMemoryStore();
-  const { admin } = await openRunning(store);
-  const strange = ((snapshot: Snapshot) => ({
-    outcome: 'accepted',
-    next: snapshot,
-    resources: [],
-    events: [{ type: 'x.y', at: 0, resource: '/' }],
-    effects: [],
-  })) as unknown as Transition;
-  await expect(admin.execute(strange)).rejects.toThrow('known types');
-  expect((await store.load()).records).toEqual([]);
 });
 
 const stopEvent = { type: 'service.stopped', at: 0, resource: '/services/My-Service', service: 'my-service' };
@@ -327,6 +270,7 @@ describe('a decision that a host has built', () => {
       [stopEvent, { type: 'connections.closed' }],
       [stopEffect, { type: 'connections.close' }],
     ],
+    ['an event of unknown type', [{ type: 'x.y', at: 0, resource: '/' }], []],
   ])('never reaches the journal or the host with %s', async (_what, events, effects) => {
     const store = createMemoryStore();
     const { admin, gateway } = await openRunning(store);
@@ -357,24 +301,4 @@ describe('a decision that a host has built', () => {
     expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     await admin.close();
   });
-});
-
-it('the maintenance that an administrator has set survives a restart', async () => {
-  const store = createMemoryStore();
-  const first = await openRunning(store);
-  await first.admin.execute((snapshot, context) =>
-    patchServer(snapshot, 'db-serv-1', [{ op: 'replace', path: '/state', value: ['maintenance'] }], context),
-  );
-  first.admin.report({ type: 'server.reported', server: 'db-serv-1', status: ['running'] });
-  await first.admin.close();
-  const { admin } = await openRunning(store);
-  expect(admin.snapshot.servers.find('db-serv-1')?.settings.state).toEqual(['maintenance']);
-  await admin.close();
-});
-
-it('a rejection other than EffectRefusedError leads to inspect, also with a store', async () => {
-  const gateway = sampleGateway().will('failBefore').willSee('in-place');
-  const { admin } = await openRunning(createMemoryStore(), { gateway });
-  expect((await admin.execute(stop)).outcome).toBe('accepted');
-  await admin.close();
 });

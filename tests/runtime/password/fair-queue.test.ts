@@ -1,3 +1,7 @@
+/**
+ * Who has the next turn to have a password hashed. These are small functions of their own, tested in isolation because
+ * their laws need floods of thousands of log-ins, ten thousand networks, and a runtime without node:crypto.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { systemClock } from 'gateway-admin-core';
@@ -5,6 +9,8 @@ import { createRandom, createVirtualClock } from 'gateway-admin-core/testing';
 
 import { createFailedLogins } from '../../../src/runtime/password/failed-logins.ts';
 import { createFairQueue, type FairQueue, type Share } from '../../../src/runtime/password/fair-queue.ts';
+import { shareOf } from '../../../src/runtime/password/share.ts';
+import { createSigner } from '../../../src/runtime/password/signer.ts';
 
 /** A job that a test ends. */
 interface Job {
@@ -371,5 +377,79 @@ describe('a fair queue under a flood', () => {
     before.end();
     expect(await Promise.all(begun)).toEqual([done(0), done(1)]);
     expect(await earlier).toEqual(done('x'));
+  });
+});
+
+describe('a failed log-in', () => {
+  it('is remembered for five minutes after the last one of its network', async () => {
+    const clock = createVirtualClock();
+    const failed = createFailedLogins(clock);
+    failed.add('192.0.2.1');
+    await clock.advance(200_000);
+    failed.add('192.0.2.1');
+    failed.add('192.0.2.2');
+    await clock.advance(299_999);
+    expect(['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(failed.standingOf)).toEqual([
+      'failed',
+      'failed',
+      'fresh',
+    ]);
+    await clock.advance(1);
+    expect(failed.standingOf('192.0.2.1')).toBe('fresh');
+  });
+
+  it('is forgotten for the network that failed first, once 10,000 others did, so strangers cannot fill the memory', () => {
+    const failed = createFailedLogins(createVirtualClock());
+    for (let at = 0; at < 10_000; at += 1) failed.add(String(at));
+    failed.add('0');
+    expect(failed.standingOf('1')).toBe('failed');
+    failed.add('another');
+    expect(['0', '1', '2'].map(failed.standingOf)).toEqual(['failed', 'fresh', 'failed']);
+  });
+});
+
+const networksOf = (peer?: string): readonly string[] =>
+  shareOf({ method: 'GET', target: '/', headers: {}, ...(peer === undefined ? {} : { peer }) }, 'ada')
+    .networks;
+
+describe('the share of a request', () => {
+  it.each([
+    ['192.0.2.1', ['192.0.2', '192.0.2.1']],
+    ['::ffff:192.0.2.1', ['::ffff:192.0.2', '::ffff:192.0.2.1']],
+    ['2001:db8:1:2:3:4:5:6', ['20010db8', '20010db80001', '20010db8000100', '20010db800010002']],
+    ['2001:DB8:0001:0002::1', ['20010db8', '20010db80001', '20010db8000100', '20010db800010002']],
+    ['2001:db8:1:ab02::1', ['20010db8', '20010db80001', '20010db80001ab', '20010db80001ab02']],
+    ['2001:db8::1', ['20010db8', '20010db80000', '20010db8000000', '20010db800000000']],
+    ['::1', ['00000000', '000000000000', '00000000000000', '0000000000000000']],
+    ['fe80::1%eth0', ['fe800000', 'fe8000000000', 'fe800000000000', 'fe80000000000000']],
+    ['2001:db8::192.0.2.1', ['2001:db8::192.0.2.1']],
+    ['an address of a pipe', ['an address of a pipe']],
+    ['x'.repeat(300), ['x'.repeat(255)]],
+    [undefined, ['']],
+  ])('counts the peer %s as %j', (peer, counted) => {
+    expect(networksOf(peer)).toEqual(counted);
+  });
+
+  it('counts a name in any case as one', () => {
+    const request = { method: 'GET', target: '/', headers: {} };
+    expect(shareOf(request, 'ADA')).toEqual(shareOf(request, 'ada'));
+  });
+});
+
+describe.each([
+  ['where there is node:crypto', createSigner],
+  ['where there is Web Crypto alone', () => createSigner({})],
+])('a signer %s', (_where, create) => {
+  it('gives the same text the same signature, and no other text, also while its key is drawn', async () => {
+    const sign = create();
+    const texts = ['', 'a', 'b', 'ä', '\ud83d\ude00', 'a'.repeat(100_000)];
+    const signAll = () => Promise.all(texts.map(async (text) => sign(text)));
+    const signatures = await signAll();
+    expect(await signAll()).toEqual(signatures);
+    expect(new Set(signatures).size).toBe(texts.length);
+  });
+
+  it('has a key of its own', async () => {
+    expect(await create()('a')).not.toBe(await create()('a'));
   });
 });

@@ -13,7 +13,9 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
+import { openStream } from '../../support/event-stream.ts';
 import { otherLife } from '../../support/event-reader.ts';
+import { credentials } from '../../support/log-in.ts';
 import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
 
 const [older, hasher] = [1, 2].map((rounds) => createPbkdf2Hasher({ rounds })) as [Hasher, Hasher];
@@ -136,9 +138,10 @@ describe('a log-in with a hash of an older cost', () => {
   });
 
   // Promise: rehash-caller
-  it('ends no log-in: a command that waits meanwhile is done', async () => {
+  it('ends no log-in: a stream goes on, and a command that waits meanwhile is done', async () => {
     const held = createHeldHasher();
     const running = runAdmin(await optionsWith(held));
+    const stream = await openStream(running.admin, { headers: { authorization: credentials(...ada) } });
     let sent: (bytes: Uint8Array) => void = () => undefined;
     const body = new Promise<Uint8Array>((resolve) => (sent = resolve));
     const answer = send(running, ada, 'PATCH', '/users/grace', () => body);
@@ -147,6 +150,8 @@ describe('a log-in with a hash of an older cost', () => {
     expect((await reader.next()).value).toMatchObject({ event: { type: 'user.rehashed' } });
     sent(new TextEncoder().encode('[{"op":"replace","path":"/password","value":"cobol"}]'));
     expect((await answer).status).toBe(200);
+    expect((await stream.messages(2)).map(({ type }) => type)).toEqual(['user.rehashed', 'user.updated']);
+    await stream.leave();
   });
 
   it('succeeds also if no new hash can be made, and the host is told', async () => {

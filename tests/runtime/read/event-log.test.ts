@@ -1,8 +1,11 @@
+/**
+ * What programs read of the events. tests/properties/event-stream.test.ts has the law of a reader that is cut anywhere, and
+ * tests/contract/limit/log.ts how many events are kept.
+ */
 import { getEventListeners } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import {
-  closeServiceSessions,
   flushLogs,
   startService,
   stopService,
@@ -12,7 +15,6 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { crowdedSnapshot } from '../../support/document.ts';
 import { planted } from '../../support/planted.ts';
 import { otherLife, placeOf } from '../../support/event-reader.ts';
 import { openedSession } from '../../support/opened-session.ts';
@@ -99,14 +101,6 @@ describe('the events', () => {
     expect(await take(await after(admin, '0.0'), 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
   });
 
-  it('begin at the call of events(), not at the first read', async () => {
-    const { admin } = runAdmin();
-    const reader = admin.events();
-    await flushTimes(admin, 2);
-    expect(await take(reader, 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
-    await admin.close();
-  });
-
   it('resume in the middle of a revision', async () => {
     const { admin } = runAdmin();
     admin.report([openedSession(1), openedSession(2), openedSession(3)]);
@@ -168,25 +162,6 @@ describe('the events', () => {
       'end',
     ]);
   });
-
-  it.each([
-    ['by number', 3, 3],
-    ['by size, 64 MiB', 1000, 6],
-  ])(
-    'are kept up to the limit, after any number of dropped events: %s',
-    async (_which, maxEventsKept, kept) => {
-      const { admin } = runAdmin({ limits: { maxEventsKept } });
-      const actor = 'a'.repeat(10_000_000);
-      for (let revision = 1; revision <= 20; revision += 1) await admin.execute(flush, { actor });
-      await admin.close();
-      const left = Array.from({ length: kept }, (_none, at) => `${String(21 - kept + at)}.0 logs.flushed`);
-      expect(await take(await after(admin, '0.0'), kept + 2)).toEqual([
-        `gap ${String(21 - kept)}.0`,
-        ...left,
-        'end',
-      ]);
-    },
-  );
 
   it('begin with a gap, and then the oldest event that is kept, after an event of another life', async () => {
     const [{ admin }, { admin: other }] = [runAdmin(), runAdmin()];
@@ -259,13 +234,15 @@ describe('the events', () => {
   });
 
   // Promise: reader-leaves
-  it('end when the reader returns', async () => {
+  it('end for good when the reader returns', async () => {
     const { admin } = runAdmin();
     await flushTimes(admin, 2);
-    for await (const item of await after(admin, '0.0')) {
+    const reader = await after(admin, '0.0');
+    for await (const item of { [Symbol.asyncIterator]: () => reader }) {
       expect(item).toMatchObject({ event: { type: 'logs.flushed' } });
       break;
     }
+    expect(await take(reader, 1)).toEqual(['end']);
     expect((await admin.execute(stop)).outcome).toBe('accepted');
     await admin.close();
   });
@@ -278,31 +255,6 @@ describe('the events', () => {
     await admin.close();
     expect(await waiting).toEqual(['1.0 logs.flushed', 'end']);
     expect(await take(behind, 2)).toEqual(['1.0 logs.flushed', 'end']);
-  });
-
-  it('let a reader execute commands', async () => {
-    const { admin } = runAdmin();
-    const reader = admin.events();
-    const reading = (async () => {
-      await reader.next();
-      return admin.execute(start);
-    })();
-    await admin.execute(stop);
-    expect((await reading).outcome).toBe('accepted');
-    await admin.close();
-  });
-
-  it('cut a long teardown into events of at most 1000 sessions', async () => {
-    const { admin } = runAdmin({ snapshot: crowdedSnapshot(2500) });
-    const reader = admin.events();
-    await admin.execute((snapshot, context) => closeServiceSessions(snapshot, 'Sales', context));
-    await admin.close();
-    expect(await take(reader, 4)).toEqual([
-      '1.0 sessions.closed',
-      '2.0 sessions.closed',
-      '3.0 sessions.closed',
-      'end',
-    ]);
   });
 
   // Promise: clock-jump

@@ -20,9 +20,7 @@ import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { boundRoutes } from '../../src/resources/index.ts';
-import { level, levelRecord } from '../../src/fleet/shared-history.ts';
 import {
-  altered,
   createWorld,
   openSampleFleet,
   runSampleFleet,
@@ -30,6 +28,8 @@ import {
   type Node,
   type World,
 } from '../fleet/node.ts';
+import { altered } from '../support/altered-store.ts';
+import { appendTo, levelRecord } from '../support/foreign-node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { codesOf } from '../openapi/problem-code.ts';
@@ -412,11 +412,7 @@ export const fleetProvocations: Readonly<
     return handled;
   },
   async 'node-outdated'({ clock, memory, own }, send) {
-    const store = memory.open();
-    const { position } = await store.load();
-    await store.append([levelRecord(level + 1, { node: 'other', life: 'x' }) as unknown as Json], {
-      expectedPosition: position,
-    });
+    await appendTo(memory.open(), levelRecord(3));
     await clock.advance(5000);
     return send(own);
   },

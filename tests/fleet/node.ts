@@ -7,6 +7,8 @@ import {
   EffectRefusedError,
   patchService,
   type AdminOptions,
+  type AdminRequest,
+  type AdminResponse,
   type Clock,
   type GatewayPort,
   type Hasher,
@@ -14,12 +16,11 @@ import {
   type Snapshot,
   type Veto,
 } from 'gateway-admin-core';
-import { createSharedMemory } from 'gateway-admin-core/fleet';
+import { createSharedMemory, openFleet } from 'gateway-admin-core/fleet';
 import type { FleetAdmin, SharedMemory, SharedMemoryOptions, SharedStore } from 'gateway-admin-core/fleet';
 import { createScriptedGateway, type ScriptedGateway, type VirtualClock } from 'gateway-admin-core/testing';
 
-import { openNode } from '../../src/fleet/open-fleet.ts';
-import { level, restoreShared, type SharedHistory } from '../../src/fleet/shared-history.ts';
+import { altered } from '../support/altered-store.ts';
 import { watch } from '../support/leak.ts';
 import { sampleDocument, sampleZone } from '../support/document.ts';
 import { sampleClock, type Running } from '../support/running-admin.ts';
@@ -65,8 +66,6 @@ export interface NodeOptions {
   readonly supports?: NonNullable<GatewayPort['supports']>;
   /** In place of the clock of the world. */
   readonly clock?: Clock;
-  /** The levels of records that the node reads. */
-  readonly levels?: readonly [lowest: number, highest: number];
 }
 
 /** A fleet under test. */
@@ -98,7 +97,6 @@ export function createWorld({
       leaseMs = 10_000,
       {
         wrap: own = (store: SharedStore) => store,
-        levels = [level, level] as const,
         supports = ['create', 'delete'] as const,
         observe,
         ...rest
@@ -119,7 +117,7 @@ export function createWorld({
         observe: { onError: (error: unknown) => errors.push(error), ...observe },
         ...rest,
       };
-      const admin = watch(await openNode(options, levels));
+      const admin = watch(await openFleet(options));
       return {
         admin,
         gateway,
@@ -132,16 +130,28 @@ export function createWorld({
   };
 }
 
-/** What the log of a fleet has led to, as a node with a snapshot reads it. */
-export async function storedIn({ memory }: World, given = snapshot): Promise<SharedHistory> {
-  return restoreShared(await memory.open().load(), given, level);
+/** Sends a request; without a method, a GET. */
+export async function send({ admin }: Pick<Node, 'admin'>, request: Partial<AdminRequest>): Promise<AdminResponse> {
+  const handled = await admin.handle({ method: 'GET', target: '/', headers: {}, ...request });
+  if (!handled.matched) throw new Error('No route');
+  return handled.response;
 }
 
-/** Compacts the log of a fleet, as a node with a snapshot does. */
-export async function compact({ memory }: World, given = snapshot): Promise<void> {
-  const store = memory.open();
-  const { position, ...stored } = await store.load();
-  await store.compact(restoreShared(stored, given, level).toState(), { expectedPosition: position });
+/** The status of an answer, with the code of a problem. */
+export async function outcome(
+  node: Pick<Node, 'admin'>,
+  method: string,
+  target: string,
+  more: Partial<AdminRequest> = {},
+): Promise<string> {
+  const { status, body } = await send(node, { method, target, ...more });
+  const { code } = JSON.parse(typeof body === 'string' && body !== '' ? body : '{}') as { code?: string };
+  return code === undefined ? String(status) : `${String(status)} ${code}`;
+}
+
+/** The limit of `My Service` at each node. */
+export function limitsAt(nodes: readonly Node[]): readonly (number | undefined)[] {
+  return nodes.map(({ admin }) => admin.snapshot.services.find('my-service')?.settings.max_connection);
 }
 
 /** The node "berlin" of a fleet in which "paris" has ended. */
@@ -183,8 +193,7 @@ function renamed(store: SharedStore, names: Map<string, string>): SharedStore {
   const at = ({ expectedPosition }: { readonly expectedPosition: string }) => ({
     expectedPosition: positionOf(expectedPosition),
   });
-  return {
-    durable: store.durable,
+  return altered(store, {
     load: async () => {
       const { position, ...stored } = await store.load();
       return { ...stored, position: nameOf(position) };
@@ -198,9 +207,7 @@ function renamed(store: SharedStore, names: Map<string, string>): SharedStore {
         : steps.map(({ records, position }) => ({ records, position: nameOf(position) }));
     },
     changed: (after, signal) => store.changed(positionOf(after), signal),
-    announce: (node, status) => store.announce(node, status),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
+  });
 }
 
 /** A sealer of a host that answers at once: keys of their own take their time, and a virtual clock does not wait. */
@@ -215,32 +222,15 @@ export function sealerOf(key: string): SecretSealer {
   };
 }
 
-/** A store of which some calls do something else. */
-export function altered(store: SharedStore, calls: Partial<SharedStore>): SharedStore {
-  return {
-    durable: store.durable,
-    load: () => store.load(),
-    append: (records, options) => store.append(records, options),
-    compact: (state, options) => store.compact(state, options),
-    read: (after) => store.read(after),
-    changed: (after, signal) => store.changed(after, signal),
-    announce: (node, status) => store.announce(node, status),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    ...calls,
-  };
-}
-
 function cuttable(store: SharedStore, line: { readonly isCut: boolean }): SharedStore {
   const through = <T>(call: () => Promise<T>): Promise<T> =>
     line.isCut ? Promise.reject(new Error('The line is cut')) : call();
-  return {
-    durable: store.durable,
+  return altered(store, {
     load: () => through(() => store.load()),
     append: (records, options) => through(() => store.append(records, options)),
     compact: (state, options) => through(() => store.compact(state, options)),
     read: (after) => through(() => store.read(after)),
     changed: (after, signal) => through(() => store.changed(after, signal)),
     announce: (node, status) => through(() => store.announce(node, status)),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
+  });
 }

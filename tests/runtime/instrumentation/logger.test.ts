@@ -17,7 +17,8 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 import pino from 'pino';
 
-import { altered, createWorld } from '../../fleet/node.ts';
+import { createWorld } from '../../fleet/node.ts';
+import { altered } from '../../support/altered-store.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { planted } from '../../support/planted.ts';

@@ -158,24 +158,27 @@ describe('the read-only mode', () => {
     await close();
   });
 
-  it.each([[[true, false]], [[true]]])('of the host holds through an outage as set last: %j', async (values) => {
-    const { world, a, b, close } = await openPair();
-    a.cut(true);
-    await world.clock.advance(1500);
-    for (const value of values) {
-      a.admin.readOnly = value;
-      for (let passed = 0; passed < 2000; passed += 500) {
-        expect(a.admin.readOnly).toBe(value);
-        await world.clock.advance(500);
+  it.each([[[true, false]], [[true]]])(
+    'of the host holds through an outage as set last: %j',
+    async (values) => {
+      const { world, a, b, close } = await openPair();
+      a.cut(true);
+      await world.clock.advance(1500);
+      for (const value of values) {
+        a.admin.readOnly = value;
+        for (let passed = 0; passed < 2000; passed += 500) {
+          expect(a.admin.readOnly).toBe(value);
+          await world.clock.advance(500);
+        }
       }
-    }
-    a.cut(false);
-    await world.clock.advance(8000);
-    const [last = false] = values.slice(-1);
-    expect([a.admin.readOnly, b.admin.readOnly]).toEqual([last, last]);
-    expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe(last ? '403 read-only' : '200');
-    await close();
-  });
+      a.cut(false);
+      await world.clock.advance(8000);
+      const [last = false] = values.slice(-1);
+      expect([a.admin.readOnly, b.admin.readOnly]).toEqual([last, last]);
+      expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe(last ? '403 read-only' : '200');
+      await close();
+    },
+  );
 
   it('is not changed by a user who is deleted meanwhile, and the log says who has changed it', async () => {
     const world = createWorld({ losesHint: () => true });
@@ -193,7 +196,11 @@ describe('the read-only mode', () => {
     expect(await outcome(a, 'DELETE', '/users/Grace', { principal: { name: 'ada' } })).toBe('204');
     goOn();
     await world.clock.advance(100);
-    expect([await changing, a.admin.readOnly, b.admin.readOnly]).toEqual(['401 unauthenticated', false, false]);
+    expect([await changing, a.admin.readOnly, b.admin.readOnly]).toEqual([
+      '401 unauthenticated',
+      false,
+      false,
+    ]);
     expect(await act('ada')).toBe('200');
     const { records } = await world.memory.open().load();
     expect(records.at(-1)).toMatchObject({ type: 'mode', readOnly: true, actor: 'ada' });

@@ -2,12 +2,18 @@
  * Commands that the others end, or that the store takes back, at a moment that only a store can choose.
  */
 import { expect, it } from '@jest/globals';
-import { createResource, EffectRefusedError, patchService, sequence, type Transition } from 'gateway-admin-core';
+import {
+  createResource,
+  EffectRefusedError,
+  patchService,
+  sequence,
+  type Transition,
+} from 'gateway-admin-core';
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { altered } from '../support/altered-store.ts';
-import { appendTo, compactLog, settlementRecord } from '../support/foreign-node.ts';
+import { appendTo, compactLog, foreignRecord } from '../support/foreign-node.ts';
 import { limit } from '../support/transition.ts';
 import { createWorld, snapshot, type World } from './node.ts';
 
@@ -40,7 +46,7 @@ it('a command in parts begins no part after the others have ended it, and says t
     wrap: (store) =>
       around(store, async ([{ command, part } = { command: '' }], append) => {
         const end = { node: 'other', why: 'abandoned' };
-        if (part === 1) await appendTo(world.memory.open(), settlementRecord(command, end));
+        if (part === 1) await appendTo(world.memory.open(), foreignRecord(command, end));
         return append();
       }),
   });
@@ -51,7 +57,10 @@ it('a command in parts begins no part after the others have ended it, and says t
   });
   await world.clock.advance(100);
   for (const { admin } of [one, other])
-    expect(['db-8', 'db-9'].map((name) => admin.snapshot.servers.find(name)?.name)).toEqual(['db-8', undefined]);
+    expect(['db-8', 'db-9'].map((name) => admin.snapshot.servers.find(name)?.name)).toEqual([
+      'db-8',
+      undefined,
+    ]);
   expect(one.gateway.applied.map(({ type }) => type)).toEqual(['server.create']);
   for (const { admin } of [one, other]) await admin.close();
 });

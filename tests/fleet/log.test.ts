@@ -6,7 +6,7 @@ import { createSnapshot, deleteUser, StoreLostError, type Json } from 'gateway-a
 import { createSharedMemory, openFleet, type FleetGap, type FleetRecord } from 'gateway-admin-core/fleet';
 
 import { altered } from '../support/altered-store.ts';
-import { appendTo, levelRecord, replaceState, settlementRecord } from '../support/foreign-node.ts';
+import { appendTo, levelRecord, replaceState, foreignRecord } from '../support/foreign-node.ts';
 import { limit } from '../support/transition.ts';
 import { createWorld, snapshot, type Node, type World } from './node.ts';
 
@@ -161,7 +161,7 @@ describe('a log that has grown over many short lives', () => {
     const world = createWorld();
     await close(await world.open('one'));
     const store = world.memory.open();
-    const records = Array.from({ length: 10_000 }, (_none, index) => settlementRecord(`c-${String(index)}`));
+    const records = Array.from({ length: 10_000 }, (_none, index) => foreignRecord(`c-${String(index)}`));
     await appendTo(store, ...records);
     const calls: string[] = [];
     const wrap = (own: typeof store) =>
@@ -228,7 +228,12 @@ describe('a log that this version cannot read', () => {
   });
 
   const event = { type: 'service.updated', resource: '/services/My-Service', at: 1 };
-  const user = { type: 'user.created', resource: '/users/x', at: 1, user: { passwordHash: 'planted-secret' } };
+  const user = {
+    type: 'user.created',
+    resource: '/users/x',
+    at: 1,
+    user: { passwordHash: 'planted-secret' },
+  };
   it.each<readonly [string, Json, string]>([
     ['node-outdated', { type: 'later', level: 3 }, `a record ${later}`],
     ['node-outdated', levelRecord(2, { level: 3 }), `a record ${later}`],
@@ -238,7 +243,7 @@ describe('a log that this version cannot read', () => {
     ),
     ...[{ type: event.type, at: 1 }, { ...event, before: {}, after: null }, user].map((each) => {
       const sentence = 'a record that does not fit the configuration before it';
-      return ['store-unavailable', settlementRecord('b-1', { events: [each] }), sentence] as const;
+      return ['store-unavailable', foreignRecord('b-1', { events: [each] }), sentence] as const;
     }),
   ])('ends commands with %s, and says why: the record %j', async (code, record, sentence) => {
     const world = createWorld();

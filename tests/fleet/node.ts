@@ -131,7 +131,10 @@ export function createWorld({
 }
 
 /** Sends a request; without a method, a GET. */
-export async function send({ admin }: Pick<Node, 'admin'>, request: Partial<AdminRequest>): Promise<AdminResponse> {
+export async function send(
+  { admin }: Pick<Node, 'admin'>,
+  request: Partial<AdminRequest>,
+): Promise<AdminResponse> {
   const handled = await admin.handle({ method: 'GET', target: '/', headers: {}, ...request });
   if (!handled.matched) throw new Error('No route');
   return handled.response;

@@ -19,8 +19,8 @@ export function levelRecord(to: number, more: object = {}): Json {
   return { ...head, type: 'level', to, ...more };
 }
 
-/** The record with which a command of another node ends. */
-export function settlementRecord(command: string, more: object = {}): Json {
+/** A record of another node; without other members, the one with which a command ends. */
+export function foreignRecord(command: string, more: object = {}): Json {
   const head = { level: 1, node: 'new', life: 'x', command, resources: [] };
   return { ...head, type: 'settlement', events: [], last: true, ...more };
 }

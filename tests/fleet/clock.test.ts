@@ -4,8 +4,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { VirtualClock } from 'gateway-admin-core/testing';
 
+import { altered } from '../support/altered-store.ts';
 import { sampleClock } from '../support/running-admin.ts';
-import { altered, createWorld, type Node, type NodeOptions } from './node.ts';
+import { createWorld, type Node, type NodeOptions } from './node.ts';
 
 /** The alerts of a node about clocks. */
 function told({ admin }: Node): readonly string[] {

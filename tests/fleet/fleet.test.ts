@@ -181,7 +181,7 @@ describe('forget', () => {
     isDown = true;
     await world.clock.advance(2000);
     await one.admin.close();
-    const error = expect.objectContaining({ name: 'Error', cause: 'down' }) as Error;
+    const error = expect.objectContaining({ name: 'Error', cause: 'down' }) as unknown as Error;
     await expect(one.admin.fleet.forget('other')).rejects.toThrow(error);
     await other.admin.close();
   });

@@ -3,7 +3,8 @@
  */
 import { expect, it } from '@jest/globals';
 
-import { altered, createWorld, type World } from './node.ts';
+import { altered } from '../support/altered-store.ts';
+import { createWorld, type World } from './node.ts';
 
 /** A node on a store whose hints fail while a test wants it. */
 async function openOn(hints: { fail: boolean }, world: World = createWorld()) {

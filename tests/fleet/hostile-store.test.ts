@@ -210,7 +210,7 @@ describe('what hostile nodes say', () => {
     await world.memory.open().announce(name, hostile);
     await world.clock.advance(2000);
     const { status, body = '' } = await send(node, { target: '/fleet' });
-    expect([status, body.length < 2000]).toEqual([200, true]);
+    expect([status, String(body).length < 2000]).toEqual([200, true]);
     const put = { method: 'PUT', target: '/service/My-Service/stop', headers: { prefer: 'wait=1' } };
     const stopping = await world.clock.waitFor(send(node, put));
     expect(stopping).toMatchObject({ status: 204, headers: { 'fleet-applied': 'a' } });

@@ -8,7 +8,7 @@ import { createSharedMemory, openFleet, type FleetGap, type FleetRecord } from '
 import { altered } from '../support/altered-store.ts';
 import { appendTo, levelRecord, replaceState, foreignRecord } from '../support/foreign-node.ts';
 import { limit } from '../support/transition.ts';
-import { createWorld, snapshot, type Node, type World } from './node.ts';
+import { createWorld, type Node, type World } from './node.ts';
 
 const over = { done: true, value: undefined };
 

@@ -4,17 +4,11 @@
 import {
   createPbkdf2Hasher,
   createSnapshot,
-  EffectRefusedError,
-  patchService,
   type AdminOptions,
   type AdminRequest,
   type AdminResponse,
-  type Clock,
   type GatewayPort,
-  type Hasher,
   type SecretSealer,
-  type Snapshot,
-  type Veto,
 } from 'gateway-admin-core';
 import { createSharedMemory, openFleet } from 'gateway-admin-core/fleet';
 import type { FleetAdmin, SharedMemory, SharedMemoryOptions, SharedStore } from 'gateway-admin-core/fleet';
@@ -23,7 +17,7 @@ import { createScriptedGateway, type ScriptedGateway, type VirtualClock } from '
 import { altered } from '../support/altered-store.ts';
 import { watch } from '../support/leak.ts';
 import { sampleDocument, sampleZone } from '../support/document.ts';
-import { sampleClock, type Running } from '../support/running-admin.ts';
+import { sampleClock } from '../support/running-admin.ts';
 
 /** Without what a life begins without: sessions, and what has failed. */
 export const snapshot = createSnapshot({
@@ -50,23 +44,12 @@ export interface Node {
   cut(isCut: boolean): void;
 }
 
-/** How a node differs from the others. */
-export interface NodeOptions {
-  /** Differs from that of the others in the users alone. */
-  readonly snapshot?: Snapshot;
-  readonly sealer?: SecretSealer;
-  readonly hasher?: Hasher;
-  readonly secretParameters?: readonly string[];
-  readonly veto?: Veto;
-  readonly limits?: NonNullable<AdminOptions['limits']>;
-  readonly access?: NonNullable<AdminOptions['access']>;
-  readonly observe?: NonNullable<AdminOptions['observe']>;
+/** How a node differs from the others; a snapshot differs in the users alone. */
+export type NodeOptions = Partial<Omit<AdminOptions, 'gateway'>> & {
   readonly wrap?: (store: SharedStore) => SharedStore;
   /** What the gateway says that it can do while it runs. */
   readonly supports?: NonNullable<GatewayPort['supports']>;
-  /** In place of the clock of the world. */
-  readonly clock?: Clock;
-}
+};
 
 /** A fleet under test. */
 export interface World {
@@ -155,62 +138,6 @@ export async function outcome(
 /** The limit of `My Service` at each node. */
 export function limitsAt(nodes: readonly Node[]): readonly (number | undefined)[] {
   return nodes.map(({ admin }) => admin.snapshot.services.find('my-service')?.settings.max_connection);
-}
-
-/** The node "berlin" of a fleet in which "paris" has ended. */
-export async function runWithEndedNode(options: NodeOptions = {}): Promise<Node & Running> {
-  const world = createWorld();
-  await (await world.open('paris')).admin.close();
-  return { ...(await world.open('berlin', undefined, options)), clock: world.clock };
-}
-
-/** A fleet of two nodes, in which "paris" could not follow a change of a service. */
-export async function openSampleFleet(): Promise<Readonly<Record<'berlin' | 'paris', Node & Running>>> {
-  const names = new Map<string, string>();
-  const world = createWorld({ wrap: (store) => renamed(store, names) });
-  const [berlin, paris] = [await world.open('berlin'), await world.open('paris')];
-  // Nothing is open there. What drains in the sample document is drained.
-  for (const { admin } of [berlin, paris]) admin.report({ type: 'sessions.complete' });
-  paris.gateway.otherwise({ apply: new EffectRefusedError('The port is taken.') });
-  await berlin.admin.execute((snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context),
-  );
-  await world.clock.advance(2000);
-  const { clock } = world;
-  return { berlin: { ...berlin, clock }, paris: { ...paris, clock } };
-}
-
-/** The node of {@link openSampleFleet} that is in step. */
-export async function runSampleFleet(): Promise<Running> {
-  return (await openSampleFleet()).berlin;
-}
-
-/** Gives positions the same names in each run. */
-function renamed(store: SharedStore, names: Map<string, string>): SharedStore {
-  const nameOf = (position: string): string => {
-    const name = `${position.replace(/\..*/, '')}.5f0c8e21a9b3`;
-    names.set(name, position);
-    return name;
-  };
-  const positionOf = (name: string): string => names.get(name) ?? name;
-  const at = ({ expectedPosition }: { readonly expectedPosition: string }) => ({
-    expectedPosition: positionOf(expectedPosition),
-  });
-  return altered(store, {
-    load: async () => {
-      const { position, ...stored } = await store.load();
-      return { ...stored, position: nameOf(position) };
-    },
-    append: async (records, options) => nameOf(await store.append(records, at(options))),
-    compact: async (state, options) => nameOf(await store.compact(state, at(options))),
-    read: async (after) => {
-      const steps = await store.read(positionOf(after));
-      return steps === 'gone'
-        ? steps
-        : steps.map(({ records, position }) => ({ records, position: nameOf(position) }));
-    },
-    changed: (after, signal) => store.changed(positionOf(after), signal),
-  });
 }
 
 /** A sealer of a host that answers at once: keys of their own take their time, and a virtual clock does not wait. */

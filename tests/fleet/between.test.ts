@@ -27,8 +27,7 @@ async function openPair(how: NodeOptions = {}) {
   const [a, b] = [await world.open('a', 10_000, how), await world.open('b', 10_000, how)];
   // Both have read what the other one has begun with.
   await world.clock.advance(1500);
-  const close = () => world.clock.waitFor(Promise.all([a, b].map(({ admin }) => admin.close())));
-  return { world, a, b, close };
+  return { world, a, b };
 }
 
 function limitPatch(value: number): Partial<AdminRequest> {
@@ -36,7 +35,7 @@ function limitPatch(value: number): Partial<AdminRequest> {
 }
 
 it('what belongs to a node has another tag at each node, and in each life', async () => {
-  const { world, a, b } = await openPair();
+  const { world, a } = await openPair();
   await a.admin.execute((state, context) => stopService(state, 'My Service', context));
   await a.admin.close();
   const document = toDocument(snapshot);
@@ -54,12 +53,11 @@ it('what belongs to a node has another tag at each node, and in each life', asyn
     expect(one.body).not.toBe(two.body);
     expect(one.headers['etag']).not.toBe(two.headers['etag']);
   }
-  await world.clock.waitFor(Promise.all([again, other, b].map(({ admin }) => admin.close())));
 });
 
 it('an answer that rests on the state alone costs one reading for all that wait at the same time', async () => {
   let reads = 0;
-  const { b, close } = await openPair({
+  const { b } = await openPair({
     wrap: (store) => altered(store, { read: (after) => ((reads += 1), store.read(after)) }),
   });
   reads = 0;
@@ -67,7 +65,6 @@ it('an answer that rests on the state alone costs one reading for all that wait 
   expect(new Set(await Promise.all(all))).toEqual(new Set(['404 user-not-found']));
   // The first one reads at once, and the others came while it did.
   expect(reads).toBeLessThanOrEqual(2);
-  await close();
 });
 
 describe('a caller', () => {
@@ -97,24 +94,22 @@ describe('a caller', () => {
 
   it.each(acts)('whose password was changed at another node does nothing: %s %s', async (...act) => {
     const [method, target, body] = act;
-    const { a, b, close } = await openWithUsers();
+    const { a, b } = await openWithUsers();
     const patch = JSON.stringify([{ op: 'replace', path: '/password', value: 'battery staple' }]);
     expect(await outcome(a, 'PATCH', '/users/eve', { headers: as('joan'), body: patch })).toBe('200');
     expect(await outcome(b, method, target, { headers: as('eve'), body })).toBe('401 unauthenticated');
     expect(await outcome(b, method, target, { headers: as('joan'), body })).toBe('200');
-    await close();
   });
 
   it.each(acts)('without a log-in does nothing once another node has a user: %s %s', async (...act) => {
     const [method, target, body] = act;
-    const { a, b, close } = await openPair(withoutUsers);
+    const { a, b } = await openPair(withoutUsers);
     expect(await a.admin.createFirstUser({ name: 'ada', password })).toMatchObject({ outcome: 'accepted' });
     expect(await outcome(b, method, target, { headers: json, body })).toBe('401 unauthenticated');
-    await close();
   });
 
   it('who is new at another node can act; without the store, that is a 503, and a probe goes on', async () => {
-    const { world, a, b, close } = await openWithUsers();
+    const { a, b } = await openWithUsers();
     expect(await outcome(a, 'PUT', '/users', user('grace'))).toBe('204');
     expect(await outcome(b, 'PATCH', service, { ...limitPatch(5), headers: as('grace') })).toBe('200');
     expect(await outcome(a, 'PUT', '/users', user('lynn'))).toBe('204');
@@ -123,15 +118,12 @@ describe('a caller', () => {
     expect(await asked).toBe('503 store-unavailable');
     expect(await outcome(b, 'GET', '/')).toBe('200');
     expect(await outcome(b, 'GET', service)).toBe('401 unauthenticated');
-    b.cut(false);
-    await world.clock.advance(6000);
-    await close();
   });
 });
 
 describe('the read-only mode', () => {
   it('of the host holds at its own node at once, and at the others once it is stored', async () => {
-    const { world, a, b, close } = await openPair();
+    const { world, a, b } = await openPair();
     a.admin.readOnly = true;
     expect(a.admin.readOnly).toBe(true);
     expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('403 read-only');
@@ -139,13 +131,12 @@ describe('the read-only mode', () => {
     a.admin.readOnly = false;
     await world.clock.advance(1500);
     expect([a.admin.readOnly, b.admin.readOnly]).toEqual([false, false]);
-    await close();
   });
 
   it.each([[[true, false]], [[true]]])(
     'of the host holds through an outage as set last: %j',
     async (values) => {
-      const { world, a, b, close } = await openPair();
+      const { world, a, b } = await openPair();
       a.cut(true);
       await world.clock.advance(1500);
       for (const value of values) {
@@ -160,7 +151,6 @@ describe('the read-only mode', () => {
       const [last = false] = values.slice(-1);
       expect([a.admin.readOnly, b.admin.readOnly]).toEqual([last, last]);
       expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe(last ? '403 read-only' : '200');
-      await close();
     },
   );
 
@@ -188,7 +178,6 @@ describe('the read-only mode', () => {
     expect(await act('ada')).toBe('200');
     const { records } = await world.memory.open().load();
     expect(records.at(-1)).toMatchObject({ type: 'mode', readOnly: true, actor: 'ada' });
-    for (const { admin } of [a, b]) await admin.close();
   });
 });
 
@@ -201,7 +190,6 @@ it('of two processes that begin under one name at the same moment, one takes no 
   expect([out.errors.map(String), on.errors]).toEqual([[expect.stringContaining(sentence)], []]);
   expect(await out.admin.execute(limit(7))).toMatchObject({ problem: { code: 'closed', status: 503 } });
   expect(await on.admin.execute(limit(8))).toMatchObject({ outcome: 'accepted' });
-  for (const { admin } of both) await world.clock.waitFor(admin.close());
 });
 
 it('a command whose intent was kept before a compaction goes on, and holds its resource no longer', async () => {
@@ -225,12 +213,11 @@ it('a command whose intent was kept before a compaction goes on, and holds its r
   await world.clock.advance(3000);
   expect(await patching).toBe('200');
   expect(await outcome(b, 'PATCH', service, limitPatch(8))).toBe('200');
-  for (const { admin } of [a, b]) await admin.close();
 });
 
 describe('a node that was killed in the middle of a command', () => {
   it('is forgotten with the command, also if others have not read of it, or append at the same moment', async () => {
-    const { world, a, b, close } = await openPair();
+    const { world, a, b } = await openPair();
     const c = await world.open('c');
     await world.clock.advance(1500);
     for (const [node, command] of [[b, limit(7)] as const, [c, port(7007)] as const]) {
@@ -254,12 +241,10 @@ describe('a node that was killed in the middle of a command', () => {
         ['c', 'forgotten'],
       ]),
     );
-    await world.clock.waitFor(c.admin.close());
-    await close();
   });
 
   it('abandons its command, also if another node forgets it at the same moment', async () => {
-    const { world, a, b, close } = await openPair();
+    const { world, a, b } = await openPair();
     a.gateway.will(hold().apply).otherwise({ inspect: 'not-in-place' });
     const stuck = a.admin.execute(limit(7));
     await world.clock.advance(a.admin.limits.effectDeadlineMs);
@@ -273,7 +258,6 @@ describe('a node that was killed in the middle of a command', () => {
     await world.clock.advance(5000);
     expect((await a.admin.execute(limit(8))).outcome).toBe('accepted');
     expect(a.errors.filter((error) => (error as Error).name !== 'HostError')).toEqual([]);
-    await close();
   });
 });
 
@@ -294,11 +278,10 @@ describe('a busy fleet', () => {
         }),
     });
     expect([loads, changes, ...limitsAt([b])]).toEqual([1, 20, 20]);
-    for (const { admin } of [a, b]) await admin.close();
   });
 
   it('does not carry out a command that was cancelled while another node was faster', async () => {
-    const { world, a, b, close } = await openPair();
+    const { world, a, b } = await openPair();
     const cancelling = new AbortController();
     expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('200');
     const patching = b.admin.execute(limit(8), { signal: cancelling.signal });
@@ -306,7 +289,6 @@ describe('a busy fleet', () => {
     await expect(patching).rejects.toThrow('Cancelled');
     await world.clock.advance(3000);
     expect(limitsAt([a, b])).toEqual([7, 7]);
-    await close();
   });
 });
 
@@ -331,5 +313,4 @@ it('a store whose end and records do not fit together does not answer: told once
   isBroken = false;
   await world.clock.advance(6000);
   expect(await outcome(a, 'PATCH', service, limitPatch(7))).toBe('200');
-  await a.admin.close();
 });

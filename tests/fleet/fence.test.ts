@@ -62,7 +62,6 @@ it('a command in parts begins no part after the others have ended it, and says t
       undefined,
     ]);
   expect(one.gateway.applied.map(({ type }) => type)).toEqual(['server.create']);
-  for (const { admin } of [one, other]) await admin.close();
 });
 
 it('a set-back to before the way back of a command does not let its node say that nothing was changed', async () => {
@@ -89,7 +88,6 @@ it('a set-back to before the way back of a command does not let its node say tha
   expect(await refused).toMatchObject({ outcome: 'refused', problem: { code: 'fenced' } });
   expect(a.admin.fleet.snapshot.servers.find('db-9')).toBeDefined();
   expect(a.gateway.differences(a.admin.snapshot)).toEqual([]);
-  await a.admin.close();
 });
 
 // The first part of the other command is in no state any more, and counts all the same.
@@ -117,5 +115,4 @@ it('a change whose answer was lost has the tag that it had in the log, although 
   const patched = await patching;
   expect([inLog === undefined, 'snapshot' in patched && version(patched.snapshot)]).toEqual([false, inLog]);
   expect(a.errors.map(String).filter((error) => error.includes('gone back'))).toEqual([]);
-  for (const { admin } of [a, b]) await admin.close();
 });

@@ -39,5 +39,4 @@ it('what only a gateway has done is recent if every later shared entry is kept',
   expect(await restore(second)).toBe('200');
   await change(1);
   expect([await restore(second), await restore('x-1')]).toEqual(['409 undo-refused', '404 entry-not-found']);
-  await node.admin.close();
 });

@@ -65,7 +65,6 @@ describe('two nodes', () => {
       await world.clock.advance(5000);
       const execution = await patching;
       outcomes.add(execution.outcome === 'refused' ? execution.problem.code : execution.outcome);
-      for (const { admin } of [a, b]) await admin.close();
     }
     expect([...outcomes].sort()).toEqual(['accepted', 'store-unavailable']);
   });
@@ -90,7 +89,6 @@ describe('two nodes', () => {
     await world.clock.advance(5000);
     expect([(await first).outcome, (await second).outcome]).toEqual(['accepted', 'accepted']);
     expect([limitsAt([one, other]), seen.at(-1)]).toEqual([[8, 8], 7]);
-    for (const { admin } of [one, other]) await admin.close();
   });
 });
 
@@ -116,7 +114,6 @@ describe('a node that follows', () => {
     await world.clock.advance(1000);
     expect(limitsAt([b])).toEqual([7]);
     expect(await a.admin.execute(limit(9))).toMatchObject({ problem: { code: 'host-not-ada' } });
-    await world.clock.waitFor(Promise.all([a.admin.close(), b.admin.close()]));
   });
 
   it('never says that it has followed because it closes', async () => {
@@ -137,7 +134,6 @@ describe('a node that follows', () => {
     expect(a.admin.fleet.nodes()).toMatchObject([{ node: 'a' }, { node: 'b', behind }]);
     held.done();
     await Promise.all([last, closing]);
-    await a.admin.close();
   });
 });
 
@@ -163,7 +159,6 @@ describe('forget', () => {
     expect((await one.admin.execute(limit(7))).outcome).toBe('accepted');
     for (const name of [undefined, null, 5, {}, '', 'a?', 'ä', 'x'.repeat(65)])
       await expect(one.admin.fleet.forget(name as string)).rejects.toThrow('forget takes the name of a node');
-    await one.admin.close();
   });
 
   it('rejects with an Error after the end of its node, whatever the store has thrown', async () => {
@@ -177,13 +172,12 @@ describe('forget', () => {
           announce: (...given) => (isDown ? Promise.resolve(new Map()) : store.announce(...given)),
         }),
     });
-    const other = await world.open('other');
+    await world.open('other');
     isDown = true;
     await world.clock.advance(2000);
     await one.admin.close();
     const error = expect.objectContaining({ name: 'Error', cause: 'down' }) as unknown as Error;
     await expect(one.admin.fleet.forget('other')).rejects.toThrow(error);
-    await other.admin.close();
   });
 });
 
@@ -199,12 +193,12 @@ describe('a node', () => {
     expect(a.admin.fleet.snapshot.revision).toBeGreaterThan(revision);
     expect(b.admin.fleet.snapshot.revision).toBe(a.admin.fleet.snapshot.revision);
     expect([a.errors, b.errors]).toEqual([[], []]);
-    for (const { admin } of [a, b]) await admin.close();
   });
 
   it('asks its gateway for nothing before its host can open what the interface shows', async () => {
     const world = createWorld();
-    const [a, b] = [await world.open('a'), await world.open('b')];
+    const a = await world.open('a');
+    await world.open('b');
     a.gateway.will(hold().apply);
     void a.admin.execute(stop).catch(() => undefined);
     await world.clock.settle();
@@ -224,7 +218,5 @@ describe('a node', () => {
     expect(asked).toEqual(['service.start']);
     const again = await opening;
     expect(stateAt({ admin: again })).toBe('started');
-    await again.close();
-    await b.admin.close();
   });
 });

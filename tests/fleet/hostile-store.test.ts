@@ -54,7 +54,7 @@ describe('a store whose hints are wrong', () => {
     await world.clock.advance(2000);
     expect(limitsAt([node])).toEqual([8]);
     expect(await executed(opened)).toBe('accepted');
-    for (const { admin } of [node, other]) await admin.close();
+    await world.clock.advance(2000);
     const consequence = 'Changes go on, and nodes see those of others up to a second later.';
     expect(told(node)).toEqual(
       reasons.map((reason) => `The shared store gives no hints: ${reason}. ${consequence}`),
@@ -63,21 +63,19 @@ describe('a store whose hints are wrong', () => {
 
   it('is not read more than a hundred times a second', async () => {
     let reads = 0;
-    const { world, node } = await openOn((store) => ({
+    const { world } = await openOn((store) => ({
       changed: () => Promise.resolve(),
       read: (after: string) => ((reads += 1), store.read(after)),
     }));
     await world.clock.advance(10_000);
     expect(reads).toBeLessThan(1000);
-    await node.admin.close();
   });
 
   it('does not collect calls that ignore their signal', async () => {
     let calls = 0;
-    const { world, node } = await openOn(() => ({ changed: () => ((calls += 1), never()) }));
+    const { world } = await openOn(() => ({ changed: () => ((calls += 1), never()) }));
     await world.clock.advance(60_000);
     expect(calls).toBe(10);
-    await node.admin.close();
   });
 });
 
@@ -96,7 +94,6 @@ describe('a store that answers something else', () => {
     expect(await executed(opened)).toBe('store-unavailable');
     const sentence = /^The shared store answered read\(\) with (undefined|an object) instead of 'gone', or/;
     expect(told(opened.node)).toEqual([expect.stringMatching(sentence)]);
-    await opened.node.admin.close();
   });
 
   it('refuses commands while it gives the same step twice', async () => {
@@ -108,7 +105,6 @@ describe('a store that answers something else', () => {
     }));
     await opened.world.clock.advance(3000);
     expect(await executed(opened)).toBe('store-unavailable');
-    await opened.node.admin.close();
   });
 
   it.each([undefined, 5, '', 'x'.repeat(256), '{"sealed":"planted-secret"}\n'])(
@@ -129,7 +125,6 @@ describe('a store that answers something else', () => {
       const sentence = /^The shared store answered append\(\) with .* instead of a position/;
       expect(told(opened.node)).toEqual([expect.stringMatching(sentence)]);
       expect(String(told(opened.node))).not.toContain('planted-secret');
-      await opened.node.admin.close();
     },
   );
 
@@ -141,7 +136,6 @@ describe('a store that answers something else', () => {
     isSilent = true;
     expect(await executed(opened)).toBe('store-unavailable');
     expect(told(opened.node)).toEqual(['The shared store rejected append() and did not say why.']);
-    await opened.node.admin.close();
   });
 
   it.each([
@@ -179,7 +173,6 @@ describe('a store that answers something else', () => {
       expect.stringMatching(/^The shared store is empty: its content was deleted/),
     ]);
     expect(node.gateway.applied).toEqual([]);
-    await node.admin.close();
   });
 
   it('makes no wait for other nodes longer if it takes no announcements', async () => {
@@ -187,15 +180,12 @@ describe('a store that answers something else', () => {
     const { world, node } = await openOn((store) => ({
       announce: (...how: Parameters<SharedStore['announce']>) => (hangs ? never() : store.announce(...how)),
     }));
-    const other = await world.open('b');
+    await world.open('b');
     await world.clock.advance(2000);
     hangs = true;
     const begin = world.clock.monotonic();
     await world.clock.waitFor(node.admin.execute(limit(7), { settle: 'fleet', waitMs: 2000 }));
     expect(world.clock.monotonic() - begin).toBeLessThanOrEqual(2000);
-    hangs = false;
-    await world.clock.waitFor(node.admin.close());
-    await other.admin.close();
   });
 });
 
@@ -215,7 +205,6 @@ describe('what hostile nodes say', () => {
     const stopping = await world.clock.waitFor(send(node, put));
     expect(stopping).toMatchObject({ status: 204, headers: { 'fleet-applied': 'a' } });
     expect(told(node)).toEqual([]);
-    await node.admin.close();
   });
 
   it.each([null, 5, { ...said, beat: 'x' }, { ...said, levels: [] }])(
@@ -225,7 +214,6 @@ describe('what hostile nodes say', () => {
       await world.memory.open().announce('b', hostile);
       const { admin } = await world.open('a');
       expect(admin.fleet.nodes().map(({ node }) => node)).toEqual(['a']);
-      await admin.close();
     },
   );
 });

@@ -59,7 +59,6 @@ describe('the history of a fleet', () => {
     const { records } = await world.memory.open().load();
     expect(records.slice(-4)).toMatchObject([{ actor: 'ada' }, { actor: 'ada' }, {}, {}]);
     expect(records.at(-1)).not.toHaveProperty('actor');
-    await close(one, other);
   });
 
   it('is followed as it happens, until the signal aborts', async () => {
@@ -80,7 +79,6 @@ describe('the history of a fleet', () => {
     await reading;
     // There would be another step.
     expect(await history.next()).toEqual(over);
-    await close(one, other);
   });
 
   it.each([[false], [true]])('ends with its signal, and with its node; in an outage: %s', async (isOut) => {
@@ -151,7 +149,6 @@ describe('the history of a fleet', () => {
     async (options) => {
       const one = await createWorld().open('one');
       expect(() => one.admin.fleet.history(options as object)).toThrow(TypeError);
-      await close(one);
     },
   );
 });
@@ -181,7 +178,6 @@ describe('a log that has grown over many short lives', () => {
       expect.arrayContaining(['compact', 'read', 'compact']),
     );
     expect(one.errors).toEqual([]);
-    await close(one);
   });
 });
 
@@ -207,7 +203,6 @@ it('the same commands in another order lead to another revision: a set-back brin
   const [before, after] = found;
   expect(after?.users.size).toBe(before?.users.size);
   expect(after?.revision).not.toBe(before?.revision);
-  await close(one);
 });
 
 const unreadable = 'that this version cannot read. Update this node';
@@ -285,7 +280,6 @@ describe('the level of a log', () => {
     const { position } = one.admin.fleet;
     const step = await one.admin.fleet.history({ after }).next();
     expect(step).toMatchObject({ value: { position, records: [] } });
-    await close(one);
   });
 });
 
@@ -311,7 +305,6 @@ it('a lost store is neither read nor written again', async () => {
   expect(calls).toBe(before + 1);
   for (let time = 0; time < 2; time += 1)
     await expect(one.admin.fleet.forget('other')).rejects.toThrow('Gone');
-  await close(one);
 });
 
 describe('a store that is reached through the gateway itself', () => {
@@ -323,7 +316,7 @@ describe('a store that is reached through the gateway itself', () => {
     const errors: unknown[] = [];
     const listeners = [{ name: 'Sales In', protocol: 'pgclient', address: '0.0.0.0', port: 4006 }];
     const store = createSharedMemory().open();
-    const admin = await openFleet({
+    await openFleet({
       snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute', listeners }] }),
       gateway: { apply: async () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },
       store: Object.assign(store, { addresses: [{ host, port }] }),
@@ -332,6 +325,5 @@ describe('a store that is reached through the gateway itself', () => {
     });
     const told = errors.filter((error) => String(error).includes('through the listener "Sales In"'));
     expect(told).toHaveLength(count);
-    await admin.close();
   });
 });

@@ -19,10 +19,11 @@ function shownBy(
 
 // Promise: mark-node
 it('a mark is the same for equal decisions, whatever each node has seen, and holds at the other', async () => {
-  const met = { equal: 0, done: 0 };
+  const met = { runs: 0, equal: 0, done: 0 };
   const happenings = fc.tuple(fc.boolean(), fc.oneof(acts, acts, reports));
   await fc.assert(
     fc.asyncProperty(fc.array(happenings, { minLength: 15, maxLength: 15 }), async (list) => {
+      met.runs += 1;
       const world = createWorld();
       const nodes = [await world.open('berlin'), await world.open('paris')] as const;
       for (const { name } of nodes[0].admin.snapshot.servers)
@@ -53,6 +54,7 @@ it('a mark is the same for equal decisions, whatever each node has seen, and hol
     { numRuns: 20 },
   );
 
-  expect(met.equal).toBeGreaterThan(50);
-  expect(met.done).toBeGreaterThan(30);
+  // A slow machine makes fewer runs.
+  expect(met.equal).toBeGreaterThan(2.5 * met.runs);
+  expect(met.done).toBeGreaterThan(1.5 * met.runs);
 });

@@ -51,7 +51,7 @@ export type NodeOptions = Partial<Omit<AdminOptions, 'gateway'>> & {
   readonly supports?: NonNullable<GatewayPort['supports']>;
 };
 
-/** A fleet under test. */
+/** A fleet under test. On a clock that stands still, a node that no test closes does nothing any more. */
 export interface World {
   readonly memory: SharedMemory;
   readonly clock: VirtualClock;

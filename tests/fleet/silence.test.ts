@@ -51,31 +51,28 @@ describe('the silence of a node', () => {
     expect(await isSilent()).toBe(false);
     await advance(1000);
     expect(await isSilent()).toBe(true);
-    await admin.close();
   });
 
   it.each([
     ['goes back', -3_600_000],
     ['fails', NaN],
   ])('is counted by the beats if the clock %s', async (_what, now) => {
-    const { own, isSilent, advance, admin } = await openObserver();
+    const { own, isSilent, advance } = await openObserver();
     await advance(1000);
     own.monotonic = () => now;
     await advance(1500);
     expect(await isSilent()).toBe(false);
     await advance(2000);
     expect(await isSilent()).toBe(true);
-    await admin.close();
   });
 
   it('is over when the node says something that this version cannot read', async () => {
-    const { say, isSilent, advance, admin } = await openObserver();
+    const { say, isSilent, advance } = await openObserver();
     await advance(20_000);
     expect(await isSilent()).toBe(true);
     await say(2, { levels: 'of a later version' });
     await advance(20_000);
     expect(await isSilent()).toBe(false);
-    await admin.close();
   });
 });
 
@@ -112,7 +109,6 @@ describe('a node that was silent for too long', () => {
     held.done();
     await world.clock.advance(1000);
     expect((await changing).outcome).toBe('accepted');
-    for (const { admin } of [observer, silent]) await admin.close();
   });
 });
 
@@ -143,7 +139,6 @@ describe('a node that was nearly silent for too long', () => {
     await world.clock.advance(1000);
     expect((await changing).outcome).toBe('accepted');
     expect(observer.admin.fleet.nodes()).toMatchObject([{}, { node: 'silent', alive: true }]);
-    for (const { admin } of [observer, silent]) await admin.close();
   });
 });
 
@@ -167,5 +162,4 @@ it('a call of announce that never ends does not make a node silent', async () =>
     expect(nodes[1].admin.fleet.nodes().every(({ alive }) => alive)).toBe(true);
   }
   expect(calls).toBeGreaterThan(6);
-  for (const { admin } of nodes) await admin.close();
 });

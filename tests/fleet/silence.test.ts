@@ -31,10 +31,11 @@ async function openObserver() {
   const say = (beat: number, more = {}) => store.announce('b', { ...said, beat, ...more });
   await say(1);
   const own = { ...world.clock };
-  const { admin } = await world.open('a', leaseMs, { clock: own });
+  const line = { log: false, announcements: false };
+  const { admin } = await world.open('a', leaseMs, { clock: own, wrap: (each) => failing(each, line) });
   /** Whether the node could take the other one out of the fleet. */
   const isSilent = async () => (await outcome({ admin }, 'DELETE', '/fleet/b?dry_run=true')) === '200';
-  return { ...{ world, own, say, isSilent, admin }, advance: world.clock.advance };
+  return { ...{ world, own, line, say, isSilent, admin }, advance: world.clock.advance };
 }
 
 describe('the silence of a node', () => {
@@ -63,6 +64,19 @@ describe('the silence of a node', () => {
     await advance(1500);
     expect(await isSilent()).toBe(false);
     await advance(2000);
+    expect(await isSilent()).toBe(true);
+  });
+
+  it('counts anew after every failed announcement: nobody could be heard', async () => {
+    const { line, isSilent, advance } = await openObserver();
+    await advance(2500);
+    line.announcements = true;
+    await advance(1000);
+    line.announcements = false;
+    // The beat at 4 seconds hears the others again, and those from 5 seconds on count.
+    await advance(3000);
+    expect(await isSilent()).toBe(false);
+    await advance(1000);
     expect(await isSilent()).toBe(true);
   });
 

@@ -27,18 +27,6 @@ import { level, lowestLevel } from './shared-history.ts';
  * @beta
  */
 export async function openFleet(options: OpenFleetOptions): Promise<FleetAdmin> {
-  return openNode(options, [lowestLevel, level]);
-}
-
-/**
- * Runs a node that reads records of these levels.
- *
- * @internal
- */
-export async function openNode(
-  options: OpenFleetOptions,
-  levels: readonly [lowest: number, highest: number],
-): Promise<FleetAdmin> {
   try {
     const { node, leaseMs } = assertFleetOptions(options);
     // Other nodes must open what this one seals, so a key of this process alone does not do.
@@ -62,6 +50,7 @@ export async function openNode(
     };
     const difference = await runningDifference(common, members, wait);
     if (difference !== undefined) throw new Error(difference);
+    const levels = [lowestLevel, level] as const;
     const parts = { store, complete, members, node, leaseMs, levels, common };
     return await new RunningNode(parts, await fingerprintOf(common)).open();
   } catch (error) {

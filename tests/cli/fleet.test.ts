@@ -4,16 +4,10 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-import {
-  createWorld,
-  openSampleFleet,
-  runSampleFleet,
-  runWithEndedNode,
-  type Node,
-  type World,
-} from '../fleet/node.ts';
+import { createWorld, type Node, type World } from '../fleet/node.ts';
 import { read } from '../support/project.ts';
 import { runAdmin, type Running } from '../support/running-admin.ts';
+import { openSampleFleet, runSampleFleet, runWithEndedNode } from '../support/sample-fleet.ts';
 import { command, servers, type Circumstances, type Result } from './command-line.ts';
 
 const serve = servers(afterEach);

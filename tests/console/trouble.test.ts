@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 
 import { inBrowser } from '../support/browser.ts';
 import { FailingStore } from '../support/failing-store.ts';
-import { altered } from '../fleet/node.ts';
+import { altered } from '../support/altered-store.ts';
 import { serveConsole, shownDocument } from './served-console.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });

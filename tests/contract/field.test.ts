@@ -15,7 +15,7 @@ import { sampleSnapshot } from '../support/document.ts';
 import { planted } from '../support/planted.ts';
 import { openRoutes } from '../support/route-call.ts';
 import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
-import { runSampleFleet } from '../fleet/node.ts';
+import { runSampleFleet } from '../support/sample-fleet.ts';
 import { surroundings } from '../support/surroundings.ts';
 import { transports, type Transport } from '../support/transport.ts';
 import type { Shown } from './endpoint.ts';

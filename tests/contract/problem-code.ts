@@ -12,7 +12,6 @@ import {
   startMonitor,
   stopMonitor,
   stopService,
-  type Json,
   type ProblemCode,
   type Transition,
 } from 'gateway-admin-core';
@@ -20,20 +19,14 @@ import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
 import { boundRoutes } from '../../src/resources/index.ts';
-import { level, levelRecord } from '../../src/fleet/shared-history.ts';
-import {
-  altered,
-  createWorld,
-  openSampleFleet,
-  runSampleFleet,
-  runWithEndedNode,
-  type Node,
-  type World,
-} from '../fleet/node.ts';
+import { createWorld, type Node, type World } from '../fleet/node.ts';
+import { altered } from '../support/altered-store.ts';
+import { appendTo, levelRecord } from '../support/foreign-node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { codesOf } from '../openapi/problem-code.ts';
 import { nested } from '../support/input.ts';
+import { openSampleFleet, runSampleFleet, runWithEndedNode } from '../support/sample-fleet.ts';
 import { openedSessions } from '../support/opened-session.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { endpoints, targetOf, withQuery, type Endpoint } from './endpoint.ts';
@@ -412,11 +405,7 @@ export const fleetProvocations: Readonly<
     return handled;
   },
   async 'node-outdated'({ clock, memory, own }, send) {
-    const store = memory.open();
-    const { position } = await store.load();
-    await store.append([levelRecord(level + 1, { node: 'other', life: 'x' }) as unknown as Json], {
-      expectedPosition: position,
-    });
+    await appendTo(memory.open(), levelRecord(3));
     await clock.advance(5000);
     return send(own);
   },

@@ -20,7 +20,7 @@ import { connect, serve } from 'gateway-admin-core/message-port';
 import { createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
-import { runWithEndedNode } from '../fleet/node.ts';
+import { runWithEndedNode } from '../support/sample-fleet.ts';
 import { sampleDocument } from '../support/document.ts';
 import { runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { additions, endpoints, targetOf, type Endpoint } from './endpoint.ts';

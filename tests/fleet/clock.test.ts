@@ -4,8 +4,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { VirtualClock } from 'gateway-admin-core/testing';
 
+import { altered } from '../support/altered-store.ts';
 import { sampleClock } from '../support/running-admin.ts';
-import { altered, createWorld, type Node, type NodeOptions } from './node.ts';
+import { createWorld, type Node, type NodeOptions } from './node.ts';
 
 /** The alerts of a node about clocks. */
 function told({ admin }: Node): readonly string[] {
@@ -33,10 +34,6 @@ async function openWith(faults: readonly number[], phaseMs = 0, how: NodeOptions
   return { clock, nodes };
 }
 
-async function close(nodes: readonly Node[]): Promise<void> {
-  for (const { admin } of nodes) await admin.close();
-}
-
 describe.each([0, 300, 500, 900])('two nodes of which one beats %d ms behind the other', (phaseMs) => {
   // Promise: clocks-differ
   it.each([3000, -3000, 3_600_000])('name each other if their clocks are %d ms apart', async (fault) => {
@@ -51,13 +48,11 @@ describe.each([0, 300, 500, 900])('two nodes of which one beats %d ms behind the
     expect(second).toMatch(
       new RegExp(`^/fleet/n0 The clock of the node n0 is about \\d+ s ${behind} that of the node n1$`),
     );
-    await close(nodes);
   });
 
   it.each([0, 1000, -1000])('say nothing if their clocks are %d ms apart', async (fault) => {
     const { nodes } = await openWith([0, fault], phaseMs);
     expect(nodes.map(told)).toEqual([[], []]);
-    await close(nodes);
   });
 });
 
@@ -66,7 +61,6 @@ describe('a node', () => {
     const { nodes } = await openWith([0, 60_000, 100]);
     const named = nodes.map((node) => told(node).map((line) => line.replace(/ .*/, '')));
     expect(named).toEqual([['/fleet/n1'], ['/fleet/n0', '/fleet/n2'], ['/fleet/n1']]);
-    await close(nodes);
   });
 
   it('says nothing of a node whose announcements are on their way for seconds', async () => {
@@ -86,7 +80,6 @@ describe('a node', () => {
       await clock.advance(1000);
       expect(nodes.map(told)).toEqual([[], []]);
     }
-    await clock.waitFor(close(nodes));
   });
 
   it('says nothing more of a node that is silent', async () => {
@@ -96,9 +89,6 @@ describe('a node', () => {
     two?.cut(true);
     await clock.advance(15_000);
     expect(one && told(one)).toEqual([]);
-    two?.cut(false);
-    await clock.advance(10_000);
-    await close(nodes);
   });
 
   it('says nothing of a clock that fails, and is heard all the same', async () => {
@@ -114,6 +104,5 @@ describe('a node', () => {
     fails = false;
     await clock.advance(5000);
     expect(nodes.map((node) => told(node).length)).toEqual([1, 1]);
-    await close(nodes);
   });
 });

@@ -1,21 +1,42 @@
 /**
- * The entries of a node: which configurations of the past can be brought back.
+ * The history of a node: which configurations of the past it can bring back.
  */
 import { expect, it } from '@jest/globals';
 
-import { fleetEntries } from '../../src/fleet/fleet-entries.ts';
-import type { Entry } from '../../src/resources/history.ts';
-import { Entries } from '../../src/runtime/journal/entries.ts';
+import { appendTo, foreignRecord } from '../support/foreign-node.ts';
+import { createWorld, outcome, send } from './node.ts';
 
-function entry(id: string, at: number): Entry {
-  return { id, at, revision: at, events: [{ type: 'service.stopped', resource: '/services/Sales' }] };
-}
+it('what only a gateway has done is recent if every later shared entry is kept', async () => {
+  const world = createWorld();
+  const node = await world.open('a');
+  const store = world.memory.open();
+  let count = 0;
+  /** Other nodes make changes. */
+  const change = async (times: number): Promise<void> => {
+    const records = Array.from({ length: times }, () => {
+      const type = (count += 1) % 2 === 1 ? 'service.stopped' : 'service.started';
+      const event = { type, resource: '/services/My-Service', service: 'my-service', at: world.clock.now() };
+      return foreignRecord(`b-${String(count)}`, { resources: [event.resource], events: [event] });
+    });
+    await appendTo(store, ...records);
+    await world.clock.advance(1000);
+  };
+  const flush = async (): Promise<string> => {
+    await outcome(node, 'POST', '/gateway/logs/flush');
+    await world.clock.advance(1000);
+    const { body } = await send(node, { target: '/history?fields=id' });
+    const [entry] = JSON.parse(body as string) as readonly { readonly id: string }[];
+    return entry?.id ?? '';
+  };
+  const restore = (id: string) => outcome(node, 'PUT', `/history/${id}/restore?dry_run=true`);
 
-it('are recent if every later shared entry is kept; an unknown entry is not recent', () => {
-  const shared = new Entries([entry('a-1', 1), entry('a-2', 3), entry('a-3', 5)], { most: 2 });
-  const own = new Entries([entry('own-1', 2), entry('own-2', 4)]);
-  const { all, isRecent } = fleetEntries({ shared: () => shared, own });
-  const recent = all.map(({ id }) => id).filter((id) => isRecent(id));
-  expect(recent).toEqual(['a-2', 'own-2', 'a-3']);
-  expect([isRecent('a-4'), isRecent('')]).toEqual([false, false]);
+  const first = await flush();
+  await change(1);
+  const second = await flush();
+  await change(2);
+  expect([await restore(first), await restore(second)]).toEqual(['409 undo-refused', '200']);
+  await change(997);
+  expect(await restore(second)).toBe('200');
+  await change(1);
+  expect([await restore(second), await restore('x-1')]).toEqual(['409 undo-refused', '404 entry-not-found']);
 });

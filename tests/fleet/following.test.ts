@@ -2,11 +2,11 @@
  * How a client learns how far the other nodes have come.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { EffectRefusedError, stopService } from 'gateway-admin-core';
+import { EffectRefusedError } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { limit } from '../support/transition.ts';
-import { createWorld, type Node, type World } from './node.ts';
+import { createWorld, limitsAt, send, type Node, type World } from './node.ts';
 
 let world: World;
 let one: Node;
@@ -22,17 +22,7 @@ afterEach(async () => {
   await other.admin.close();
 });
 
-async function send(target: string, prefer?: string) {
-  const handling = one.admin.handle({
-    method: target.startsWith('/service/') ? 'PUT' : 'GET',
-    target,
-    headers: prefer === undefined ? {} : { prefer },
-  });
-  await world.clock.advance(15_000);
-  const handled = await handling;
-  if (!handled.matched) throw new Error('The interface has nothing there');
-  return handled.response;
-}
+const stop = { method: 'PUT', target: '/service/My-Service/stop' };
 
 describe('an answer of a node', () => {
   // Promise: fleet-node-named
@@ -42,28 +32,21 @@ describe('an answer of a node', () => {
     ['a command', 'PUT', '/service/My-Service/stop', 204],
     ['a method that is not allowed', 'PUT', '/services', 405],
   ])('has the name of the node: %s', async (_what, method, target, status) => {
-    const handling = one.admin.handle({ method, target, headers: {} });
-    await world.clock.advance(5000);
-    expect(await handling).toMatchObject({ response: { status, headers: { 'fleet-node': 'one' } } });
+    const answer = await world.clock.waitFor(send(one, { method, target }));
+    expect(answer).toMatchObject({ status, headers: { 'fleet-node': 'one' } });
   });
-});
 
-describe('an accepted command', () => {
-  it('answers with its place in the log, which is the same at every node', async () => {
+  it('has the place of an accepted command in the log, or else the end of the log', async () => {
     const next = other.admin.events().next();
-    const { status, headers } = await send('/service/My-Service/stop');
-    expect(status).toBe(204);
-    expect(headers['fleet-position']).toBe(one.admin.fleet.position);
-    expect(await next).toMatchObject({
-      value: { event: { fleet: { position: headers['fleet-position'], node: 'one' } } },
-    });
-  });
-
-  it('answers with the end of the log if there was nothing to do', async () => {
-    await send('/service/My-Service/stop');
+    const { status, headers } = await send(one, stop);
+    const position = headers['fleet-position'];
+    expect([status, position]).toEqual([204, one.admin.fleet.position]);
+    await world.clock.advance(2000);
+    expect(await next).toMatchObject({ value: { event: { fleet: { position, node: 'one' } } } });
     await other.admin.execute(limit(7));
-    const { headers } = await send('/service/My-Service/stop');
-    expect(headers['fleet-position']).toBe(one.admin.fleet.position);
+    const { headers: later } = await send(one, stop);
+    expect(later['fleet-position']).not.toBe(position);
+    expect(later['fleet-position']).toBe(one.admin.fleet.position);
     expect(one.admin.fleet.position).toBe(other.admin.fleet.position);
   });
 });
@@ -81,17 +64,11 @@ describe('a client that prefers to wait', () => {
       '',
       'wait=5.5',
       'wait="5',
-      'wait=5"',
     ],
-    ...[
-      'wait; a=b, wait=5',
-      'wait=soon, wait=5',
-      'foo="a, wait=5"',
-      String.raw`foo="\", wait=5"`,
-      'foo="a, wait=5',
-    ],
+    ...['wait=5"', 'wait; a=b, wait=5', 'wait=soon, wait=5', 'foo="a, wait=5"', 'foo="a, wait=5'],
+    String.raw`foo="\", wait=5"`,
   ])('is answered at once if the preference is %j', async (prefer) => {
-    const { status, headers } = await send('/service/My-Service/stop', prefer);
+    const { status, headers } = await send(one, { ...stop, headers: { prefer } });
     expect(status).toBe(204);
     expect(headers).not.toHaveProperty('preference-applied');
   });
@@ -100,53 +77,37 @@ describe('a client that prefers to wait', () => {
     ['WAIT = "3"; a="b, c", wait=5', '3'],
     ['wait=99999999999999999999', '60'],
   ])('is answered in time if the preference is %j', async (prefer, seconds) => {
-    const { headers } = await send('/service/My-Service/stop', prefer);
+    const { headers } = await world.clock.waitFor(send(one, { ...stop, headers: { prefer } }));
     expect(headers['preference-applied']).toBe(`wait=${seconds}`);
   });
-});
 
-describe('a client that prefers to wait and leaves', () => {
-  it('is not waited for any longer', async () => {
+  it('and leaves is not waited for any longer', async () => {
     other.cut(true);
     const left = new AbortController();
-    const request = { method: 'PUT', target: '/service/My-Service/stop', headers: { prefer: 'wait=60' } };
-    const handling = one.admin.handle({ ...request, signal: left.signal });
+    const handling = send(one, { ...stop, headers: { prefer: 'wait=60' }, signal: left.signal });
     await world.clock.advance(100);
     left.abort();
     // The clock stands still: only the signal can end the wait.
-    expect(await handling).toMatchObject({
-      response: { status: 204, headers: { 'fleet-waiting': 'other' } },
-    });
+    expect(await handling).toMatchObject({ status: 204, headers: { 'fleet-waiting': 'other' } });
     other.cut(false);
   });
 });
 
 describe('execute', () => {
-  it('can wait for the other nodes', async () => {
-    const stopping = one.admin.execute((state, context) => stopService(state, 'My Service', context), {
-      settle: 'fleet',
-      waitMs: 5000,
+  it('can wait for the other nodes, and says where and why one could not follow', async () => {
+    const how = { settle: 'fleet', waitMs: 5000 } as const;
+    expect(await world.clock.waitFor(one.admin.execute(limit(7), how))).toMatchObject({
+      outcome: 'accepted',
+      nodes: [
+        { node: 'one', outcome: 'applied', behind: [] },
+        { node: 'other', outcome: 'applied', behind: [] },
+      ],
     });
-    await world.clock.advance(5000);
-    const { outcome, nodes } = await stopping;
-    expect(outcome).toBe('accepted');
-    expect(nodes).toEqual([
-      { node: 'one', outcome: 'applied', behind: [] },
-      { node: 'other', outcome: 'applied', behind: [] },
-    ]);
-    expect(other.admin.snapshot.services.find('my-service')?.state).toBe('stopped');
-  });
-
-  it('says where and why a node could not follow', async () => {
+    expect(limitsAt([other])).toEqual([7]);
     other.gateway.otherwise({ apply: new EffectRefusedError('No room.') });
-    const patching = one.admin.execute(limit(7), { settle: 'fleet' });
-    await world.clock.advance(10_000);
-    const [, last] = (await patching).nodes ?? [];
-    expect(last).toMatchObject({
-      node: 'other',
-      outcome: 'behind',
-      behind: [{ resource: '/services/My-Service', code: 'effect-refused' }],
-    });
+    const { nodes } = await world.clock.waitFor(one.admin.execute(limit(8), { settle: 'fleet' }));
+    const behind = [{ resource: '/services/My-Service', code: 'effect-refused' }];
+    expect(nodes?.[1]).toMatchObject({ node: 'other', outcome: 'behind', behind });
   });
 
   it.each(['while its own gateway is asked', 'while the others follow'])(
@@ -182,9 +143,7 @@ describe('execute', () => {
   });
 });
 
-describe('the first user', () => {
-  it('of a fleet is created once', async () => {
-    const execution = await one.admin.createFirstUser({ name: 'eve', password: 'correct horse battery' });
-    expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'user-exists' } });
-  });
+it('the first user of a fleet is created once', async () => {
+  const execution = await one.admin.createFirstUser({ name: 'eve', password: 'correct horse battery' });
+  expect(execution).toMatchObject({ outcome: 'refused', problem: { code: 'user-exists' } });
 });

@@ -3,7 +3,8 @@
  */
 import { expect, it } from '@jest/globals';
 
-import { altered, createWorld, type World } from './node.ts';
+import { altered } from '../support/altered-store.ts';
+import { createWorld, type World } from './node.ts';
 
 /** A node on a store whose hints fail while a test wants it. */
 async function openOn(hints: { fail: boolean }, world: World = createWorld()) {
@@ -21,7 +22,7 @@ async function openOn(hints: { fail: boolean }, world: World = createWorld()) {
 // Promise: hints-failing
 it('a node says once that hints fail, for as long as they fail', async () => {
   const hints = { fail: false };
-  const { admin, clock, errors, codes } = await openOn(hints);
+  const { clock, errors, codes } = await openOn(hints);
   for (const times of [1, 2]) {
     hints.fail = true;
     await clock.advance(60_000);
@@ -31,12 +32,11 @@ it('a node says once that hints fail, for as long as they fail', async () => {
     await clock.advance(5000);
     expect(codes()).not.toContain('hints-failing');
   }
-  await admin.close();
 });
 
 it('a node says nothing about a hint that fails now and then', async () => {
   const hints = { fail: false };
-  const { admin, clock, errors, codes } = await openOn(hints);
+  const { clock, errors, codes } = await openOn(hints);
   for (let times = 0; times < 5; times += 1) {
     hints.fail = true;
     await clock.advance(1500);
@@ -45,18 +45,14 @@ it('a node says nothing about a hint that fails now and then', async () => {
     await clock.advance(1500);
   }
   expect(errors).toEqual([]);
-  await admin.close();
 });
 
 it('a node says of a store that does not answer only that', async () => {
   const node = await openOn({ fail: false });
-  const { admin, clock, errors, codes } = node;
+  const { clock, errors, codes } = node;
   node.cut(true);
   await clock.advance(30_000);
   expect(codes()).toContain('store-retrying');
   expect(codes()).not.toContain('hints-failing');
   expect(errors).toEqual([new Error('The line is cut')]);
-  node.cut(false);
-  await clock.advance(10_000);
-  await admin.close();
 });

@@ -4,25 +4,20 @@
 import {
   createPbkdf2Hasher,
   createSnapshot,
-  EffectRefusedError,
-  patchService,
   type AdminOptions,
-  type Clock,
+  type AdminRequest,
+  type AdminResponse,
   type GatewayPort,
-  type Hasher,
   type SecretSealer,
-  type Snapshot,
-  type Veto,
 } from 'gateway-admin-core';
-import { createSharedMemory } from 'gateway-admin-core/fleet';
+import { createSharedMemory, openFleet } from 'gateway-admin-core/fleet';
 import type { FleetAdmin, SharedMemory, SharedMemoryOptions, SharedStore } from 'gateway-admin-core/fleet';
 import { createScriptedGateway, type ScriptedGateway, type VirtualClock } from 'gateway-admin-core/testing';
 
-import { openNode } from '../../src/fleet/open-fleet.ts';
-import { level, restoreShared, type SharedHistory } from '../../src/fleet/shared-history.ts';
+import { altered } from '../support/altered-store.ts';
 import { watch } from '../support/leak.ts';
 import { sampleDocument, sampleZone } from '../support/document.ts';
-import { sampleClock, type Running } from '../support/running-admin.ts';
+import { sampleClock } from '../support/running-admin.ts';
 
 /** Without what a life begins without: sessions, and what has failed. */
 export const snapshot = createSnapshot({
@@ -49,27 +44,14 @@ export interface Node {
   cut(isCut: boolean): void;
 }
 
-/** How a node differs from the others. */
-export interface NodeOptions {
-  /** Differs from that of the others in the users alone. */
-  readonly snapshot?: Snapshot;
-  readonly sealer?: SecretSealer;
-  readonly hasher?: Hasher;
-  readonly secretParameters?: readonly string[];
-  readonly veto?: Veto;
-  readonly limits?: NonNullable<AdminOptions['limits']>;
-  readonly access?: NonNullable<AdminOptions['access']>;
-  readonly observe?: NonNullable<AdminOptions['observe']>;
+/** How a node differs from the others; a snapshot differs in the users alone. */
+export type NodeOptions = Partial<Omit<AdminOptions, 'gateway'>> & {
   readonly wrap?: (store: SharedStore) => SharedStore;
   /** What the gateway says that it can do while it runs. */
   readonly supports?: NonNullable<GatewayPort['supports']>;
-  /** In place of the clock of the world. */
-  readonly clock?: Clock;
-  /** The levels of records that the node reads. */
-  readonly levels?: readonly [lowest: number, highest: number];
-}
+};
 
-/** A fleet under test. */
+/** A fleet under test. On a clock that stands still, a node that no test closes does nothing any more. */
 export interface World {
   readonly memory: SharedMemory;
   readonly clock: VirtualClock;
@@ -98,7 +80,6 @@ export function createWorld({
       leaseMs = 10_000,
       {
         wrap: own = (store: SharedStore) => store,
-        levels = [level, level] as const,
         supports = ['create', 'delete'] as const,
         observe,
         ...rest
@@ -119,7 +100,7 @@ export function createWorld({
         observe: { onError: (error: unknown) => errors.push(error), ...observe },
         ...rest,
       };
-      const admin = watch(await openNode(options, levels));
+      const admin = watch(await openFleet(options));
       return {
         admin,
         gateway,
@@ -132,75 +113,31 @@ export function createWorld({
   };
 }
 
-/** What the log of a fleet has led to, as a node with a snapshot reads it. */
-export async function storedIn({ memory }: World, given = snapshot): Promise<SharedHistory> {
-  return restoreShared(await memory.open().load(), given, level);
+/** Sends a request; without a method, a GET. */
+export async function send(
+  { admin }: Pick<Node, 'admin'>,
+  request: Partial<AdminRequest>,
+): Promise<AdminResponse> {
+  const handled = await admin.handle({ method: 'GET', target: '/', headers: {}, ...request });
+  if (!handled.matched) throw new Error('No route');
+  return handled.response;
 }
 
-/** Compacts the log of a fleet, as a node with a snapshot does. */
-export async function compact({ memory }: World, given = snapshot): Promise<void> {
-  const store = memory.open();
-  const { position, ...stored } = await store.load();
-  await store.compact(restoreShared(stored, given, level).toState(), { expectedPosition: position });
+/** The status of an answer, with the code of a problem. */
+export async function outcome(
+  node: Pick<Node, 'admin'>,
+  method: string,
+  target: string,
+  more: Partial<AdminRequest> = {},
+): Promise<string> {
+  const { status, body } = await send(node, { method, target, ...more });
+  const { code } = JSON.parse(typeof body === 'string' && body !== '' ? body : '{}') as { code?: string };
+  return code === undefined ? String(status) : `${String(status)} ${code}`;
 }
 
-/** The node "berlin" of a fleet in which "paris" has ended. */
-export async function runWithEndedNode(options: NodeOptions = {}): Promise<Node & Running> {
-  const world = createWorld();
-  await (await world.open('paris')).admin.close();
-  return { ...(await world.open('berlin', undefined, options)), clock: world.clock };
-}
-
-/** A fleet of two nodes, in which "paris" could not follow a change of a service. */
-export async function openSampleFleet(): Promise<Readonly<Record<'berlin' | 'paris', Node & Running>>> {
-  const names = new Map<string, string>();
-  const world = createWorld({ wrap: (store) => renamed(store, names) });
-  const [berlin, paris] = [await world.open('berlin'), await world.open('paris')];
-  // Nothing is open there. What drains in the sample document is drained.
-  for (const { admin } of [berlin, paris]) admin.report({ type: 'sessions.complete' });
-  paris.gateway.otherwise({ apply: new EffectRefusedError('The port is taken.') });
-  await berlin.admin.execute((snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context),
-  );
-  await world.clock.advance(2000);
-  const { clock } = world;
-  return { berlin: { ...berlin, clock }, paris: { ...paris, clock } };
-}
-
-/** The node of {@link openSampleFleet} that is in step. */
-export async function runSampleFleet(): Promise<Running> {
-  return (await openSampleFleet()).berlin;
-}
-
-/** Gives positions the same names in each run. */
-function renamed(store: SharedStore, names: Map<string, string>): SharedStore {
-  const nameOf = (position: string): string => {
-    const name = `${position.replace(/\..*/, '')}.5f0c8e21a9b3`;
-    names.set(name, position);
-    return name;
-  };
-  const positionOf = (name: string): string => names.get(name) ?? name;
-  const at = ({ expectedPosition }: { readonly expectedPosition: string }) => ({
-    expectedPosition: positionOf(expectedPosition),
-  });
-  return {
-    durable: store.durable,
-    load: async () => {
-      const { position, ...stored } = await store.load();
-      return { ...stored, position: nameOf(position) };
-    },
-    append: async (records, options) => nameOf(await store.append(records, at(options))),
-    compact: async (state, options) => nameOf(await store.compact(state, at(options))),
-    read: async (after) => {
-      const steps = await store.read(positionOf(after));
-      return steps === 'gone'
-        ? steps
-        : steps.map(({ records, position }) => ({ records, position: nameOf(position) }));
-    },
-    changed: (after, signal) => store.changed(positionOf(after), signal),
-    announce: (node, status) => store.announce(node, status),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
+/** The limit of `My Service` at each node. */
+export function limitsAt(nodes: readonly Node[]): readonly (number | undefined)[] {
+  return nodes.map(({ admin }) => admin.snapshot.services.find('my-service')?.settings.max_connection);
 }
 
 /** A sealer of a host that answers at once: keys of their own take their time, and a virtual clock does not wait. */
@@ -215,32 +152,15 @@ export function sealerOf(key: string): SecretSealer {
   };
 }
 
-/** A store of which some calls do something else. */
-export function altered(store: SharedStore, calls: Partial<SharedStore>): SharedStore {
-  return {
-    durable: store.durable,
-    load: () => store.load(),
-    append: (records, options) => store.append(records, options),
-    compact: (state, options) => store.compact(state, options),
-    read: (after) => store.read(after),
-    changed: (after, signal) => store.changed(after, signal),
-    announce: (node, status) => store.announce(node, status),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    ...calls,
-  };
-}
-
 function cuttable(store: SharedStore, line: { readonly isCut: boolean }): SharedStore {
   const through = <T>(call: () => Promise<T>): Promise<T> =>
     line.isCut ? Promise.reject(new Error('The line is cut')) : call();
-  return {
-    durable: store.durable,
+  return altered(store, {
     load: () => through(() => store.load()),
     append: (records, options) => through(() => store.append(records, options)),
     compact: (state, options) => through(() => store.compact(state, options)),
     read: (after) => through(() => store.read(after)),
     changed: (after, signal) => through(() => store.changed(after, signal)),
     announce: (node, status) => through(() => store.announce(node, status)),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
+  });
 }

@@ -30,7 +30,8 @@ import {
   type AlertCode,
   type AlertRepresentation,
 } from '../../src/resources/alert.ts';
-import { altered, createWorld, type NodeOptions, type WorldOptions } from '../fleet/node.ts';
+import { createWorld, type NodeOptions, type WorldOptions } from '../fleet/node.ts';
+import { altered } from '../support/altered-store.ts';
 import { readExposition } from '../support/exposition.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';

@@ -15,7 +15,6 @@ import {
 } from 'gateway-admin-core';
 import { openFleet, type SharedStore } from 'gateway-admin-core/fleet';
 
-import { openNode } from '../../src/fleet/open-fleet.ts';
 import { otherLife } from '../support/event-reader.ts';
 import { loggerTo, type Line } from '../support/taken-line.ts';
 
@@ -26,8 +25,6 @@ export interface Surroundings {
   readonly store: ConfigurationStore | SharedStore;
   /** The name of the node; left out for a process that is no node of a fleet. */
   readonly node?: string;
-  /** The levels of records that a node of another version reads. */
-  readonly levels?: readonly [lowest: number, highest: number];
   readonly options: Pick<AdminOptions, 'snapshot'> & Partial<AdminOptions>;
   readonly onError: (error: unknown) => void;
   readonly onEvent: (event: PublishedEvent | EventGap) => void;
@@ -92,10 +89,9 @@ export class Process {
   }
 
   #open(options: AdminOptions & { readonly store: ConfigurationStore }): Promise<Admin> {
-    const { node, levels } = this.#surroundings;
+    const { node } = this.#surroundings;
     if (node === undefined) return openAdmin(options);
-    const fleet = { ...options, store: options.store as SharedStore, node, leaseMs: 3000 };
-    return levels === undefined ? openFleet(fleet) : openNode(fleet, levels);
+    return openFleet({ ...options, store: options.store as SharedStore, node, leaseMs: 3000 });
   }
 
   /** Nobody answers the process any more. What it has asked for can still happen. */

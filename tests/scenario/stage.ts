@@ -74,7 +74,7 @@ export interface Place {
 }
 
 /** How a process of a fleet starts that is out of the ordinary. */
-export type Starting = Pick<Partial<Surroundings>, 'node' | 'levels'>;
+export type Starting = Pick<Partial<Surroundings>, 'node'>;
 
 /** What somebody saw, when, and at which node. */
 interface Seen {
@@ -165,6 +165,11 @@ export class Stage {
     );
   }
 
+  /** A text of the scenario with the random ids in place of the short ones. */
+  drawn(text: string): string {
+    return this.#names.read(text);
+  }
+
   /** Every place, in the order in which the scenario names them. */
   get places(): readonly Place[] {
     return [...this.#places.values()];
@@ -239,7 +244,7 @@ export class Stage {
       /\{([\w-]+)\}/g,
       (_all, name: string) => this.#commandOf.get(name) ?? name,
     );
-    const given = this.#names.read(named);
+    const given = this.drawn(named);
     const [path = ''] = given.split('?');
     const tag = this.#read.get(`${who} tag ${path}`);
     const mark = this.#read.get(`${who} mark ${path}`);

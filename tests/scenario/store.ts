@@ -5,11 +5,12 @@ import {
   createMemoryStore,
   StoreLostError,
   type ConfigurationStore,
+  type Json,
   type Snapshot,
 } from 'gateway-admin-core';
 import { createSharedMemory, type SharedStore } from 'gateway-admin-core/fleet';
 
-import { level, restoreShared } from '../../src/fleet/shared-history.ts';
+import { appendTo, compactLog, replaceState, said } from '../support/foreign-node.ts';
 
 /** What becomes of a call that writes. */
 export const storeWays = [
@@ -92,10 +93,22 @@ export class FailingStore {
   }
 
   /** Compacts the log, as a node with a snapshot does. */
-  async compact(snapshot: Snapshot): Promise<void> {
-    const store = this.#shared.open();
-    const { position, ...stored } = await store.load();
-    await store.compact(restoreShared(stored, snapshot, level).toState(), { expectedPosition: position });
+  compact(snapshot: Snapshot): Promise<void> {
+    return compactLog(this.#shared.open(), snapshot);
+  }
+
+  /** Appends a record of a node that is not in the scenario. */
+  take(record: Json): Promise<void> {
+    return appendTo(this.#shared.open(), record);
+  }
+
+  replaceState(change: object): Promise<void> {
+    return replaceState(this.#shared.open(), change);
+  }
+
+  /** Announces a node that is not in the scenario. */
+  async announce(node: string, status: object): Promise<void> {
+    await this.#shared.open().announce(node, { ...said, ...status });
   }
 
   async #write(line: Line, write: () => Promise<string>): Promise<string> {

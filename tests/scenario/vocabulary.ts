@@ -362,9 +362,9 @@ export const vocabulary: readonly Row[] = [
     perform: (stage, { node, name = '' }) => stage.start(stage.place(node), { node: name }),
   },
   {
-    form: 'start <node> of an earlier version',
-    means: 'a node of a version starts that cannot create and delete',
-    perform: (stage, { node }) => stage.start(stage.place(node), { levels: [1, 1] }),
+    form: '<name> announces <json>',
+    means: 'a node that is not in the scenario announces this of itself, and is silent from then on',
+    perform: ({ store }, { name = '', json = '' }) => store.announce(name, JSON.parse(json) as object),
   },
   {
     form: '[<node> ]store: <ways>',
@@ -414,6 +414,16 @@ export const vocabulary: readonly Row[] = [
     form: 'store is compacted',
     means: 'another node writes the state in place of the records of the log',
     perform: ({ store, snapshot }) => store.compact(snapshot),
+  },
+  {
+    form: 'store gets <json>',
+    means: 'a node that is not in the scenario appends a record to the log',
+    perform: (stage, { json = '' }) => stage.store.take(JSON.parse(stage.drawn(json)) as Json),
+  },
+  {
+    form: 'store has <json>',
+    means: 'somebody replaces these members of the state that the log begins with',
+    perform: ({ store }, { json = '' }) => store.replaceState(JSON.parse(json) as object),
   },
   {
     form: '<node> is cut off',

@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 import { StoreConflictError, type Json } from 'gateway-admin-core';
 import type { LogStep, SharedStore } from 'gateway-admin-core/fleet';
 
-import { altered } from '../node.ts';
+import { altered } from '../../support/altered-store.ts';
 import { faultsIn, type Tooth } from './history.ts';
 
 const seeds = 30;

@@ -3,7 +3,6 @@
  */
 import type { AdminEvent, Entity, Snapshot } from 'gateway-admin-core';
 
-import type { EventBase } from '../../../src/core/decision.ts';
 import { configuration } from '../../support/configuration.ts';
 import { textOf, type Ledger } from './ledger.ts';
 import type { Sent } from './answer.ts';
@@ -108,7 +107,7 @@ function staleDecision(
 }
 
 /** Whether an event goes into the log. */
-export function isShared({ type }: Pick<EventBase, 'type'>): boolean {
+export function isShared({ type }: { readonly type: string }): boolean {
   return !ownEvents.includes(type);
 }
 

@@ -2,12 +2,16 @@
  * What all nodes of a fleet have alike once everything has come to rest: the history of what they share, and the mark
  * of a plan of what they share.
  */
-import { patchService, stopService, type Admin, type Transition } from 'gateway-admin-core';
+import { patchService, stopService, type Admin, type AdminEvent, type Transition } from 'gateway-admin-core';
 
-import type { HistoryEntryRepresentation } from '../../../src/resources/history.ts';
 import { jsonOf } from '../../support/json-body.ts';
 import { isShared } from './judge.ts';
 import type { Running } from './node.ts';
+
+/** An entry of `GET /history`, in what all nodes show alike. */
+interface ShownEntry extends Readonly<Record<'id' | 'actor' | 'revision' | 'undoes', unknown>> {
+  readonly events: readonly AdminEvent[];
+}
 
 /** Transitions of which every node has the same plan. */
 const planned: Readonly<Record<string, Transition>> = {
@@ -40,9 +44,7 @@ async function historyOf(admin: Admin): Promise<string> {
     ...{ method: 'GET', target: '/history?range=0-999', headers: {} },
     principal: { name: 'judge' },
   });
-  const entries = (await jsonOf(
-    handled.matched ? handled.response : {},
-  )) as readonly HistoryEntryRepresentation[];
+  const entries = (await jsonOf(handled.matched ? handled.response : {})) as readonly ShownEntry[];
   return entries
     .flatMap(({ id, actor, revision, undoes, events }) => {
       const shared = events.filter(isShared);

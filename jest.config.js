@@ -2,15 +2,26 @@ import { readFileSync } from 'node:fs';
 
 const { name, exports } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
-/** Tests import the package by its name and get the sources, not the build. */
+/**
+ * Tests import the package by its name and get the sources, not the build: as one module, or with `SOURCES=modules` as
+ * the modules that they are.
+ */
 const moduleNameMapper = Object.fromEntries(
   Object.entries(exports)
     .filter(([, target]) => target.default !== undefined)
-    .map(([subpath, target]) => [`^${name}${subpath.slice(1)}$`, sourceOf(target.default)]),
+    .map(([subpath, target]) => [
+      `^${name}${subpath.slice(1)}$`,
+      process.env.SOURCES === 'modules' ? sourceOf(target.default) : bundled(subpath.slice(2) || 'index'),
+    ]),
 );
 
 function sourceOf(built) {
   return built.replace(/^\.\/dist\/(.+)\.js$/, '<rootDir>/src/$1.ts');
+}
+
+/** See `tests/support/bundled-package.ts`. */
+function bundled(entry) {
+  return `<rootDir>/temp/package/${entry}.cjs`;
 }
 
 /**
@@ -39,12 +50,13 @@ export default {
   },
   moduleNameMapper: {
     ...moduleNameMapper,
+    '^\\./runtime/create-admin\\.ts$': '<rootDir>/tests/support/watched-admins.ts',
     '^fast-check$': '<rootDir>/tests/support/fast-check.ts',
     // The build makes this module, see `scripts/console.js`.
     '(?:^\\.|/src/console)/page\\.js$': '<rootDir>/dist/console/page.js',
   },
   globalSetup: '<rootDir>/tests/support/before-all-tests.ts',
-  setupFilesAfterEnv: ['<rootDir>/tests/support/watch-admins.ts', '<rootDir>/tests/support/watch-secrets.ts'],
+  setupFilesAfterEnv: ['<rootDir>/tests/support/watch-secrets.ts'],
   sandboxInjectedGlobals,
   // Stryker refuses a runner whose path does not contain jest-circus.
   testRunner: '<rootDir>/tests/support/jest-circus-runner.js',

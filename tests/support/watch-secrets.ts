@@ -1,11 +1,13 @@
 /**
- * Runs in each test file: after each test, nothing that was shown contains a planted secret, and no answer breaks the
- * OpenAPI document.
+ * Runs in each test file: after each test, nothing that an interface or the console has shown contains a planted secret,
+ * and no answer breaks the OpenAPI document.
  */
 import { afterEach, expect } from '@jest/globals';
 
-import { lookAt, takeLeaks } from './leak.ts';
+import { lookAt, takeLeaks, watch } from './leak.ts';
 import { takeBreaches } from './openapi.ts';
+
+Object.assign(globalThis, { watchAdmin: watch });
 
 const { console: shown } = globalThis;
 for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {

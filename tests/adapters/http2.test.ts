@@ -178,7 +178,7 @@ describe('an interface behind HTTP/2', () => {
       const other = connect(`http://127.0.0.1:${String(frames.port)}`);
       const stream = other.request({ ':method': method, ':path': path }, { endStream: !hasBody }).resume();
       if (hasBody) stream.write('x');
-      await once(stream, 'close', { signal: AbortSignal.timeout(5000) }).catch(() => stream.close());
+      await once(stream, 'close', { signal: AbortSignal.timeout(180_000) }).catch(() => stream.close());
       expect(marksIn(frames.bytes())).toEqual(marks);
       other.destroy();
       frames.close();

@@ -192,10 +192,10 @@ describe('gateway-admin watch, while the interface is away,', () => {
     await until('the first table is printed', () => printed().includes('Report Service'));
     server.close().closeAllConnections();
     await once(server, 'close');
-    await until('the interface is missed', () => printed().includes('ECONNREFUSED'), 30_000);
+    await until('the interface is missed', () => printed().includes('ECONNREFUSED'));
     await stop('My Service');
     server.listen(port, '127.0.0.1');
-    await until('the change is shown', () => /My Service +stopped/.test(printed()), 30_000);
+    await until('the change is shown', () => /My Service +stopped/.test(printed()));
     server.close().closeAllConnections();
   });
 });
@@ -244,13 +244,13 @@ describe('a proxy that answers for a while in place of the interface', () => {
       server.closeAllConnections();
       const broken = 'The stream of events has broken, and is tried again. ';
       for (const printed of [followed, watched])
-        await until('the answer is told', () => /(?:status (?:404|200)|No)\./.test(printed()), 30_000);
+        await until('the answer is told', () => /(?:status (?:404|200)|No)\./.test(printed()));
       answer = undefined;
       await stop('My Service');
       for (const printed of [followed, watched])
-        await until('the stream is back', () => printed().includes('The events come again.'), 30_000);
+        await until('the stream is back', () => printed().includes('The events come again.'));
       await until('the event is printed', () => followed().includes('service.stopped'));
-      await until('the change is shown', () => /My Service +stopped/.test(watched()), 30_000);
+      await until('the change is shown', () => /My Service +stopped/.test(watched()));
       for (const printed of [followed, watched]) {
         expect(printed()).toContain(broken);
         expect(printed()).not.toContain('\u001b');

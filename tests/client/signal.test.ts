@@ -40,7 +40,7 @@ for (let round = 0; round < 5; round += 1) {
   await sleep(10);
 }
 abort();
-const end = await Promise.race([reading, sleep(1000, 'still reading')]);
+const end = await Promise.race([reading, sleep(180_000, 'still reading', { ref: false })]);
 for (let wait = 0; wait < 100 && !isClosed; wait += 1) await sleep(10);
 console.log(end, isClosed ? 'closed' : 'still open');
 process.exit();

@@ -141,9 +141,8 @@ describe('parseEntityTags', () => {
     const headers = ['"a",', ', ', '"', 'W/', '" "', 'W/"a" ', ' \t', '*'].map((part) =>
       part.repeat(100_000),
     );
-    const begin = performance.now();
-    for (const header of headers) parseEntityTags(`${header}x`);
-    expect(performance.now() - begin).toBeLessThan(4_000);
+    // What takes time with the square of the length takes hours.
+    for (const header of headers) expect(parseEntityTags(`${header}x`)).toMatchObject({ ok: false });
   });
 });
 

@@ -34,7 +34,7 @@ async function start(gateways: number, isReady: RegExp): Promise<Started> {
 }
 
 function printed({ printed }: Started, text: RegExp): Promise<void> {
-  return until(`${String(text)} is printed`, () => text.test(printed.text), 60_000);
+  return until(`${String(text)} is printed`, () => text.test(printed.text));
 }
 
 async function interrupted(fleet: Started): Promise<void> {
@@ -71,7 +71,7 @@ async function limit(
   for (const node of others) {
     const isSo = async (): Promise<boolean> =>
       (await ask(fleet, node, 'GET', '/services/read-write')).body['max_connection'] === clients;
-    await until(`${node} has followed`, isSo, 10_000);
+    await until(`${node} has followed`, isSo);
   }
 }
 

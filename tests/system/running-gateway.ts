@@ -84,7 +84,7 @@ export async function startGateway(
     return /^admin .*\n/m.test(printed.stdout);
   };
   // Databases take their time on a machine that does other things as well.
-  await until('the gateway is ready', isReady, 60_000);
+  await until('the gateway is ready', isReady);
   const output = printed.stdout;
   const admin = /^admin (.*)$/m.exec(output)?.[1] ?? '';
   const ask = async (
@@ -166,12 +166,11 @@ export async function readUnder(host: string, url: string): Promise<readonly [nu
   return [response.statusCode, text];
 }
 
+/** The longest time that a test waits for something: a limit for what never comes, not for a slow machine. */
+const limitMs = 180_000;
+
 /** Waits for something to become so, but not for ever. */
-export async function until(
-  what: string,
-  isSo: () => boolean | Promise<boolean>,
-  limitMs = 15_000,
-): Promise<void> {
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`Waited ${String(limitMs)} ms in vain until ${what}`);

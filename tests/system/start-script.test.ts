@@ -26,7 +26,7 @@ it('npm start takes the paths of options from the folder of the person, and prin
     '--store',
     'store',
   );
-  await until('the gateway is ready', () => /^admin .*\n/m.test(printed.text), 60_000);
+  await until('the gateway is ready', () => /^admin .*\n/m.test(printed.text));
   interrupt();
   await closed;
   expect(printed.text).toMatch(/^\n> .*\n> .*\n\nadmin (http:\/\/127\.0\.0\.1:\d+)\nconsole \1\/console\n$/);
@@ -40,9 +40,9 @@ it('npm start ends clean with a Ctrl-C at any moment, which npm passes on once m
   for (const moment of [/Building/, 700, /^admin /m]) {
     const { printed, closed, interrupt } = npmStart(folder);
     if (typeof moment === 'number') {
-      await until('the databases start', () => printed.text.includes('Starting'), 60_000);
+      await until('the databases start', () => printed.text.includes('Starting'));
       await sleep(moment);
-    } else await until('that moment', () => moment.test(printed.text), 60_000);
+    } else await until('that moment', () => moment.test(printed.text));
     interrupt();
     await closed;
     expect([moment, readdirSync(folder)]).toEqual([moment, []]);

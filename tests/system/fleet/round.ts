@@ -69,7 +69,7 @@ export class FleetRound {
       await sleep(500);
       await disturbance(this);
       const enough = this.stream.figures.acknowledged + 50;
-      await until('clients are answered again', () => this.stream.figures.acknowledged > enough, 30_000);
+      await until('clients are answered again', () => this.stream.figures.acknowledged > enough);
       this.stream.stop();
       await working;
     });
@@ -100,7 +100,7 @@ export class FleetRound {
       shown = await Promise.all(this.nodes.map(shownBy));
       return shown.every(({ behind, position }) => behind.length === 0 && position === shown[0]?.position);
     };
-    await until('all nodes have followed', agree, 10_000).catch(() => undefined);
+    await until('all nodes have followed', agree).catch(() => undefined);
     const agreedMs = performance.now() - quiet;
     // Once more: the parts of what a node shows are asked for one by one, and it may have followed in between.
     shown = await Promise.all(this.nodes.map(shownBy));

@@ -27,6 +27,9 @@ const outside: readonly (string | undefined)[] = [
   'closed',
 ];
 
+/** What is answered when a command may have been done in part, or may be done still. */
+const inPart: readonly (string | undefined)[] = ['partly-done', 'outcome-unknown', 'store-unavailable'];
+
 /** Refusals of requests that are no commands: what closes is the last part of a sequence. */
 const malformed: readonly (string | undefined)[] = ['query-invalid', 'op-not-allowed'];
 
@@ -41,7 +44,7 @@ export function decisionFaults(given: Undisturbed): readonly string[] {
   const what = `${command.method} ${command.path}`;
   const got = answer.code ?? String(answer.status);
   const isDone = answer.status < 300;
-  if (!isDone && answer.code !== 'partly-done' && answer.status !== 504) {
+  if (!isDone && !inPart.includes(answer.code)) {
     const changed = before.differences(after);
     if (changed.length > 0) return [`${what} was refused with ${got}, and has changed ${changed.join('; ')}`];
   }

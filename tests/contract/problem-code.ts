@@ -18,7 +18,7 @@ import {
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
-import { boundRoutes } from '../../src/resources/index.ts';
+import { boundRoutes } from '../docs/tables.ts';
 import { createWorld, type Node, type World } from '../fleet/node.ts';
 import { altered } from '../support/altered-store.ts';
 import { appendTo, levelRecord } from '../support/foreign-node.ts';

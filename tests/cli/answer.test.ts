@@ -1,12 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { hostProblem, problem, problemTable, type ProblemCode } from 'gateway-admin-core';
+import { hostProblem, problem, problemTable, type Problem, type ProblemCode } from 'gateway-admin-core';
 import { createOpenApi } from 'gateway-admin-core/openapi';
 
 import { commands } from '../docs/tables.ts';
 import { answering, answeringServers } from './answering-server.ts';
 import { command } from './command-line.ts';
-
-type Problem = ReturnType<typeof problem>;
 
 /** A problem of each code that an endpoint can answer with. */
 const { examples } = (

@@ -275,8 +275,8 @@ function isProblemCode(code: unknown): code is ProblemCode {
   return typeof code === 'string' && Object.hasOwn(problemTable, code);
 }
 
-/** Longest problem code of a host. @internal */
-export const longestHostCode = 64;
+/** Longest problem code of a host. */
+const longestHostCode = 64;
 
 function isHostProblemCode(code: unknown): code is HostProblemCode {
   return typeof code === 'string' && code.length <= longestHostCode && /^host(?:-[a-z0-9]+)+$/.test(code);

@@ -164,7 +164,7 @@ const absent = Object.fromEntries(
  * What a user of the program does next, for each problem. COMMAND is the id of the command in flight, SUBJECT the name
  * of the resource that the change is about, and LOOK the arguments that show the resource.
  */
-export const nextSteps = {
+const nextSteps = {
   'body-missing': otherVersion,
   'body-encoding-invalid': otherVersion,
   'body-not-json': otherVersion,

@@ -10,8 +10,8 @@ import { hasLongRun, normalForm } from './normal-form.ts';
 /** Names that folding would not change. Most names are of this kind. */
 const foldedAlready = /^[a-z0-9._-]*$/;
 
-/** The longest name that is folded, in UTF-16 units. 255 letters fit, decomposed into four units each. @internal */
-export const maxFoldedLength = 1024;
+/** The longest name that is folded, in UTF-16 units. 255 letters fit, decomposed into four units each. */
+const maxFoldedLength = 1024;
 
 /**
  * Gives the key of a name. Two names are the same if their keys are equal.

@@ -61,8 +61,8 @@ export interface Sealing<T> {
 /** Stands for a faulty secret. The command is refused, so nobody opens the text. @internal */
 export const unsealable = 'unsealable';
 
-/** Longest password, in bytes of UTF-8 in Unicode form NFC. @internal */
-export const longestPassword = 1024;
+/** Longest password, in bytes of UTF-8 in Unicode form NFC. */
+const longestPassword = 1024;
 
 const tooLong = `must have at most ${String(longestPassword)} bytes`;
 

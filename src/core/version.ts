@@ -33,8 +33,8 @@ export function nextVersion(version: Version, change: Change): Version {
   });
 }
 
-/** Longest epoch. @internal */
-export const longestEpoch = 64;
+/** Longest epoch. */
+const longestEpoch = 64;
 
 const epochPattern = new RegExp(`^[A-Za-z0-9_-]{1,${String(longestEpoch)}}$`);
 

@@ -92,8 +92,8 @@ export const usualLimits = {
   maxResultBytes: 1_048_576,
 };
 
-/** Greatest nesting depth of the operations of {@link applyPatch}. @internal */
-export const deepestOperations = 500;
+/** Greatest nesting depth of the operations of {@link applyPatch}. */
+const deepestOperations = 500;
 
 /**
  * Applies a JSON Patch to a document: all operations, or none.

@@ -84,10 +84,8 @@ interface Credentials {
 /**
  * Longest header `Authorization`: longer than any name with any acceptable password, in every Unicode normalisation
  * form.
- *
- * @internal
  */
-export const maxHeaderLength = 8192;
+const maxHeaderLength = 8192;
 
 /** Parses `Basic <base64 of name:password>`. */
 function parseCredentials(header: string | undefined): Credentials | undefined {

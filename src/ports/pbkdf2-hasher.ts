@@ -74,8 +74,8 @@ export function createPbkdf2Hasher(options: Pbkdf2HasherOptions = {}): Hasher {
 const saltLength = 16;
 const keyLength = 32;
 
-/** More rounds would let one hash in a foreign document keep a thread busy for minutes. @internal */
-export const maxRounds = 10_000_000;
+/** More rounds would let one hash in a foreign document keep a thread busy for minutes. */
+const maxRounds = 10_000_000;
 
 interface HashParts {
   readonly rounds: number;

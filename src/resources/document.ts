@@ -110,8 +110,8 @@ const documentShape = z.strictObject({
   sessions: list,
 });
 
-/** Greatest nesting depth of a gateway document. @internal */
-export const deepestDocument = 32;
+/** Greatest nesting depth of a gateway document. */
+const deepestDocument = 32;
 
 /**
  * Creates a snapshot from a gateway document.

@@ -92,8 +92,8 @@ export type UserEvent = About<'user'> &
 /** The decision about an admin user. @internal */
 export type UserDecision = DecisionOf<Snapshot, UserEvent, never>;
 
-/** Longest name of an admin user. @internal */
-export const longestUserName = 64;
+/** Longest name of an admin user. */
+const longestUserName = 64;
 
 /** What the name of an admin user consists of. @internal */
 export const userNamePattern = new RegExp(`^[A-Za-z0-9]{1,${String(longestUserName)}}$`);

@@ -13,12 +13,9 @@ import {
   type Operation,
   type Snapshot,
 } from 'gateway-admin-core';
-import { applyPatch, parsePointer, type Json } from 'gateway-admin-core/json';
+import { applyPatch, diff, parsePointer, type Json } from 'gateway-admin-core/json';
 import { createScriptedGateway } from 'gateway-admin-core/testing';
 
-import { operationLine, operationLines } from '../../src/cli/row.ts';
-import { difference } from '../../src/json/diff.ts';
-import { valueAt } from '../../src/json/pointer.ts';
 import { givenDocuments } from '../support/arbitrary-document.ts';
 import { sampleDocument } from '../support/document.ts';
 import { planted } from '../support/planted.ts';
@@ -74,6 +71,18 @@ const wishes = fc.record({
   status: fc.constantFrom([], ['maintenance']),
   port: fc.integer({ min: 1, max: 65_535 }),
 });
+
+/** An operation in a line, with the value that a document has in its place. */
+function lineOf(operation: Operation, document: Json): string {
+  const { op, path } = operation;
+  const sign = { add: '+', remove: '-', replace: '~', test: '?', move: '?', copy: '?' }[op];
+  const value = 'value' in operation ? ` = ${JSON.stringify(operation.value)}` : '';
+  const old = (parsePointer(path) ?? []).reduce<unknown>(
+    (inner, token) => (inner as Readonly<Record<string, unknown>>)[token],
+    document,
+  );
+  return `${sign} ${path}${value}${op === 'add' ? '' : ` (was ${JSON.stringify(old)})`}`;
+}
 
 describe('gateway-admin apply', () => {
   it('finds nothing to do for what export prints, and does nothing', async () => {
@@ -186,26 +195,38 @@ describe('gateway-admin apply', () => {
     expect(JSON.parse(plan.out)).toMatchObject({ changes: [{ changes: told }] });
   });
 
-  it('shows the value before each change, whatever changes', () => {
-    const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 6 });
+  it('shows the value before each change, whatever changes', async () => {
     const settings = fc.record({
-      list: words,
-      map: fc.dictionary(fc.constantFrom('a', 'b'), fc.nat(2)),
-      one: fc.nat(2),
+      servers: fc.uniqueArray(fc.constantFrom('/servers/s1', '/servers/s2', '/servers/s3', '/servers/s4')),
+      router_options: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('0', '1')),
+      max_connection: fc.nat(2),
     });
-    fc.assert(
-      fc.property(settings, settings, (before, after) => {
-        const { operations, inverse } = difference(before, after);
+    const servers = [1, 2, 3, 4].map((at) => ({
+      ...{ name: `s${String(at)}`, address: '10.0.0.1', port: 1, protocol: 'pg' },
+    }));
+    const service = { name: 'S', router: 'r' };
+    await fc.assert(
+      fc.asyncProperty(settings, settings, async (before, after) => {
+        const { admin, ask } = await serving({ servers, services: [{ ...service, ...before }] });
+        const execution = await admin.execute((snapshot, context) =>
+          patchService(snapshot, 'S', diff(before, after), context),
+        );
+        const events = execution.outcome === 'accepted' ? execution.events : [];
+        const operations = events.flatMap((event) =>
+          event.type === 'service.updated' ? event.operations : [],
+        );
+        const { out } = await ask(['history']);
         let now: Json = before;
-        for (const [at, line] of operationLines(operations, inverse).entries()) {
-          const operation = operations[at] as Operation;
-          const old = operation.op === 'add' ? undefined : valueAt(now, parsePointer(operation.path) ?? []);
-          expect([operation, line]).toEqual([operation, operationLine(operation, old)]);
+        const told = operations.map((operation) => {
+          const line = lineOf(operation, now);
           const applied = applyPatch(now, [operation]);
           now = applied.ok ? applied.value : null;
-        }
+          return line;
+        });
+        expect(Array.from(out.matchAll(/^ {4}(.*)$/gm), ([, line]) => line)).toEqual(told);
         expect(now).toEqual(after);
       }),
+      { numRuns: 50 },
     );
   });
 

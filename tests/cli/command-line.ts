@@ -1,5 +1,8 @@
 /**
  * The command line in this process: the streams are the test's, and the interface is behind a real server.
+ *
+ * A process for each command would take a second. The program of the package has no entry, so this door imports it; the
+ * other tests of the command line call the program.
  */
 import { EventEmitter } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,6 +14,8 @@ import { createNodeHandler } from 'gateway-admin-core/node';
 
 import type { Surroundings } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/run.ts';
+
+export { run };
 
 /** What became of a command. */
 export interface Result {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createMemoryStore } from 'gateway-admin-core';
 
-import { longestDrain } from '../../src/resources/shared/drain.ts';
 import { openRunning, runAdmin, type Running } from '../support/running-admin.ts';
 import { command, servers, type Circumstances, type Result } from './command-line.ts';
 
@@ -83,8 +82,9 @@ describe('gateway-admin drain', () => {
     expect(out).toMatch(/^drain\.since +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
   });
 
+  // docs/limits.md has the number.
   it('takes the longest deadline that the interface takes', async () => {
-    const args = [...drain, '--deadline', `${String(longestDrain)}s`, '--then', 'resume'];
+    const args = [...drain, '--deadline', '31536000s', '--then', 'resume'];
     expect(await ask(args)).toMatchObject({ code: 0 });
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { build } from 'esbuild';
 
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../docs/tables.ts';
 import { read, root } from '../support/project.ts';
 import { command } from './command-line.ts';
 

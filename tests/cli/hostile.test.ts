@@ -4,41 +4,20 @@
  */
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { run } from '../../src/cli/run.ts';
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
-import { command, type Result } from './command-line.ts';
+import { answering, answeringServers, type Respond } from './answering-server.ts';
+import { command, run, type Result } from './command-line.ts';
 
-type Respond = (request: IncomingMessage, response: ServerResponse) => void;
-
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
+const open = answeringServers(afterEach);
 
 beforeAll(() => {
   buildPackage();
 });
-
-/** Opens a server that answers as it likes, and gives its address. */
-async function open(respond: Respond): Promise<string> {
-  const server = createServer(respond).listen(0, '127.0.0.1');
-  closing.push(() => server.close().closeAllConnections());
-  await once(server, 'listening');
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-}
-
-function answering(body: unknown, status = 200, type = 'application/json'): Respond {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return (_request, response) =>
-    void response.writeHead(status, { 'content-type': type, etag: '"1"' }).end(text);
-}
 
 const refusing = (body: unknown): Respond => answering(body, 409, 'application/problem+json');
 

@@ -1,13 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { routes } from 'gateway-admin-core';
 import { acts, nameToType, subjectOfSearch, type ActId } from 'gateway-admin-core/client';
-
-import { endpoints } from '../../src/http/endpoint.ts';
 
 const ids = Object.keys(acts) as ActId[];
 
 describe('the table of acts', () => {
   it('has a row for each endpoint that makes a change, and one for the read-only mode', () => {
-    const commands = Object.entries(endpoints).flatMap(([id, { kind }]) => (kind === 'command' ? [id] : []));
+    const commands = routes.flatMap(({ id, kind }) => (kind === 'command' ? [id] : []));
     expect(ids.toSorted()).toEqual([...commands, 'interface.hold'].toSorted());
   });
 

@@ -1,6 +1,6 @@
 /** The fields of forms, as the page loads them. */
 import type { Meanings } from '../../console/meaning.ts';
-import { files } from '../../src/console/page.js';
+import { files } from './page.ts';
 
 const file = files.find(({ type }) => type === 'application/json');
 

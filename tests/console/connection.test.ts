@@ -4,13 +4,12 @@ import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createBasicAuthentication, createPbkdf2Hasher, createSnapshot } from 'gateway-admin-core';
+import { createBasicAuthentication, createPbkdf2Hasher, createSnapshot, routes } from 'gateway-admin-core';
 import { createClient, sendTo } from 'gateway-admin-core/client';
 import { createConsole } from 'gateway-admin-core/console';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
 import { addressOf, commandOf, connect } from '../../console/connection.ts';
-import { endpoints } from '../../src/http/endpoint.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
 const origin = 'https://gateway.example:8443';
@@ -78,7 +77,7 @@ describe('the method of a client that makes a change', () => {
   const client = createClient(sendTo(runAdmin().admin));
 
   it('is there for each command of the interface, with its plan', () => {
-    for (const [id, { kind }] of Object.entries(endpoints))
+    for (const { id, kind } of routes)
       if (kind === 'command')
         expect(commandOf(client, id as never)).toHaveProperty('plan', expect.any(Function));
   });

@@ -12,9 +12,9 @@ import { createConsole } from 'gateway-admin-core/console';
 import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
-import { files, html } from '../../src/console/page.js';
 import { runAdmin } from '../support/running-admin.ts';
 import { transports, type Answer, type Transport } from '../support/transport.ts';
+import { files, html } from './page.ts';
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +

@@ -3,7 +3,13 @@ import * as fc from 'fast-check';
 import { problem } from 'gateway-admin-core';
 
 import { collections, createModel, reduce, rowsOf, type Message, type Model } from '../../console/model.ts';
-import { deepFreeze } from '../../src/json/value.ts';
+
+/** Freezes plain data: the model may change nothing that a message has. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value))
+    Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}
 
 const service = fc.record({ name: fc.constantFrom('Sales', 'Stock', 'Web'), current_connections: fc.nat(9) });
 const states = ['connecting', 'open', 'waiting'] as const;

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { routes } from 'gateway-admin-core';
+import { routes, type AdminRequest } from 'gateway-admin-core';
+import { createClient } from 'gateway-admin-core/client';
 
-import { endpoints as endpointTable, type EndpointId } from '../../src/http/endpoint.ts';
-import { boundRoutes } from '../../src/resources/index.ts';
 import { codesOf, tablesOf } from '../docs/table.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { read } from '../support/project.ts';
@@ -38,18 +37,56 @@ describe('the table of routes', () => {
     expect(route?.summary).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('can select by the search parameters that it names', () => {
-    const selecting = boundRoutes.filter((route) => route.kind === 'list' && route.select !== undefined);
-    const searching = boundRoutes.filter(({ kind, search }) => kind === 'list' && search.length > 0);
-    expect(selecting.map(({ id }) => id)).toEqual(searching.map(({ id }) => id));
-  });
+  const searched = [...endpoints, ...additions].filter(
+    ({ method, answer, search }) => method === 'GET' && 'list' in answer && search !== undefined,
+  );
 
-  it('has one route for each endpoint of the endpoint table', () => {
-    expect(routes.map(({ id }) => id).toSorted()).toEqual(Object.keys(endpointTable).toSorted());
-    for (const { id, kind, method, path } of routes)
-      expect([id, endpointTable[id as EndpointId]]).toMatchObject([id, { kind, method, path }]);
+  it.each(searched)(
+    'can select elements of $path by the search parameters that it names',
+    async (endpoint) => {
+      const { admin } = await runFor(endpoint);
+      const { send } = await transports.core(admin);
+      expect((await send('GET', endpoint.path)).body).not.toHaveLength(0);
+      for (const [parameter, value] of Object.entries(nothing)) {
+        if (endpoint.search?.includes(parameter) !== true) continue;
+        const { status, body } = await send('GET', `${endpoint.path}?${parameter}=${value}`);
+        expect([parameter, status, body]).toEqual([parameter, 200, []]);
+      }
+      expect(endpoint.search?.filter((parameter) => !Object.hasOwn(nothing, parameter))).toEqual([]);
+    },
+  );
+
+  it('has one route for each method of the client, which sends the method and path of the route', async () => {
+    const sent: AdminRequest[] = [];
+    const client = createClient((request) => {
+      sent.push(request);
+      return Promise.reject(new Error('There is no answer'));
+    });
+    const called: unknown[] = [];
+    for (const [group, methods] of Object.entries(client))
+      for (const [name, call] of Object.entries(methods as Readonly<Record<string, Call>>)) {
+        const id = `${group}.${name}`;
+        const subjects = routes.find((route) => route.id === id)?.path.match(/:\w+/g) ?? [];
+        await call(...subjects).catch(() => undefined);
+        const { method, target = '' } = sent.at(-1) ?? {};
+        called.push([id, 'plan' in call, method, decodeURIComponent(target)]);
+      }
+    const served = routes.filter(({ kind }) => kind !== 'stream');
+    expect(called.toSorted()).toEqual(
+      served.map(({ id, kind, method, path }) => [id, kind === 'command', method, path]).toSorted(),
+    );
   });
 });
+
+type Call = (...given: readonly string[]) => Promise<unknown>;
+
+/** Values of search parameters that nothing has. */
+const nothing: Readonly<Record<string, string>> = {
+  ...{ service: 'nothing', server: 'nothing', user: 'nothing', address: 'nothing' },
+  ...{ idle_over: '900000000000', older_than: '900000000000', after: '9007199254740991' },
+  ...{ resource: '/services/nothing', field: 'nothing', actor: 'nothing', type: 'nothing' },
+  ...{ since: '9999-01-01T00:00:00Z', before: '2000-01-01T00:00:00Z' },
+};
 
 const open: Readonly<Record<'routes' | 'core', () => Promise<Transport>>> = {
   routes: () => Promise.resolve(openRoutes(sampleSnapshot())),

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { GatewayDocument } from 'gateway-admin-core';
 import type * as z from 'zod/mini';
 
-import { isShown, type Field, type Fields } from '../../src/core/field.ts';
-import { fieldTables } from '../../src/resources/index.ts';
+import { fieldTables, isShown, type Field, type Fields } from '../docs/tables.ts';
 import { sampleDocument } from '../support/document.ts';
 import { fields } from './field.ts';
 import { modifiableFields } from './modifiable-field.ts';

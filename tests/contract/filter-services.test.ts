@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createSnapshot, type Admin, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
 
-import { IndexedCollection, type Entity } from '../../src/core/collection.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import { readAll } from '../support/reading.ts';
 import { runAdmin } from '../support/running-admin.ts';
@@ -27,20 +26,21 @@ function document(size: number): GatewayDocument {
 /** Counts how many entries of collections are walked over. */
 async function countSteps(run: () => Promise<unknown>): Promise<number> {
   let steps = 0;
-  const own = Object.getOwnPropertyDescriptor(IndexedCollection.prototype, Symbol.iterator);
+  const collection = Object.getPrototypeOf(createSnapshot({}).services) as object;
+  const own = Object.getOwnPropertyDescriptor(collection, Symbol.iterator);
   if (own === undefined) throw new Error('A collection has no iterator');
-  const walk = own.value as (this: IndexedCollection<Entity>) => Iterator<Entity>;
-  const counting = function* (this: IndexedCollection<Entity>): Generator<Entity> {
+  const walk = own.value as (this: unknown) => Iterator<unknown>;
+  const counting = function* (this: unknown): Generator<unknown> {
     for (const entry of { [Symbol.iterator]: () => walk.call(this) }) {
       steps += 1;
       yield entry;
     }
   };
-  Object.defineProperty(IndexedCollection.prototype, Symbol.iterator, { ...own, value: counting });
+  Object.defineProperty(collection, Symbol.iterator, { ...own, value: counting });
   try {
     await run();
   } finally {
-    Object.defineProperty(IndexedCollection.prototype, Symbol.iterator, own);
+    Object.defineProperty(collection, Symbol.iterator, own);
   }
   return steps;
 }

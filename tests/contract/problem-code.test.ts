@@ -3,7 +3,7 @@ import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
 import { rows as endpointRows } from '../openapi/example.ts';
 import { codesOf } from '../openapi/problem-code.ts';
-import { fleetProvocations, provocations, provoke } from './problem-code.ts';
+import { fleetProvocations, provocations, provoker } from './problem-code.ts';
 
 const rows = endpointRows.map(({ endpoint, route }) => ({ endpoint, id: route.id, codes: codesOf(route) }));
 
@@ -17,12 +17,14 @@ describe('the problem codes of an endpoint', () => {
   // That no answer has any other code is checked after each test.
   // Promise: openapi-answers
   it.each(rows)('can each be provoked: $id', async ({ endpoint, codes }) => {
+    const { provoke, isAsItWas } = provoker(endpoint);
     for (const code of codes) {
-      const { status, text } = await provoke(code, endpoint);
+      const { status, text } = await provoke(code);
       expect([status, (JSON.parse(text) as { readonly code: string }).code]).toEqual([
         problemTable[code].status,
         code,
       ]);
+      expect([code, isAsItWas()]).toEqual([code, true]);
     }
   });
 

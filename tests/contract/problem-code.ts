@@ -18,7 +18,7 @@ import {
 import type { SharedStore } from 'gateway-admin-core/fleet';
 import { hold } from 'gateway-admin-core/testing';
 
-import { boundRoutes } from '../../src/resources/index.ts';
+import { boundRoutes } from '../docs/tables.ts';
 import { createWorld, type Node, type World } from '../fleet/node.ts';
 import { altered } from '../support/altered-store.ts';
 import { appendTo, levelRecord } from '../support/foreign-node.ts';
@@ -47,13 +47,21 @@ interface Provocation {
   readonly inFleet?: boolean;
   /** Changes the shared store of the fleet. */
   readonly wrap?: (store: SharedStore) => SharedStore;
-  /** Time that passes until the answer, in milliseconds. */
-  readonly after?: number;
+  /** Whether time must pass until the answer. */
+  readonly isLate?: true;
 }
 
 type Row = (endpoint: Endpoint) => Provocation;
 
 const longTime = 120_000;
+
+/** Lets time pass until there is an answer, a long time at most. */
+async function letPass<T>(clock: Running['clock'], answer: Promise<T>): Promise<T> {
+  const waiting = { isOpen: true };
+  const answered = answer.finally(() => (waiting.isOpen = false));
+  for (let passed = 0; waiting.isOpen && passed < longTime; passed += 1000) await clock.advance(1000);
+  return answered;
+}
 
 /** What a patch of each kind changes: the first field, a value of a wrong type, and a shown field. */
 const patched: Readonly<Record<string, readonly [field: string, wrong: unknown, shown: string]>> = {
@@ -145,16 +153,16 @@ const unconfirmed = (): Provocation => {
   const wrap = (store: SharedStore): SharedStore =>
     altered(store, { append: (...how) => (isSilent ? new Promise(() => undefined) : store.append(...how)) });
   const before = (): void => void (isSilent = true);
-  return { inFleet: true, wrap, before, after: longTime };
+  return { inFleet: true, wrap, before, isLate: true };
 };
 
 /** A command without effects waits for the store. */
 const unanswered: Row = (endpoint) => {
   if (endpoint.path === '/') return unconfirmed();
-  if (kindOf(endpoint) !== 'users') return { options: { gateway: holding(endpoint) }, after: longTime };
+  if (kindOf(endpoint) !== 'users') return { options: { gateway: holding(endpoint) }, isLate: true };
   const store = new FailingStore();
   const before = (): void => store.fail('never answers, and nothing is kept');
-  return { store, before, after: longTime };
+  return { store, before, isLate: true };
 };
 
 /** Deletes a service that was not stopped. */
@@ -191,7 +199,7 @@ const withoutStore: Row = (endpoint) => {
       void admin.execute(flushLogs);
       await clock.advance(longTime);
     },
-    after: longTime,
+    isLate: true,
   };
 };
 
@@ -215,7 +223,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'body-duplicate-key': body('{"a":1,"a":2}'),
   'body-too-deep': body(nested(33, '[', ']')),
   'number-out-of-range': body('[1e400]'),
-  'body-timeout': () => ({ body: () => new Promise(() => undefined), after: longTime }),
+  'body-timeout': () => ({ body: () => new Promise(() => undefined), isLate: true }),
   'content-too-large': body(' '.repeat(1_048_577)),
   'unsupported-media-type': () => ({ headers: { 'content-type': 'text/plain' } }),
   'path-encoding-invalid': subject('%zz/x'),
@@ -400,9 +408,7 @@ export const fleetProvocations: Readonly<
     own.gateway.otherwise({ apply: new EffectRefusedError('There is no room.') });
     await send(other);
     await clock.advance(5000);
-    const handled = send(own);
-    await clock.advance(longTime);
-    return handled;
+    return letPass(clock, send(own));
   },
   async 'node-outdated'({ clock, memory, own }, send) {
     await appendTo(memory.open(), levelRecord(3));
@@ -418,8 +424,7 @@ export const fleetProvocations: Readonly<
     await clock.advance(6000);
     own.cut(false);
     held.done();
-    await clock.advance(longTime);
-    return handled;
+    return letPass(clock, handled);
   },
 };
 
@@ -494,25 +499,27 @@ function commandCodesOf({ method, path }: Endpoint): readonly ProblemCode[] {
   return route?.kind === 'command' ? codesOf(route) : [];
 }
 
-/** Makes the provocation of a code at an endpoint, and gives the answer. */
-export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Provoked> {
-  if (Object.hasOwn(fleetProvocations, code)) return provokeInFleet(code, endpoint);
-  const row = provocations[code];
-  if (row === undefined) throw new RangeError(`Nothing provokes ${code}`);
-  const {
-    store,
-    options,
-    inFleet = isOfFleet(endpoint),
-    wrap,
-    before,
-    after,
-    ...sent
-  } = provocationAt(endpoint, code, row);
+/** Whether a provocation is a request alone, to an interface as the endpoint needs it. */
+function isRequestAlone(provocation: Provocation): boolean {
+  return Object.keys(provocation).every((member) => ['target', 'headers', 'body'].includes(member));
+}
+
+/** The interface for the provocation of a code at an endpoint. */
+async function openFor(code: ProblemCode, endpoint: Endpoint, provocation: Provocation): Promise<Running> {
+  const { store, options, inFleet = isOfFleet(endpoint), wrap } = provocation;
   const all = { hasher, ...options };
   const inFleetOf = { ...all, ...(wrap === undefined ? {} : { wrap }) };
   const openAlone = () => (store === undefined ? runAdmin(all) : openRunning(store, all));
   const running = await (inFleet ? runWithEndedNode(inFleetOf) : openAlone());
-  if (code !== 'command-not-abandonable') await runFor(endpoint, running);
+  return code === 'command-not-abandonable' ? running : runFor(endpoint, running);
+}
+
+/** Sends the request of a provocation, and gives the answer. */
+async function answerTo(
+  { before, isLate, target, headers, body: sent }: Provocation,
+  endpoint: Endpoint,
+  running: Running,
+): Promise<Provoked> {
   const { body, method } = endpoint;
   const own = {
     method,
@@ -520,13 +527,48 @@ export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Pr
     headers: body === undefined ? {} : { 'content-type': body.type },
     ...(body === undefined ? {} : { body: JSON.stringify(body.json) }),
   };
-  const send = (request: object = {}): ReturnType<typeof running.admin.handle> =>
-    running.admin.handle({ ...own, ...request });
-  await before?.(running, () => send());
-  const handled = send({ ...sent, headers: { ...own.headers, ...sent.headers } });
-  if (after !== undefined) await running.clock.advance(after);
-  const { response } = (await handled) as Extract<Awaited<typeof handled>, { readonly matched: true }>;
+  await before?.(running, () => running.admin.handle(own));
+  const handled = running.admin.handle({
+    ...own,
+    ...(target === undefined ? {} : { target }),
+    ...(sent === undefined ? {} : { body: sent }),
+    headers: { ...own.headers, ...headers },
+  });
+  if (isLate === true) await letPass(running.clock, handled);
+  const { response } = (await handled) as Extract<Handled, { readonly matched: true }>;
   return { status: response.status, headers: response.headers, text: response.body as string };
+}
+
+/** Makes the provocation of a code at an endpoint, and gives the answer. */
+export async function provoke(code: ProblemCode, endpoint: Endpoint): Promise<Provoked> {
+  return provoker(endpoint).provoke(code);
+}
+
+/**
+ * Makes provocations at an endpoint. Those that are a request alone share one interface: what is refused leaves
+ * everything as it was, and `isAsItWas` tells whether that holds.
+ */
+export function provoker(endpoint: Endpoint): {
+  readonly provoke: (code: ProblemCode) => Promise<Provoked>;
+  readonly isAsItWas: () => boolean;
+} {
+  let shared: { readonly running: Running; readonly snapshot: Running['admin']['snapshot'] } | undefined;
+  return {
+    async provoke(code) {
+      if (Object.hasOwn(fleetProvocations, code)) return provokeInFleet(code, endpoint);
+      const row = provocations[code];
+      if (row === undefined) throw new RangeError(`Nothing provokes ${code}`);
+      const provocation = provocationAt(endpoint, code, row);
+      if (!isRequestAlone(provocation))
+        return answerTo(provocation, endpoint, await openFor(code, endpoint, provocation));
+      if (shared === undefined) {
+        const running = await openFor(code, endpoint, provocation);
+        shared = { running, snapshot: running.admin.snapshot };
+      }
+      return answerTo(provocation, endpoint, shared.running);
+    },
+    isAsItWas: () => shared === undefined || shared.running.admin.snapshot === shared.snapshot,
+  };
 }
 
 /** Runs the interface that an endpoint needs: there is a command of unknown outcome, if the endpoint is about one. */

@@ -4,10 +4,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
-import type { HostReport, Plan } from 'gateway-admin-core';
+import { createSnapshot, type HostReport, type Plan } from 'gateway-admin-core';
 
 import { crowdedSnapshot } from '../support/document.ts';
-import { IndexedSessionTable } from '../../src/snapshot/session/table.ts';
 import { runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
 import { transports, type Answer, type Transport } from '../support/transport.ts';
 
@@ -221,13 +220,13 @@ describe('closing some of 5,500 sessions', () => {
   async function turnsOf(answer: Promise<unknown>): Promise<readonly number[]> {
     const progress = { done: false };
     const ended = answer.finally(() => (progress.done = true));
-    const table = IndexedSessionTable.prototype;
+    const table = Object.getPrototypeOf(createSnapshot({}).sessions) as object;
     const own = Object.getOwnPropertyDescriptor(table, 'range') ?? {};
-    const range = own.value as (this: IndexedSessionTable, ...given: unknown[]) => readonly unknown[];
+    const range = own.value as (this: unknown, ...given: unknown[]) => readonly unknown[];
     let looked = 0;
     Object.defineProperty(table, 'range', {
       ...own,
-      value(this: IndexedSessionTable, ...given: unknown[]) {
+      value(this: unknown, ...given: unknown[]) {
         const found = range.apply(this, given);
         looked += found.length;
         return found;

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { createSnapshot } from 'gateway-admin-core';
 
-import { commands } from '../../src/cli/commands.ts';
-import { exitCodes } from '../../src/cli/command.ts';
 import { command, servers } from '../cli/command-line.ts';
 import { read } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { codesOf, tablesOf } from './table.ts';
+import { commands, exitCodes } from './tables.ts';
 
 const page = read('docs/command-line.md');
 

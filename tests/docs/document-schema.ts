@@ -5,12 +5,17 @@
  */
 import * as z from 'zod/mini';
 
-import type { Fields } from '../../src/core/field.ts';
-import { maxNameLength } from '../../src/core/name.ts';
-import * as shape from '../../src/core/shape.ts';
-import { instantText } from '../../src/core/time.ts';
-import { namedResources, fieldTables, sessionDocument, wholes } from '../../src/resources/index.ts';
 import { documentDescriptions } from '../openapi/description.ts';
+import {
+  fieldTables,
+  instantText,
+  maxNameLength,
+  namedResources,
+  sessionDocument,
+  shape,
+  wholes,
+  type Fields,
+} from './tables.ts';
 
 /** A part of a JSON schema, with the words for a value whose rules JSON Schema cannot say. */
 export interface Schema {

@@ -5,13 +5,10 @@
 import { createSnapshot, InvalidDocumentError, type GatewayDocument } from 'gateway-admin-core';
 import type * as z from 'zod/mini';
 
-import type { Field } from '../../src/core/field.ts';
-import * as shape from '../../src/core/shape.ts';
-import { mostLinks } from '../../src/core/reference.ts';
-import { fieldTables } from '../../src/resources/index.ts';
 import { documentDescriptions } from '../openapi/description.ts';
 import { sampleDocument } from '../support/document.ts';
 import { inDocument, schemaOf, type Overridden, type Schema } from './document-schema.ts';
+import { fieldTables, mostLinks, shape, type Field } from './tables.ts';
 
 const head = `# The gateway document
 

@@ -1,8 +1,8 @@
 /**
  * Sets of endpoints that have a name for readers of the pages.
  */
-import type { BoundRoute } from '../../src/resources/index.ts';
 import { hasBody, isCommand, isPatch, isResourceCommand } from '../openapi/problem-code.ts';
+import type { BoundRoute } from './tables.ts';
 
 /** Each set by its name. The first one has every endpoint. */
 export const endpointGroups: readonly (readonly [name: string, has: (route: BoundRoute) => boolean])[] = [

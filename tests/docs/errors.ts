@@ -10,8 +10,6 @@ import {
   type ProblemCode,
 } from 'gateway-admin-core';
 
-import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
-import { isSequence } from '../../src/resources/shared/route.ts';
 import { problemAnswers } from '../openapi/example.ts';
 import { codesOf } from '../openapi/problem-code.ts';
 import { sampleSnapshot } from '../support/document.ts';
@@ -19,6 +17,7 @@ import { runAdmin } from '../support/running-admin.ts';
 import { transports } from '../support/transport.ts';
 import { endpointGroups } from './endpoint-group.ts';
 import { httpBlock } from './http-block.ts';
+import { boundRoutes, isSequence, type BoundRoute } from './tables.ts';
 
 const head = `# Problems
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   canRevert,
+  createBasicAuthentication,
   createMemoryStore,
   flushLogs,
   type Admin,
@@ -8,14 +9,14 @@ import {
   type HostReport,
 } from 'gateway-admin-core';
 
-import { eventTable } from '../../src/resources/index.ts';
-import { rehashUser } from '../../src/resources/user.ts';
 import { endpoints, targetOf, type Endpoint } from '../contract/endpoint.ts';
+import { credentials } from '../support/log-in.ts';
 import { planted } from '../support/planted.ts';
 import { read } from '../support/project.ts';
 import { openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
 import { transports, type Sent } from '../support/transport.ts';
 import { codesOf, tablesOf, type Table } from './table.ts';
+import { eventTable } from './tables.ts';
 
 const tables = tablesOf(read('docs/events.md'));
 const common = tableWith('Member').rows.flatMap(([name = '']) => codesOf(name));
@@ -49,7 +50,7 @@ const report: readonly HostReport[] = [
 
 /** The first event of each type, as readers of running interfaces get it. */
 async function oneOfEach(): Promise<ReadonlyMap<string, AdminEvent>> {
-  const lists = await Promise.all([...commands.map(commanded), reportedAndFailed(), completed()]);
+  const lists = await Promise.all([...commands.map(commanded), reportedAndFailed(), loggedIn(), completed()]);
   return new Map(lists.flat().map((event) => [event.type, event]));
 }
 
@@ -69,7 +70,7 @@ function sentWith({ body }: Endpoint): Sent {
     : { headers: { 'content-type': body.type }, body: JSON.stringify(body.json) };
 }
 
-/** The events of reports, of a log-in, and of a command that was not done although its outcome was unknown at first. */
+/** The events of reports, and of a command that was not done although its outcome was unknown at first. */
 async function reportedAndFailed(): Promise<readonly AdminEvent[]> {
   const gateway = sampleGateway();
   const { admin, clock } = runAdmin({ gateway });
@@ -77,9 +78,25 @@ async function reportedAndFailed(): Promise<readonly AdminEvent[]> {
   admin.report(report);
   gateway.will('failBefore').willSee(new Error('I cannot see.'), 'not-in-place');
   await admin.execute(flushLogs, { actor: 'ada' });
-  const hashes = { from: planted.hash, to: 'of a higher cost' };
-  await admin.execute((state, context) => rehashUser(state, 'ada', hashes, context), { actor: 'ada' });
   await clock.advance(1000);
+  await admin.close();
+  return eventsOf(reader);
+}
+
+/** The events of a log-in with a hash that is cheaper than new ones. */
+async function loggedIn(): Promise<readonly AdminEvent[]> {
+  const { admin, clock } = runAdmin({
+    access: { authenticate: createBasicAuthentication() },
+    hasher: {
+      verify: () => Promise.resolve(true),
+      needsRehash: (hash) => hash === planted.hash,
+      hash: () => Promise.resolve('of a higher cost'),
+    },
+  });
+  const reader = admin.events();
+  const headers = { authorization: credentials('ada', 'engine') };
+  await admin.handle({ method: 'GET', target: '/services', headers });
+  await clock.settle();
   await admin.close();
   return eventsOf(reader);
 }

@@ -8,9 +8,6 @@ import type { AddressInfo } from 'node:net';
 import { stopService, type Admin, type ProblemCode } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
-import { roles } from '../../src/http/route.ts';
-import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
-import { isSequence } from '../../src/resources/shared/route.ts';
 import { runFor } from '../contract/problem-code.ts';
 import { targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { rows } from '../openapi/example.ts';
@@ -20,6 +17,7 @@ import { transports } from '../support/transport.ts';
 import { documentChapters } from './document.ts';
 import { endpointGroups } from './endpoint-group.ts';
 import { httpBlock } from './http-block.ts';
+import { boundRoutes, isSequence, roles, type BoundRoute } from './tables.ts';
 
 /** Where the commands on the page send their requests. */
 export const address = 'http://localhost:8989';

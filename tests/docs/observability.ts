@@ -2,8 +2,8 @@
  * The page about logs and figures. Its table of figures is written from the table of the library; all else is written
  * by hand.
  */
-import { metricTable } from '../../src/resources/metric.ts';
 import { read } from '../support/project.ts';
+import { metricTable } from './tables.ts';
 
 const rows = Object.entries(metricTable);
 const columns = ['Name', 'Kind', 'Labels', 'Meaning'];

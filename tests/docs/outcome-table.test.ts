@@ -12,7 +12,6 @@ import {
 } from 'gateway-admin-core';
 import { hold, type ApplyWay, type HeldCall, type ScriptedGateway } from 'gateway-admin-core/testing';
 
-import { teardownBatch } from '../../src/resources/shared/teardown.ts';
 import { read } from '../support/project.ts';
 import {
   freshGateway,
@@ -158,6 +157,9 @@ const stopAndFlush: Transition = sequence(
 );
 
 const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context);
+
+/** The most sessions that one effect closes; see docs/limits.md. */
+const teardownBatch = 1000;
 
 /** Whether the session of the second batch is there. */
 const lastOfCrowd: Look = ({ snapshot }) =>

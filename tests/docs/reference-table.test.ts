@@ -1,11 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { routes } from 'gateway-admin-core';
 
-import type { Field } from '../../src/core/field.ts';
-import { alertTable } from '../../src/resources/alert.ts';
-import { effectTable, fieldTables, reportTable } from '../../src/resources/index.ts';
 import { read } from '../support/project.ts';
 import { codesOf, tablesOf } from './table.ts';
+import { alertTable, effectTable, fieldTables, reportTable, type Field } from './tables.ts';
 
 /** The rows of the table with this first column. */
 function rowsOf(page: string, first: string): readonly (readonly string[])[] {

@@ -27,7 +27,6 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import type { LifecycleInput } from '../../src/resources/shared/lifecycle.ts';
 import { read } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 
@@ -134,6 +133,8 @@ function diagram(first: string, rows: Rows): string {
 function idOf(state: string): string {
   return state.replace(/\W+/g, '_');
 }
+
+type LifecycleInput = keyof (typeof lifecycle)[LifecycleState];
 
 const inputNames: Readonly<Record<LifecycleInput, string>> = {
   start: 'start',

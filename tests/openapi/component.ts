@@ -12,10 +12,15 @@ import {
   type ProblemCode,
 } from 'gateway-admin-core';
 
-import type { Field, Fields } from '../../src/core/field.ts';
-import { maxListedFaults } from '../../src/problem.ts';
-import { boundRoutes, fieldTables, type BoundRoute } from '../../src/resources/index.ts';
 import { schemaOptions, withRules } from '../docs/document-schema.ts';
+import {
+  boundRoutes,
+  fieldTables,
+  maxListedFaults,
+  type BoundRoute,
+  type Field,
+  type Fields,
+} from '../docs/tables.ts';
 import { componentDescriptions, documentDescriptions, pascalCase, type Texts } from './description.ts';
 
 /** A part of the document. */

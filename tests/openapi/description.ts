@@ -4,7 +4,7 @@
  */
 import ts from 'typescript';
 
-import { fieldTables } from '../../src/resources/index.ts';
+import { fieldTables } from '../docs/tables.ts';
 import { compilerOptions } from '../support/compiler.ts';
 import { filesBelow, root } from '../support/project.ts';
 

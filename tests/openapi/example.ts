@@ -3,9 +3,9 @@
  */
 import type { Json, Plan, ProblemCode } from 'gateway-admin-core';
 
-import { boundRoutes } from '../../src/resources/index.ts';
 import { additions, endpoints, targetOf, withQuery, type Endpoint } from '../contract/endpoint.ts';
 import { provoke, runFor } from '../contract/problem-code.ts';
+import { boundRoutes } from '../docs/tables.ts';
 import { transports } from '../support/transport.ts';
 import { codesOf } from './problem-code.ts';
 

@@ -3,8 +3,7 @@
  */
 import type * as z from 'zod/mini';
 
-import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
-import { isAction } from '../../src/resources/shared/route.ts';
+import { boundRoutes, isAction, type BoundRoute } from '../docs/tables.ts';
 import {
   answerSchema,
   bodySchema,

@@ -1,7 +1,7 @@
 /**
  * Parameters and headers: what a request to a route can have besides its body, and the headers of answers.
  */
-import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
+import { boundRoutes, type BoundRoute } from '../docs/tables.ts';
 import { answerSchema, ref, type Members } from './component.ts';
 
 const text = { type: 'string' };

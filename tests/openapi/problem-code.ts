@@ -4,9 +4,7 @@
  */
 import { problemTable, type ProblemCode } from 'gateway-admin-core';
 
-import type { Field } from '../../src/core/field.ts';
-import { boundRoutes, type BoundRoute } from '../../src/resources/index.ts';
-import { isAction, isSequence } from '../../src/resources/shared/route.ts';
+import { boundRoutes, isAction, isSequence, type BoundRoute, type Field } from '../docs/tables.ts';
 import { definedBy, patchedBy, ref, type Members } from './component.ts';
 
 /** The headers of the answers with a problem. */

@@ -7,8 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 
+import { files, html } from '../console/page.ts';
 import { buildPackage } from '../support/built-package.ts';
-import { files, html } from '../../src/console/page.js';
 import { tablesOf } from '../docs/table.ts';
 import { read, root } from '../support/project.ts';
 

@@ -20,7 +20,7 @@ interface Definition {
 }
 
 /** The parts of a shape. */
-export function definitionOf(shape: z.core.$ZodType): Definition {
+function definitionOf(shape: z.core.$ZodType): Definition {
   return shape._zod.def;
 }
 
@@ -30,13 +30,6 @@ function boundsOf(shape: z.core.$ZodType): readonly number[] {
     if (def.check === 'max_length') return [def.maximum ?? NaN];
     return def.check === 'less_than' ? [Number(def.value)] : [];
   });
-}
-
-/** The bound of a shape that has one. */
-export function boundOf(shape: z.core.$ZodType | undefined): number {
-  const [bound, ...more] = shape === undefined ? [] : boundsOf(shape);
-  if (bound === undefined || more.length > 0) throw new RangeError('The shape must have exactly one bound');
-  return bound;
 }
 
 /** The bounds of a shape and of all its parts. */

@@ -4,7 +4,6 @@
 import { createPbkdf2Hasher, type GatewayDocument } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
-import type { ServiceDocument } from '../../src/resources/service.ts';
 import type { RunningGateway } from './running-gateway.ts';
 import type { Fields, Told } from './told.ts';
 
@@ -26,6 +25,8 @@ interface Command {
 
 /** Makes one command after the other. No two get the same number. */
 type Client = (random: Random, number: number) => Command;
+
+type ServiceDocument = NonNullable<GatewayDocument['services']>[number];
 
 const services = ['First', 'Second', 'Third'];
 const servers = ['one', 'two'];

@@ -14,10 +14,9 @@ import {
 } from 'gateway-admin-core';
 import { gatewayAudits, type AuditClient, type GatewayAudit } from 'gateway-admin-core/testing';
 
-import { effectTable } from '../../src/resources/index.ts';
-import type { ServiceDocument } from '../../src/resources/service.ts';
 import { startingDocument } from '../../examples/gateway/document.ts';
 import { Gateway } from '../../examples/gateway/gateway.ts';
+import { effectTypes } from '../support/effect-type.ts';
 import { connectSocket, startup } from './socket-client.ts';
 
 /** The answer of a server: it is ready for a query. */
@@ -39,7 +38,11 @@ async function openServer(): Promise<number> {
 async function auditedDocument(): Promise<GatewayDocument> {
   const place = { address: '127.0.0.1', protocol: 'postgresql' };
   const ports = await Promise.all([openServer(), openServer()]);
-  const service = (name: string, server: string, state: 'started' | 'stopped'): ServiceDocument => ({
+  const service = (
+    name: string,
+    server: string,
+    state: 'started' | 'stopped',
+  ): NonNullable<GatewayDocument['services']>[number] => ({
     ...{ name, state, router: 'readconnroute', servers: [`/servers/${server}`] },
     listeners: [{ name: 'Clients', ...place, port: 0 }],
   });
@@ -99,7 +102,7 @@ it('the example gateway passes the audits of gateways', async () => {
     await run().catch((error: unknown) => failures.push(`${id}: ${String(error)}`));
   expect(failures).toEqual([]);
   expect([...new Set(audits.map(({ id }) => id.split('/')[0]))].sort()).toEqual(
-    [...Object.keys(effectTable), 'reports'].sort(),
+    [...effectTypes, 'reports'].sort(),
   );
 });
 

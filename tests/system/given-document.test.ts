@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GatewayDocument } from 'gateway-admin-core';
 
-import type { ServiceDocument } from '../../src/resources/service.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import { runProgram, type Result } from './program.ts';
@@ -34,7 +33,7 @@ function serverEntry(name: string, port: number): NonNullable<GatewayDocument['s
   return { name, address: '127.0.0.1', port, protocol: 'postgresql' };
 }
 
-function serviceDocument(name: string, port = 0): ServiceDocument {
+function serviceDocument(name: string, port = 0): NonNullable<GatewayDocument['services']>[number] {
   const listeners = [{ name: 'Clients', address: '127.0.0.1', port, protocol: 'postgresql' }];
   return { name, router: 'readconnroute', servers: ['/servers/one'], listeners };
 }

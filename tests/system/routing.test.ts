@@ -4,14 +4,14 @@ import { connect } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConnectionRepresentation, GatewayDocument } from 'gateway-admin-core';
 
-import type { ConnectionStatistics } from '../../src/snapshot/session/table.ts';
-import type { ServiceDocument } from '../../src/resources/service.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
 import { endGateways, startOn, until, type RunningGateway } from './running-gateway.ts';
 import { connectSocket, startSession, startup, type SocketClient } from './socket-client.ts';
 
 const intervalMs = 50;
+
+type ServiceDocument = NonNullable<GatewayDocument['services']>[number];
 
 let one: EchoServer;
 let two: EchoServer;
@@ -284,7 +284,7 @@ describe('a session of the example gateway', () => {
     const socket = connect(gateway.portOf('S'), '127.0.0.1');
     socket.write(sent);
     const path = '/sessions/1/connections?fields=statistics';
-    const statistics = async (): Promise<ConnectionStatistics | undefined> =>
+    const statistics = async (): Promise<ConnectionRepresentation['statistics'] | undefined> =>
       ((await gateway.get(path)) as readonly Pick<ConnectionRepresentation, 'statistics'>[])[0]?.statistics;
     // Nobody reads before everything on the way is full.
     await until('the buffers are full', async () => ((await statistics())?.high_water_events ?? 0) > 0);

@@ -71,8 +71,8 @@ export interface DrainRepresentation {
 /** What happens at the deadline. */
 const then = z.enum(['close', 'resume']);
 
-/** The longest time until a deadline, in seconds: 365 days. @internal */
-export const longestDrain = 31_536_000;
+/** The longest time until a deadline, in seconds: 365 days. */
+const longestDrain = 31_536_000;
 
 const asked = {
   timeout: z.exactOptional(z.int().check(z.minimum(1), z.maximum(longestDrain))),

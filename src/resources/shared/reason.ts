@@ -4,8 +4,8 @@
 import { cutToBytes } from '../../core/utf8.ts';
 import * as shape from '../../core/shape.ts';
 
-/** Longest reason, in bytes of UTF-8. @internal */
-export const longestReason = 1024;
+/** Longest reason, in bytes of UTF-8. */
+const longestReason = 1024;
 
 /** The row of a field with a reason. @internal */
 export const reasonField = { shape: shape.text(longestReason), optional: true, kept: false } as const;

@@ -45,8 +45,8 @@ export interface Target {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** The largest number of resources in a record. @internal */
-export const mostResources = 100;
+/** The largest number of resources in a record. */
+const mostResources = 100;
 
 /** One attempt to change something. @internal */
 export class Attempt implements CommandWatch {

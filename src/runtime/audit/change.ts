@@ -12,8 +12,8 @@ import { namesOfSecrets, redactSecrets, type AdminEvent, type Effect } from '../
 /** Largest size of a change that is recorded as it is, in bytes. @internal */
 export const mostBytes = 65_536;
 
-/** The largest number of items that are recorded of a larger change. @internal */
-export const mostItems = 100;
+/** The largest number of items that are recorded of a larger change. */
+const mostItems = 100;
 
 /**
  * Describes an accepted decision: an item for each event. The items have secrets as events have them: hashed or sealed.

@@ -17,11 +17,11 @@ interface Tally {
   count: number;
 }
 
-/** The largest number of peers whose attempts are counted apart. @internal */
-export const mostPeers = 100;
+/** The largest number of peers whose attempts are counted apart. */
+const mostPeers = 100;
 
-/** The time from one record of a kind of attempt of a peer to the next, in milliseconds. @internal */
-export const pauseMs = 1000;
+/** The time from one record of a kind of attempt of a peer to the next, in milliseconds. */
+const pauseMs = 1000;
 
 /** Counts the attempts of strangers. @internal */
 export class Strangers {

@@ -13,8 +13,8 @@ import { SearchEnded, type Flight } from './flight.ts';
 /** Whether the host applied an effect. If not, `reason` says why, in a sentence for the client. @internal */
 export type EffectOutcome = { readonly done: true } | { readonly done: false; readonly reason: string };
 
-/** The pauses between two calls of `inspect`. @internal */
-export const inspectPauses: Pauses = { firstMs: 50, longestMs: 5000 };
+/** The pauses between two calls of `inspect`. */
+const inspectPauses: Pauses = { firstMs: 50, longestMs: 5000 };
 
 /** The result of `apply`: an outcome, `unclear` after any other rejection, or `undefined` while `apply` is running. */
 type Ending = EffectOutcome | 'unclear' | undefined;
@@ -185,8 +185,8 @@ function refusalOf(error: unknown): Ending {
   return isEffectRefusal(error) ? { done: false, reason: refusalText(error.message) } : 'unclear';
 }
 
-/** Longest reason of a host for a refusal, in UTF-16 code units. @internal */
-export const longestRefusal = 1024;
+/** Longest reason of a host for a refusal, in UTF-16 code units. */
+const longestRefusal = 1024;
 
 /** Makes a sentence of the reason of a host. Adds a missing full stop, because another sentence follows. */
 function refusalText(message: string): string {

@@ -281,8 +281,8 @@ function listIn(closing: AdminEvent | Effect | undefined): readonly unknown[] | 
   return 'connections' in closing ? closing.connections : undefined;
 }
 
-/** The largest number of sessions or connections that an item of a plan lists. @internal */
-export const mostIdentities = 100;
+/** The largest number of sessions or connections that an item of a plan lists. */
+const mostIdentities = 100;
 
 /** Cuts a list of sessions or connections to the first identities, with the number of all as `count`. */
 function cut(change: AdminEvent | Effect, total: number | undefined): object {

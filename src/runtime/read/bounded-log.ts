@@ -26,10 +26,8 @@ export interface LogView<T, Item> {
 
 /**
  * Largest total size of the kept items, in bytes. Items can be large, because updates contain complete settings.
- *
- * @internal
  */
-export const mostBytes = 64 * 1024 * 1024;
+const mostBytes = 64 * 1024 * 1024;
 
 /** Keeps the last items, for any number of readers. @internal */
 export class BoundedLog<T> {

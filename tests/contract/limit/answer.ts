@@ -3,12 +3,6 @@
  */
 import { createSnapshot, EffectRefusedError, hostProblem, problem, type Fault } from 'gateway-admin-core';
 
-import { maxListedFaults } from '../../../src/problem.ts';
-import { longestTexts } from '../../../src/problem.ts';
-import { mostAlerts } from '../../../src/resources/alert.ts';
-import { longestReason } from '../../../src/resources/shared/reason.ts';
-import { longestRefusal } from '../../../src/runtime/command/effect.ts';
-import { mostIdentities } from '../../../src/runtime/plan/plan.ts';
 import { writers } from '../../support/input.ts';
 import { keeps, lengthOf, type Limit } from '../../support/limit.ts';
 import { openedSessions } from '../../support/opened-session.ts';
@@ -95,47 +89,47 @@ const fault = (size: number): Fault | undefined =>
 
 export const answerLimits: readonly Limit[] = [
   {
-    ...keeps(maxListedFaults, 'the rest is counted in `detail`, not listed', faults),
+    ...keeps(20, 'the rest is counted in `detail`, not listed', faults),
     bounds: 'faults that one problem lists',
   },
   {
-    ...keeps(longestTexts.detail, cut, (size) => lengthOf(problem('internal', letters(size)).detail)),
+    ...keeps(2048, cut, (size) => lengthOf(problem('internal', letters(size)).detail)),
     unit: 'characters',
     bounds: '`detail` of a problem',
   },
   {
-    ...keeps(longestTexts.title, cut, (size) =>
+    ...keeps(255, cut, (size) =>
       lengthOf(hostProblem('host-a', { status: 409, title: letters(size), detail: 'No.' }).title),
     ),
     unit: 'characters',
     bounds: '`title` of a problem of the host',
   },
   {
-    ...keeps(longestTexts.faultPointer, cut, (size) => lengthOf(fault(size)?.pointer)),
+    ...keeps(512, cut, (size) => lengthOf(fault(size)?.pointer)),
     unit: 'characters',
     bounds: '`pointer` of a fault',
   },
   {
-    ...keeps(longestTexts.faultDetail, cut, (size) => lengthOf(fault(size)?.detail)),
+    ...keeps(1024, cut, (size) => lengthOf(fault(size)?.detail)),
     unit: 'characters',
     bounds: '`detail` of a fault',
   },
   {
-    ...keeps(longestRefusal, cut, refusal),
+    ...keeps(1024, cut, refusal),
     unit: 'characters',
     bounds: 'reason of the gateway for a refusal',
   },
   {
-    ...keeps(longestReason, cut, failure),
+    ...keeps(1024, cut, failure),
     unit: 'bytes',
     bounds: 'reason of the gateway for a failure',
   },
   {
-    ...keeps(mostAlerts, 'the first ones are listed, errors before warnings', alerts),
+    ...keeps(1000, 'the first ones are listed, errors before warnings', alerts),
     bounds: 'alerts in the answer to `GET /alerts`',
   },
   {
-    ...keeps(mostIdentities, 'the rest is counted, not listed', planned),
+    ...keeps(100, 'the rest is counted, not listed', planned),
     bounds: 'sessions or connections that an item of a plan lists',
   },
 ];

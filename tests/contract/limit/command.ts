@@ -12,9 +12,6 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-import { teardownBatch } from '../../../src/resources/shared/teardown.ts';
-import { inspectPauses } from '../../../src/runtime/command/effect.ts';
-import { portPauses } from '../../../src/runtime/host/outbox.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { accepted, answerOf, keeps, runHost, type Limit, type Trial } from '../../support/limit.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
@@ -185,21 +182,21 @@ export const commandLimits: readonly Limit[] = [
     trial: storesLate,
   },
   {
-    value: inspectPauses.longestMs,
+    value: 5000,
     unit: 'milliseconds',
     bounds: 'pause between two calls of `inspect` while an outcome is unknown',
     beyond: '`inspect` is called again',
     trial: inspectsAgain,
   },
   {
-    value: portPauses.longestMs,
+    value: 5000,
     unit: 'milliseconds',
     bounds: 'pause between two calls of a store that fails',
     beyond: 'the call is made again',
     trial: storesAgain,
   },
   {
-    ...keeps(teardownBatch, 'a further event and effect', closes),
+    ...keeps(1000, 'a further event and effect', closes),
     bounds: 'sessions or connections that one event or effect closes',
   },
 ];

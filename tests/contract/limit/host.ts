@@ -3,8 +3,6 @@
  */
 import { hostProblem } from 'gateway-admin-core';
 
-import { longestHostCode } from '../../../src/problem.ts';
-import { teardownBatch } from '../../../src/resources/shared/teardown.ts';
 import { accepted, calls, type Limit, type Trial } from '../../support/limit.ts';
 import { openedSession } from '../../support/opened-session.ts';
 import { runAdmin } from '../../support/running-admin.ts';
@@ -26,13 +24,13 @@ const opens: Trial = (size) => {
 
 export const hostLimits: readonly Limit[] = [
   {
-    value: teardownBatch,
+    value: 1000,
     bounds: '`connections` of the report `session.opened`',
     beyond: refusedReport,
     trial: opens,
   },
   {
-    value: longestHostCode,
+    value: 64,
     unit: 'characters',
     bounds: '`code` of a `hostProblem`',
     beyond: 'TypeError',

@@ -10,8 +10,6 @@ import {
 } from 'gateway-admin-core';
 import { createScryptHasher } from 'gateway-admin-core/scrypt';
 
-import { maxRounds } from '../../../src/ports/pbkdf2-hasher.ts';
-import { rememberedMs } from '../../../src/runtime/password/remembered-logins.ts';
 import { writers } from '../../support/input.ts';
 import { accepted, answerOf, calls, keeps, type Limit, type Trial } from '../../support/limit.ts';
 import { credentials } from '../../support/log-in.ts';
@@ -145,14 +143,14 @@ export const logInLimits: readonly Limit[] = [
     trial: verifiesLate,
   },
   {
-    value: rememberedMs,
+    value: 300_000,
     unit: 'milliseconds',
     bounds: 'time for which a verified log-in needs no hashing',
     beyond: 'the password is hashed again',
     trial: logsInAgain,
   },
   {
-    value: maxRounds,
+    value: 10_000_000,
     bounds: '`rounds` of `createPbkdf2Hasher`',
     beyond: 'RangeError',
     trial: calls((rounds) => createPbkdf2Hasher({ rounds })),

@@ -1,5 +1,8 @@
 /**
  * The limits of what is kept for readers of events and of audit records.
+ *
+ * The size of what is kept is tried on the log itself: 64 MiB of events through an interface take longer than all other
+ * limits together.
  */
 import {
   createSnapshot,
@@ -13,13 +16,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { mostResources } from '../../../src/runtime/audit/attempt.ts';
-import { longestPath } from '../../../src/runtime/audit/record.ts';
-import { longestName } from '../../../src/runtime/limits.ts';
-import { askedChange, mostBytes as mostChangeBytes, mostItems } from '../../../src/runtime/audit/change.ts';
-import { mostPeers, pauseMs, Strangers, type StrangerEntry } from '../../../src/runtime/audit/stranger.ts';
-import { BoundedLog, mostBytes } from '../../../src/runtime/read/bounded-log.ts';
-import { sizeOf } from '../../../src/json/value.ts';
+import { BoundedLog } from '../../../src/runtime/read/bounded-log.ts';
 import { readAudit } from '../../support/audit-reader.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { accepted, keeps, lengthOf, type Limit, type Trial } from '../../support/limit.ts';
@@ -143,36 +140,47 @@ async function items(size: number): Promise<number> {
   return record?.change?.length ?? 0;
 }
 
-/** Records a change of a size. */
-const changes: Trial = (size) => {
-  const [item] = askedChange({ name: 'x'.repeat(size - sizeOf([{ name: '' }], size)) });
-  return Promise.resolve(Object.hasOwn(item as object, 'name') ? accepted : shortened);
+/** Records a refused patch of a size, as a record counts it: a comma follows each item and each member. */
+const changes: Trial = async (size) => {
+  const removals = (last: string) =>
+    [...Array<string>(70).fill('/x'.padEnd(900, 'x')), last].map((path) => ({ op: 'remove', path }));
+  const { length } = JSON.stringify([{ operations: removals('/') }]);
+  const commas = 71 + 3;
+  const body = JSON.stringify(removals('/'.padEnd(size - length - commas + 1, 'x')));
+  const headers = { 'content-type': 'application/json-patch+json' };
+  const record = await recordOf((admin) =>
+    admin.handle({ method: 'PATCH', target: '/services/My-Service', headers, body }),
+  );
+  return Object.hasOwn(record?.change?.[0] as object, 'operations') ? accepted : shortened;
 };
 const shortened = 'the types and resources of its first items';
 
 /** Fails log-ins, and gives what was recorded. */
 function strangers() {
-  const clock = sampleClock();
-  const records: StrangerEntry[] = [];
-  const counted = new Strangers(clock, (entry) => records.push(entry));
-  const fail = (peer: string): void => counted.note('log-in', { kind: 'failed-log-in', peer, count: 1 });
+  const { admin, clock } = runAdmin({ access: { authenticate: () => Promise.resolve(undefined) } });
+  const records = readAudit(admin);
+  const headers = { authorization: 'Basic x' };
+  const fail = async (peer: string): Promise<void> => {
+    await admin.handle({ method: 'GET', target: '/services', headers, peer });
+    await clock.settle();
+  };
   return { clock, records, fail };
 }
 
 /** Fails log-ins from so many peers. */
-const failsFrom: Trial = (size) => {
+const failsFrom: Trial = async (size) => {
   const { records, fail } = strangers();
-  for (let peer = 0; peer < size; peer += 1) fail(String(peer));
+  for (let peer = 0; peer < size; peer += 1) await fail(String(peer));
   const together = records.some((record) => 'several' in record);
-  return Promise.resolve(together ? 'further peers are counted together' : accepted);
+  return together ? 'further peers are counted together' : accepted;
 };
 
 /** Fails a log-in again after some time. */
 const failsAgain: Trial = async (ms) => {
   const { clock, records, fail } = strangers();
-  fail('a');
+  await fail('a');
   await clock.advance(ms);
-  fail('a');
+  await fail('a');
   return records.length === 1 ? accepted : 'a further record';
 };
 
@@ -215,50 +223,50 @@ export const logLimits: readonly Limit[] = [
     trial: keepsLate,
   },
   {
-    value: mostBytes,
+    value: 64 * 1024 * 1024,
     unit: 'bytes',
     bounds: 'total size of the kept events, and of the kept audit records; a single larger one is kept',
     beyond: gap,
     trial: fills,
   },
   {
-    ...keeps(longestName, 'the text is cut', async (size) =>
+    ...keeps(255, 'the text is cut', async (size) =>
       lengthOf((await requested('/service/none/stop', 'x'.repeat(size)))?.peer),
     ),
     unit: 'characters',
     bounds: '`peer` and `actor` of an audit record',
   },
   {
-    ...keeps(longestPath, 'the text is cut', async (size) =>
+    ...keeps(1024, 'the text is cut', async (size) =>
       lengthOf((await requested(`/service/${'x'.repeat(size - '/service//stop'.length)}/stop`))?.route?.path),
     ),
     unit: 'characters',
     bounds: '`route.path` of an audit record',
   },
   {
-    ...keeps(mostResources, 'the rest is left out', resources),
+    ...keeps(100, 'the rest is left out', resources),
     bounds: '`resources` of an audit record',
   },
   {
-    value: mostChangeBytes,
+    value: 65_536,
     unit: 'bytes',
     bounds: '`change` of an audit record that is recorded as it is',
     beyond: shortened,
     trial: changes,
   },
   {
-    ...keeps(mostItems, 'the rest is left out', items),
+    ...keeps(100, 'the rest is left out', items),
     bounds: 'items of a larger `change`',
   },
   {
-    value: pauseMs,
+    value: 1000,
     unit: 'milliseconds',
     bounds: 'time in which the failed log-ins of a peer are one audit record',
     beyond: 'a further record',
     trial: failsAgain,
   },
   {
-    value: mostPeers,
+    value: 100,
     bounds: 'peers whose failed log-ins are counted apart within that time',
     beyond: 'further peers are counted together',
     trial: failsFrom,

@@ -1,13 +1,16 @@
 /**
  * The limits of requests, and of the patches in them.
  */
-import { createBasicAuthentication, createSnapshot, defaultLimits } from 'gateway-admin-core';
-import { applyPatch } from 'gateway-admin-core/json';
+import {
+  createBasicAuthentication,
+  createSnapshot,
+  defaultLimits,
+  patchService,
+  type Problem,
+} from 'gateway-admin-core';
+import { applyPatch, type Json } from 'gateway-admin-core/json';
 
-import { copyOperations, deepestOperations, usualLimits } from '../../../src/json/patch.ts';
-import { sizeOf, type Json } from '../../../src/json/value.ts';
-import { maxHeaderLength } from '../../../src/ports/basic-authentication.ts';
-import { valueLimits } from '../../../src/resources/shared/settings.ts';
+import { sampleSnapshot } from '../../support/document.ts';
 import { nested, writers } from '../../support/input.ts';
 import { accepted, answerOf, gives, sends, type Limit, type Trial } from '../../support/limit.ts';
 import { credentials, quickHasher, snapshotOf } from '../../support/log-in.ts';
@@ -116,7 +119,7 @@ export const requestLimits: readonly Limit[] = [
     })),
   },
   {
-    value: maxHeaderLength,
+    value: 8192,
     unit: 'bytes',
     bounds: 'header `Authorization` with Basic authentication',
     beyond: '401 unauthenticated',
@@ -148,17 +151,29 @@ const testAt = (tokens: readonly string[]) => {
 /** A value of so many levels. */
 const levels = (depth: number): Json => JSON.parse(nested(depth, '[', ']')) as Json;
 
+/** A program tests the user of a service for a value of so many levels, which no user is. */
+const testsInProgram: Trial = (size) => {
+  const { outcome, ...decision } = patchService(
+    sampleSnapshot(),
+    'My Service',
+    [{ op: 'test', path: '/user', value: levels(size) }],
+    { now: 0 },
+  );
+  const { status, code } = (decision as { readonly problem: Problem }).problem;
+  return Promise.resolve(code === 'patch-test-failed' ? accepted : `${String(status)} ${code}`);
+};
+
 export const patchLimits: readonly Limit[] = [
   {
     rule: 'maxOperations',
-    value: usualLimits.maxOperations,
+    value: 100,
     bounds: 'operations of a patch',
     beyond: '422 patch-too-many-operations',
     trial: sends((size) => ({ ...patch, body: JSON.stringify(Array(size).fill(rename)) })),
   },
   {
     rule: 'maxPointerLength',
-    value: usualLimits.maxPointerLength,
+    value: 1024,
     unit: 'characters',
     bounds: 'pointer in a patch',
     beyond: '400 pointer-invalid',
@@ -166,29 +181,29 @@ export const patchLimits: readonly Limit[] = [
   },
   {
     rule: 'maxPointerTokens',
-    value: usualLimits.maxPointerTokens,
+    value: 32,
     bounds: 'tokens of a pointer in a patch',
     beyond: '400 pointer-invalid',
     trial: gives((size) => testAt(Array<string>(size).fill('x'))),
   },
   {
     rule: 'maxResultBytes',
-    value: usualLimits.maxResultBytes,
+    value: 1_048_576,
     unit: 'bytes',
     bounds: 'resource after an operation that adds or moves a value, roughly',
     beyond: '422 patch-result-too-large',
     trial: gives((size) =>
-      applyPatch({}, [{ op: 'add', path: '/a', value: 'x'.repeat(size - sizeOf({ a: '' }, size)) }]),
+      applyPatch({}, [{ op: 'add', path: '/a', value: 'x'.repeat(size - '{"a":"",}'.length) }]),
     ),
   },
   {
-    value: valueLimits.depth,
+    value: 30,
     bounds: 'nesting of a value in a patch from a program',
     beyond: '400 patch-malformed',
-    trial: gives((size) => copyOperations([{ ...rename, value: levels(size) }], valueLimits)),
+    trial: testsInProgram,
   },
   {
-    value: deepestOperations,
+    value: 500,
     bounds: 'nesting of a value in a patch for `applyPatch`',
     beyond: '400 patch-malformed',
     trial: gives((size) => applyPatch({}, [{ op: 'add', path: '/a', value: levels(size) }])),

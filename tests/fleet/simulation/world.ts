@@ -25,7 +25,7 @@ import { Chronicle } from './chronicle.ts';
 import { fleetParts, isInUse, unsettledAt, type FleetBreak } from './endurance.ts';
 import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
-import { unlikeness } from './likeness.ts';
+import { sumFaultsAt, unlikeness } from './likeness.ts';
 import { listenerCommand, snapshotOf, strayListeners } from './listening.ts';
 import { leaseMs, lateMs, mostMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
@@ -534,6 +534,7 @@ class World {
     this.#judge();
     const open = this.#living.flatMap(({ running }) => running ?? []);
     if (this.#faults.length === 0) this.#faults.push(...(await unlikeness(open)));
+    if (this.#faults.length === 0) await this.#lookAtSums();
     if (this.#faults.length === 0) await this.#goOn();
     if (this.#faults.length === 0 && this.#founding !== undefined) await this.#openAgain();
     if (this.#faults.length === 0 && this.#auditing !== undefined)
@@ -541,6 +542,13 @@ class World {
     else if (this.#faults.length === 0 && this.#enduring !== undefined)
       await this.#outlast(this.#enduring, this.#enduring.pick(fleetParts));
     await this.#clock.waitFor(Promise.all(this.#living.map((node) => node.close())));
+  }
+
+  async #lookAtSums(): Promise<void> {
+    for (const { name, running } of this.#living) {
+      const faults = running === undefined ? [] : await sumFaultsAt(running, snapshotOf(document, name));
+      this.#faults.push(...faults.map((text) => `${name}: ${text}`));
+    }
   }
 
   /** A minute after a deadline, each node has done what was to be done. */

@@ -8,6 +8,7 @@ import type { Random } from 'gateway-admin-core/testing';
 import type { Answer, FleetCommand } from './answer.ts';
 import type { Chronicle } from './chronicle.ts';
 import type { Node, Running } from './node.ts';
+import type { Process } from './process.ts';
 import { OnwardLaw, partsSeen, TagLaw, type Reading, type Revision } from './reading-law.ts';
 import { commandNumberAt, placeOf, shownIn, type Shown } from './shown.ts';
 
@@ -33,7 +34,7 @@ const foundedTargets = [
 /** One life of a node, as clients read there. */
 interface Life {
   readonly onward: OnwardLaw;
-  /** How many logs a set-back had ended before: after another set-back, the node goes back as well. */
+  /** How many logs a set-back had ended at its start: after another set-back, the node goes back as well. */
   readonly setBacks: number;
   /** The number of revisions before this life: the gateway follows those resource by resource. */
   readonly since: number;
@@ -53,6 +54,8 @@ export class Readings {
   readonly #own = new Map<string, string>();
   readonly #tags = new TagLaw();
   readonly #lives = new Map<Running, Life>();
+  /** How many logs a set-back had ended when a process started: an opening reads the log before clients can read. */
+  readonly #setBacks = new WeakMap<Process, number>();
 
   /** Draws what is read of what comes and goes; left out if nothing does. */
   readonly #founding: Random | undefined;
@@ -68,6 +71,11 @@ export class Readings {
     this.#random = random;
     this.#founding = founding;
     this.#hasParts = founding !== undefined || draining !== undefined;
+  }
+
+  /** A process starts. */
+  begin(process: Process): void {
+    this.#setBacks.set(process, this.#chronicle.lost.length);
   }
 
   /** Clients read at a node: everything in the process, and at times one thing with a request. */
@@ -138,8 +146,8 @@ export class Readings {
   }
 
   #lifeOf(running: Running): Life {
-    const { lost, revisions } = this.#chronicle;
-    const fresh = { onward: new OnwardLaw(), setBacks: lost.length, since: revisions.length };
+    const setBacks = this.#setBacks.get(running.process) ?? 0;
+    const fresh = { onward: new OnwardLaw(), setBacks, since: this.#chronicle.revisions.length };
     const life = this.#lives.get(running) ?? fresh;
     this.#lives.set(running, life);
     return life;

@@ -139,7 +139,7 @@ class World {
   }
 
   async run(): Promise<readonly string[]> {
-    for (const node of this.#nodes) node.start();
+    for (const node of this.#nodes) this.#start(node);
     await this.#clock.advance(500);
     for (let step = 0; step < steps; step += 1) await this.#step();
     await (this.#more.chance(0.1) ? this.#endInTrouble() : this.#rest());
@@ -439,8 +439,13 @@ class World {
     } else if (now >= start) {
       this.#starts.delete(node.name);
       node.gateway.dropCalls();
-      node.start();
+      this.#start(node);
     }
+  }
+
+  #start(node: Node): void {
+    node.start();
+    if (node.process !== undefined) this.#readings.begin(node.process);
   }
 
   #outage(): void {

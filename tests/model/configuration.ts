@@ -9,7 +9,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** A gateway document, or what `GET` answers of one. */
 export type Document = object;
 
-/** A session that is open, with the servers of its connections. */
+/** A session that is open, with the servers of its connections: links in lower case. */
 interface Open {
   readonly service: string;
   readonly servers: readonly string[];
@@ -79,8 +79,8 @@ export class Configuration {
           resources.set(keyOf(`${link}/listeners/${String(listener['name'])}`), listener);
       }
     const open = listIn<Fields>(document, 'sessions').map((session) => ({
-      service: String(session['service']).toLowerCase(),
-      servers: listIn<Fields>(session, 'connections').map(({ server }) => String(server).toLowerCase()),
+      service: keyOf(String(session['service'])),
+      servers: listIn<Fields>(session, 'connections').map(({ server }) => keyOf(String(server))),
     }));
     return new Configuration(resources, open);
   }
@@ -98,9 +98,9 @@ export class Configuration {
 
   /** How many sessions a service has, or how many connections a server has. */
   openOn(link: string): number {
-    const [, collection, name] = keyOf(link).split('/');
-    if (collection === 'services') return this.#open.filter(({ service }) => service === name).length;
-    return this.#open.flatMap(({ servers }) => servers.filter((server) => server === name)).length;
+    const key = keyOf(link);
+    return this.#open.flatMap(({ service, servers }) => [service, ...servers].filter((each) => each === key))
+      .length;
   }
 
   /** A configuration in which a resource has other fields. */

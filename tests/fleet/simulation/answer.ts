@@ -74,7 +74,7 @@ export interface Answer {
 }
 
 /** What a response shows. */
-export interface Reply {
+interface Reply {
   /** The path of what is shown, if it is not that of the request. */
   readonly place: string | undefined;
   readonly etag: string | undefined;

@@ -5,8 +5,10 @@
 import { nameKey, type Snapshot } from 'gateway-admin-core';
 
 import { modesIn, readLedger, recordsIn, type Ledger, type LedgerReader, type LogRecord } from './ledger.ts';
+import { isShared } from './judge.ts';
+import type { Revision } from './reading-law.ts';
 import type { Step } from './shared-disk.ts';
-import { shownIn } from './shown.ts';
+import { commandNumberAt, placeOf, shownIn } from './shown.ts';
 
 export class Chronicle {
   /** What the log led to at each moment. */
@@ -17,6 +19,8 @@ export class Chronicle {
   readonly modes: (readonly boolean[])[] = [];
   /** The logs that a set-back has ended. */
   readonly lost: Ledger[] = [];
+  /** The revisions with several resources, in order. */
+  readonly revisions: Revision[] = [];
   #ledger: LedgerReader | undefined;
   /**
    * The contents that a resource had under a command number, by link and number. Two only if a lost number came again.
@@ -43,7 +47,7 @@ export class Chronicle {
 
   take(step: Step): void {
     if (this.#ledger === undefined) this.#ledger = readLedger([step]);
-    else for (const record of recordsIn(step)) this.#ledger.take(record);
+    else for (const record of recordsIn(step)) this.#take(record, this.#ledger);
     this.#note(modesIn([step]));
     for (const record of recordsIn(step)) if (record.type === 'settlement') this.#noteEnd(record);
   }
@@ -82,6 +86,22 @@ export class Chronicle {
    */
   hasFenced(node: string, link: string): boolean {
     return this.#fenced.has(`${node} ${nameKey(link)}`);
+  }
+
+  /** Whether a node has ever had to take back a command on a resource, or on a part of what a list shows. */
+  hasFencedIn(node: string, link: string): boolean {
+    const place = `${node} ${nameKey(link)}`;
+    return [...this.#fenced].some((each) => each === place || each.startsWith(place.replace(/\/?$/, '/')));
+  }
+
+  #take(record: LogRecord, ledger: LedgerReader): void {
+    ledger.take(record);
+    const { node, command, events } = record;
+    const number = ledger.snapshot.revision;
+    const places = new Set(events.filter(isShared).map(({ resource }) => placeOf(resource)));
+    const links = [...places].filter((link) => commandNumberAt(ledger.snapshot, link) === number);
+    if (record.type === 'settlement' && links.length > 1)
+      this.revisions.push({ node, command, number, links });
   }
 
   #noteEnd(record: Extract<LogRecord, { readonly type: 'settlement' }>): void {

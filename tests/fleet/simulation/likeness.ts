@@ -2,11 +2,20 @@
  * What all nodes of a fleet have alike once everything has come to rest: the history of what they share, and the mark
  * of a plan of what they share.
  */
-import { patchService, stopService, type Admin, type AdminEvent, type Transition } from 'gateway-admin-core';
+import {
+  patchService,
+  stopService,
+  toDocument,
+  type Admin,
+  type AdminEvent,
+  type Snapshot,
+  type Transition,
+} from 'gateway-admin-core';
 
 import { jsonOf } from '../../support/json-body.ts';
 import { isShared } from './judge.ts';
 import type { Running } from './node.ts';
+import { sumFaults, type AtRest } from './reading-law.ts';
 
 /** An entry of `GET /history`, in what all nodes show alike. */
 interface ShownEntry extends Readonly<Record<'id' | 'actor' | 'revision' | 'undoes', unknown>> {
@@ -36,6 +45,16 @@ async function shownAt({ admin }: Running): Promise<Readonly<Record<string, stri
     return [`the mark of a ${name}`, plan.outcome === 'refused' ? plan.problem.code : plan.mark];
   });
   return { ...(Object.fromEntries(marks) as Record<string, string>), 'the history': await historyOf(admin) };
+}
+
+/** Says in what the history of a node does not amount to what the node shows. */
+export async function sumFaultsAt({ admin }: Running, beginning: Snapshot): Promise<readonly string[]> {
+  const handled = await admin.handle({
+    ...{ method: 'GET', target: '/history?fields=events&range=0-9999', headers: {} },
+    principal: { name: 'judge' },
+  });
+  const history = (await jsonOf(handled.matched ? handled.response : {})) as AtRest['history'];
+  return sumFaults({ beginning: toDocument(beginning), history, document: toDocument(admin.snapshot) });
 }
 
 /** The entries with what the nodes share; what only one gateway has done stays with its node. */

@@ -5,10 +5,12 @@
 import { nameKey, type Admin, type Snapshot } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
-import type { Answer, FleetCommand, Reply } from './answer.ts';
+import type { Answer, FleetCommand } from './answer.ts';
 import type { Chronicle } from './chronicle.ts';
-import type { Node } from './node.ts';
-import { shownIn, type Shown } from './shown.ts';
+import type { Node, Running } from './node.ts';
+import type { Process } from './process.ts';
+import { OnwardLaw, partsSeen, TagLaw, type Reading, type Revision } from './reading-law.ts';
+import { commandNumberAt, placeOf, shownIn, type Shown } from './shown.ts';
 
 /** What clients read with requests. */
 const targets = [
@@ -29,6 +31,16 @@ const foundedTargets = [
   ...['/servers/db-3', '/servers/db-4'],
 ] as const;
 
+/** One life of a node, as clients read there. */
+interface Life {
+  readonly onward: OnwardLaw;
+  /** How many logs a set-back had ended at its start: after another set-back, the node goes back as well. */
+  readonly setBacks: number;
+  /** The number of revisions before this life: the gateway follows those resource by resource. */
+  readonly since: number;
+  fleet?: Snapshot;
+}
+
 /** How often a look is a request too, from 0 to 1. */
 const often = 0.1;
 
@@ -40,8 +52,10 @@ export class Readings {
   readonly #last = new Map<string, Snapshot>();
   /** What was shown with numbers that no log has, by link and number. */
   readonly #own = new Map<string, string>();
-  /** The bodies that were shown, by target and whole tag. */
-  readonly #bodies = new Map<string, string>();
+  readonly #tags = new TagLaw();
+  readonly #lives = new Map<Running, Life>();
+  /** How many logs a set-back had ended when a process started: an opening reads the log before clients can read. */
+  readonly #setBacks = new WeakMap<Process, number>();
 
   /** Draws what is read of what comes and goes; left out if nothing does. */
   readonly #founding: Random | undefined;
@@ -59,11 +73,17 @@ export class Readings {
     this.#hasParts = founding !== undefined || draining !== undefined;
   }
 
+  /** A process starts. */
+  begin(process: Process): void {
+    this.#setBacks.set(process, this.#chronicle.lost.length);
+  }
+
   /** Clients read at a node: everything in the process, and at times one thing with a request. */
   look(node: Node): void {
     const { running } = node;
     if (running === undefined) return;
     this.#lookAtSnapshot(node, running.admin.snapshot);
+    this.#lookAtFleet(node.name, running);
     if (node.isAwake && this.#random.chance(often)) void this.#request(node, this.#random.pick(targets));
     if (node.isAwake && this.#founding?.chance(often) === true)
       void this.#request(node, this.#founding.pick(foundedTargets));
@@ -74,10 +94,11 @@ export class Readings {
     if (snapshot !== undefined) this.#lookAtSnapshot(node, snapshot);
     // Where an equal resource is there already, the answer names no place.
     const isOfAnother = request?.method === 'POST' && reply?.place === undefined;
-    if (request !== undefined && reply !== undefined && !isOfAnother) {
-      const { place } = reply;
+    if (request !== undefined && reply?.etag !== undefined && !isOfAnother) {
+      const { place, etag, body } = reply;
       const target = place && new URL(place, `http://gateway${request.target}`).pathname;
-      this.#lookAtReply(node.name, target ?? request.target, { ...reply, body: asRead(reply.body) });
+      // An answer can wait for other nodes: it shows what was then.
+      this.#lookAtReply(node, { target: target ?? request.target, etag, body: asRead(body) });
     }
     this.look(node);
   }
@@ -86,24 +107,72 @@ export class Readings {
     const before = this.#last.get(node.name);
     if (snapshot === before) return;
     this.#last.set(node.name, snapshot);
-    for (const shown of shownIn(snapshot, before)) this.#lookAt(node, snapshot, shown);
+    const all = shownIn(snapshot, before);
+    for (const shown of all) this.#lookAt(node, snapshot, shown);
+    const { name, running } = node;
+    if (running !== undefined && snapshot === running.admin.snapshot)
+      this.#lookOnward(name, running, snapshot, all);
+  }
+
+  /** What clients see of a node goes on, and shows the revisions of the node as a whole. */
+  #lookOnward(name: string, running: Running, snapshot: Snapshot, all: readonly Shown[]): void {
+    const life = this.#lifeOf(running);
+    const faults = life.onward.faultsOfRevision(snapshot.revision);
+    const sights = all.flatMap((shown) =>
+      life.onward.faultsOfSight(shown).filter(() => !this.#chronicle.hasFencedIn(name, shown.link)),
+    );
+    this.#tellOf(name, life, [...faults, ...sights]);
+    const isOwn = ({ node, links }: Revision): boolean =>
+      node === name && !links.some((link) => this.#chronicle.hasFenced(name, link));
+    this.#tellOf(name, life, this.#partsIn(life, snapshot, isOwn));
+  }
+
+  /** What a node knows of the fleet has every revision as a whole, and goes on. */
+  #lookAtFleet(name: string, running: Running): void {
+    const life = this.#lifeOf(running);
+    const { snapshot } = running.admin.fleet;
+    if (snapshot === life.fleet) return;
+    const before = life.fleet;
+    life.fleet = snapshot;
+    const isBack = before !== undefined && snapshot.revision < before.revision;
+    const back = isBack ? [`has revision ${String(snapshot.revision)} after ${String(before.revision)}`] : [];
+    const faults = [...back, ...this.#partsIn(life, snapshot, () => true)];
+    this.#tellOf(`the fleet at ${name}`, life, faults);
+  }
+
+  #partsIn(life: Life, snapshot: Snapshot, isMeant: (revision: Revision) => boolean): readonly string[] {
+    const revisions = this.#chronicle.revisions.slice(life.since).filter(isMeant);
+    return revisions.flatMap((revision) => partsSeen(revision, (link) => commandNumberAt(snapshot, link)));
+  }
+
+  #lifeOf(running: Running): Life {
+    const setBacks = this.#setBacks.get(running.process) ?? 0;
+    const fresh = { onward: new OnwardLaw(), setBacks, since: this.#chronicle.revisions.length };
+    const life = this.#lives.get(running) ?? fresh;
+    this.#lives.set(running, life);
+    return life;
+  }
+
+  #tellOf(reader: string, { setBacks }: Life, faults: readonly string[]): void {
+    if (setBacks === this.#chronicle.lost.length)
+      for (const fault of faults) this.#tell(`${reader} ${fault}`);
   }
 
   async #request({ name, running }: Node, target: string): Promise<void> {
     const handled = await running?.admin.handle({ method: 'GET', target, headers: {} });
-    if (handled?.matched !== true) return;
+    if (running === undefined || handled?.matched !== true) return;
     const { headers, body } = handled.response;
-    if (typeof body === 'string') this.#lookAtReply(name, target, { etag: headers['etag'], body });
+    const etag = headers['etag'];
+    if (typeof body !== 'string' || etag === undefined) return;
+    const life = this.#lifeOf(running);
+    const faults = this.#lookAtReply({ name, running }, { target, etag, body });
+    if (!this.#chronicle.hasFencedIn(name, placeOf(target))) this.#tellOf(name, life, faults);
   }
 
-  /** A whole tag stands for one body, at all nodes and in all their lives. */
-  #lookAtReply(node: string, target: string, { etag, body }: Pick<Reply, 'etag' | 'body'>): void {
-    if (etag === undefined) return;
-    const key = `${target} ${etag}`;
-    const before = this.#bodies.get(key) ?? body;
-    this.#bodies.set(key, body);
-    if (before !== body)
-      this.faults.push(`${node} shows ${key} as ${body}, and ${before} had that tag before`);
+  /** Gives in what the reply is older than what was read before. */
+  #lookAtReply({ name, running }: Pick<Node, 'name' | 'running'>, reading: Reading): readonly string[] {
+    for (const fault of this.#tags.faultsOf(reading)) this.#tell(`${name} ${fault}`);
+    return running === undefined ? [] : this.#lifeOf(running).onward.faultsOf(reading);
   }
 
   /** A command number stands for one content; for that of the log, if the log knows the number. */

@@ -107,3 +107,9 @@ function contentOfAll(entities: Iterable<Entity>): string {
 function commandNumberOf(entities: Entities): number {
   return Math.max(entities.version.command, ...Array.from(entities, ({ version }) => version.command));
 }
+
+/** The resource that shows what a link names: a listener is a part of its service, and users are one resource. */
+export function placeOf(link: string): string {
+  const [, collection = '', name] = link.split('/');
+  return collection === 'users' || name === undefined ? `/${collection}` : `/${collection}/${name}`;
+}

@@ -11,7 +11,7 @@ import type { Chronicle } from './chronicle.ts';
 import { isShared } from './judge.ts';
 import { isInParts, isSame } from './reading.ts';
 import { deletesOwn } from './listening.ts';
-import { commandNumberAt, contentAt, membersAt } from './shown.ts';
+import { commandNumberAt, contentAt, membersAt, placeOf } from './shown.ts';
 
 /** The refusals that rest on more than the state. */
 const otherReasons: readonly (string | undefined)[] = [
@@ -129,12 +129,6 @@ function linksOf({ answer, command, actor }: Sent, snapshot: Snapshot | undefine
     return answer.events.filter(isShared).map(({ resource }) => placeOf(resource));
   if (snapshot === undefined) return [];
   return command.step(snapshot, { now: 0, actor }).resources.map(placeOf);
-}
-
-/** The resource that shows what a link names: a listener is a part of its service, and users are one resource. */
-function placeOf(link: string): string {
-  const [, collection = '', name] = link.split('/');
-  return collection === 'users' || name === undefined ? `/${collection}` : `/${collection}/${name}`;
 }
 
 function nameOf({ command: { kind }, actor, node }: Sent): string {

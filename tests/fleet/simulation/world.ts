@@ -25,7 +25,7 @@ import { Chronicle } from './chronicle.ts';
 import { fleetParts, isInUse, unsettledAt, type FleetBreak } from './endurance.ts';
 import { judge, judgeAnswers } from './judge.ts';
 import { recordsIn, unsettledIn } from './ledger.ts';
-import { unlikeness } from './likeness.ts';
+import { sumFaultsAt, unlikeness } from './likeness.ts';
 import { listenerCommand, snapshotOf, strayListeners } from './listening.ts';
 import { leaseMs, lateMs, mostMs, Node } from './node.ts';
 import { Readings } from './reading.ts';
@@ -139,7 +139,7 @@ class World {
   }
 
   async run(): Promise<readonly string[]> {
-    for (const node of this.#nodes) node.start();
+    for (const node of this.#nodes) this.#start(node);
     await this.#clock.advance(500);
     for (let step = 0; step < steps; step += 1) await this.#step();
     await (this.#more.chance(0.1) ? this.#endInTrouble() : this.#rest());
@@ -439,8 +439,13 @@ class World {
     } else if (now >= start) {
       this.#starts.delete(node.name);
       node.gateway.dropCalls();
-      node.start();
+      this.#start(node);
     }
+  }
+
+  #start(node: Node): void {
+    node.start();
+    if (node.process !== undefined) this.#readings.begin(node.process);
   }
 
   #outage(): void {
@@ -534,6 +539,7 @@ class World {
     this.#judge();
     const open = this.#living.flatMap(({ running }) => running ?? []);
     if (this.#faults.length === 0) this.#faults.push(...(await unlikeness(open)));
+    if (this.#faults.length === 0) await this.#lookAtSums();
     if (this.#faults.length === 0) await this.#goOn();
     if (this.#faults.length === 0 && this.#founding !== undefined) await this.#openAgain();
     if (this.#faults.length === 0 && this.#auditing !== undefined)
@@ -541,6 +547,13 @@ class World {
     else if (this.#faults.length === 0 && this.#enduring !== undefined)
       await this.#outlast(this.#enduring, this.#enduring.pick(fleetParts));
     await this.#clock.waitFor(Promise.all(this.#living.map((node) => node.close())));
+  }
+
+  async #lookAtSums(): Promise<void> {
+    for (const { name, running } of this.#living) {
+      const faults = running === undefined ? [] : await sumFaultsAt(running, snapshotOf(document, name));
+      this.#faults.push(...faults.map((text) => `${name}: ${text}`));
+    }
   }
 
   /** A minute after a deadline, each node has done what was to be done. */

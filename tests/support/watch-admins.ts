@@ -3,11 +3,12 @@
  * planted secrets, whoever creates it.
  */
 import { jest } from '@jest/globals';
-import type * as CreateAdmin from '../../src/runtime/create-admin.ts';
+import type * as Library from 'gateway-admin-core';
+
 import type * as Leak from './leak.ts';
 
-jest.mock('../../src/runtime/create-admin.ts', () => {
-  const actual = jest.requireActual<typeof CreateAdmin>('../../src/runtime/create-admin.ts');
+jest.mock('gateway-admin-core', () => {
+  const actual = jest.requireActual<typeof Library>('gateway-admin-core');
   // Loaded at the first interface, because the module itself uses the library.
   const leaks = (): typeof Leak => jest.requireActual('./leak.ts');
   return {

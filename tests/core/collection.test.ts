@@ -1,3 +1,6 @@
+/**
+ * Collections, on toys: a law needs more entries and changes than a gateway has in a test.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 

@@ -156,8 +156,8 @@ export function metricsOf(admin: {
   return metricText(metricTable, admin);
 }
 
-/** Writes the metrics of a table. @internal */
-export function metricText(table: MetricTable, admin: Measured): string {
+/** Writes the metrics of a table. */
+function metricText(table: MetricTable, admin: Measured): string {
   // Each figure is of one moment: the snapshot can change at each look.
   const { snapshot } = admin;
   let text = '';

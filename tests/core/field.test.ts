@@ -1,3 +1,6 @@
+/**
+ * Tables of fields, on a toy with every kind of field: no kind of resource has every case.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as z from 'zod/mini';

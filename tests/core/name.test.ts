@@ -1,7 +1,13 @@
+/**
+ * Names, and the texts that they are made of: their key, their normal form, and their length in UTF-8. These are pure
+ * functions, and their laws hold for texts of which no document may have most.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { nameFault, nameKey } from '../../src/core/name.ts';
+import { longestRun, normalForm } from '../../src/core/normal-form.ts';
+import { cutToBytes, utf8Length } from '../../src/core/utf8.ts';
 import { character } from '../support/arbitrary-character.ts';
 
 const text = fc.string({ unit: character });
@@ -168,5 +174,66 @@ describe('nameFault', () => {
     expect(nameFault(`a${character}b`)).toBe(
       `must not contain control, bidirectional or zero-width characters, and contains ${code}`,
     );
+  });
+});
+
+const run = '\u0316'.repeat(longestRun);
+
+describe('the normal form', () => {
+  it.each(['', 'a', '\u00e9', '\u0301', '\u{1e922}\u0301', 'x'.repeat(1000), `${run}a${run}\n${run}`])(
+    'composes %j with a composed letter in front and at the end',
+    (text) => {
+      const composed = `\u00e9a${text}a\u00e9`;
+      expect(normalForm(composed.normalize('NFD'))).toBe(composed.normalize('NFC'));
+    },
+  );
+
+  it.each(['', 'a', 'a'.repeat(100_000), 'a\u0301'.repeat(1000)])(
+    'leaves a text with a longer run as it is, wherever the run is: beside %j',
+    (text) => {
+      for (const each of [`${run}\u0301`, '\u{1d165}'.repeat(longestRun + 1)]) {
+        for (const long of [`e\u0301b${text}${each}`, `${each}${text}e\u0301`, `${text}${each}b\ne\u0301`])
+          expect(normalForm(long) === long).toBe(true);
+      }
+    },
+  );
+});
+
+/** Characters of one to four bytes, at the bounds of each length, and halves of surrogate pairs. */
+const characters = fc.constantFrom(
+  ...['\0', 'a', '\x7f', '\x80', 'é', '\u07ff', '\u0800', '€', '\uffff', '\u{10000}', '😀', '\u{10ffff}'],
+  ...['\ud800', '\udc00'],
+);
+const texts = fc.array(fc.oneof(characters, fc.string({ unit: character }))).map((parts) => parts.join(''));
+
+describe('utf8Length', () => {
+  it('is the number of bytes that an encoder writes', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
+      }),
+    );
+  });
+});
+
+describe('cutToBytes', () => {
+  it('keeps the longest start of whole characters that fits', () => {
+    fc.assert(
+      fc.property(texts, fc.nat(40), (text, most) => {
+        const starts = Array.from(text).map((_, at, all) => all.slice(0, at + 1).join(''));
+        const fitting = ['', ...starts].findLast((start) => new TextEncoder().encode(start).length <= most);
+        expect(cutToBytes(text, most)).toBe(fitting);
+      }),
+    );
+  });
+
+  it.each([
+    ['naïve', 3, 'na'],
+    ['naïve', 4, 'naï'],
+    ['a😀b', 4, 'a'],
+    ['a😀b', 5, 'a😀'],
+    ['a😀b', 6, 'a😀b'],
+  ])('cuts %j to at most %i bytes: %j', (text, most, cut) => {
+    expect(cutToBytes(text, most)).toBe(cut);
   });
 });

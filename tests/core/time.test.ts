@@ -1,3 +1,6 @@
+/**
+ * Times: a pure function whose laws hold for every instant and every time zone.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

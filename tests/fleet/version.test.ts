@@ -1,11 +1,20 @@
 /**
- * Versions of a fleet: what a node shows with a number that all nodes know is what the fleet has.
+ * What a node takes over from the fleet: versions, so that what it shows with a number that all nodes know is what the
+ * fleet has, and users. The functions are tested by themselves: in a fleet, nodes differ only for moments, and most
+ * orders of names and versions come up in none.
  */
 import { describe, expect, it } from '@jest/globals';
-import { createSnapshot, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
+import * as fc from 'fast-check';
+import { createSnapshot, evolve, type Entity, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
 
 import { withFleetVersions } from '../../src/fleet/version.ts';
+import { followUsers } from '../../src/resources/user.ts';
 import { replaceVersions } from '../../src/snapshot/state.ts';
+import { filter, monitor, server as entryOf, service, user } from '../support/document-entry.ts';
+import { collections, expectDecision } from '../support/expect-decision.ts';
+import { thawedPlaces } from '../support/frozen.ts';
+
+type Version = Entity['version'];
 
 const server = (name: string, port = 1) => ({ name, address: '10.0.0.1', port, protocol: 'pg' });
 
@@ -68,5 +77,137 @@ describe('the versions of a node', () => {
     });
     const { services } = withFleetVersions(snapshotAt(70, listing('db')), snapshotAt(5, listing('DB')), 90);
     expect(services.find('Sales')?.version.command).toBe(70);
+  });
+});
+
+/**
+ * Something of each kind has the name of the service. A session of the service opens, then the service stops, then the
+ * session closes, with a revision each.
+ */
+function changedSnapshot(): Snapshot {
+  const twice = <T extends { readonly name: string }>(entry: T): readonly T[] => [
+    entry,
+    { ...entry, name: service.name },
+  ];
+  const before = createSnapshot({
+    servers: twice(entryOf),
+    services: [service, { ...service, name: 'Stock' }],
+    monitors: twice(monitor),
+    filters: twice(filter),
+    users: twice(user),
+  });
+  const head = { at: 0, resource: '/services/Sales' };
+  const session = { id: 7, state: '', user: '', address: '', service: 'sales', connected: 0 };
+  const opened = evolve(before, [{ type: 'session.opened', ...head, ...session }]);
+  const stopped = evolve(opened, [{ type: 'service.stopped', ...head, service: 'sales' }]);
+  return evolve(stopped, [{ type: 'session.closed', ...head, id: 7, connected: 0 }]);
+}
+
+/** The later of two versions, part by part. */
+const latestOf = (one: Version, other: Version): Version => ({
+  command: Math.max(one.command, other.command),
+  live: Math.max(one.live, other.live),
+});
+
+describe('the replacement of versions', () => {
+  const snapshot = changedSnapshot();
+  /** A collection, or a resource with its key. */
+  type Place = readonly [collection: (typeof collections)[number], key?: string | undefined];
+  const resources = (of: Snapshot, collection: (typeof collections)[number]): readonly Entity[] => [
+    ...of[collection],
+  ];
+  const places: readonly Place[] = collections.flatMap((collection): readonly Place[] => [
+    [collection],
+    ...resources(snapshot, collection).map(({ key }) => [collection, key] as const),
+  ]);
+  const textOf = ([collection, key]: Place): string =>
+    key === undefined ? collection : `${collection}/${key}`;
+  const versionIn = (of: Snapshot, [collection, key]: Place): Version | undefined =>
+    key === undefined ? of[collection].version : of[collection].find(key)?.version;
+  const commands = fc.dictionary(fc.constantFrom(...places.map(textOf)), fc.nat(2), { maxKeys: 4 });
+  const align = (wanted: Readonly<Record<string, number>>): Snapshot =>
+    replaceVersions(snapshot, (collection, present, key) => {
+      const command = wanted[textOf([collection as (typeof collections)[number], key])] ?? present.command;
+      return command === present.command ? present : Object.freeze({ command, live: command + 10 });
+    });
+
+  it('changes the versions of exactly what is to have another command version', () => {
+    fc.assert(
+      fc.property(commands, (wanted) => {
+        const aligned = align(wanted);
+        for (const place of places) {
+          const [collection, key] = place;
+          const before = versionIn(snapshot, place);
+          const command = wanted[textOf(place)] ?? before?.command;
+          const isKept = command === undefined || command === before?.command;
+          const own = isKept ? before : { command, live: command + 10 };
+          // A list has the latest version of its resources, and its own if that is later.
+          const members = key === undefined ? resources(aligned, collection) : [];
+          const version = members.reduce<Version | undefined>(
+            (newest, member) => newest && latestOf(newest, member.version),
+            own,
+          );
+          expect(versionIn(aligned, place)).toEqual(version);
+        }
+      }),
+    );
+  });
+
+  it('keeps everything else, shares what stays as it is, and gives a frozen snapshot', () => {
+    fc.assert(
+      fc.property(commands, (wanted) => {
+        const aligned = align(wanted);
+        const isKept = (place: Place): boolean => versionIn(aligned, place) === versionIn(snapshot, place);
+        for (const collection of collections) {
+          for (const before of resources(snapshot, collection)) {
+            const after = aligned[collection].find(before.key);
+            expect({ ...after, version: before.version }).toEqual(before);
+            expect(after === before).toBe(isKept([collection, before.key]));
+          }
+          const areKept = places.filter((place) => place[0] === collection).every(isKept);
+          expect(aligned[collection] === snapshot[collection]).toBe(areKept);
+        }
+        expect(aligned === snapshot).toBe(places.every(isKept));
+        const { servers, services, monitors, filters, users } = snapshot;
+        expect({ ...aligned, servers, services, monitors, filters, users }).toEqual(snapshot);
+        expect(thawedPlaces(aligned)).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('the users of a node', () => {
+  const snapshots = fc
+    .uniqueArray(
+      fc.record({
+        name: fc.constantFrom('ada', 'Ada', 'bob', 'Eve', 'joan'),
+        passwordHash: fc.constantFrom('opaque', 'another'),
+      }),
+      { selector: ({ name }) => name.toLowerCase() },
+    )
+    .map((users) => createSnapshot({ users }));
+
+  const listOf = ({ users }: Snapshot): readonly (readonly [string, string])[] =>
+    [...users].map(({ name, settings }) => [name, settings.passwordHash]);
+
+  // Law: no rule about the last user applies, because the fleet has decided already.
+  it('leads to the same users in the same order, and touches no user that is as wanted', () => {
+    fc.assert(
+      fc.property(snapshots, snapshots, (start, wanted) => {
+        const [old, list] = [listOf(start), listOf(wanted)];
+        const isPrefix = old.every((user, at) => String(user) === String(list[at]));
+        const decision = expectDecision((...given) => followUsers(given[0], wanted, given[1]), start, {
+          now: 5,
+          authentication: 'required',
+        });
+        expect(decision.outcome).toBe(String(old) === String(list) ? 'unchanged' : 'accepted');
+        expect(decision.resources).toEqual(['/users']);
+        const events = decision.outcome === 'accepted' ? decision.events : [];
+        const kinds = events.map((event) => `${event.type} ${'user' in event ? event.user : ''}`);
+        expect(new Set(kinds).size).toBe(kinds.length);
+        if (isPrefix) expect(events.every(({ type }) => type === 'user.created')).toBe(true);
+        expect(listOf(decision.next)).toEqual(list);
+      }),
+    );
   });
 });

@@ -1,3 +1,6 @@
+/**
+ * The copy of JSON from a host, which may be anything that JavaScript has, also what no parser gives.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 

@@ -1,3 +1,7 @@
+/**
+ * The difference of two documents, with its inverse, on documents that no resource has. `diff` is public, and the
+ * inverse is not.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 

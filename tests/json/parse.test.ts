@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import type { ProblemCode, Result } from 'gateway-admin-core';
+import { parseJson, type Json } from 'gateway-admin-core/json';
 
-import { parseJson } from '../../src/json/parse.ts';
-import type { Json } from '../../src/json/value.ts';
-import type { ProblemCode, Result } from '../../src/problem.ts';
 import { character } from '../support/arbitrary-character.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 import { textOf } from '../support/patch-model.ts';

@@ -1,3 +1,6 @@
+/**
+ * JSON Patch, compared with a model on documents that no resource has. `applyPatch` is public, its parts are not.
+ */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as rfc6902 from 'rfc6902';

@@ -1,3 +1,6 @@
+/**
+ * JSON Pointer, compared with a model on documents that no resource has. Not all of its functions are public.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 

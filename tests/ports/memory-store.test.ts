@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-
 import { StoreConflictError, createMemoryStore, type ConfigurationStore } from 'gateway-admin-core';
-
-import { storeAudits, type StorePlace } from '../../src/testing/store-audit.ts';
+import { storeAudits, type StorePlace } from 'gateway-admin-core/testing';
 
 const audits = storeAudits(() => {
   const store = createMemoryStore();

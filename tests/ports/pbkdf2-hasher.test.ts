@@ -2,8 +2,8 @@ import { pbkdf2Sync } from 'node:crypto';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
+import { createPbkdf2Hasher } from 'gateway-admin-core';
 
-import { createPbkdf2Hasher } from '../../src/ports/pbkdf2-hasher.ts';
 import { character } from '../support/arbitrary-character.ts';
 
 const hasher = createPbkdf2Hasher({ rounds: 3 });

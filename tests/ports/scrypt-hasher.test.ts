@@ -2,8 +2,8 @@ import { scryptSync } from 'node:crypto';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
+import { createScryptHasher } from 'gateway-admin-core/scrypt';
 
-import { createScryptHasher } from '../../src/ports/scrypt-hasher.ts';
 import { character } from '../support/arbitrary-character.ts';
 
 const hasher = createScryptHasher({ cost: 4 });

@@ -2,8 +2,8 @@ import { createCipheriv, randomBytes } from 'node:crypto';
 
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { createSecretSealer } from 'gateway-admin-core';
 
-import { createSecretSealer } from '../../src/ports/secret-sealer.ts';
 import { character } from '../support/arbitrary-character.ts';
 
 const key = randomBytes(32);

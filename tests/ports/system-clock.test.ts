@@ -1,8 +1,7 @@
 import { getEventListeners } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
-
-import { startAlarm, systemClock } from '../../src/ports/system-clock.ts';
+import { describe, expect, it, jest } from '@jest/globals';
+import { systemClock } from 'gateway-admin-core';
 
 /** Says after a while whether a promise has settled. */
 async function isPending(promise: Promise<void>): Promise<boolean> {
@@ -99,23 +98,18 @@ describe('sleep', () => {
     await sleep;
     expect(timersThatKeepAlive()).toBe(before);
   });
-});
 
-describe('an alarm', () => {
   it.each([
     [3_600_000, 3_600_000],
     [2 ** 40, 2 ** 31 - 1],
-  ])('of %d milliseconds starts one timer, of %d milliseconds', (milliseconds, longest) => {
-    const started: number[] = [];
-    const stop = startAlarm(
-      milliseconds,
-      () => undefined,
-      (callback, delay) => {
-        started.push(delay);
-        return setTimeout(callback, delay);
-      },
-    );
-    stop();
+  ])('of %d milliseconds starts one timer, of %d milliseconds', async (milliseconds, longest) => {
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    const controller = new AbortController();
+    const sleep = systemClock.sleep(milliseconds, controller.signal);
+    const started = timers.mock.calls.map(([, delay]) => delay);
+    timers.mockRestore();
+    controller.abort();
+    await sleep;
     expect(started).toHaveLength(1);
     expect(started[0]).toBeLessThanOrEqual(longest);
     // The time counts from the call on, which may have been interrupted.

@@ -16,8 +16,9 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { partsOf } from '../../src/core/decision.ts';
-import { sessionCriteria, type SessionSearch } from '../../src/snapshot/session/search.ts';
+import { partsOf } from '../support/internal.ts';
+
+type SessionSearch = Exclude<NonNullable<Parameters<typeof closeSessions>[1]>, { readonly all: true }>;
 
 const start = createSnapshot({
   services: ['Sales', 'Stock Room'].map((name) => ({ name, router: 'r' })),
@@ -70,7 +71,10 @@ const criteria = {
 const searches: fc.Arbitrary<SessionSearch> = fc
   .tuple(
     fc.record(criteria),
-    fc.uniqueArray(fc.constantFrom(...sessionCriteria), { minLength: 1, maxLength: 2 }),
+    fc.uniqueArray(fc.constantFrom(...(Object.keys(criteria) as (keyof typeof criteria)[])), {
+      minLength: 1,
+      maxLength: 2,
+    }),
   )
   .map(([all, names]) => Object.fromEntries(names.map((name) => [name, all[name]])));
 

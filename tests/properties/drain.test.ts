@@ -2,8 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { applyReports, createSnapshot, type HostReport, type Snapshot } from 'gateway-admin-core';
 
-import { drainedOf } from '../../src/resources/shared/drain.ts';
-import { changedDrains, type DrainingResource } from '../../src/snapshot/state.ts';
 import {
   acts,
   reportOf,
@@ -13,7 +11,8 @@ import {
   type Report,
 } from '../support/arbitrary-happening.ts';
 import { someTime } from '../support/expect-decision.ts';
-import { countLeft, drainsOf, miscounts } from '../support/session-count.ts';
+import { changedDrains, drainedOf } from '../support/internal.ts';
+import { countLeft, drainsOf, miscounts, type DrainingResource } from '../support/session-count.ts';
 
 const start: Snapshot = Object.freeze({
   ...createSnapshot({

@@ -8,11 +8,9 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { Batch } from '../../src/core/batch.ts';
-import { servers, services } from '../../src/resources/snapshot.ts';
-import { put, remove } from '../../src/snapshot/state.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { expectDecision, someTime } from '../support/expect-decision.ts';
+import { Batch, put, remove, servers, services } from '../support/internal.ts';
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;

@@ -3,11 +3,11 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createSnapshot, evolve, toDocument } from 'gateway-admin-core';
+import { createSnapshot, evolve, toDocument, type Decision } from 'gateway-admin-core';
 
-import { eventTable, type Decision } from '../../src/resources/index.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import { acts, transitionOf } from '../support/arbitrary-happening.ts';
+import { eventTypes } from '../support/event-type.ts';
 import { someTime } from '../support/expect-decision.ts';
 
 type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
@@ -15,7 +15,7 @@ type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
 /** Whether a decision changes something, and only what the nodes of a fleet share. */
 function isShared(decision: Decision): decision is Accepted {
   return (
-    decision.outcome === 'accepted' && decision.events.every(({ type }) => eventTable[type].scope !== 'node')
+    decision.outcome === 'accepted' && decision.events.every(({ type }) => eventTypes[type].isOfNode !== true)
   );
 }
 

@@ -9,7 +9,6 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { boundRoutes } from '../../src/resources/index.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import {
   acts,
@@ -21,6 +20,7 @@ import {
   type Report,
 } from '../support/arbitrary-happening.ts';
 import { contentOf, expectDecision, expectNext, someTime } from '../support/expect-decision.ts';
+import { boundRoutes } from '../support/internal.ts';
 import { readAll } from '../support/reading.ts';
 
 const happenings = fc.array(fc.oneof<[fc.Arbitrary<Act>, fc.Arbitrary<Report>]>(acts, reports), {

@@ -19,9 +19,8 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { drainsIn } from '../../src/resources/shared/drain.ts';
-import { changedDrains, drainingIn } from '../../src/snapshot/state.ts';
 import { configuration } from '../support/configuration.ts';
+import { readAll } from '../support/reading.ts';
 
 const at = (seconds: number): { readonly now: number; readonly actor: string } => ({
   now: seconds * 1000,
@@ -40,6 +39,16 @@ const accepted = (decision: Decision): Extract<Decision, { readonly outcome: 'ac
 };
 const draining = (name = 'Sales'): Snapshot => drain(given, 'services', name, {}, at(1)).next;
 const serviceIn = ({ services }: Snapshot, name = 'sales') => services.find(name);
+/** The drains that the interface shows, by the name of the service or server. */
+function drainsShown(snapshot: Snapshot): Readonly<Record<string, unknown>> {
+  const lists = readAll(snapshot).filter(({ route }) => /^(?:services|servers)\.list$/.test(route.id));
+  const shown = lists.flatMap((list) => list.shown) as readonly {
+    readonly name: string;
+    readonly drain?: unknown;
+  }[];
+  return Object.fromEntries(shown.flatMap(({ name, drain }) => (drain === undefined ? [] : [[name, drain]])));
+}
+
 const typesOf = (decision: Decision): readonly string[] =>
   decision.outcome === 'accepted' ? decision.events.map(({ type }) => type) : [decision.outcome];
 
@@ -59,7 +68,8 @@ describe('the drain of a service', () => {
       by: 'ada',
       from: 'started',
     });
-    expect(drainingIn(next)).toEqual([{ collection: 'services', key: 'sales' }]);
+    expect(next.draining).toBe(1);
+    expect(drainsShown(next)).toMatchObject({ Sales: { state: 'drained' } });
   });
 
   it('that was stopped while it drained stays stopped at the end', () => {
@@ -288,7 +298,7 @@ describe('a document', () => {
     const now = drain(draining(), 'servers', 'db-1', {}, at(1)).next;
     const again = createSnapshot(toDocument(now));
     expect(configuration(again)).toEqual(configuration(now));
-    expect([again.draining, drainingIn(again)]).toEqual([2, drainingIn(now)]);
+    expect([again.draining, drainsShown(again)]).toEqual([2, drainsShown(now)]);
     expect(adoptDocument(now, given, at(2)).outcome).toBe('unchanged');
     const stopped = createSnapshot({
       ...toDocument(given),
@@ -317,27 +327,36 @@ describe('what is left', () => {
   it('is counted, and gives the resource a new version', () => {
     const now = drain(draining(), 'servers', 'db-1', {}, at(1)).next;
     const later = open(now, 1);
-    expect(drainsIn(later)).toEqual([
-      { resource: '/servers/db-1', state: 'draining', sessions: 1, connections: 1 },
-      { resource: '/services/Sales', state: 'draining', sessions: 1, connections: 1 },
-    ]);
+    const left = { state: 'draining', sessions: 1, connections: 1 };
+    expect(drainsShown(later)).toMatchObject({ 'db-1': left, Sales: left });
     for (const [before, after] of [
       [serviceIn(now), serviceIn(later)],
       [now.servers.find('db-1'), later.servers.find('db-1')],
     ])
       expect(after?.version.live).toBeGreaterThan(before?.version.live ?? Infinity);
     const closed = applyReports(later, [{ type: 'session.closed', id: 1, connected: 1 }], at(0)).next;
-    expect(drainsIn(closed)).toMatchObject([{ state: 'drained' }, { state: 'drained' }]);
+    expect(drainsShown(closed)).toMatchObject({ 'db-1': { state: 'drained' }, Sales: { state: 'drained' } });
   });
 
-  it('is looked at after a change of the resource itself alone', () => {
+  it('makes another object of what drains and shows something else, and of nothing else', () => {
     const now = drain(draining(), 'services', 'Off', {}, at(1)).next;
     const later = open(now, 1);
-    expect(changedDrains(now, later)).toEqual([{ collection: 'services', key: 'sales' }]);
+    const drainsOf = (snapshot: Snapshot): readonly unknown[] => [
+      serviceIn(snapshot),
+      serviceIn(snapshot, 'off'),
+    ];
+    const [sales, off] = drainsOf(now);
+    expect(serviceIn(later)).not.toBe(sales);
+    expect(serviceIn(later, 'off')).toBe(off);
     const patched = patchServer(later, 'db-1', [{ op: 'replace', path: '/port', value: 7 }], at(2)).next;
-    expect(changedDrains(later, patched)).toEqual([]);
+    const same = drainsOf(later);
+    drainsOf(patched).forEach((each, position) => {
+      expect(each).toBe(same[position]);
+    });
     const reported = { type: 'server.reported', server: 'db-1', status: [] } as const;
-    expect(changedDrains(patched, applyReports(patched, reported, at(3)).next)).toEqual([]);
+    drainsOf(applyReports(patched, reported, at(3)).next).forEach((each, position) => {
+      expect(each).toBe(same[position]);
+    });
   });
 });
 

@@ -2,14 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import {
   patchFilter,
   patchMonitor,
+  type Filter,
   type Operation,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
-import type { FilterParameter } from '../../src/resources/filter.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import { expectAccepted, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
+
+type FilterParameter = Filter['settings']['parameters'][string];
 
 const patch =
   (...operations: readonly Operation[]): Transition =>

@@ -15,8 +15,8 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { differencesOf } from '../../src/resources/index.ts';
 import { configuration } from '../support/configuration.ts';
+import { differencesOf } from '../support/document-difference.ts';
 import { expectAccepted, expectRefused, expectUnchanged, someTime } from '../support/expect-decision.ts';
 
 const first: Listener = { name: 'First', protocol: 'pg', address: '::', port: 5433 };
@@ -132,7 +132,7 @@ describe('a listener of a service', () => {
     expect(configuration(decision.next)).toEqual(configuration(given));
   });
 
-  it('comes last when its deletion is undone, and its service is as it was created all the same', () => {
+  it('comes last when its deletion is undone, and its service is as it was created all the same', async () => {
     const definition = { name: 'New', router: 'cli', state: 'stopped', listeners: [first, second] } as const;
     const created = expectAccepted(
       (from) => createResource(from, 'services', definition, someTime),
@@ -145,13 +145,13 @@ describe('a listener of a service', () => {
     expect(next.services.find('new')?.listeners).toEqual([second, first]);
     expect(expectAccepted(revert(creation), next).next.services.find('new')).toBeUndefined();
     expectUnchanged((from) => createResource(from, 'services', definition, someTime), next);
-    const pointersTo = (...listeners: readonly Listener[]): readonly string[] => {
+    const pointersTo = async (...listeners: readonly Listener[]): Promise<readonly string[]> => {
       const given = createSnapshot({
         services: [...(document.services ?? []), { ...definition, state: 'stopped', listeners }],
       });
-      return differencesOf(next, given).map(({ pointer }) => pointer);
+      return (await differencesOf(next, given)).map(({ pointer }) => pointer);
     };
-    expect(pointersTo(first, second)).toEqual([]);
-    expect(pointersTo(first, { ...second, port: 6000 })).toEqual(['/services/2/listeners/1/port']);
+    expect(await pointersTo(first, second)).toEqual([]);
+    expect(await pointersTo(first, { ...second, port: 6000 })).toEqual(['/services/2/listeners/1/port']);
   });
 });

@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createSnapshot, linkTo, nameKey, resolveLink, type Snapshot } from 'gateway-admin-core';
 
-import type { LinkedResource } from '../../src/resources/snapshot.ts';
 import { documents } from '../support/arbitrary-document.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../support/document.ts';
+
+type LinkedResource = NonNullable<ReturnType<typeof resolveLink>>;
 
 const kinds = {
   services: 'service',

@@ -25,8 +25,6 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { deepFreeze } from '../../src/json/value.ts';
-import { eventTable } from '../../src/resources/index.ts';
 import {
   operationsOn,
   patchSubject,
@@ -35,6 +33,8 @@ import {
   type Subject,
 } from '../support/arbitrary-patch.ts';
 import { sampleSnapshot } from '../support/document.ts';
+import { eventTypes } from '../support/event-type.ts';
+import { frozen } from '../support/frozen.ts';
 import { planted } from '../support/planted.ts';
 import {
   expectAccepted,
@@ -224,7 +224,7 @@ function changedSince(snapshot: Snapshot, event: Updated, path: string): Snapsho
   const other = Array.isArray(there) ? otherLinks(snapshot, place, there as readonly string[]) : 'other';
   const changed = modelPatch(event.after, [{ op: 'add', path: place, value: other }]);
   if (!changed.done) throw new Error(`There is no place ${place}`);
-  const later = deepFreeze({ ...event, before: event.after, after: changed.document });
+  const later = frozen({ ...event, before: event.after, after: changed.document });
   return evolve(snapshot, [later as AdminEvent]);
 }
 
@@ -515,9 +515,19 @@ describe('revert of an event whose inverse copies or moves', () => {
   });
 });
 
+/** The error that a function throws. */
+function thrownBy(call: () => unknown): Error {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error('No error was thrown');
+}
+
 describe('canRevert', () => {
   const ofType = (type: string): AdminEvent => ({ type, at: 0, resource: '/x' }) as unknown as AdminEvent;
-  const types = Object.keys(eventTable);
+  const types = Object.keys(eventTypes);
   const revertible = types.filter((type) => canRevert(ofType(type)));
 
   it('is true for changes by command that can be undone, and for no other event', () => {
@@ -533,11 +543,10 @@ describe('canRevert', () => {
     (type) => {
       expect(canRevert(ofType(type))).toBe(false);
       expect(() => revert(ofType(type))).toThrow(RangeError);
-      expect(() => revert(ofType(type))).toThrow(
-        new RangeError(
-          `An event of type "${type}" cannot be undone. These types can: ${revertible.join(', ')}.`,
-        ),
-      );
+      const told = `An event of type "${type}" cannot be undone. These types can: `;
+      const { message } = thrownBy(() => revert(ofType(type)));
+      expect([message.slice(0, told.length), message.at(-1)]).toEqual([told, '.']);
+      expect(message.slice(told.length, -1).split(', ').toSorted()).toEqual(revertible.toSorted());
     },
   );
 });

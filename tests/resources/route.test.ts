@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { boundRoutes } from '../../src/resources/index.ts';
 import { sampleSnapshot } from '../support/document.ts';
+import { boundRoutes } from '../support/internal.ts';
 
 /** By the id of a route, or its first part: a resource of the sample, and the link on which commands wait. */
 const resources: Readonly<Record<string, readonly [subject: string, link: string]>> = {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { patchService, toDocument, type Operation, type Snapshot, type Transition } from 'gateway-admin-core';
 
-import { createTimeFormat } from '../../src/core/time.ts';
-import { sampleSnapshot, sampleZone } from '../support/document.ts';
+import { sampleSnapshot } from '../support/document.ts';
 import { planted } from '../support/planted.ts';
 import { expectAccepted, expectRefused, expectUnchanged, someTime } from '../support/expect-decision.ts';
+import { surroundings } from '../support/surroundings.ts';
 
 const patch =
   (...operations: readonly Operation[]): Transition =>
@@ -96,7 +96,7 @@ describe('patching a service', () => {
   });
 
   it('compares a test with the representation, times in the zone of the readers', () => {
-    const times = createTimeFormat(sampleZone);
+    const { times } = surroundings;
     for (const [path, value] of [
       ['/name', 'My Service'],
       ['/state', 'started'],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import * as fc from 'fast-check';
 import {
   canRevert,
   changePassword,
@@ -8,19 +7,18 @@ import {
   deleteUser,
   toDocument,
   type Json,
-  type Result,
-  type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
-import type { NewUser } from '../../src/resources/user.ts';
-import { fail, ok } from '../../src/problem.ts';
-import { boundRoutes } from '../../src/resources/index.ts';
-import { busySurroundings } from '../support/surroundings.ts';
-import { followUsers } from '../../src/resources/user.ts';
+import { readAudit } from '../support/audit-reader.ts';
 import { sampleSnapshot } from '../support/document.ts';
+import { quickHasher } from '../support/log-in.ts';
 import { planted } from '../support/planted.ts';
-import { expectAccepted, expectDecision, expectRefused, someTime } from '../support/expect-decision.ts';
+import { expectAccepted, expectRefused } from '../support/expect-decision.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { transports } from '../support/transport.ts';
+
+type NewUser = Parameters<typeof createUser>[1];
 
 const create =
   (user: NewUser): Transition =>
@@ -202,91 +200,49 @@ describe('deleting a user', () => {
   });
 });
 
-/** The transition that a request asks for, from a host whose hasher gives the same answer for every password. */
-async function requested(
-  id: 'users.create' | 'users.patch',
-  body: Json,
-  hash: Result<string> = ok('another'),
-): Promise<Result<Transition>> {
-  const route = boundRoutes.find((each) => each.id === id);
-  if (route?.kind !== 'command' || !('find' in route)) throw new Error(`There is no command ${id}`);
-  const secrets = {
-    hash: () => Promise.resolve(hash),
-    objection: () => undefined,
-    seal: () => Promise.reject(new Error('No user has a sealed secret')),
-    isSecretParameter: () => false,
-  };
-  const change = await route.command({}, body, secrets, busySurroundings, {});
-  if (!change.ok) return change;
-  return ok((snapshot, context) => {
-    const found = route.find(snapshot, { name: 'GRACE' });
-    if (!found.ok) throw new Error(found.problem.detail);
-    return change.value.decide(snapshot, found.value, context);
-  });
-}
-
 describe('a request for a password', () => {
   const setting = { op: 'replace', path: '/password', value: 'compiler' };
 
-  async function patched(...operations: readonly Json[]): Promise<Transition> {
-    const transition = await requested('users.patch', operations);
-    if (!transition.ok) throw new Error(transition.problem.detail);
-    return transition.value;
+  /** Runs an interface whose hasher gives one hash for every password, and sends a request. */
+  async function sent(
+    method: string,
+    target: string,
+    body: Json,
+    hash: string | Promise<string> = 'another',
+  ) {
+    const running = runAdmin({ hasher: { ...quickHasher, hash: () => Promise.resolve(hash) } });
+    const records = readAudit(running.admin);
+    const { send } = await transports.core(running.admin);
+    const type = Array.isArray(body) ? 'application/json-patch+json' : 'application/json';
+    const answer = send(method, target, { headers: { 'content-type': type }, body: JSON.stringify(body) });
+    return { ...running, records, answer };
   }
 
   it('can test the name of the user', async () => {
-    const transition = await patched({ op: 'test', path: '/name', value: 'Grace' }, setting);
-    expect(expectAccepted(transition).next.users.find('grace')?.settings.passwordHash).toBe('another');
+    const test = { op: 'test', path: '/name', value: 'Grace' };
+    const { admin, answer } = await sent('PATCH', '/users/GRACE', [test, setting]);
+    expect((await answer).status).toBe(200);
+    expect(admin.snapshot.users.find('grace')?.settings.passwordHash).toBe('another');
   });
 
   it('rests on all users if the patch is refused', async () => {
-    const transition = await patched({ op: 'test', path: '/name', value: 'Ada' }, setting);
-    expect(expectRefused(transition).code).toBe('patch-test-failed');
-    expect(transition(sampleSnapshot(), someTime).resources).toEqual(['/users']);
+    const test = { op: 'test', path: '/name', value: 'Ada' };
+    const { answer, records, clock } = await sent('PATCH', '/users/GRACE', [test, setting]);
+    expect((await answer).body).toMatchObject({ code: 'patch-test-failed' });
+    await clock.settle();
+    expect(records).toMatchObject([{ resources: ['/users'] }]);
   });
 
   it.each([
-    ['users.create', { name: 'joan', password: 'compiler' }],
-    ['users.patch', [setting]],
-  ] as const)('is refused as the hash is: %s', async (id, body) => {
-    const busy = fail('overloaded', 'Too many passwords wait.');
-    expect(await requested(id, body, busy)).toEqual(busy);
-  });
-});
-
-describe('following the users of another snapshot', () => {
-  const snapshots = fc
-    .uniqueArray(
-      fc.record({
-        name: fc.constantFrom('ada', 'Ada', 'bob', 'Eve', 'joan'),
-        passwordHash: fc.constantFrom('opaque', 'another'),
-      }),
-      { selector: ({ name }) => name.toLowerCase() },
-    )
-    .map((users) => createSnapshot({ users }));
-
-  const listOf = ({ users }: Snapshot): readonly (readonly [string, string])[] =>
-    [...users].map(({ name, settings }) => [name, settings.passwordHash]);
-
-  // Law: no rule about the last user applies, because the fleet has decided already.
-  it('leads to the same users in the same order, and touches no user that is as wanted', () => {
-    fc.assert(
-      fc.property(snapshots, snapshots, (start, wanted) => {
-        const [old, list] = [listOf(start), listOf(wanted)];
-        const isPrefix = old.every((user, at) => String(user) === String(list[at]));
-        const decision = expectDecision(
-          (...given) => followUsers(given[0], wanted, given[1]),
-          start,
-          required,
-        );
-        expect(decision.outcome).toBe(String(old) === String(list) ? 'unchanged' : 'accepted');
-        expect(decision.resources).toEqual(['/users']);
-        const events = decision.outcome === 'accepted' ? decision.events : [];
-        const kinds = events.map((event) => `${event.type} ${'user' in event ? event.user : ''}`);
-        expect(new Set(kinds).size).toBe(kinds.length);
-        if (isPrefix) expect(events.every(({ type }) => type === 'user.created')).toBe(true);
-        expect(listOf(decision.next)).toEqual(list);
-      }),
-    );
+    ['PUT', '/users', { name: 'joan', password: 'compiler' }],
+    ['PATCH', '/users/GRACE', [setting]],
+  ] as const)('is refused as the hash is: %s %s', async (method, target, body) => {
+    const { answer, clock, admin } = await sent(method, target, body, new Promise(() => undefined));
+    await clock.advance(10_000);
+    expect((await answer).body).toMatchObject({
+      code: 'overloaded',
+      detail: 'The password was not hashed in time. Try again later.',
+    });
+    expect(admin.snapshot.revision).toBe(0);
   });
 });

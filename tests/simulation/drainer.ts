@@ -13,7 +13,7 @@ import {
 } from 'gateway-admin-core';
 import type { Random, ScriptedGateway } from 'gateway-admin-core/testing';
 
-import { drainingIn, type DrainingResource } from '../../src/snapshot/state.ts';
+import { drainsOf, type DrainingResource } from '../support/session-count.ts';
 import type { Asked } from './answer.ts';
 
 const places = [
@@ -101,7 +101,7 @@ export class Drainer {
   /** Nothing is shown as drained of which the gateway has something open. */
   early({ snapshot }: Admin, gateway: ScriptedGateway): readonly string[] {
     if (snapshot.sessionsIncomplete === true) return [];
-    return drainingIn(snapshot).flatMap((place) => {
+    return drainsOf(snapshot).flatMap((place) => {
       if (leftOn(snapshot, place) > 0) return [];
       const { collection, key } = place;
       const open = Object.values(gateway.state.sessions).filter((session) =>
@@ -115,7 +115,7 @@ export class Drainer {
 
   /** A minute after a deadline, nothing is left to do. */
   overdue({ snapshot }: Admin, now: number): readonly string[] {
-    return drainingIn(snapshot).flatMap((place) => {
+    return drainsOf(snapshot).flatMap((place) => {
       const { collection, key } = place;
       const { until, then } = snapshot[collection].find(key)?.settings.drain ?? {};
       if (until === undefined || Date.parse(until) + graceMs > now) return [];

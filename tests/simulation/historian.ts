@@ -4,7 +4,7 @@
 import { evolve, revert, sequence, type AdminEvent } from 'gateway-admin-core';
 import type { Random } from 'gateway-admin-core/testing';
 
-import { restoreConfiguration } from '../../src/resources/index.ts';
+import { restoreConfiguration } from '../support/internal.ts';
 import type { Asked } from './answer.ts';
 import { founded, inSteps } from './founder.ts';
 import { isReversible, isTurn, type Ledger, type SettledCommand } from './ledger.ts';

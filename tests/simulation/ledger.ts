@@ -16,7 +16,7 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { foldRecord } from '../../src/runtime/journal/entry-fold.ts';
+import { foldRecord } from '../support/internal.ts';
 import { foldFaults } from '../model/judge.ts';
 import { configuration, textInAnyOrder } from '../support/configuration.ts';
 import { jsonOf } from '../support/json-body.ts';

@@ -1,82 +1,78 @@
 import { describe, expect, it } from '@jest/globals';
-import * as fc from 'fast-check';
 import {
   closeServiceSessions,
+  closeSession,
   createSnapshot,
+  deleteResource,
+  deleteUser,
   evolve,
-  nameKey,
   stopService,
   toDocument,
   type AdminEvent,
+  type Entity,
   type Snapshot,
 } from 'gateway-admin-core';
 
-import type { Entity } from '../../src/core/collection.ts';
-import { initialVersion, latest, type Version } from '../../src/core/version.ts';
-import { foldRecord } from '../../src/runtime/journal/entry-fold.ts';
-import { findSession, lookUp, lookUpSession, parseSessionId } from '../../src/resources/shared/look-up.ts';
-import { noStatistics } from '../../src/snapshot/session/table.ts';
-import { replaceVersions, find, nameFinder, shownVersion } from '../../src/snapshot/state.ts';
-import { collections as all } from '../../src/resources/snapshot.ts';
 import { filter, monitor, server, service, user } from '../support/document-entry.ts';
 import { sampleSnapshot } from '../support/document.ts';
-import { thawedPlaces } from '../support/frozen.ts';
+import { collections } from '../support/expect-decision.ts';
+import { readAll } from '../support/reading.ts';
+import { runAdmin } from '../support/running-admin.ts';
+import { transports } from '../support/transport.ts';
 
-type CollectionName = 'servers' | 'services' | 'monitors' | 'filters' | 'users';
-const collections = all.map(({ collection }) => collection as CollectionName);
-const named = all.map((each) => [each.collection as CollectionName, each] as const);
+const singulars = {
+  servers: 'server',
+  services: 'service',
+  monitors: 'monitor',
+  filters: 'filter',
+  users: 'user',
+} as const;
 
-describe('lookUp', () => {
-  it.each(named)('finds everything in %s by its name, in whatever spelling', (collection, own) => {
+describe('a name', () => {
+  it.each(collections)('finds everything in %s, in whatever spelling', (collection) => {
     const snapshot = sampleSnapshot();
-    expect([...snapshot[collection]]).not.toHaveLength(0);
-    for (const entity of snapshot[collection]) {
-      for (const name of [
-        entity.name,
-        entity.name.toUpperCase(),
-        entity.name.replaceAll(' ', '-'),
-        entity.key,
-      ]) {
-        const found = lookUp(snapshot, own, name);
-        expect(found.ok && found.value).toBe(entity);
-      }
+    const entities: readonly Entity[] = [...snapshot[collection]];
+    expect(entities).not.toHaveLength(0);
+    for (const entity of entities) {
+      const { name, key } = entity;
+      for (const each of [name, name.toUpperCase(), name.replaceAll(' ', '-'), key])
+        expect(snapshot[collection].find(each)).toBe(entity);
     }
   });
 
-  it.each(named)('says where to look when there is no such thing in %s', (collection, own) => {
-    const found = lookUp(sampleSnapshot(), own, 'constructor');
-    expect(found).toMatchObject({
-      ok: false,
+  it.each(collections)('that is not in %s is refused, and the refusal says where to look', (collection) => {
+    const decision =
+      collection === 'users'
+        ? deleteUser(sampleSnapshot(), 'constructor', { now: 0 })
+        : deleteResource(sampleSnapshot(), collection, 'constructor', { now: 0 });
+    const singular = singulars[collection];
+    expect(decision).toMatchObject({
+      outcome: 'refused',
       problem: {
         status: 404,
-        code: `${own.singular}-not-found`,
-        detail: `There is no ${own.singular} named "constructor". GET /${collection} lists the existing ones.`,
+        code: `${singular}-not-found`,
+        detail: `There is no ${singular} named "constructor". GET /${collection} lists the existing ones.`,
       },
     });
   });
 });
 
-describe('lookUpSession', () => {
-  it('finds a session by its id, and 0 is one', () => {
-    const snapshot = sampleSnapshot();
+describe('the id of a session', () => {
+  it('finds the session, and 0 is one', () => {
     for (const id of [0, 9, 12])
-      expect(lookUpSession(snapshot, id)).toMatchObject({ ok: true, value: { id } });
-    expect(findSession(snapshot, { id: '9' })).toMatchObject({ ok: true, value: { id: 9 } });
+      expect(closeSession(sampleSnapshot(), id, { now: 0 })).toMatchObject({
+        outcome: 'accepted',
+        events: [{ sessions: [{ id }] }],
+      });
   });
 
-  it('says that it may have ended', () => {
-    expect(lookUpSession(sampleSnapshot(), 1)).toMatchObject({
+  it('of a session that may have ended is refused', () => {
+    expect(closeSession(sampleSnapshot(), 1, { now: 0 })).toMatchObject({
       problem: {
         code: 'session-not-found',
         status: 404,
         detail: 'There is no session 1; the session may have ended. GET /sessions lists the open sessions.',
       },
-    });
-    expect(findSession(sampleSnapshot(), { id: '1' })).toMatchObject({
-      problem: { code: 'session-not-found' },
-    });
-    expect(findSession(sampleSnapshot(), { id: 'x' })).toMatchObject({
-      problem: { code: 'session-id-invalid' },
     });
   });
 });
@@ -115,49 +111,23 @@ describe('a snapshot that was made by hand', () => {
   });
 });
 
-describe('parseSessionId', () => {
-  it.each([
-    ['0', 0],
-    ['7', 7],
-    ['9007199254740991', 9007199254740991],
-  ])('reads %s', (text, id) => {
-    expect(parseSessionId(text)).toEqual({ ok: true, value: id });
+describe('the id of a session in a path', () => {
+  const send = transports.core(runAdmin().admin).then((transport) => transport.send);
+  const codeOf = async (id: string): Promise<unknown> => {
+    const { status, body } = await (await send)('GET', `/sessions/${encodeURIComponent(id)}`);
+    return status === 200 ? (body as { readonly id: number }).id : (body as { readonly code: string }).code;
+  };
+
+  it('is a number in decimal digits', async () => {
+    expect(await codeOf('0')).toBe(0);
+    expect(await codeOf('9')).toBe(9);
+    for (const id of ['7', '9007199254740991']) expect(await codeOf(id)).toBe('session-not-found');
   });
 
-  it.each([
-    '',
-    '00',
-    '01',
-    '-0',
-    '-1',
-    '+1',
-    '1 ',
-    ' 1',
-    '1.0',
-    '1e3',
-    '0x1',
-    'Infinity',
-    'NaN',
-    '9007199254740992',
-    '9'.repeat(400),
-    '٣',
-    '１',
-  ])('refuses %j', (text) => {
-    expect(parseSessionId(text)).toMatchObject({
-      ok: false,
-      problem: { status: 400, code: 'session-id-invalid' },
-    });
-  });
-});
-
-describe('nameFinder', () => {
-  it('gives the name as it was declared, of the collections that have names', () => {
-    const find = nameFinder(sampleSnapshot());
-    expect(find('services', nameKey('MY SERVICE'))).toBe('My Service');
-    expect(find('services', 'nothing')).toBeUndefined();
-    for (const collection of ['sessions', 'gateway', 'constructor', '__proto__', 'toString', '']) {
-      expect(find(collection, 'my-service')).toBeUndefined();
-    }
+  it('is nothing else', async () => {
+    const others = ['00', '01', '-0', '-1', '+1', '1 ', ' 1', '1.0', '1e3', '0x1', 'Infinity', 'NaN'];
+    const more = ['9007199254740992', '9'.repeat(400), '٣', '１', 'x'];
+    for (const id of [...others, ...more]) expect([id, await codeOf(id)]).toEqual([id, 'session-id-invalid']);
   });
 });
 
@@ -185,88 +155,36 @@ function changedSnapshots(): readonly [opened: Snapshot, stopped: Snapshot, clos
   return [opened, stopped, closed];
 }
 
+/** The version of each representation of one thing, by the id of the route and the name of the thing. */
+function versionsShown(snapshot: Snapshot): Readonly<Record<string, unknown>> {
+  const versions = readAll(snapshot).flatMap(({ route, subject }) => {
+    const found = route.find(snapshot, { name: subject, id: subject });
+    if (!/^(?:servers|services|monitors|filters)\.get$/.test(route.id) || !found.ok) return [];
+    return [[`${route.id} ${subject}`, route.version?.(snapshot, found.value)]];
+  });
+  return Object.fromEntries(versions) as Readonly<Record<string, unknown>>;
+}
+
 describe('the version of a representation', () => {
   it('is the version of the resource; the counters of a service count too, as a report', () => {
-    const wanted: readonly Version[] = [
+    const wanted = [
       { command: 0, live: 1 },
       { command: 2, live: 2 },
       { command: 2, live: 3 },
     ];
     for (const [at, snapshot] of changedSnapshots().entries()) {
-      for (const collection of collections) {
-        for (const entity of snapshot[collection]) {
-          const isCounted = collection === 'services' && entity.key === 'sales';
-          expect(shownVersion(snapshot, collection, entity)).toEqual(isCounted ? wanted[at] : initialVersion);
-        }
-      }
+      const { 'services.get Sales': ofService, ...others } = versionsShown(snapshot);
+      expect(ofService).toEqual(wanted[at]);
+      expect(Object.keys(others)).toHaveLength(7);
+      for (const version of Object.values(others)) expect(version).toEqual({ command: 0, live: 0 });
     }
   });
 });
 
-describe('replaceVersions', () => {
-  const [, , snapshot] = changedSnapshots();
-  /** A collection, or a resource with its key. */
-  type Place = readonly [collection: CollectionName, key?: string | undefined];
-  const resources = (of: Snapshot, collection: CollectionName): readonly Entity[] => [...of[collection]];
-  const places: readonly Place[] = collections.flatMap((collection): readonly Place[] => [
-    [collection],
-    ...resources(snapshot, collection).map(({ key }) => [collection, key] as const),
-  ]);
-  const textOf = ([collection, key]: Place): string =>
-    key === undefined ? collection : `${collection}/${key}`;
-  const versionIn = (of: Snapshot, [collection, key]: Place): Version | undefined =>
-    key === undefined ? of[collection].version : find(of, { collection }, key)?.version;
-  const commands = fc.dictionary(fc.constantFrom(...places.map(textOf)), fc.nat(2), { maxKeys: 4 });
-  const align = (wanted: Readonly<Record<string, number>>): Snapshot =>
-    replaceVersions(snapshot, (collection, present, key) => {
-      const command = wanted[textOf([collection as CollectionName, key])] ?? present.command;
-      return command === present.command ? present : Object.freeze({ command, live: command + 10 });
-    });
-
-  it('changes the versions of exactly what is to have another command version', () => {
-    fc.assert(
-      fc.property(commands, (wanted) => {
-        const aligned = align(wanted);
-        for (const place of places) {
-          const [collection, key] = place;
-          const before = versionIn(snapshot, place);
-          const command = wanted[textOf(place)] ?? before?.command;
-          const isKept = command === undefined || command === before?.command;
-          const own = isKept ? before : { command, live: command + 10 };
-          // A list has the latest version of its resources, and its own if that is later.
-          const members = key === undefined ? resources(aligned, collection) : [];
-          const version = members.reduce<Version | undefined>(
-            (newest, member) => newest && latest(newest, member.version),
-            own,
-          );
-          expect(versionIn(aligned, place)).toEqual(version);
-        }
-      }),
-    );
-  });
-
-  it('keeps everything else, shares what stays as it is, and gives a frozen snapshot', () => {
-    fc.assert(
-      fc.property(commands, (wanted) => {
-        const aligned = align(wanted);
-        const isKept = (place: Place): boolean => versionIn(aligned, place) === versionIn(snapshot, place);
-        for (const collection of collections) {
-          for (const before of resources(snapshot, collection)) {
-            const after = find(aligned, { collection }, before.key);
-            expect({ ...after, version: before.version }).toEqual(before);
-            expect(after === before).toBe(isKept([collection, before.key]));
-          }
-          const areKept = places.filter((place) => place[0] === collection).every(isKept);
-          expect(aligned[collection] === snapshot[collection]).toBe(areKept);
-        }
-        expect(aligned === snapshot).toBe(places.every(isKept));
-        const { servers, services, monitors, filters, users } = snapshot;
-        expect({ ...aligned, servers, services, monitors, filters, users }).toEqual(snapshot);
-        expect(thawedPlaces(aligned)).toEqual([]);
-      }),
-    );
-  });
-});
+const noStatistics = {
+  ...{ reads: 0, writes: 0, buffered_writes: 0 },
+  ...{ high_water_events: 0, low_water_events: 0 },
+};
 
 describe('evolve', () => {
   const head = { at: 0, resource: '/x' };
@@ -427,11 +345,6 @@ describe('evolve', () => {
     expect(toDocument(evolve(snapshot, [...unknown, stopped]))).toEqual(
       toDocument(evolve(snapshot, [stopped])),
     );
-  });
-
-  it('throws at an event that it does not know in a record of a store', () => {
-    const unknown = { type: 'service.painted', ...head } as unknown as AdminEvent;
-    expect(() => foldRecord(sampleSnapshot(), [unknown])).toThrow(TypeError);
   });
 
   it('is one revision later, however many events there are', () => {

@@ -8,9 +8,8 @@ import * as fc from 'fast-check';
 import { linkTo, nameKey, serverStatusWords, type GatewayDocument } from 'gateway-admin-core';
 import * as z from 'zod/mini';
 
-import type { Fields } from '../../src/core/field.ts';
-import { fieldTables, namedResources, wholes } from '../../src/resources/index.ts';
 import { objectsOf, valuesOf, type Shapes } from './arbitrary-shape.ts';
+import { fieldTables, namedResources, wholes, type Fields } from './internal.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 /** Values that take the place of those of a shape, by the name of the member. */

@@ -37,8 +37,8 @@ import {
 } from 'gateway-admin-core';
 import type * as z from 'zod/mini';
 
-import { reportTable } from '../../src/resources/index.ts';
 import { valuesOf } from './arbitrary-shape.ts';
+import { reportTable } from './internal.ts';
 
 /** What is done to any snapshot. */
 export interface Act {

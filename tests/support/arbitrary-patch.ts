@@ -17,9 +17,9 @@ import {
 } from 'gateway-admin-core';
 import type * as z from 'zod/mini';
 
-import { fieldTables } from '../../src/resources/index.ts';
 import { valuesOf } from './arbitrary-shape.ts';
 import { sampleDocument, sampleSnapshot } from './document.ts';
+import { fieldTables } from './internal.ts';
 import { modelPatch, modelValueAt, placesIn } from './patch-model.ts';
 import { modelFields, type Members, type ModelResource } from './patch-rules-model.ts';
 import { readAll } from './reading.ts';

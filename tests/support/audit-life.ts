@@ -8,7 +8,7 @@ import { expect } from '@jest/globals';
 import type { AuditRecord } from 'gateway-admin-core';
 import { openAuditFile, type AuditFile, type AuditFileOptions } from 'gateway-admin-core/audit-file';
 
-import type { NodeFiles } from '../../src/ports/file/node-files.ts';
+import type { NodeFiles } from './watched-files.ts';
 
 /** Opens an audit file on a file system that a test watches. */
 export const openAuditWith: (

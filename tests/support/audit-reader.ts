@@ -3,8 +3,6 @@
  */
 import type { Admin, AuditRecord } from 'gateway-admin-core';
 
-import type { AuditGap } from '../../src/ports/audit-record.ts';
-
 /** The records from now on. They are in the list once the code under test is idle. */
 export function readAudit(admin: Admin): readonly AuditRecord[] {
   const records: AuditRecord[] = [];
@@ -12,7 +10,7 @@ export function readAudit(admin: Admin): readonly AuditRecord[] {
   return records;
 }
 
-async function collect(reader: AsyncIterable<AuditRecord | AuditGap>, records: AuditRecord[]): Promise<void> {
+async function collect(reader: ReturnType<Admin['audit']>, records: AuditRecord[]): Promise<void> {
   for await (const item of reader) {
     if (item.kind === 'gap') throw new Error('The reader of audit records was too slow');
     records.push(item);

@@ -3,12 +3,11 @@
  */
 import type { Snapshot, Transition } from 'gateway-admin-core';
 
-import { commandKind } from '../../src/resources/command.ts';
-import { eventTable } from '../../src/resources/index.ts';
+import { eventTypes } from './event-type.ts';
 
-/** The types of the events that commands make. Those of commands themselves come of no transition. */
-const commandEvents = Object.entries(eventTable)
-  .filter(([type, { origin }]) => origin === 'command' && !(type in commandKind.events))
+/** The types of the events that commands make. */
+const commandEvents = Object.entries(eventTypes)
+  .filter(([, { from }]) => from === 'command')
   .map(([type]) => type);
 
 /** The types of events that none of these commands makes of a snapshot. */

@@ -7,8 +7,7 @@
 import { mkdir, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import type { NodeFiles } from '../../src/ports/file/node-files.ts';
-import { watchedFiles, type FileCall } from './watched-files.ts';
+import { watchedFiles, type FileCall, type NodeFiles } from './watched-files.ts';
 
 /** What is on a disk: content by name. */
 export type Disk = ReadonlyMap<string, Buffer>;

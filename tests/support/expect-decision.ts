@@ -12,21 +12,21 @@ import {
   type Context,
   type Decision,
   type AdminEvent,
+  type Entity,
   type Problem,
   type ProblemCode,
   type Snapshot,
 } from 'gateway-admin-core';
 
-import type { Entity } from '../../src/core/collection.ts';
-import { eventTable } from '../../src/resources/index.ts';
-import { sessionsOf } from '../../src/snapshot/state.ts';
-import { collections as named } from '../../src/resources/snapshot.ts';
 import { sampleSnapshot } from './document.ts';
+import { eventTypes } from './event-type.ts';
 import { thawedPlaces } from './frozen.ts';
+import { sessionsOf } from './internal.ts';
 import { danglingLinks, readAll, resolves, shapeBreaches } from './reading.ts';
 import { drainsOf, miscounts } from './session-count.ts';
 
-const collections = named.map(({ collection }) => collection as 'services');
+/** The collections of a snapshot. */
+export const collections = ['servers', 'services', 'monitors', 'filters', 'users'] as const;
 
 /** The context of decisions whose time does not matter. */
 export const someTime: Context = Object.freeze({ now: Date.parse('2016-09-10T00:00:00Z'), actor: 'ada' });
@@ -120,7 +120,7 @@ function expectAcceptedLaws(
   expect(thawedPlaces([events, effects]).filter((place) => place !== '(the whole)')).toEqual([]);
   expectSameValue(plain([events, effects]), [events, effects]);
   expect(effects.map(({ type }) => type)).toEqual(
-    events.flatMap(({ type }) => eventTable[type].effect ?? []),
+    events.flatMap(({ type }) => eventTypes[type].effect ?? []),
   );
   expect(next.revision).toBe(snapshot.revision + 1);
   expect(decision.next).toBe(next);

@@ -1,5 +1,5 @@
 /**
- * Frozen or not: a search for places that could still be changed.
+ * Freezing, and a search for places that could still be changed.
  */
 
 /** Pointers to everything in a value that is not frozen. Goes into plain objects, lists and what can be iterated. */
@@ -14,4 +14,10 @@ export function thawedPlaces(value: unknown, seen = new Set<object>(), place = '
 
 function isIterable(value: object): value is Iterable<unknown> {
   return Symbol.iterator in value;
+}
+
+/** Freezes JSON with everything in it. Gives the same value. */
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(frozen);
+  return Object.freeze(value);
 }

@@ -1,13 +1,12 @@
 /**
- * Log-ins without a running interface: Basic authentication over a hasher.
+ * Log-ins of any snapshot: Basic authentication over a hasher.
  */
 import {
+  createAdmin,
   createBasicAuthentication,
   createPbkdf2Hasher,
   createSnapshot,
-  defaultLimits,
-  HostError,
-  systemClock,
+  type Admin,
   type AdminRequest,
   type Authenticate,
   type Clock,
@@ -16,31 +15,41 @@ import {
   type Snapshot,
 } from 'gateway-admin-core';
 
-import { guardClock } from '../../src/runtime/host/guard.ts';
-import { createPasswords } from '../../src/runtime/password/passwords.ts';
-
 /** Logs the sender of a request in as a user of a snapshot. */
 export type LogIn = (request: AdminRequest, snapshot: Snapshot) => ReturnType<Authenticate>;
 
-/** Connects Basic authentication and a hasher as a running interface does. No hash can be renewed. */
-export function createLogIn(hasher: Hasher, limits: Partial<Limits> = {}, clock: Clock = systemClock): LogIn {
-  const fail = (): never => {
-    throw new Error('There is no running interface');
+/**
+ * Logs in with Basic authentication, through an interface for each snapshot. The interfaces share nothing.
+ *
+ * @param clock - left out for the system clock
+ */
+export function createLogIn(hasher: Hasher, limits: Partial<Limits> = {}, clock?: Clock): LogIn {
+  const answers = new Map<string | undefined, ReturnType<Authenticate>>();
+  const basic = createBasicAuthentication();
+  const authenticate: Authenticate = (request, ...given) => {
+    const answer = basic(request, ...given);
+    answers.set(request.headers['x-log-in'], answer);
+    return answer;
   };
-  const passwords = createPasswords({
-    hasher,
-    clock: guardClock(clock, fail),
-    limits: { ...defaultLimits, ...limits },
-    snapshot: fail,
-    execute: fail,
-    isReadOnly: () => false,
-    onError: (error) => (error instanceof HostError ? undefined : fail()),
-  });
-  const authenticate = createBasicAuthentication();
-  return (request, snapshot) =>
-    authenticate(request, snapshot, (name, password) =>
-      passwords.verify(snapshot, request, { name, password }),
-    );
+  const open = (snapshot: Snapshot): Admin =>
+    createAdmin({
+      snapshot,
+      gateway: { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },
+      hasher,
+      limits,
+      access: { authenticate },
+      observe: { onError: () => undefined },
+      ...(clock && { clock }),
+    });
+  const admins = new WeakMap<Snapshot, Admin>();
+  let count = 0;
+  return async (request, snapshot) => {
+    const admin = admins.get(snapshot) ?? open(snapshot);
+    admins.set(snapshot, admin);
+    const name = String((count += 1));
+    await admin.handle({ ...request, headers: { ...request.headers, 'x-log-in': name } });
+    return answers.get(name);
+  };
 }
 
 /** A hasher of a single round. */

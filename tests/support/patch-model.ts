@@ -4,9 +4,7 @@
  */
 
 import * as fc from 'fast-check';
-
-import type { Json } from '../../src/json/value.ts';
-import type { Operation } from '../../src/json/patch.ts';
+import type { Json, Operation } from 'gateway-admin-core/json';
 
 /** What an operation cannot be done for. */
 class Impossible extends Error {}

@@ -4,8 +4,10 @@
 import { problemTable } from 'gateway-admin-core';
 import { parsePointer } from 'gateway-admin-core/json';
 
-import { maxListedFaults } from '../../src/problem.ts';
 import type { Answer } from './transport.ts';
+
+/** How many faults a problem lists at most: docs/limits.md. */
+const mostFaults = 20;
 
 /** The codes of problems about a command in flight. */
 const inFlight: ReadonlySet<string> = new Set(['command-in-progress', 'outcome-unknown']);
@@ -34,7 +36,7 @@ function errorBreaches(errors: unknown): readonly string[] {
   if (!Array.isArray(errors) || errors.length === 0) return ['has no list of errors'];
   const faults: readonly Members[] = errors;
   return [
-    ...unless(faults.length <= maxListedFaults, `lists ${String(faults.length)} faults`),
+    ...unless(faults.length <= mostFaults, `lists ${String(faults.length)} faults`),
     ...faults.flatMap((fault) => unless(isFault(fault), `has a malformed fault: ${JSON.stringify(fault)}`)),
   ];
 }

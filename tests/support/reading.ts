@@ -4,8 +4,8 @@
 import type { Json, Snapshot } from 'gateway-admin-core';
 import * as z from 'zod/mini';
 
-import { boundRoutes, type BoundResourceRoute, type BoundRoute } from '../../src/resources/index.ts';
 import { fields } from '../contract/field.ts';
+import { boundRoutes, type BoundResourceRoute, type BoundRoute } from './internal.ts';
 import { surroundings } from './surroundings.ts';
 
 type ReadRoute = Exclude<BoundResourceRoute, { readonly kind: 'command' }>;

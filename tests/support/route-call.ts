@@ -3,17 +3,16 @@
  */
 import { problemTable, type Json, type Problem, type ProblemCode, type Snapshot } from 'gateway-admin-core';
 
-import type { SecretPorts } from '../../src/core/secret.ts';
-import type { PathParameters } from '../../src/http/route.ts';
-import { ok } from '../../src/problem.ts';
-import { boundRoutes, type BoundResourceRoute } from '../../src/resources/index.ts';
-import type { Surroundings } from '../../src/resources/shared/rendering.ts';
 import { expectDecision } from './expect-decision.ts';
-import { busySurroundings } from './surroundings.ts';
+import { boundRoutes, type BoundResourceRoute } from './internal.ts';
+import { busySurroundings, type Surroundings } from './surroundings.ts';
 import type { Answer, Transport } from './transport.ts';
 
-const secrets: SecretPorts = {
-  hash: (password) => Promise.resolve(ok(`hash of ${String(password.length)} characters`)),
+type Command = Extract<BoundResourceRoute, { readonly kind: 'command' }>;
+type PathParameters = Parameters<Command['find']>[1];
+
+const secrets: Parameters<Command['command']>[2] = {
+  hash: (password) => Promise.resolve({ ok: true, value: `hash of ${String(password.length)} characters` }),
   objection: () => undefined,
   seal: (secret) => Promise.resolve(`seal of ${String(secret.length)} characters`),
   isSecretParameter: () => false,

@@ -1,8 +1,7 @@
 /**
  * The secrets that the tables of fields declare.
  */
-import { secretNames, type Fields } from '../../src/core/field.ts';
-import { fieldTables } from '../../src/resources/index.ts';
+import { fieldTables, type Fields } from './internal.ts';
 
 /** The names under which secrets are stored. */
 export const storedSecrets: ReadonlySet<string> = new Set(Object.keys(fieldTables).flatMap(storedBy));
@@ -19,7 +18,7 @@ export function withSecrets(kind: string, text: string): Readonly<Record<string,
 }
 
 function storedBy(kind: string): readonly string[] {
-  return secretNames(tableOf(kind)).map(({ stored }) => stored);
+  return tableOf(kind).all.flatMap(({ secret }) => secret ?? []);
 }
 
 function tableOf(kind: string): Fields {

@@ -3,7 +3,13 @@
  */
 import type { Snapshot } from 'gateway-admin-core';
 
-import { sessionsOf, type DrainingResource } from '../../src/snapshot/state.ts';
+import { sessionsOf } from './internal.ts';
+
+/** A service or server that drains. */
+export interface DrainingResource {
+  readonly collection: 'services' | 'servers';
+  readonly key: string;
+}
 
 /** What the indexes of the session table say otherwise than a count of its sessions. */
 export function miscounts(snapshot: Snapshot): readonly string[] {

@@ -4,7 +4,7 @@
 import type { ConfigurationStore, Json, StoredHistory } from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 
-import type { NodeFiles } from '../../src/ports/file/node-files.ts';
+import type { NodeFiles } from './watched-files.ts';
 
 /** Opens a file store on a file system that a test watches. */
 export function openStoreWith(directory: string, files: NodeFiles): Promise<ConfigurationStore> {

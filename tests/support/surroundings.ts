@@ -1,16 +1,21 @@
 /**
  * What a route sees besides the snapshot, without an interface that runs.
  */
-import { startMonitor, stopMonitor, type Context, type InterfaceRepresentation } from 'gateway-admin-core';
+import {
+  startMonitor,
+  stopMonitor,
+  type CommandInFlight,
+  type Context,
+  type InterfaceRepresentation,
+} from 'gateway-admin-core';
+import type { FleetNode } from 'gateway-admin-core/fleet';
 import { createVirtualClock } from 'gateway-admin-core/testing';
 
-import { createTimeFormat } from '../../src/core/time.ts';
-import type { CommandInFlight } from '../../src/resources/command.ts';
-import type { FleetNode } from '../../src/resources/fleet.ts';
-import type { Surroundings } from '../../src/resources/shared/rendering.ts';
-import { History } from '../../src/runtime/journal/history.ts';
-import { createHistory } from '../../src/runtime/command/way-back.ts';
 import { sampleSnapshot, sampleZone } from './document.ts';
+import { createHistory, createTimeFormat, History, type BoundResourceRoute } from './internal.ts';
+
+/** What a route sees besides the snapshot. */
+export type Surroundings = Parameters<Extract<BoundResourceRoute, { readonly kind: 'item' }>['read']>[2];
 
 const sampleState: InterfaceRepresentation = {
   ready: true,

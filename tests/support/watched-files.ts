@@ -5,7 +5,13 @@ import { lstatSync } from 'node:fs';
 import * as files from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
-import type { NodeFiles } from '../../src/ports/file/node-files.ts';
+/** The functions of Node that keep files durable, and that a store takes from a test. */
+export type NodeFiles = Pick<typeof files, 'mkdir' | 'open' | 'readdir' | 'rename' | 'unlink'> & {
+  readonly lstatSync: typeof lstatSync;
+};
+
+/** The functions of Node. */
+export const nodeFiles: NodeFiles = { ...files, lstatSync };
 
 /** One call. */
 export interface FileCall {
@@ -28,7 +34,7 @@ const ofFile = new Set(['datasync', 'read', 'stat', 'sync', 'truncate', 'write']
 
 /** Gives the real file system with a watcher. The closing of files is left alone. */
 export function watchedFiles(watcher: Watcher): NodeFiles {
-  return watch({ ...files, lstatSync }, ofFileSystem, async (method, parameters, make) => {
+  return watch(nodeFiles, ofFileSystem, async (method, parameters, make) => {
     const call = { method, parameters, path: String(parameters[0]) };
     return method === 'open' ? open(call, make, watcher) : watcher(call, make);
   });

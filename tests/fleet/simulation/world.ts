@@ -12,7 +12,7 @@ import {
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
-import { level, restoreShared } from '../../../src/fleet/shared-history.ts';
+import { level, restoreShared } from '../../support/internal.ts';
 import { anyCommand, maintenanceCommand, patchOf, type ClientCommand } from '../../simulation/command.ts';
 import { silence } from '../../simulation/breakage.ts';
 import { Drainer } from '../../simulation/drainer.ts';

@@ -2,12 +2,11 @@ import { mkdir, readFile, readdir, rename, stat, symlink, truncate, writeFile } 
 import { dirname, join } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
-
 import { StoreConflictError, type ConfigurationStore } from 'gateway-admin-core';
 import { DamagedStoreError, StoreLockedError, openFileStore } from 'gateway-admin-core/file-store';
+import { storeAudits } from 'gateway-admin-core/testing';
 
-import { encodeFrame, encodeHeader, encodeSnapshot } from '../../../src/ports/file-store/frame.ts';
-import { storeAudits } from '../../../src/testing/store-audit.ts';
+import { encodeFrame, encodeHeader, encodeSnapshot } from '../../support/frame.ts';
 import {
   Ledger,
   appendIn,

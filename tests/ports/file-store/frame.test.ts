@@ -1,3 +1,7 @@
+/**
+ * The frames of a file. They are tested by themselves, because the law about any flipped bit needs thousands of
+ * files, and a store would write each to the disk.
+ */
 import { crc32 } from 'node:zlib';
 
 import { describe, expect, it } from '@jest/globals';

@@ -22,16 +22,13 @@ import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { describe, expect, it } from '@jest/globals';
-
+import { describe, expect, it, jest } from '@jest/globals';
 import { StoreLostError } from 'gateway-admin-core';
 import { StoreLockedError, openFileStore } from 'gateway-admin-core/file-store';
 
-import { assertOwnDirectory, assertOwnFile } from '../../../src/ports/file/identity.ts';
-import { nodeFiles, type NodeFiles } from '../../../src/ports/file/node-files.ts';
 import { appendIn, historyIn, openStoreWith } from '../../support/store-life.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
-import { failingDisk, watchedFiles } from '../../support/watched-files.ts';
+import { failingDisk, nodeFiles, watchedFiles, type NodeFiles } from '../../support/watched-files.ts';
 
 const temporaryDirectory = temporaryDirectories();
 
@@ -602,32 +599,61 @@ describe('load', () => {
   );
 });
 
+/** The real file system, in which one file looks like another one. */
+function withLookOf(path: string, other: string): NodeFiles {
+  const look = ((at: string, options: { readonly bigint: true }) =>
+    lstatSync(at === path ? other : at, options)) as NodeFiles['lstatSync'];
+  return { ...nodeFiles, lstatSync: look };
+}
+
 describe('what is no ordinary file', () => {
   it('is named, also a socket and a device', async () => {
-    const path = join(await temporaryDirectory(), 'socket');
+    const directory = await place();
+    await appendIn(directory, 1);
+    const journal = join(directory, 'journal-1');
+    const socket = join(await temporaryDirectory(), 'socket');
     const server = createServer();
-    await once(server.listen(path), 'listening');
-    const refuse = (at: string) => () => assertOwnFile(at, lstatSync(at, { bigint: true }));
-    expect(refuse(path)).toThrow(`${path} is a socket, and only ordinary files are used`);
-    expect(refuse('/dev/null')).toThrow('/dev/null is a device, and only ordinary files are used');
+    await once(server.listen(socket), 'listening');
+    for (const [other, kind] of [
+      [socket, 'a socket'],
+      ['/dev/null', 'a device'],
+    ] as const) {
+      const store = await openStoreWith(directory, withLookOf(journal, other));
+      await expect(store.load()).rejects.toThrow(`${journal} is ${kind}, and only ordinary files are used`);
+      await store[Symbol.asyncDispose]();
+    }
     await once(server.close(), 'close');
   });
 });
 
 describe('the owner', () => {
-  it('is the user of the process, for the directory and for each file', async () => {
+  it('is the user of the process, for the directory', async () => {
+    const directory = await place();
+    await appendIn(directory, 1);
+    const own = lstatSync(directory).uid;
+    const user = jest.spyOn(process as Required<typeof process>, 'geteuid').mockReturnValue(own + 1);
+    const refusal = new RegExp(
+      `store belongs to the user with the id ${String(own)}, .* Run the process as the owner, or change the owner: chown -R ${String(own + 1)} /`,
+    );
+    await expect(historyIn(directory)).rejects.toThrow(refusal);
+    user.mockReturnValue(own);
+    await expect(historyIn(directory)).resolves.toMatchObject({ records: [1] });
+    user.mockRestore();
+  });
+
+  it('is the user of the process, for each file', async () => {
     const directory = await place();
     await appendIn(directory, 1);
     const journal = join(directory, 'journal-1');
-    const [ofDirectory, ofJournal] = [directory, journal].map((path) => lstatSync(path, { bigint: true }));
-    if (ofDirectory === undefined || ofJournal === undefined) throw new Error('Nothing is there');
-    const other = Number(ofDirectory.uid) + 1;
-    const refusal = new RegExp(
-      `belongs to the user with the id ${String(ofDirectory.uid)}, .* Run the process as the owner, or change the owner: chown -R ${String(other)} /`,
-    );
-    expect(() => assertOwnDirectory(directory, ofDirectory, other)).toThrow(refusal);
-    expect(() => assertOwnFile(journal, ofJournal, other)).toThrow(refusal);
-    expect(() => assertOwnDirectory(directory, ofDirectory)).not.toThrow();
-    expect(() => assertOwnFile(journal, ofJournal)).not.toThrow();
+    const own = lstatSync(journal).uid;
+    const given = ((at: string, options: { readonly bigint: true }) => {
+      const status = lstatSync(at, options);
+      if (at === journal) status.uid = BigInt(own + 1);
+      return status;
+    }) as NodeFiles['lstatSync'];
+    const store = await openStoreWith(directory, { ...nodeFiles, lstatSync: given });
+    const refusal = `journal-1 belongs to the user with the id ${String(own + 1)}, `;
+    await expect(store.load()).rejects.toThrow(refusal);
+    await store[Symbol.asyncDispose]();
   });
 });

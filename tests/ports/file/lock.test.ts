@@ -1,3 +1,7 @@
+/**
+ * The lock of a directory. It is tested by itself, because its races, its sockets on other platforms and the deaths
+ * of its holders do not come up while a store is open.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import * as files from 'node:fs/promises';

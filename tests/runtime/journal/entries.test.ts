@@ -242,3 +242,10 @@ describe('the entries', () => {
     ]);
   });
 });
+
+describe('a record of a store', () => {
+  it('is refused if it has an event of an unknown type', () => {
+    const unknown = { type: 'service.painted', at: 0, resource: '/x' } as unknown as AdminEvent;
+    expect(() => foldRecord(sampleSnapshot(), [unknown])).toThrow(TypeError);
+  });
+});

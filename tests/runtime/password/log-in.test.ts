@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  changePassword,
   createBasicAuthentication,
   createMemoryStore,
   createSnapshot,
+  createUser,
   deleteUser,
   type Hasher,
+  type Transition,
 } from 'gateway-admin-core';
 import { createVirtualClock } from 'gateway-admin-core/testing';
 
@@ -312,10 +315,27 @@ describe('a log-in that was verified', () => {
   });
 
   it('is forgotten once the user is gone, is another one, or has another password', async () => {
-    const logIn = createLogIn(quickHasher);
-    expect(await logIn(requestWith(header), await snapshotOf({ ada: 'engine' }))).toEqual({ name: 'ada' });
-    expect(await logIn(requestWith(header), await snapshotOf({}))).toBeUndefined();
-    expect(await logIn(requestWith(header), await snapshotOf({ ada: 'another' }))).toBeUndefined();
+    const access = { authenticate: createBasicAuthentication() };
+    const { admin } = runAdmin({ snapshot: await snapshotOf({ ada: 'engine', grace: 'compiler' }), access });
+    const [engine, another] = await Promise.all(['engine', 'another'].map((each) => quickHasher.hash(each)));
+    const statusAfter = async (...steps: readonly Transition[]): Promise<unknown> => {
+      for (const step of steps) await admin.execute(step);
+      const handled = await admin.handle(requestWith(header));
+      return handled.matched && handled.response.status;
+    };
+    const have =
+      (passwordHash = ''): Transition =>
+      (snapshot, context) =>
+        changePassword(snapshot, 'ada', passwordHash, context);
+    const isGone: Transition = (snapshot, context) => deleteUser(snapshot, 'ada', context);
+    const isAnother: Transition = (snapshot, context) =>
+      createUser(snapshot, { name: 'ada', passwordHash: another ?? '' }, context);
+    expect(await statusAfter()).toBe(200);
+    expect(await statusAfter(have(another))).toBe(401);
+    expect(await statusAfter(have(engine))).toBe(200);
+    expect(await statusAfter(isGone)).toBe(401);
+    expect(await statusAfter(isAnother)).toBe(401);
+    await admin.close();
   });
 
   // Promise: guess-elsewhere

@@ -1,3 +1,7 @@
+/**
+ * The table of sessions. It is tested by itself, because its indexes are compared with a count of all sessions after
+ * every change, also after changes that no report and no command makes.
+ */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 

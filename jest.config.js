@@ -6,14 +6,16 @@ const { name, exports } = JSON.parse(readFileSync(new URL('package.json', import
  * Tests import the package by its name and get the sources, not the build: as one module, or with `SOURCES=modules` as
  * the modules that they are.
  */
-const moduleNameMapper = Object.fromEntries(
-  Object.entries(exports)
+const isBundled = process.env.SOURCES !== 'modules';
+const moduleNameMapper = Object.fromEntries([
+  ...Object.entries(exports)
     .filter(([, target]) => target.default !== undefined)
     .map(([subpath, target]) => [
       `^${name}${subpath.slice(1)}$`,
-      process.env.SOURCES === 'modules' ? sourceOf(target.default) : bundled(subpath.slice(2) || 'index'),
+      isBundled ? bundled(subpath.slice(2) || 'index') : sourceOf(target.default),
     ]),
-);
+  ...(isBundled ? ['internal', 'tables'].map((door) => [`/${door}\\.ts$`, bundled(door)]) : []),
+]);
 
 function sourceOf(built) {
   return built.replace(/^\.\/dist\/(.+)\.js$/, '<rootDir>/src/$1.ts');

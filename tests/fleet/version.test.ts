@@ -7,12 +7,10 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createSnapshot, evolve, type Entity, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
 
-import { withFleetVersions } from '../../src/fleet/version.ts';
-import { followUsers } from '../../src/resources/user.ts';
-import { replaceVersions } from '../../src/snapshot/state.ts';
 import { filter, monitor, server as entryOf, service, user } from '../support/document-entry.ts';
 import { collections, expectDecision } from '../support/expect-decision.ts';
 import { thawedPlaces } from '../support/frozen.ts';
+import { followUsers, replaceVersions, withFleetVersions } from '../support/internal.ts';
 
 type Version = Entity['version'];
 

@@ -11,17 +11,24 @@ import { read, root } from './project.ts';
 
 const folder = join(root, 'temp/package');
 
-/** Writes the module, and for each entry of the package a module that gives what the entry exports. */
+/** The doors to the inside. Through them, tests reach what belongs to the same module as the entries. */
+const doors = ['support/internal', 'docs/tables'].map((name) => ({
+  name: name.split('/')[1] ?? '',
+  source: `./tests/${name}.ts`,
+}));
+
+/** Writes the module, and for each entry of the package and each door a module that gives what is exported there. */
 export async function bundlePackage(): Promise<void> {
   const { exports } = JSON.parse(read('package.json')) as {
     readonly exports: Readonly<Record<string, { readonly default?: string }>>;
   };
   const entries = Object.entries(exports).flatMap(([subpath, target]) =>
-    target.default === undefined ? [] : [{ subpath, source: sourceOf(target.default) }],
+    target.default === undefined
+      ? []
+      : [{ name: subpath.slice(2) || 'index', source: sourceOf(target.default) }],
   );
-  const lines = entries.map(
-    ({ source }, at) => `export * as entry${String(at)} from ${JSON.stringify(source)};`,
-  );
+  const all = [...entries, ...doors];
+  const lines = all.map(({ source }, at) => `export * as entry${String(at)} from ${JSON.stringify(source)};`);
   await build({
     stdin: { contents: lines.join('\n'), resolveDir: root, loader: 'ts' },
     outfile: join(folder, 'all.cjs'),
@@ -32,10 +39,8 @@ export async function bundlePackage(): Promise<void> {
     external: ['pg'],
     plugins: [{ name: 'other modules', setup: resolveOtherwise }],
   });
-  for (const [at, { subpath }] of entries.entries()) {
-    const name = subpath === '.' ? 'index' : subpath.slice(2);
+  for (const [at, { name }] of all.entries())
     writeFileSync(join(folder, `${name}.cjs`), `module.exports = require('./all.cjs').entry${String(at)};\n`);
-  }
 }
 
 function resolveOtherwise({ onResolve }: PluginBuild): void {

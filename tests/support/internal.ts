@@ -1,14 +1,15 @@
 /**
  * The door through which the laws and the simulations read the sources: they walk the routes with their functions, the
  * tables of fields, the index of sessions and the parts of decisions, and no public entry shows these. A wall that moves
- * in the sources changes this file alone. A test of one function does not come here: it goes through the outside, or
- * belongs to the room of the function.
+ * in the sources changes this file alone. What can be tested from outside does not come here.
  */
 export { Batch } from '../../src/core/batch.ts';
 export { partsOf } from '../../src/core/decision.ts';
 export type { Fields } from '../../src/core/field.ts';
 export { createTimeFormat } from '../../src/core/time.ts';
 export { level, restoreShared } from '../../src/fleet/shared-history.ts';
+export { withFleetVersions } from '../../src/fleet/version.ts';
+export type { EntryEvent } from '../../src/resources/history.ts';
 export {
   boundRoutes,
   fieldTables,
@@ -21,7 +22,14 @@ export {
 } from '../../src/resources/index.ts';
 export { drainedOf } from '../../src/resources/shared/drain.ts';
 export { servers, services } from '../../src/resources/snapshot.ts';
+export { followUsers } from '../../src/resources/user.ts';
 export { createHistory } from '../../src/runtime/command/way-back.ts';
+export { Entries } from '../../src/runtime/journal/entries.ts';
+export { membersOf } from '../../src/runtime/journal/entry-event.ts';
 export { foldRecord } from '../../src/runtime/journal/entry-fold.ts';
 export { History } from '../../src/runtime/journal/history.ts';
-export { changedDrains, put, remove, sessionsOf } from '../../src/snapshot/state.ts';
+export { OwnJournal } from '../../src/runtime/journal/journal.ts';
+export { evolving, OwnLog } from '../../src/runtime/journal/log.ts';
+export { RecordQueue } from '../../src/runtime/journal/record-queue.ts';
+export { watchersOf } from '../../src/runtime/options.ts';
+export { changedDrains, put, remove, replaceVersions, sessionsOf } from '../../src/snapshot/state.ts';

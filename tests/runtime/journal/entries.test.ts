@@ -18,13 +18,10 @@ import {
 } from 'gateway-admin-core';
 import { createRandom } from 'gateway-admin-core/testing';
 
-import type { EntryEvent } from '../../../src/resources/history.ts';
-import { Entries } from '../../../src/runtime/journal/entries.ts';
-import { foldRecord } from '../../../src/runtime/journal/entry-fold.ts';
-import { membersOf } from '../../../src/runtime/journal/entry-event.ts';
 import { anyCommand } from '../../simulation/command.ts';
 import { document } from '../../simulation/simulation.ts';
 import { sampleSnapshot } from '../../support/document.ts';
+import { Entries, foldRecord, membersOf, type EntryEvent } from '../../support/internal.ts';
 
 /** Commands on one snapshot, each taken into entries. */
 class Series {

@@ -18,12 +18,8 @@ import { hold } from 'gateway-admin-core/testing';
 
 // Half a billion reports, ten thousand deletions at once, and a log that refuses one of two records are not to be had
 // through the interface.
-import { History } from '../../../src/runtime/journal/history.ts';
-import { OwnJournal } from '../../../src/runtime/journal/journal.ts';
-import { evolving, OwnLog } from '../../../src/runtime/journal/log.ts';
-import { RecordQueue } from '../../../src/runtime/journal/record-queue.ts';
-import { watchersOf } from '../../../src/runtime/options.ts';
 import { FailingStore } from '../../support/failing-store.ts';
+import { evolving, History, OwnJournal, OwnLog, RecordQueue, watchersOf } from '../../support/internal.ts';
 import { openedSessions } from '../../support/opened-session.ts';
 import { openRunning, sampleGateway } from '../../support/running-admin.ts';
 import { port } from '../../support/transition.ts';

@@ -41,10 +41,8 @@ const ownCommands = [
 
 /** The document of a node is for the first start of a fleet, and for what belongs to the node. */
 const documents = [
-  'a start with a document that differs from the store tells onError once what differs, which one is in use, and what to do',
   'a start with a document that differs from the store lists 20 places at most, and counts the others',
   'a start with a document that differs from the store tells of passwords without their values, in the message and in a console',
-  'a start with a document that differs from the store tells what is true after the command of the last process is settled',
 ];
 
 /**
@@ -52,7 +50,7 @@ const documents = [
  * settlement.
  */
 const calls = [
-  'an abandoned command at the next start is not inspected about the part that has settled',
+  'an abandoned command is not inspected at the next start about the part that has settled',
   'an open command of an earlier life ends if its last part was refused, and the process ended before what stood of it was taken back',
 ];
 

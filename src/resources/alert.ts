@@ -178,8 +178,8 @@ const fields = defineFields<{
   level: { shape: z.enum(['error', 'warning']) },
 });
 
-/** The largest number of alerts in a response. @internal */
-export const mostAlerts = 1000;
+/** The largest number of alerts in a response. */
+const mostAlerts = 1000;
 
 /** Everything that is wrong, the errors first, as a response shows it. @internal */
 export function alertsOf(snapshot: Snapshot, around: Surroundings): readonly AlertRepresentation[] {

@@ -3,19 +3,20 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createSnapshot, type Listener, type Snapshot } from 'gateway-admin-core';
+import type { Listener, Snapshot } from 'gateway-admin-core';
 
 import { createRouter, type Routable } from '../../src/http/router.ts';
 import type { PathParameters } from '../../src/http/route.ts';
 import { nameKey } from '../../src/core/name.ts';
 import { fail, ok, type Result } from '../../src/problem.ts';
+import { createSnapshot } from '../../src/resources/document.ts';
 import { boundRoutes } from '../../src/resources/index.ts';
 import { listenerFields } from '../../src/resources/listener.ts';
 import { services } from '../../src/resources/snapshot.ts';
 import { finder } from '../../src/resources/shared/look-up.ts';
 import { commandRoute, itemRoute, type KindRoute } from '../../src/resources/shared/route.ts';
 import { isShown } from '../../src/core/field.ts';
-import { sampleSnapshot } from '../support/document.ts';
+import { sampleDocument } from '../support/document.ts';
 import { surroundings } from '../support/surroundings.ts';
 
 const routes: readonly (Routable & { readonly id: string })[] = [
@@ -197,13 +198,16 @@ function get(snapshot: Snapshot, target: string): unknown {
   return thing.ok ? found.route.read(snapshot, thing.value, surroundings) : thing.problem.code;
 }
 
+// The routes belong to these modules, and know only the snapshots of these modules.
+const sample = createSnapshot(sampleDocument);
+
 describe('a route with two variables', () => {
   it('finds what both name, each compared as names are', () => {
-    const [first, second] = sampleSnapshot().services.find('my-service')?.listeners ?? [];
-    expect(get(sampleSnapshot(), '/services/My-Service/doors/My-Listener')).toBe(first);
-    expect(get(sampleSnapshot(), '/services/MY%20SERVICE/doors/secure%20listener/')).toBe(second);
-    expect(get(sampleSnapshot(), '/services/My-Service/doors/nothing')).toBe('service-not-found');
-    expect(get(sampleSnapshot(), '/services/Bare-Service/doors/My-Listener')).toBe('service-not-found');
+    const [first, second] = sample.services.find('my-service')?.listeners ?? [];
+    expect(get(sample, '/services/My-Service/doors/My-Listener')).toBe(first);
+    expect(get(sample, '/services/MY%20SERVICE/doors/secure%20listener/')).toBe(second);
+    expect(get(sample, '/services/My-Service/doors/nothing')).toBe('service-not-found');
+    expect(get(sample, '/services/Bare-Service/doors/My-Listener')).toBe('service-not-found');
   });
 
   it('gives each by its name, percent-decoded once, whatever it is', () => {

@@ -738,8 +738,12 @@ describe('a port that lists neither drain nor create and delete', () => {
       ...undrained(admin),
     });
   const runs = begun(async () => {
-    const ports = [supporting([]), supporting(['create']), supporting(['delete'])];
-    return (await Promise.all(ports.map((port) => failed(auditsOf(port))))).flat();
+    const whole = failed(auditsOf(supporting([])));
+    // The others differ in what they are asked to create and to delete.
+    const halves = [supporting(['create']), supporting(['delete'])].map((port) =>
+      failed(auditsOf(port).filter(({ id }) => /\.(?:create|delete)\//.test(id))),
+    );
+    return (await Promise.all([whole, ...halves])).flat();
   });
 
   it('is not asked for any of that, and passes', async () => {

@@ -131,8 +131,29 @@ function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: D
   return (
     decision.outcome === 'accepted' &&
     events.some(isCreation) &&
-    events.every((event) => configurationAt(event, snapshot) === configurationAt(event, decision.next))
+    events.every((event) => wantedAt(event, snapshot) === wantedAt(event, decision.next))
   );
+}
+
+/**
+ * What is wanted where an event was. What comes again stands last in its list, and runs again if it has failed: nobody
+ * has wanted either.
+ */
+function wantedAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
+  const text = configurationAt(event, snapshot);
+  if (text === undefined) return undefined;
+  const {
+    state,
+    state_reason: _reason,
+    state_since: _since,
+    listeners = [],
+    ...rest
+  } = JSON.parse(text) as {
+    readonly [member: string]: unknown;
+    readonly listeners?: readonly unknown[];
+  };
+  const inOrder = listeners.map((each) => JSON.stringify(each)).sort();
+  return JSON.stringify([rest, state === 'failed' ? 'started' : state, inOrder]);
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */

@@ -164,7 +164,7 @@ function coveredBy({ covers }: Law, type: Effect['type'], all: AuditedEffects): 
   return all(type).filter((audited) => covers(audited, all));
 }
 
-/** The effects of a snapshot, which are decided when somebody asks: few laws look at those of other types. */
+/** Gives the effects of a snapshot. A type is decided when a law asks for it: few laws look at other types. */
 function auditedEffectsIn(snapshot: Snapshot): AuditedEffects {
   const known = new Map<Effect['type'] | undefined, readonly AuditedEffect[]>();
   return (only) => {

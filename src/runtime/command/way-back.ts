@@ -41,7 +41,7 @@ import {
   ownerKey,
   subjectKey,
 } from '../journal/entry-event.ts';
-import { configurationAt, subjectOf } from '../journal/entry-fold.ts';
+import { subjectOf, wantedAt } from '../journal/entry-fold.ts';
 import { withoutSessions } from '../journal/history.ts';
 import type { Standing } from '../journal/standing.ts';
 import { beginPiece } from '../host/piece.ts';
@@ -133,27 +133,6 @@ function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: D
     events.some(isCreation) &&
     events.every((event) => wantedAt(event, snapshot) === wantedAt(event, decision.next))
   );
-}
-
-/**
- * What is wanted where an event was. What comes again stands last in its list, and runs again if it has failed: nobody
- * has wanted either.
- */
-function wantedAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
-  const text = configurationAt(event, snapshot);
-  if (text === undefined) return undefined;
-  const {
-    state,
-    state_reason: _reason,
-    state_since: _since,
-    listeners = [],
-    ...rest
-  } = JSON.parse(text) as {
-    readonly [member: string]: unknown;
-    readonly listeners?: readonly unknown[];
-  };
-  const inOrder = listeners.map((each) => JSON.stringify(each)).sort();
-  return JSON.stringify([rest, state === 'failed' ? 'started' : state, inOrder]);
 }
 
 /** Whether an event can be undone. The hashes of passwords are not kept, so no user comes back or goes. */

@@ -8,6 +8,8 @@ import type { Operation } from '../../json/patch.ts';
 import { sameJson, type JsonObject } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
+import type { Service } from '../../resources/service.ts';
+import { wantedState } from '../../resources/shared/lifecycle.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { find, type ConfiguredEntity } from '../../snapshot/state.ts';
 import { changesState, keyIn, kindOf } from './entry-event.ts';
@@ -64,10 +66,28 @@ export function subjectOf(event: EntryEvent | AdminEvent, snapshot: Snapshot): C
   return named && find(snapshot, named, keyIn(event, kind));
 }
 
-/** The configuration of the subject of an event, as text, without its version and times. @internal */
-export function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): string | undefined {
+/** The configuration of the subject of an event, as text, without its version and times. */
+function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): string | undefined {
   const subject = subjectOf(event, snapshot);
-  return subject && JSON.stringify({ ...subject, version: 0, started: 0, startAssumed: 0 });
+  return subject && JSON.stringify({ ...subject, ...uncompared });
+}
+
+const uncompared = { version: 0, started: 0, startAssumed: 0 };
+
+/**
+ * What is wanted where an event was, as a text. A listener that comes again stands last in its list, and what has failed
+ * runs again when it comes back: nobody has wanted either. @internal
+ */
+export function wantedAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
+  const subject: (ConfiguredEntity & Partial<Pick<Service, 'state' | 'listeners'>>) | undefined = subjectOf(
+    event,
+    snapshot,
+  );
+  if (subject === undefined) return undefined;
+  const { state, listeners } = subject;
+  const wanted = { state: state && wantedState(state), state_reason: undefined, state_since: undefined };
+  const inOrder = listeners?.map((each) => JSON.stringify(each)).sort();
+  return JSON.stringify({ ...subject, ...uncompared, ...wanted, listeners: inOrder });
 }
 
 /**

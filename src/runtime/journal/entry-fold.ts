@@ -75,8 +75,10 @@ function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): st
 const uncompared = { version: 0, started: 0, startAssumed: 0 };
 
 /**
- * What is wanted where an event was, as a text. A listener that comes again stands last in its list, and what has failed
- * runs again when it comes back: nobody has wanted either. @internal
+ * What is wanted where an event was, as a text. A listener that comes again stands last in its list, and what has
+ * failed runs again when it comes back: nobody has wanted either.
+ *
+ * @internal
  */
 export function wantedAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
   const subject: (ConfiguredEntity & Partial<Pick<Service, 'state' | 'listeners'>>) | undefined = subjectOf(

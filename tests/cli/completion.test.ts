@@ -240,6 +240,6 @@ describe('gateway-admin completion in a terminal with bash', () => {
 
 /** Not synchronously: the interface is in this process. */
 async function runShell(shell: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)(shell, args, { env, timeout: 30_000 });
+  const { stdout, stderr } = await promisify(execFile)(shell, args, { env, timeout: 180_000 });
   return `${stdout}${stderr}`;
 }

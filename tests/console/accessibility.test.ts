@@ -117,7 +117,6 @@ async function open(page: Page): Promise<Served> {
 
 /** Goes through everything, and looks at each place. */
 async function goThrough(page: Page, look: () => Promise<unknown>): Promise<void> {
-  page.setDefaultTimeout(180_000);
   const { admin } = await open(page);
   for (const [name, go] of Object.entries(walk)) {
     await go(page, admin);

@@ -24,6 +24,8 @@ export function inBrowser(test: (page: Page) => Promise<void>): () => Promise<vo
     opening ??= openBrowser();
     const context = await (await opening)?.newContext();
     if (context === undefined) return;
+    // A limit is for pages that hang, not for a slow machine.
+    context.setDefaultTimeout(180_000);
     try {
       await test(await context.newPage());
     } finally {

@@ -23,10 +23,12 @@ import {
 } from '../../examples/gateway/postgres-server.ts';
 import type { Certificate } from './certificate.ts';
 
-/**
- * Begins again in a tenth of a second after it was killed. By default, a server first syncs each of its 1,000 files.
- */
-const settings = process.platform === 'linux' ? ['recovery_init_sync_method=syncfs'] : [];
+const settings = [
+  // Many test files have clients at the same time.
+  'max_connections=300',
+  // Begins again in a tenth of a second after it was killed. By default, a server first syncs each of its 1,000 files.
+  ...(process.platform === 'linux' ? ['recovery_init_sync_method=syncfs'] : []),
+];
 
 /** The variable of the environment with the port of the door to the server for all files. */
 export const doorVariable = 'SHARED_POSTGRES_DOOR';
@@ -41,12 +43,18 @@ export class PostgresDatabase {
     this.#name = name;
   }
 
-  /** Creates a database on the server for all files, which the first call starts. */
-  static async create(name: string): Promise<PostgresDatabase> {
+  /** The database `postgres` on the server for all files, which the first call starts. */
+  static async shared(): Promise<PostgresDatabase> {
     const answer = await text(connect(Number(process.env[doorVariable]), '127.0.0.1'));
     if (!/^\d+$/.test(answer)) throw new Error(`The server for all test files does not start: ${answer}`);
-    await new PostgresDatabase(Number(answer), 'postgres').query(`create database ${name}`);
-    return new PostgresDatabase(Number(answer), name);
+    return new PostgresDatabase(Number(answer), 'postgres');
+  }
+
+  /** Creates a database on the server for all files. */
+  static async create(name: string): Promise<PostgresDatabase> {
+    const shared = await PostgresDatabase.shared();
+    await shared.query(`create database ${name}`);
+    return new PostgresDatabase(shared.port, name);
   }
 
   /** The options with which a store or a client reaches the database. */

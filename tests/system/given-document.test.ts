@@ -8,7 +8,7 @@ import type { GatewayDocument } from 'gateway-admin-core';
 
 import { buildExamples } from '../support/built-package.ts';
 import { openEchoServer, type EchoServer } from './echo-server.ts';
-import { runProgram, type Result } from './program.ts';
+import { runCommand, type Result } from './program.ts';
 import {
   endGateways,
   readUnder,
@@ -354,7 +354,7 @@ describe('the example gateway on a document', () => {
       servers: [serverEntry('one', occupant.port)],
       services: [serviceDocument('Blocked', occupant.port)],
     });
-    const ask = (...args: readonly string[]): Promise<Result> => runProgram(gateway.admin, ...args);
+    const ask = (...args: readonly string[]): Promise<Result> => runCommand(gateway.admin, ...args);
     const reason = 'The listener "Clients" cannot open: \\S.* address already in use \\S+';
     const [status, shown, why] = [
       await ask('status'),

@@ -17,8 +17,14 @@ import { readExposition } from '../support/exposition.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase, type DatabaseClient } from './database-client.ts';
 import { openEchoServer } from './echo-server.ts';
-import { runProgram, startProgram, type Result } from './program.ts';
-import { endGateways, startGateway, until, type RunningGateway } from './running-gateway.ts';
+import { runCommand, startProgram, type Result } from './program.ts';
+import {
+  endGateways,
+  startGateway,
+  startOnDatabases,
+  until,
+  type RunningGateway,
+} from './running-gateway.ts';
 import { isOpen, startSession } from './socket-client.ts';
 
 /** How many sessions come and go between a change and its undo. */
@@ -36,7 +42,7 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   buildExamples();
   store = await directory();
-  gateway = await startGateway(['--store', store, ...identity]);
+  gateway = await startOnDatabases(['--store', store, ...identity]);
 });
 
 afterEach(async () => {
@@ -47,7 +53,7 @@ afterEach(async () => {
 afterAll(endGateways);
 
 function ask(...args: readonly string[]): Promise<Result> {
-  return runProgram(gateway.admin, ...args);
+  return runCommand(gateway.admin, ...args);
 }
 
 async function logIn(service: string, count: number, user?: string): Promise<readonly DatabaseClient[]> {
@@ -519,8 +525,8 @@ describe('an operator to whom things come and go, while clients work', () => {
     const before = await logIn('Reports', 3);
     const databases = await gateway.get('/servers?fields=name,address,port');
     const listeners = await gateway.get('/services/reports/listeners');
-    await runProgram(staging.admin, 'patch', 'service', 'reports', '--set', 'max_connection=33');
-    const exported = await runProgram(staging.admin, 'export');
+    await runCommand(staging.admin, 'patch', 'service', 'reports', '--set', 'max_connection=33');
+    const exported = await runCommand(staging.admin, 'export');
     const input = exported.out;
     const only = ['-', '--only', 'services,filters', '--url', gateway.admin];
     const plan = await command(['plan', ...only], { input });
@@ -586,7 +592,7 @@ describe('a change before a night of traffic and a restart', () => {
     expect((await history(...limits))[0]).toBe(changed);
     expect(await gateway.stop()).toBe(0);
     await echo.close();
-    gateway = await startGateway(['--store', store, ...identity]);
+    gateway = await startOnDatabases(['--store', store, ...identity]);
 
     expect((await history(...limits))[0]).toBe(changed);
     expect((await ask('why', '/services/Reports/max_connection')).out).toContain(changed);

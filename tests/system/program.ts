@@ -1,23 +1,18 @@
 /**
- * The command line as a shell runs it: the built program in a process of its own.
+ * The command line at a running gateway: in this process, or as a shell runs it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+import { command, type Result } from '../cli/command-line.ts';
 import { root } from '../support/project.ts';
+
+export type { Result };
 
 /** The built program. */
 const program = `${root}dist/node/cli/main.js`;
 
-/** What became of a command. */
-export interface Result {
-  /** The exit code; -1 if a signal has ended the process. */
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** A command that goes on. */
+/** A command that goes on, in a process of its own. */
 export interface Running {
   /** What it has printed so far, errors too. */
   readonly printed: () => string;
@@ -25,16 +20,17 @@ export interface Running {
   readonly interrupt: () => void;
   /** Ends the process. */
   readonly kill: () => void;
+  /** The exit code is -1 if a signal has ended the process. */
   readonly ended: Promise<Result>;
 }
 
-/** Runs the program on the interface at a URL. */
-export function runProgram(url: string, ...args: readonly string[]): Promise<Result> {
-  return startProgram(url, args).ended;
+/** Runs a command on the interface at a URL. */
+export function runCommand(url: string, ...args: readonly string[]): Promise<Result> {
+  return command(args, { env: { GATEWAY_ADMIN_URL: url } });
 }
 
 /**
- * Starts the program on the interface at a URL.
+ * Starts the built program on the interface at a URL.
  *
  * @param input - what it reads
  */

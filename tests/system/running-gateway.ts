@@ -11,7 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { GatewayDocument } from 'gateway-admin-core';
 
+import { defaultDocument } from '../../examples/gateway/document.ts';
 import { judge } from '../support/openapi.ts';
+import { PostgresDatabase } from '../support/postgres.ts';
 import { root } from '../support/project.ts';
 
 /** What the administration interface answered. */
@@ -126,6 +128,19 @@ export function startOn(
   environment: Environment = {},
 ): Promise<RunningGateway> {
   return withFile(document, (path) => startGateway(['--document', path, ...args], environment));
+}
+
+/**
+ * Starts the gateway on its default document, with the PostgreSQL server of all tests in place of two servers of its
+ * own. They are for tests that end a database or look at what the example starts.
+ */
+export async function startOnDatabases(
+  args: readonly string[] = [],
+  environment: Environment = {},
+): Promise<RunningGateway> {
+  const { port } = await PostgresDatabase.shared();
+  const databases = ['db-1', 'db-2'].map((name) => ({ name, port }));
+  return startOn(defaultDocument(databases), args, environment);
 }
 
 /** Runs the gateway until it ends by itself. */

@@ -12,8 +12,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { buildExamples } from '../support/built-package.ts';
 import { temporaryDirectories } from '../support/temporary-directory.ts';
 import { connectDatabase } from './database-client.ts';
-import { runProgram } from './program.ts';
-import { endGateways, startGateway, until } from './running-gateway.ts';
+import { runCommand } from './program.ts';
+import { endGateways, startGateway, startOnDatabases, until } from './running-gateway.ts';
 
 const runFile = promisify(execFile);
 const directory = temporaryDirectories();
@@ -24,7 +24,7 @@ afterAll(endGateways);
 
 it('says that a database was killed, why its server is down, and which service nobody serves', async () => {
   const gateway = await startGateway(['--name', 'eu-1']);
-  const healthy = await runProgram(gateway.admin, 'status');
+  const healthy = await runCommand(gateway.admin, 'status');
   expect([healthy.code, healthy.out]).toEqual([
     0,
     expect.stringMatching(/^gateway +eu-1$[^]*^Nothing is wrong\.$/m),
@@ -36,9 +36,9 @@ it('says that a database was killed, why its server is down, and which service n
   const killedAt = Math.floor(Date.now() / 1000) * 1000;
   process.kill(Number(pid), 'SIGKILL');
   await client.close().catch(() => undefined);
-  await until('the monitor has seen it', async () => (await runProgram(gateway.admin, 'status')).code === 7);
+  await until('the monitor has seen it', async () => (await runCommand(gateway.admin, 'status')).code === 7);
 
-  const { out, err } = await runProgram(gateway.admin, 'status');
+  const { out, err } = await runCommand(gateway.admin, 'status');
   expect(err).toBe('gateway-admin: 2 errors.\n');
   expect(out).toMatch(/^servers +2, of which 1 run$/m);
   const since =
@@ -50,7 +50,7 @@ it('says that a database was killed, why its server is down, and which service n
   expect(out).toMatch(
     /^error +\S+ \S+ +\/services\/Read-Write +No server of Read Write takes new sessions: db-1 is down\.$/m,
   );
-  const { out: shown } = await runProgram(gateway.admin, 'show', 'server', 'db-1');
+  const { out: shown } = await runCommand(gateway.admin, 'show', 'server', 'db-1');
   expect(shown).toMatch(/^status +down\nstatus_reason +connect ECONNREFUSED .*\nstatus_since +\S+ \S+$/m);
   // The interface itself is well, and the other service serves.
   expect((await fetch(`${gateway.admin}/ready`)).status).toBe(204);
@@ -60,16 +60,16 @@ it('says that a database was killed, why its server is down, and which service n
 
 it('answers a probe with 503 once its store is lost', async () => {
   const store = await directory();
-  const gateway = await startGateway(['--store', store]);
+  const gateway = await startOnDatabases(['--store', store]);
   const probe = () =>
     runFile('curl', ['--silent', '--fail', '--write-out', '%{http_code}', `${gateway.admin}/ready`]);
   expect((await probe()).stdout).toBe('204');
   const [journal = ''] = (await readdir(store)).filter((name) => name.startsWith('journal'));
   await rm(join(store, journal));
-  expect(await runProgram(gateway.admin, 'stop', 'service', 'reports')).toMatchObject({ code: 1 });
+  expect(await runCommand(gateway.admin, 'stop', 'service', 'reports')).toMatchObject({ code: 1 });
   // So curl says that the status is an error.
   await expect(probe()).rejects.toMatchObject({ code: 22, stdout: '503' });
-  const { code, out } = await runProgram(gateway.admin, 'status');
+  const { code, out } = await runCommand(gateway.admin, 'status');
   expect([code, out]).toEqual([
     7,
     expect.stringMatching(

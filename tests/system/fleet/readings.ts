@@ -95,7 +95,8 @@ export class Readings {
       if (reading === undefined) await sleep(50);
       else latest.set(target, reading);
       if (reading !== undefined) this.#all.push(reading);
-      await sleep(2);
+      // Most readings would show the same.
+      await sleep(10);
     }
   }
 }

@@ -59,7 +59,7 @@ export class Stream {
     ]);
     const isStopped = (): boolean => this.#stopped.signal.aborted;
     const working = clients.map(async (send) => {
-      while (!isStopped()) if ((await send()) !== 'acknowledged') await sleep(30);
+      while (!isStopped()) await sleep((await send()) === 'acknowledged' ? 5 : 30);
     });
     await Promise.all(working);
   }

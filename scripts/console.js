@@ -2,7 +2,7 @@
  * Builds the page of the console from `console/` into `dist/console/page.js`, a module with the files as text.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { minify } from '@swc/core';
@@ -31,8 +31,13 @@ const html = readFileSync(`${root}console/index.html`, 'utf8')
 const module = Object.entries({ html, version: hashOf(html), files })
   .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
   .join('');
-mkdirSync(`${root}dist/console`, { recursive: true });
-writeFileSync(`${root}dist/console/page.js`, module);
+const page = `${root}dist/console/page.js`;
+// Who reads the page meanwhile gets a whole one.
+if (!existsSync(page) || readFileSync(page, 'utf8') !== module) {
+  mkdirSync(`${root}dist/console`, { recursive: true });
+  writeFileSync(`${page}.${process.pid}`, module);
+  renameSync(`${page}.${process.pid}`, page);
+}
 
 /** The exports of a module of the page without imports. */
 async function imported(entry) {

@@ -1,6 +1,9 @@
 import Sequencer from '@jest/test-sequencer';
 
-/** Beginnings of the paths of files that compute long, the longest first. Jest knows durations only from earlier runs. */
+/** Beginnings of the paths of files that are quick: a person sees soon that the tests run. */
+const quick = ['tests/json/'];
+
+/** The same of files that compute long, the longest first. Jest knows durations only from earlier runs. */
 const computing = [
   'tests/fleet/simulation/simulation.',
   'tests/simulation/simulation.',
@@ -21,8 +24,8 @@ const waiting = [
 ];
 
 /**
- * Begins with the longest files, so that no worker is left alone with one at the end. Files that wait run beside files that
- * compute, so that no processor is idle.
+ * Begins with the longest files after a few quick ones, so that no worker is left alone with one at the end. Files that
+ * wait run beside files that compute, so that no processor is idle.
  */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
@@ -32,11 +35,11 @@ export default class LongestFirst extends Sequencer {
         const isMeant = ({ path }) => path.replaceAll('\\', '/').includes(`/${beginning}`);
         return others.filter(isMeant).map((test) => others.splice(others.indexOf(test), 1)[0]);
       });
-    const [long, slow] = [take(computing), take(waiting)];
+    const [soon, long, slow] = [take(quick), take(computing), take(waiting)];
     const pairs = Array.from({ length: Math.max(long.length, slow.length) }, (_none, index) => [
       ...long.slice(index, index + 1),
       ...slow.slice(index, index + 1),
     ]);
-    return [...pairs.flat(), ...others];
+    return [...soon, ...pairs.flat(), ...others];
   }
 }

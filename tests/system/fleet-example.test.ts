@@ -3,8 +3,9 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
+import { buildExamples } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
 import { connectDatabase } from './database-client.ts';
 import { npmStart } from './npm-start.ts';
@@ -14,6 +15,9 @@ type Started = ReturnType<typeof npmStart>;
 
 let folder: string;
 let started: Started | undefined;
+
+// `npm start` builds as well, and not at the same time.
+beforeAll(buildExamples);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'fleet-'));

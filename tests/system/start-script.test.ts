@@ -5,12 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { createPbkdf2Hasher } from 'gateway-admin-core';
 
+import { buildExamples } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
 import { npmStart } from './npm-start.ts';
 import { until } from './running-gateway.ts';
+
+// `npm start` builds as well, and not at the same time.
+beforeAll(buildExamples);
 
 it('npm start takes the paths of options from the folder of the person, and prints nothing else with --quiet', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'start-'));

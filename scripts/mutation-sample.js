@@ -5,6 +5,10 @@
  * Stryker hands all mutants to `group` at once, and one process does so as long as the concurrency is 2 at most.
  */
 
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
 export const sampler = {
   name: 'sample',
   module: import.meta.url,
@@ -27,8 +31,8 @@ class SampleChecker {
 
   group(mutants) {
     if (this.#sample !== undefined) throw new Error('The sample is drawn from all mutants at once.');
-    const inOrder = mutants.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
-    this.#sample = new Set(draw(inOrder, this.#size, this.#seed).map(({ id }) => id));
+    const ranked = ranksOf(mutants, this.#seed).sort(([left], [right]) => (left < right ? -1 : 1));
+    this.#sample = new Set(ranked.slice(0, this.#size).map(([, id]) => id));
     return [mutants.map(({ id }) => id)];
   }
 
@@ -42,30 +46,34 @@ class SampleChecker {
   }
 }
 
-/** Stryker counts the mutants in the order of the files on the disk. */
-function keyOf({ fileName, location: { start, end }, mutatorName, replacement }) {
-  return JSON.stringify([fileName, start, end, mutatorName, replacement]);
-}
-
-/** Takes items at random, each as likely as the others. The same seed takes the same items. */
-function draw(items, size, seed) {
-  const rest = [...items];
-  const random = randomFrom(seed);
-  return Array.from({ length: Math.min(size, rest.length) }, () => {
-    const at = Math.floor(random() * rest.length);
-    return rest.splice(at, 1)[0];
+/**
+ * Gives each mutant a rank that rests on the seed and on what the mutant changes. So a seed takes the same mutants on every
+ * machine, and before and after a change elsewhere. What stands twice in a file is told apart by its order.
+ */
+function ranksOf(mutants, seed) {
+  const texts = new Map();
+  const times = new Map();
+  const inOrder = mutants.toSorted((left, right) => comparePlaces(left.location.start, right.location.start));
+  return inOrder.map(({ id, fileName, location, mutatorName, replacement }) => {
+    if (!texts.has(fileName)) texts.set(fileName, readFileSync(fileName, 'utf8').split('\n'));
+    const before = textAt(texts.get(fileName), location);
+    const key = JSON.stringify([relative('', fileName), mutatorName, before, replacement]);
+    const time = times.get(key) ?? 0;
+    times.set(key, time + 1);
+    return [createHash('sha256').update(`${seed} ${time} ${key}`).digest('hex'), id];
   });
 }
 
-/** The generator mulberry32: numbers from 0 up to 1. */
-function randomFrom(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+function comparePlaces(left, right) {
+  return left.line - right.line || left.column - right.column;
+}
+
+/** The text of a place. Lines and columns count from 0. */
+function textAt(lines, { start, end }) {
+  const taken = lines.slice(start.line, end.line + 1);
+  taken[taken.length - 1] = taken[taken.length - 1].slice(0, end.column);
+  taken[0] = taken[0].slice(start.column);
+  return taken.join('\n');
 }
 
 /** What Stryker looks for in a module of plugins. */

@@ -170,7 +170,8 @@ function failuresIn({ state }: ScriptedGateway, { servers: shown }: Snapshot): r
   const isWatched = (link: string): boolean =>
     monitors.some((each) => each.state === 'started' && each.servers.includes(link));
   const isListed = (link: string, by = monitors): boolean => by.some((each) => each.servers.includes(link));
-  const wanted = monitors.filter((each) => each.state !== 'stopped');
+  // A failed monitor looks at nothing, and has an alert of its own.
+  const looking = monitors.filter((each) => each.state === 'started');
   const sightOf = (resource: string) => shown.find(resource.slice('/servers/'.length));
   const isSeen = (resource: string): boolean => sightOf(resource)?.status_since !== undefined;
   const isReported = (resource: string): boolean =>
@@ -179,7 +180,7 @@ function failuresIn({ state }: ScriptedGateway, { servers: shown }: Snapshot): r
     [
       'server-down',
       servers.filter(
-        ({ resource, words }) => words.length === 0 && (isSeen(resource) || isListed(resource, wanted)),
+        ({ resource, words }) => words.length === 0 && (isSeen(resource) || isListed(resource, looking)),
       ),
     ],
     [

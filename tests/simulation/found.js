@@ -20,6 +20,7 @@ export const found = {
     [84_179, 'two abandoned commands had created the same'],
     [1_052_286, 'a listener that its command had deleted and brought back was said to be undoable'],
     [1_054_119, 'a failed monitor that its command had deleted and brought back was said to be undoable'],
+    [2_060_641, 'a judge took a failed monitor for one that looks at its servers'],
   ],
   '--plans': [
     [

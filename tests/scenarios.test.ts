@@ -25,21 +25,21 @@ const isWriting = process.env['SCENARIOS'] === 'write';
 describe.each(files)('%s', (name) => {
   const path = join(folder, name);
   const file = readScenarios(readFileSync(path, 'utf8'));
-  const played: Scenario[] = [];
+  /** The scenarios as they are written anew, each in its place. */
+  const scenarios: Scenario[] = [...file.scenarios];
 
   async function expectScenario(scenario: Scenario): Promise<void> {
     const now = await playScenario(scenario, file);
     expect(writeScenario(now)).toBe(writeScenario(scenario));
   }
 
-  for (const scenario of file.scenarios) {
+  for (const [at, scenario] of file.scenarios.entries()) {
     const { title } = scenario;
     const holding = holdingPart(scenario);
     if (isWriting)
       it(title, async () => {
         const { lines } = await playScenario(holding, file);
-        played.push({ ...scenario, lines: [...lines, ...scenario.lines.slice(lines.length)] });
-        const scenarios = [...played, ...file.scenarios.slice(played.length)];
+        scenarios[at] = { ...scenario, lines: [...lines, ...scenario.lines.slice(lines.length)] };
         writeFileSync(path, writeScenarios({ ...file, scenarios }));
       });
     else if (holding === scenario) it(title, () => expectScenario(scenario));

@@ -11,9 +11,13 @@ export async function playScenario(scenario: Scenario, file: ScenarioFile): Prom
   const lines: (Step | string)[] = [];
   for (const line of scenario.lines) {
     if (typeof line === 'string') lines.push(line);
-    else lines.push(await playStep(stage, line, file));
+    else lines.push(await playStep(stage, line, file).catch((error: unknown) => tellOf(line, error)));
   }
   return { ...scenario, lines };
+}
+
+function tellOf({ text }: Step, cause: unknown): never {
+  throw new Error(`The step "${text}": ${(cause as Error).message}`, { cause });
 }
 
 /** A step `given <name>` is a beginning of the file. What is seen of it stands there. That of `(<step>)` is left out. */

@@ -27,8 +27,10 @@ const marks = { scenario: '== ', beginning: '-- ' } as const;
 const indent = '  ';
 
 export function readScenarios(text: string): ScenarioFile {
-  const [remark = '', ...parts] = text.split(/^(?===|--)/m);
-  return { remark, scenarios: parts.map(readScenario) };
+  const begin = text.search(/^(?:==|--)/m);
+  if (begin === -1) throw new Error('The file has no scenario: no line begins with "== "');
+  const parts = text.slice(begin).split(/^(?===|--)/m);
+  return { remark: text.slice(0, begin), scenarios: parts.map(readScenario) };
 }
 
 function readScenario(text: string): Scenario {

@@ -265,7 +265,7 @@ export class Stage {
     void handled.then(async (answer) => {
       if (process.isDead) return;
       if (!answer.matched) {
-        this.say(`${client}: not matched`, node);
+        this.say(`${client}: no endpoint has this method and path: see docs/http.md`, node);
         return;
       }
       const { response } = answer;

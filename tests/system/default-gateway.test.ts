@@ -97,6 +97,7 @@ describe('the example gateway without a document', () => {
   });
 
   it('prints a line a second for all sessions together', async () => {
+    const begun = performance.now();
     const few = await Promise.all(Array.from({ length: 20 }, () => connect('Reports')));
     await Promise.all(few.map((client) => client.close()));
     const tallies = (): readonly (readonly number[])[] =>
@@ -105,7 +106,8 @@ describe('the example gateway without a document', () => {
       );
     await until('the sessions are printed', () => tallies().length > 0);
     expect(gateway.printed()).not.toMatch(/ (?:session|connection)\.(?:opened|updated|closed) /);
-    expect(tallies().length).toBeLessThan(5);
+    // One more at the begin, and one at the end.
+    expect(tallies().length).toBeLessThanOrEqual(2 + (performance.now() - begun) / 1000);
   });
 
   it('sends a request to cancel a query to the server that runs the query', async () => {

@@ -548,6 +548,54 @@ describe('an operator to whom things come and go, while clients work', () => {
   });
 });
 
+describe('the program of the package', () => {
+  function run(...args: readonly string[]): Promise<Result> {
+    return startProgram(gateway.admin, args).ended;
+  }
+
+  it('shows in a watch how sessions come and go', async () => {
+    const watch = startProgram(gateway.admin, ['watch', 'services', '--fields', 'name,current_connections']);
+    try {
+      const doomed = await logIn('Read-Write', 3);
+      await until('the watch shows the sessions', () => /Read Write +3\n/.test(watch.printed()));
+      const closed = await run('close', 'sessions', 'read-write', ...confirmed('read-write'));
+      expect(closed).toMatchObject({ code: 0, err: '' });
+      await Promise.all(doomed.map((client) => client.closed));
+      await until('the watch shows that they are gone', () => /Read Write +0\n/.test(watch.printed()));
+    } finally {
+      watch.kill();
+    }
+  });
+
+  it('says in a plan which idle sessions the gateway will close', async () => {
+    await logIn('Reports', 6);
+    await until(
+      'the sessions are idle',
+      async () => (await sessionsOf('/sessions?idle_over=2')).length === 6,
+    );
+    const { out } = await run('patch', 'service', 'reports', '--set', 'connection_timeout=2', '--dry-run');
+    expect(out).toMatch(/note: Sessions that are idle for 2 s are closed\. Now 6 are\.\n/);
+    expect(out).not.toContain('closes 0 sessions');
+    // Those that are not idle for so long yet end a moment later: a person is asked about them too.
+    const slow = ['patch', 'service', 'reports', '--set', 'connection_timeout=3600', '--url', gateway.admin];
+    const { err } = await command(slow, { input: '', isTerminal: true });
+    expect(err).toContain('Sessions that are idle for 3600 s are closed. Now 0 are.');
+    const closing = await run('close', 'connections', 'db-2', '--dry-run');
+    expect(closing.out).toContain('the sessions end with theirs');
+    expect(closing.out).not.toContain('continue');
+  });
+
+  it.each([
+    [['list', 'services'], 0],
+    [['stop', 'service', 'nothing', '--yes'], 1],
+    [['patch', 'service', 'read-write', '--set', 'router_options/x=y', ...isConfirmed], 1],
+    [['close', 'sessions', 'read-write', '--nonsense'], 2],
+    [['list', 'services', '--url', 'http://127.0.0.1:1'], 3],
+  ])('ends with the exit code of what has become of %j', async (args, code) => {
+    expect(await run(...args)).toMatchObject({ code });
+  });
+});
+
 describe('a bot with the client', () => {
   it('closes the seven sessions that it has announced, and no other, while others log in', async () => {
     const { services } = createClient(sendWithFetch(gateway.admin));

@@ -3,14 +3,9 @@
  */
 import { afterAll, expect } from '@jest/globals';
 
-import '../runtime/command/abandon.test.ts';
-import '../runtime/closing.test.ts';
-import '../runtime/command/crossing.test.ts';
-import '../runtime/journal/failing-store.test.ts';
-import '../runtime/given-document.test.ts';
 import '../runtime/command/recovery.test.ts';
-import '../runtime/journal/restart.test.ts';
 import '../runtime/journal/store.test.ts';
+import '../runtime/life.test.ts';
 import { openOneNode } from '../support/one-node-fleet.ts';
 
 /** Revisions are those of the node, and epochs those of the fleet, so that tags hold at every node. */

@@ -5,12 +5,16 @@ import { describe, expect, it } from '@jest/globals';
 import {
   adoptDocument,
   closeServiceSessions,
+  createBasicAuthentication,
+  createPbkdf2Hasher,
   createSnapshot,
   deleteUser,
+  flushLogs,
   patchService,
   revert,
   stopService,
   toDocument,
+  type Admin,
   type AdminEvent,
   type AdminOptions,
   type AdminRequest,
@@ -22,11 +26,11 @@ import {
 import { inShort, readAudit } from '../../support/audit-reader.ts';
 import { crowdedSnapshot, sampleDocument } from '../../support/document.ts';
 import { runAdmin, type Running } from '../../support/running-admin.ts';
+import { stop } from '../../support/transition.ts';
 
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const stopTarget = '/service/My%20Service/stop';
 const patchType = { 'content-type': 'application/json-patch+json' };
-const limit = [{ op: 'replace', path: '/max_connection', value: 7 }] as const;
+const limitOps = [{ op: 'replace', path: '/max_connection', value: 7 }] as const;
 
 /** An interface whose host knows the callers: ada may do everything, everybody else only read. */
 function guarded(options: Partial<AdminOptions> = {}): Running & Audited {
@@ -70,7 +74,7 @@ function audited<R extends Running>(running: R): R & Audited {
 describe('the audit record of a request', () => {
   it('says who did what from where, when, and what became of it', async () => {
     const { admin, clock, send, records } = guarded();
-    const body = JSON.stringify([{ op: 'test', path: '/user', value: 'service_user' }, ...limit]);
+    const body = JSON.stringify([{ op: 'test', path: '/user', value: 'service_user' }, ...limitOps]);
     const target = '/services/My%20Service';
     const reader = admin.events();
     expect(await send({ method: 'PATCH', target, headers: patchType, body })).toBe(200);
@@ -92,7 +96,7 @@ describe('the audit record of a request', () => {
           type: 'service.updated',
           resource: '/services/My-Service',
           service: 'my-service',
-          operations: limit,
+          operations: limitOps,
         },
       ],
     });
@@ -118,21 +122,6 @@ describe('the audit record of a request', () => {
       'ada services.stop refused closed',
       'root execute accepted',
       'ada users.create refused unauthenticated',
-    ]);
-  });
-
-  // Promise: audit-early-refusal
-  it('is left by a request that is refused before anything is looked at', async () => {
-    const { admin, clock } = runAdmin();
-    const records = readAudit(admin);
-    const long = `/users/${'x'.repeat(9000)}`;
-    await admin.handle({ method: 'DELETE', target: long, headers: {} });
-    await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers: { x: 5 as never } });
-    await admin.handle({ method: 'GET', target: `/users?fields=${long}`, headers: {} });
-    await clock.settle();
-    expect(inShort(records)).toEqual([
-      'nobody users.delete refused uri-too-long',
-      'nobody services.stop refused header-invalid',
     ]);
   });
 
@@ -260,4 +249,254 @@ it('a record is made once for all readers', async () => {
   await clock.settle();
   expect(one).toHaveLength(1);
   expect(one[0]).toBe(two[0]);
+});
+
+const hasher = createPbkdf2Hasher({ rounds: 1 });
+const secret = 'planted-Passw0rd';
+const wrong = { authorization: `Basic ${btoa(`${secret}:${secret}`)}` };
+const origin = 'https://evil.example';
+const target = '/service/My-Service/stop';
+
+/** An interface that asks for a log-in, and what it has recorded so far. */
+async function strange(options: Partial<AdminOptions> = {}) {
+  const users = [{ name: 'ada', passwordHash: await hasher.hash('engine') }];
+  const running = runAdmin({
+    snapshot: createSnapshot({ ...sampleDocument, users }),
+    hasher,
+    access: { authenticate: createBasicAuthentication() },
+    limits: { maxHashesInFlight: 10, maxHashesQueued: 2000 },
+    ...(options as object),
+  });
+  const { admin, clock } = running;
+  const records = readAudit(admin);
+  return {
+    ...running,
+    send: async (request: Partial<AdminRequest>) => {
+      await admin.handle({ method: 'GET', target: '/services', headers: wrong, peer: 'a', ...request });
+    },
+    records: async (): Promise<readonly AuditRecord[]> => {
+      await clock.settle();
+      return records;
+    },
+  };
+}
+
+/** Records in short: `<peer> <kind> <count>`. */
+function counted(records: readonly AuditRecord[]): readonly string[] {
+  return records.map((record) => {
+    if (record.kind === 'dropped') throw new Error('There is no sink');
+    const { peer = 'somebody', kind, count, several } = record;
+    return `${peer} ${kind} ${String(count)}${several === true ? ' of several' : ''}`;
+  });
+}
+
+describe('a failed log-in', () => {
+  // Promise: audit-log-in
+  it('is recorded at once, and then once a second for each peer with a count', async () => {
+    const { send, records, clock } = await strange();
+    await send({});
+    expect(counted(await records())).toEqual(['a failed-log-in 1']);
+    for (let at = 0; at < 9; at += 1) await send({});
+    await send({ peer: 'b', method: 'PUT', target });
+    await send({ peer: 'b' });
+    expect(counted(await records())).toEqual(['a failed-log-in 1', 'b failed-log-in 1']);
+    await clock.advance(999);
+    expect(await records()).toHaveLength(2);
+    await clock.advance(1);
+    const first = ['a failed-log-in 1', 'b failed-log-in 1', 'a failed-log-in 9', 'b failed-log-in 1'];
+    expect(counted(await records())).toEqual(first);
+    await send({});
+    expect(await records()).toHaveLength(4);
+    await clock.advance(1000);
+    expect(counted(await records())).toEqual([...first, 'a failed-log-in 1']);
+    await clock.advance(10_000);
+    expect([(await records()).length, clock.sleeping]).toEqual([5, 0]);
+  });
+
+  it('is recorded without the name and the password that were tried', async () => {
+    const { send, records } = await strange();
+    await send({});
+    await send({ method: 'PUT', target: `/service/My-Service/stop` });
+    const [first, ...others] = await records();
+    expect(first).toEqual({
+      kind: 'failed-log-in',
+      id: expect.any(String),
+      time: '2016-09-10T00:00:00+00:00',
+      peer: 'a',
+      count: 1,
+    });
+    expect(others).toEqual([]);
+  });
+
+  it.each<[what: string, request: Partial<AdminRequest>, records: number]>([
+    ['a read without credentials', { headers: {} }, 0],
+    ['a dry run without credentials', { headers: {}, method: 'PUT', target: `${target}?dry_run=true` }, 0],
+    ['a command without credentials', { headers: {}, method: 'PUT', target }, 1],
+    ['a command that the host has found no caller for', { principal: null, method: 'PUT', target }, 1],
+    ['a read of a client that has left', { signal: AbortSignal.abort() }, 0],
+    ['a read with the right password', { headers: { authorization: `Basic ${btoa('ada:engine')}` } }, 0],
+  ])('is told from %s', async (_what, request, count) => {
+    const { send, records } = await strange();
+    await send(request);
+    expect(counted(await records())).toEqual(Array<string>(count).fill('a failed-log-in 1'));
+  });
+
+  it('is recorded for requests that do not say where they come from, and for a peer of any length', async () => {
+    const { admin, send, records, clock } = await strange();
+    const request = { method: 'GET', target: '/services', headers: wrong };
+    await admin.handle(request);
+    await send({ peer: 'x'.repeat(10_000) });
+    await clock.advance(1000);
+    expect(counted(await records())).toEqual([
+      'somebody failed-log-in 1',
+      `${'x'.repeat(255)}… failed-log-in 1`,
+    ]);
+  });
+
+  it('of too many peers is recorded together, so that the records of a second are bounded', async () => {
+    const { send, records, clock } = await strange();
+    await Promise.all(Array.from({ length: 1000 }, (_, at) => send({ peer: `peer ${String(at)}` })));
+    expect(await records()).toHaveLength(101);
+    await clock.advance(1000);
+    const [last] = counted(await records()).slice(-1);
+    expect([(await records()).length, last]).toEqual([102, 'somebody failed-log-in 899 of several']);
+    await clock.advance(10_000);
+    await send({ peer: 'late' });
+    expect(counted(await records()).slice(-1)).toEqual(['late failed-log-in 1']);
+  });
+
+  it('is counted to the end: what is not recorded yet is recorded when the interface closes', async () => {
+    const { admin, send, records } = await strange();
+    for (let at = 0; at < 5; at += 1) await send({});
+    await admin.close();
+    expect(counted(await records())).toEqual(['a failed-log-in 1', 'a failed-log-in 4']);
+  });
+});
+
+describe('a command that is refused before its caller is known', () => {
+  it('is recorded once a second for each peer and endpoint, with a count', async () => {
+    const { send, records, clock } = await strange();
+    const headers = { host: 'gateway.example', origin };
+    for (let at = 0; at < 3; at += 1) await send({ method: 'PUT', target, headers });
+    await send({ method: 'DELETE', target: '/sessions/9', headers });
+    await send({ method: 'DELETE', target: '/users/%zz', headers });
+    await clock.advance(1000);
+    const refused = { kind: 'write', peer: 'a', outcome: 'refused', code: 'origin-refused', revision: 0 };
+    const stop = { id: 'services.stop', method: 'PUT', path: '/service/my-service/stop' };
+    expect(await records()).toMatchObject([
+      { ...refused, route: stop, count: 1 },
+      { ...refused, route: { id: 'sessions.close', path: '/sessions/9' }, count: 1 },
+      { ...refused, route: { id: 'users.delete', path: '/users/:name' }, code: 'path-encoding-invalid' },
+      { ...refused, route: stop, count: 2 },
+    ]);
+  });
+
+  it('is recorded also when the log-in itself fails', async () => {
+    const { send, records } = await strange({
+      access: { authenticate: () => Promise.reject(new Error('planted')) },
+    });
+    await send({ method: 'PUT', target });
+    await send({});
+    expect(await records()).toMatchObject([
+      { kind: 'write', outcome: 'refused', code: 'internal', count: 1 },
+    ]);
+  });
+
+  it('counts throttled log-ins as failed ones', async () => {
+    const { send, records } = await strange({ access: { authenticate: () => Promise.resolve('throttled') } });
+    await send({ method: 'PUT', target });
+    await send({ peer: 'b' });
+    expect(counted(await records())).toEqual(['a failed-log-in 1', 'b failed-log-in 1']);
+  });
+});
+
+type Reader = ReturnType<Admin['audit']>;
+type Item = Awaited<ReturnType<Reader['next']>>['value'];
+
+/** The next so many items: the number in the id of each record. */
+async function take(reader: Reader, count: number): Promise<readonly string[]> {
+  const items: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const { done, value } = (await reader.next()) as IteratorResult<Item, undefined>;
+    if (done === true) items.push('end');
+    else if (value.kind === 'gap')
+      items.push(`gap of ${String(value.missed)} before ${numberOf(value.next)}`);
+    else items.push(numberOf(value.id));
+  }
+  return items;
+}
+
+function numberOf(id = '.nothing'): string {
+  return id.split('.')[1] ?? '';
+}
+
+async function flushTimes(admin: Admin, times: number): Promise<void> {
+  for (let at = 0; at < times; at += 1) await admin.execute(flushLogs);
+}
+
+/** The id of the next record. */
+async function idOfNext(admin: Admin): Promise<string> {
+  const next = admin.audit().next() as Promise<{ readonly value: AuditRecord }>;
+  await flushTimes(admin, 1);
+  return (await next).value.id;
+}
+
+describe('admin.audit', () => {
+  it('gives the records in order, from now on or after a given one', async () => {
+    const { admin } = runAdmin();
+    const id = await idOfNext(admin);
+    const reader = admin.audit();
+    await flushTimes(admin, 2);
+    await admin.close();
+    expect(await take(reader, 3)).toEqual(['2', '3', 'end']);
+    expect(await take(admin.audit({ after: id }), 3)).toEqual(['2', '3', 'end']);
+    expect(await take(admin.audit({ after: id.replace('.1', '.3') }), 1)).toEqual(['end']);
+  });
+
+  it('tells a reader that is behind how many records are missing', async () => {
+    const { admin } = runAdmin({ limits: { maxAuditKept: 2 } });
+    const id = await idOfNext(admin);
+    const slow = admin.audit();
+    await flushTimes(admin, 5);
+    await admin.close();
+    expect(await take(slow, 4)).toEqual(['gap of 3 before 5', '5', '6', 'end']);
+    expect(await take(admin.audit({ after: id }), 2)).toEqual(['gap of 3 before 5', '5']);
+  });
+
+  it.each(['000000000000.1', 'ID.4'])(
+    'gives a gap after a record that is not of this life: %s',
+    async (text) => {
+      const { admin } = runAdmin();
+      const id = await idOfNext(admin);
+      await admin.close();
+      const after = text.replace('ID', id.split('.')[0] ?? '');
+      expect(await take(admin.audit({ after }), 3)).toEqual(['gap of undefined before 1', '1', 'end']);
+    },
+  );
+
+  it('gives a gap before nothing after a record of another life, if this life has none yet', async () => {
+    const { admin } = runAdmin();
+    const reader = admin.audit({ after: '000000000000.1' });
+    expect(await reader.next()).toEqual({ value: { kind: 'gap' }, done: false });
+    await flushTimes(admin, 1);
+    expect(await take(reader, 1)).toEqual(['1']);
+  });
+
+  it('ends when the signal aborts, and delays nobody', async () => {
+    const { admin } = runAdmin();
+    const control = new AbortController();
+    const reader = admin.audit({ signal: control.signal });
+    const waiting = take(reader, 1);
+    control.abort();
+    expect(await waiting).toEqual(['end']);
+    await flushTimes(admin, 1);
+    await admin.close();
+  });
+
+  it.each(['', 'x', '7.0', '.1', 'a.', 'a.0', 'a.1.1', 'A.1', 'a.-1', 'a.1e1', `a.${'9'.repeat(16)}`])(
+    'cannot begin after %j',
+    (after) => {
+      expect(() => runAdmin().admin.audit({ after })).toThrow(RangeError);
+    },
+  );
 });

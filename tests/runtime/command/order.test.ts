@@ -1,6 +1,6 @@
 /**
- * Commands on one resource take effect in the order of arrival. tests/scenarios/command/concurrency.txt has what clients
- * see of that.
+ * Commands on one resource take effect in the order of arrival. tests/scenarios/command/concurrency.txt has what clients see
+ * of that.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 

@@ -1,4 +1,6 @@
-/** A teardown of many sessions or connections is decided without a list of them, and carried out in batches. */
+/**
+ * A teardown of many sessions or connections is decided without a list of them, and carried out in batches.
+ */
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   closeServerConnections,

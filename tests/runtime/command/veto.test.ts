@@ -3,7 +3,6 @@ import {
   createUser,
   hostProblem,
   problem,
-  startService,
   stopService,
   type Transition,
   type Veto,
@@ -11,9 +10,7 @@ import {
 
 import { ask } from '../../support/ask.ts';
 import { runAdmin } from '../../support/running-admin.ts';
-
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+import { start, stop } from '../../support/transition.ts';
 
 const duringBusinessHours = hostProblem('host-business-hours', {
   status: 409,

@@ -1,7 +1,24 @@
+/**
+ * How requests and their bodies are read, and the interface itself at `/` and `/ready`.
+ */
 import { describe, expect, it } from '@jest/globals';
-import { createBasicAuthentication, type Admin, type AdminRequest } from 'gateway-admin-core';
+import * as fc from 'fast-check';
+import {
+  createBasicAuthentication,
+  createSnapshot,
+  deleteUser,
+  routes,
+  stopService,
+  type Admin,
+  type AdminRequest,
+  type InterfaceRepresentation,
+} from 'gateway-admin-core';
 
-import { runAdmin, type Running } from '../../support/running-admin.ts';
+import { sampleZone } from '../../support/document.ts';
+import { FailingStore } from '../../support/failing-store.ts';
+import { credentials, quickHasher } from '../../support/log-in.ts';
+import { read } from '../../support/project.ts';
+import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
 
 const broken = new Error('This member cannot be read');
 const origin = 'http://page.example';
@@ -96,5 +113,202 @@ describe('a request', () => {
           if (last === 0 && member === 'target') expect(errors).toEqual([broken]);
           expect(admin.commands()).toEqual([]);
         }
+  });
+});
+
+const { admin: textAdmin } = runAdmin();
+const strict = new TextDecoder('utf-8', { fatal: true });
+const jsonType = { 'content-type': 'application/json' };
+
+/** Sends a body. Gives the code of the refusal, and the text that was set. */
+async function sendBody(body?: Uint8Array | string, headers: Readonly<Record<string, string>> = jsonType) {
+  const request = { method: 'PATCH', target: '/services/My-Service', headers };
+  const handled = await textAdmin.handle({ ...request, ...(body !== undefined && { body }) });
+  if (!handled.matched) throw new Error('Nothing is there');
+  return JSON.parse(handled.response.body as string) as { readonly code?: string; readonly user?: string };
+}
+
+/** The body that sets a value, which is given in bytes. */
+function setting(value: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from('[{"op":"add","path":"/user","value":'), value, Buffer.from('}]')]);
+}
+
+/** What the language makes of bytes; `undefined` when it refuses them. */
+function reference(bytes: Uint8Array): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(strict.decode(bytes)) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Near the edges of UTF-8: what may lead, follow, or neither. */
+const edgeBytes = [...Buffer.from('0022417f808f909fa0bfc0c1c2dfe0e1edeff0f3f4f5ff', 'hex')];
+const edges = fc
+  .array(fc.constantFrom(...edgeBytes), { maxLength: 6 })
+  .map((bytes) => new Uint8Array([0x22, ...bytes, 0x22]));
+
+describe('a body', () => {
+  it.each([
+    ['any bytes', fc.uint8Array()],
+    ['the edges of UTF-8', edges],
+  ])('is read as JSON.parse reads it: %s', async (_, inputs) => {
+    await fc.assert(
+      fc.asyncProperty(inputs, async (bytes) => {
+        const whole = setting(bytes);
+        const [{ code = '', user }, expected] = [await sendBody(whole), reference(whole)];
+        expect(/^body-/.test(code)).toBe(expected === undefined);
+        if (code === '') expect(expected).toMatchObject({ value: [{ value: user }] });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is missing, rather than its media type, if there is neither', async () => {
+    expect((await sendBody(undefined, {})).code).toBe('body-missing');
+    expect((await sendBody('{}', {})).code).toBe('unsupported-media-type');
+  });
+
+  it('may be text, and may have a byte order mark', async () => {
+    const bytes = setting(Buffer.from('"é😀"'));
+    for (const body of [bytes, strict.decode(bytes), Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes])])
+      expect((await sendBody(body)).user).toBe('é😀');
+  });
+
+  it.each([
+    ['a byte that cannot lead', [0x22, 0x80, 0x22]],
+    ['an overlong slash', [0x22, 0xc0, 0xaf, 0x22]],
+    ['an overlong NUL', [0x22, 0xe0, 0x80, 0x80, 0x22]],
+    ['an encoded surrogate', [0x22, 0x41, 0xed, 0xa0, 0x80, 0x22]],
+    ['an encoded low surrogate', [0x22, 0xed, 0xb0, 0x80, 0x22]],
+    ['a code point beyond Unicode', [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]],
+    ['a sequence that is cut off', [0x22, 0xf0, 0x9f, 0x98]],
+    ['UTF-16 with a byte order mark', [0xff, 0xfe, 0x5b, 0x00, 0x5d, 0x00]],
+    ['UTF-16 of the other order', [0x00, 0x5b, 0x00, 0x5d]],
+    ['UTF-16 without a mark', [0x5b, 0x00, 0x5d, 0x00]],
+    ['UTF-32', [0x00, 0x00, 0xfe, 0xff]],
+  ])('is refused with %s', async (_, bytes) => {
+    expect((await sendBody(new Uint8Array(bytes))).code).toBe('body-encoding-invalid');
+  });
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+async function send(
+  { admin }: Pick<Running, 'admin'>,
+  method: string,
+  target: string,
+  more: Partial<AdminRequest> = {},
+): Promise<Answer> {
+  const handled = await admin.handle({ method, target, headers: {}, ...more });
+  if (!handled.matched) throw new Error(`Nothing at ${target}`);
+  const { status, headers, body } = handled.response;
+  return { status, headers, body: typeof body === 'string' ? JSON.parse(body) : undefined };
+}
+
+/** Options of an interface at which ada logs in. */
+async function guarded() {
+  const passwordHash = await quickHasher.hash('pw');
+  const users = ['ada', 'eve'].map((name) => ({ name, passwordHash }));
+  const snapshot = createSnapshot({ users, services: [{ name: 'My Service', router: 'r' }] });
+  return { snapshot, hasher: quickHasher, access: { authenticate: createBasicAuthentication() } };
+}
+
+const asAda = { headers: { authorization: credentials('ada', 'pw') } };
+const wrong = { headers: { authorization: credentials('ada', 'wrong') } };
+
+describe('GET /', () => {
+  it('has the version, the time zone and a link to everything that is read without a name, and no tag', async () => {
+    const running = runAdmin();
+    const { status, headers, body } = await send(running, 'GET', '/');
+    const { links, version, time_zone: zone } = body as InterfaceRepresentation;
+    expect([status, headers['etag'], zone]).toEqual([200, undefined, sampleZone]);
+    expect(version).toBe((JSON.parse(read('package.json')) as { version: string }).version);
+    const other = await send(runAdmin({ timeZone: '+03:00' }), 'GET', '/');
+    expect(other.body).toMatchObject({ time_zone: '+03:00' });
+    const readable = routes.filter(({ method, path }) => method === 'GET' && !/:|^\/$|^\/ready$/.test(path));
+    expect(Object.values(links)).toEqual(readable.map(({ path }) => path));
+    for (const link of Object.values(links))
+      expect([link, (await send(running, 'GET', link)).status]).toEqual([link, 200]);
+  });
+
+  it('is not ready once the interface is closed', async () => {
+    const running = runAdmin(await guarded());
+    await running.admin.close();
+    expect((await send(running, 'GET', '/', asAda)).body).toMatchObject({ ready: false });
+    expect((await send(running, 'GET', '/')).body).toEqual({ ready: false });
+    expect(await send(running, 'GET', '/ready')).toMatchObject({ status: 503, body: { code: 'not-ready' } });
+  });
+
+  // Promise: ready-alone
+  it('tells nobody why the store fails, and no other endpoint does, but the alerts', async () => {
+    const store = new FailingStore();
+    const running = await openRunning(store, await guarded());
+    store.failWith(new Error('the disk of db-1.internal is full'));
+    await running.admin.execute((snapshot, context) => stopService(snapshot, 'My Service', context));
+    for (const { method, path } of routes) {
+      const answer = await send(running, method, path.replaceAll(/:\w+/g, '1'));
+      expect(JSON.stringify(answer)).not.toContain('db-1.internal');
+    }
+    expect((await send(running, 'GET', '/alerts', asAda)).body).toMatchObject([
+      { detail: expect.stringContaining('the disk of db-1.internal is full') },
+    ]);
+  });
+
+  it.each(['/', '/ready'])(
+    '%s keeps the rule about the name in Host while nobody logs in',
+    async (target) => {
+      const rebound = { headers: { host: 'rebound.example' } };
+      expect(await send(runAdmin(), 'GET', target, rebound)).toMatchObject({ status: 403 });
+      expect((await send(runAdmin(await guarded()), 'GET', target, rebound)).status).toBeLessThan(300);
+    },
+  );
+});
+
+describe('GET /ready', () => {
+  it('does not hash the password of a probe', async () => {
+    let verified = 0;
+    const verify: typeof quickHasher.verify = (...given) => {
+      verified += 1;
+      return quickHasher.verify(...given);
+    };
+    const running = runAdmin({ ...(await guarded()), hasher: { ...quickHasher, verify } });
+    expect((await send(running, 'GET', '/ready', wrong)).status).toBe(204);
+    expect(verified).toBe(0);
+    expect((await send(running, 'GET', '/', wrong)).status).toBe(401);
+    expect(verified).toBe(1);
+  });
+});
+
+describe('PATCH /', () => {
+  const headers = { ...asAda.headers, 'content-type': 'application/json-patch+json' };
+  const body = JSON.stringify([{ op: 'replace', path: '/read_only', value: true }]);
+
+  it('sets admin.readOnly, shows the interface, and leaves the snapshot as it is', async () => {
+    const running = runAdmin();
+    const { snapshot } = running.admin;
+    const { body: shown } = await send(running, 'PATCH', '/', { headers, body });
+    expect(shown).toEqual((await send(running, 'GET', '/')).body);
+    expect([running.admin.readOnly, running.admin.snapshot]).toEqual([true, snapshot]);
+    const wrongType = { headers: { 'content-type': 'text/plain' }, body };
+    expect((await send(running, 'PATCH', '/', wrongType)).headers).toMatchObject({
+      'accept-patch': 'application/json-patch+json',
+    });
+  });
+
+  it('is refused to a caller who is deleted while the body is on the way', async () => {
+    const running = runAdmin(await guarded());
+    const late = async (): Promise<Uint8Array> => {
+      await running.admin.execute((snapshot, context) => deleteUser(snapshot, 'ada', context));
+      return new TextEncoder().encode(body);
+    };
+    const answer = await send(running, 'PATCH', '/', { headers, body: late });
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toMatch(/^Basic /);
+    expect(running.admin.readOnly).toBe(false);
   });
 });

@@ -45,11 +45,11 @@ import { applyPatch, diff, formatPointer, parseJson, parsePointer } from 'gatewa
 
 import { sampleSnapshot } from '../../support/document.ts';
 import { runAdmin } from '../../support/running-admin.ts';
+import { stop } from '../../support/transition.ts';
 
 const snapshot = sampleSnapshot();
 const gateway = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
 const f = gateway.apply;
-const stop: Transition = (state, context) => stopService(state, 'My Service', context);
 const now = { now: 0 };
 const head = { at: 0, resource: '/services/My-Service', service: 'my-service' } as const;
 const stopped = { type: 'service.started', ...head } as const;

@@ -1,6 +1,6 @@
 /**
- * The entries of the history. They are tested in isolation, because the laws need tens of thousands of commands, bounds
- * smaller than those of the library, and two nodes that do the same. tests/scenarios/store/history.txt shows entries.
+ * The entries of the history. They are tested in isolation, because the laws need thousands of commands, bounds smaller than
+ * those of the library, and two nodes that do the same. tests/scenarios/store/history.txt shows entries.
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';

@@ -170,18 +170,6 @@ describe('a fair queue', () => {
     expect(await Promise.all(turns)).toEqual([...jobs.keys()].map(done));
   });
 
-  it('answers a job at once if the queue is full, and never runs the job', async () => {
-    const queue = queueOf(1, 0);
-    const { begun, create } = createJobs();
-    const [first, second] = [create(), create()];
-    const running = queue(someone, first.run);
-    expect(await queue(someone, second.run)).toEqual(throttled);
-    first.end();
-    expect(await running).toEqual(done(0));
-    expect(begun).toEqual([0]);
-    expect(await queue(someone, () => Promise.resolve('room again'))).toEqual(done('room again'));
-  });
-
   it('frees the place when a job throws or rejects, and passes the error only to its caller', async () => {
     const queue = queueOf(1, 3);
     const { create } = createJobs();

@@ -1,4 +1,6 @@
-/** tests/scenarios/plan/mark.txt says what a mark binds a command to. */
+/**
+ * tests/scenarios/plan/mark.txt says what a mark binds a command to.
+ */
 import { createHash } from 'node:crypto';
 
 import { describe, expect, it } from '@jest/globals';
@@ -7,7 +9,6 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSessions,
-  createMemoryStore,
   createRoles,
   patchService,
   sequence,
@@ -22,7 +23,8 @@ import { patchSubject, subjectPatches } from '../../support/arbitrary-patch.ts';
 import { ask } from '../../support/ask.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../../support/document.ts';
 import { openedSession, openedSessions } from '../../support/opened-session.ts';
-import { openRunning, runAdmin } from '../../support/running-admin.ts';
+import { runAdmin } from '../../support/running-admin.ts';
+import { stop } from '../../support/transition.ts';
 
 const closing =
   (name: string): Transition =>
@@ -33,7 +35,6 @@ const cutting =
   (name: string): Transition =>
   (snapshot, context) =>
     closeServerConnections(snapshot, name, context);
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const limitTo =
   (value: number): Transition =>
   (snapshot, context) =>
@@ -58,39 +59,11 @@ function end(admin: Admin, key: string): void {
 }
 
 describe('a command with the mark of its plan', () => {
-  it('closes no connection that is opened again under the same id while the command runs', async () => {
-    const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(1500) });
-    const mark = markOf(admin, cutting('db'));
-    gateway.will((_effect, _context, perform) => {
-      const connection = { session: 1400, id: 0 };
-      admin.report({ type: 'connection.closed', ...connection });
-      const again = { server: 'db', role: 'Slave', state: 'In use' };
-      admin.report({ type: 'connection.opened', ...connection, ...again });
-      perform();
-      return Promise.resolve();
-    });
-    expect(await admin.execute(cutting('db'), { mark })).toMatchObject({ closed: { connections: 1499 } });
-    expect(admin.snapshot.sessions.find(1400)?.connections).toHaveLength(1);
-  });
-
   it('counts no connection that has ended by itself before the gateway was asked', async () => {
     const { admin } = runAdmin();
     const execution = admin.execute(cutting('db-serv-1'));
     admin.report({ type: 'connection.closed', session: 9, id: 0 });
     expect(await execution).toMatchObject({ outcome: 'accepted', closed: { connections: 1 } });
-  });
-
-  it('stores no record of a part that closes nothing', async () => {
-    const store = createMemoryStore();
-    const { admin } = await openRunning(store, { snapshot: crowdedSnapshot(0) });
-    const ofSales = openedSessions(4000, 'db').map((each) => ({ ...each, service: 'Sales' }));
-    admin.report(ofSales.slice(0, 10));
-    const mark = markOf(admin, closing('Sales'));
-    admin.report(ofSales.slice(10));
-    const before = (await store.load()).records.length;
-    expect(await admin.execute(closing('Sales'), { mark })).toMatchObject({ closed: { sessions: 10 } });
-    // The intent and the settlement of the first part, and the end.
-    expect((await store.load()).records.length - before).toBe(3);
   });
 
   it('is done also if another closing of the sequence has nothing to close', async () => {

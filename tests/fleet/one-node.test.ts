@@ -49,10 +49,7 @@ const calls = [
   'an open command of an earlier life ends if its last part was refused, and the process ended before what stood of it was taken back',
 ];
 
-/** Ten thousand commands through the same journal, which the test has counted already. */
-const long = ['an interface with a store compacts the journal after 10,000 records'];
-
-const except = [...revisions, ...ownCommands, ...documents, ...calls, ...long];
+const except = [...revisions, ...ownCommands, ...documents, ...calls];
 const met = openOneNode(new Set(except));
 
 afterAll(() => {

@@ -11,8 +11,6 @@ import {
   createSnapshot,
   DifferingDocumentError,
   EffectRefusedError,
-  patchServer,
-  patchService,
   sequence,
   type Admin,
   type AdminOptions,
@@ -26,11 +24,8 @@ import { configuration } from '../support/configuration.ts';
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { planted } from '../support/planted.ts';
 import { appliedTo, openRunning, runAdmin, sampleGateway } from '../support/running-admin.ts';
-import { stop, stopMain } from '../support/transition.ts';
+import { limit, port, stop, stopMain } from '../support/transition.ts';
 import { transportNames, transports } from '../support/transport.ts';
-
-const limitSeven: Transition = (snapshot, context) =>
-  patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value: 7 }], context);
 
 const adopting =
   (given = sampleSnapshot(), options: Parameters<typeof adoptDocument>[3] = {}): Transition =>
@@ -87,7 +82,7 @@ describe('a running interface that adopts a document', () => {
   it('asks the gateway for every change, keeps the result, and differs no more after a restart', async () => {
     const store = createMemoryStore();
     const { admin, gateway } = await openRunning(store);
-    await admin.execute(sequence(stop, stopMain, limitSeven));
+    await admin.execute(sequence(stop, stopMain, limit(7)));
     const { length } = gateway.calls;
     expect((await admin.execute(adopting(), { actor: 'ada' })).outcome).toBe('accepted');
     expect(appliedTo(gateway).slice(length)).toEqual([
@@ -106,7 +101,7 @@ describe('a running interface that adopts a document', () => {
   // Promise: adopt-atomic
   it('changes nothing if the gateway refuses one change: the others are undone', async () => {
     const { admin, gateway } = runAdmin();
-    await admin.execute(sequence(stop, stopMain, limitSeven));
+    await admin.execute(sequence(stop, stopMain, limit(7)));
     const [before, { length }] = [admin.snapshot, gateway.calls];
     gateway.will('done', 'done', new EffectRefusedError('No probes now.'));
     expect(await admin.execute(adopting())).toMatchObject({
@@ -151,9 +146,7 @@ describe('a running interface that adopts a document', () => {
 
   it('is refused while the outcome of a command on one of its resources is unknown, and goes on with others', async () => {
     const { admin, gateway } = runAdmin();
-    await admin.execute((snapshot, context) =>
-      patchServer(snapshot, 'db-serv-1', [{ op: 'replace', path: '/port', value: 1 }], context),
-    );
+    await admin.execute(port(1));
     gateway.will(new Error('lost')).otherwise({ apply: 'done', inspect: new Error('cannot tell') });
     expect((await admin.execute(stop)).outcome).toBe('unknown');
     expect(await admin.execute(adopting())).toMatchObject({ problem: { code: 'command-in-progress' } });
@@ -241,61 +234,47 @@ const failingSink: Waiting['options'] = (wait) => {
   return { observe: { audit: { required: true, sink: { append } } } };
 };
 
-const waitings: Readonly<Record<string, Waiting>> = {
-  'the audit record of a command': { options: lateSink, ask: asking({}), answer: [204, undefined] },
-  'the audit record of an action': {
-    options: lateSink,
-    ask: asking({ method: 'PATCH', target: '/', headers: json, body: readOnly }),
-    answer: [200, undefined],
+const [done, closed] = [
+  [204, undefined],
+  [503, 'closed'],
+];
+const patchOf = (target: string, body: string): Waiting['ask'] =>
+  asking({ method: 'PATCH', target, headers: json, body });
+const newPassword = patchOf('/services/My-Service', '[{"op":"add","path":"/password","value":"plum pie"}]');
+const hash = () => Promise.resolve('a hash');
+const verify = () => Promise.resolve(true);
+const logIn = { authenticate: createBasicAuthentication() };
+
+const lateHash: Waiting['options'] = (wait) => ({ hasher: { hash: () => wait().then(hash), verify } });
+const lateCheck: Waiting['options'] = (wait) => ({
+  ...{ access: logIn, hasher: { hash, verify: () => wait().then(verify) } },
+});
+const lateLogIn: Waiting['options'] = (wait) => ({
+  access: { authenticate: () => wait().then(() => ({ name: 'ada' })) },
+});
+/** A node of a fleet seals a text of its own at its start. */
+const lateSeal: Waiting['options'] = (wait) => ({
+  sealer: {
+    durable: true,
+    seal: async (secret) => (secret === 'plum pie' ? await wait() : undefined, 'sealed'),
+    open: () => Promise.resolve(''),
   },
-  'the audit record of a command of the host': {
-    options: lateSink,
-    ask: async (admin) => (await admin.execute(stop)).outcome,
-    answer: 'accepted',
-  },
-  'the audit record of a command, which the sink rejects': {
-    options: failingSink,
-    ask: asking({}),
-    answer: [204, undefined],
-  },
-  'the hash of a new password': {
-    options: (wait) => ({
-      hasher: { hash: () => wait().then(() => 'a hash'), verify: () => Promise.resolve(true) },
-    }),
-    ask: asking(newUser),
-    answer: [503, 'closed'],
-  },
-  'the check of a password': {
-    options: (wait) => ({
-      access: { authenticate: createBasicAuthentication() },
-      hasher: { hash: () => Promise.resolve('a hash'), verify: () => wait().then(() => true) },
-    }),
-    ask: asking(basic),
-    answer: [503, 'closed'],
-  },
-  'a log-in of the host': {
-    options: (wait) => ({ access: { authenticate: () => wait().then(() => ({ name: 'ada' })) } }),
-    ask: asking({}),
-    answer: [503, 'closed'],
-  },
-  'the sealed form of a secret': {
-    options: (wait) => ({
-      sealer: {
-        durable: true,
-        // A node of a fleet seals a text of its own at its start.
-        seal: async (secret) => (secret === 'plum pie' ? await wait() : undefined, 'sealed'),
-        open: () => Promise.resolve(''),
-      },
-    }),
-    ask: asking({
-      method: 'PATCH',
-      target: '/services/My-Service',
-      headers: json,
-      body: '[{"op":"add","path":"/password","value":"plum pie"}]',
-    }),
-    answer: [503, 'closed'],
-  },
-};
+});
+
+const waitings = Object.entries<readonly [Waiting['options'], Waiting['ask'], Waiting['answer']]>({
+  'the audit record of a command': [lateSink, asking({}), done],
+  'the audit record of an action': [lateSink, patchOf('/', readOnly), [200, undefined]],
+  'the audit record of a command of the host': [
+    lateSink,
+    async (admin) => (await admin.execute(stop)).outcome,
+    'accepted',
+  ],
+  'the audit record of a command, which the sink rejects': [failingSink, asking({}), done],
+  'the hash of a new password': [lateHash, asking(newUser), closed],
+  'the check of a password': [lateCheck, asking(basic), closed],
+  'a log-in of the host': [lateLogIn, asking({}), closed],
+  'the sealed form of a secret': [lateSeal, newPassword, closed],
+}).map(([what, [options, ask, answer]]) => [what, { options, ask, answer }] as const);
 
 describe('close, while an answer waits', () => {
   /** Asks for something, and begins to close the interface while the answer waits. */
@@ -314,7 +293,7 @@ describe('close, while an answer waits', () => {
   }
 
   // Promise: close-answers
-  it.each(Object.entries(waitings))('waits for %s', async (_what, waiting) => {
+  it.each(waitings)('waits for %s', async (_what, waiting) => {
     const { clock, order, answer, pass } = await closeDuring(waiting);
     expect(order).toEqual([]);
     pass();
@@ -323,7 +302,7 @@ describe('close, while an answer waits', () => {
     expect(await answer).toEqual(waiting.answer);
   });
 
-  it.each(Object.entries(waitings))('waits for %s until its deadline', async (_what, waiting) => {
+  it.each(waitings)('waits for %s until its deadline', async (_what, waiting) => {
     const { clock, order } = await closeDuring(waiting);
     await clock.advance(60_000);
     expect(order).toEqual(['answered', 'closed']);

@@ -1,4 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
+/**
+ * Lives that are long, or walked through as a whole.
+ *
+ * The walk is exhaustive: every order of commands, answers of the gateway, failures and reports about one service, up to
+ * a depth. A state that was met before is not walked again. One service, because the states of two multiply: 329 states
+ * at depth 6 become 5,039, each with twice the actions. The simulation has several services and monitors.
+ */
+import { expect, it } from '@jest/globals';
 import {
   closeServiceSessions,
   createAdmin,
@@ -190,9 +197,8 @@ async function worldAfter(path: readonly string[]): Promise<World> {
   return world;
 }
 
-/** What is wrong with a state. */
-async function faultsOf(path: readonly string[]): Promise<readonly string[]> {
-  const world = await worldAfter(path);
+/** What is wrong with the state of a world, which is used up by that. */
+async function faultsOf(world: World, path: readonly string[]): Promise<readonly string[]> {
   if (!world.isQuiet) return [];
   // A gateway that reports the whole state does so again and again: that heals what crossed.
   if (path.includes('reportAll')) await world.do('reportAll');
@@ -209,33 +215,31 @@ async function faultsOf(path: readonly string[]): Promise<readonly string[]> {
   return faults.map((fault) => `${path.join(' ')}: ${fault}`);
 }
 
-describe('a service, whatever happens to it in whichever order', () => {
-  it(`is shown as the gateway has it, and can be stopped and started, after up to ${String(depth)} steps`, async () => {
-    const met = new Set<string>();
-    const faults: string[] = [];
-    let paths: readonly (readonly string[])[] = [[]];
-    for (let step = 0; step <= depth; step += 1) {
-      const next: (readonly string[])[] = [];
-      for (const path of paths) {
-        const world = await worldAfter(path);
-        if (met.has(world.key)) continue;
-        met.add(world.key);
-        faults.push(...(await faultsOf(path)));
-        for (const action of Object.keys(world.actions)) next.push([...path, action]);
-      }
-      paths = next;
+it(`a service is shown as the gateway has it, and can be stopped and started, after up to ${String(depth)} steps`, async () => {
+  const met = new Set<string>();
+  const faults: string[] = [];
+  let paths: readonly (readonly string[])[] = [[]];
+  for (let step = 0; step <= depth; step += 1) {
+    const next: (readonly string[])[] = [];
+    for (const path of paths) {
+      const world = await worldAfter(path);
+      if (met.has(world.key)) continue;
+      met.add(world.key);
+      for (const action of Object.keys(world.actions)) next.push([...path, action]);
+      faults.push(...(await faultsOf(world, path)));
     }
-    expect(faults.slice(0, 20)).toEqual([]);
-    expect(met.size).toBeGreaterThan(500);
-  });
+    paths = next;
+  }
+  expect(faults.slice(0, 20)).toEqual([]);
+  expect(met.size).toBeGreaterThan(500);
 });
 
-const count = 3000;
+const count = 1000;
 /** How long reports about what was deleted are no fault. */
 const lateMs = 60_000;
 const words = [[], ['running'], ['master', 'running']] as const;
 
-it('3,000 servers are created, reported and deleted in random order with restarts', async () => {
+it('1,000 servers are created, reported and deleted in random order with restarts', async () => {
   const [random, clock, store] = [createRandom(1), createVirtualClock(0), createMemoryStore()];
   const snapshot = createSnapshot({});
   const gateway = createScriptedGateway({ snapshot, clock });
@@ -301,7 +305,7 @@ it('3,000 servers are created, reported and deleted in random order with restart
     await comeAndGo(admin);
     report(admin);
     await clock.advance(random.below(5000));
-    if (created < count - 500 && random.chance(0.1)) admin = await restart(admin);
+    if (created < count - 300 && random.chance(0.1)) admin = await restart(admin);
   }
   expect(errors).toEqual([]);
   expect((await ask(admin, 'GET /servers?fields=name,status')).body).toEqual([...known.values()]);

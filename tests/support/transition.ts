@@ -32,3 +32,19 @@ export function port(value: number): Transition {
   return (snapshot, context) =>
     patchServer(snapshot, 'db-serv-1', [{ op: 'replace', path: '/port', value }], context);
 }
+
+/** Stops `My Service` with an event of a host that cannot be read from some moment on. */
+export function stopUnreadably(isBroken: () => boolean, error = new Error('planted')): Transition {
+  return (snapshot, context) => {
+    const decision = stop(snapshot, context);
+    if (decision.outcome !== 'accepted') return decision;
+    const get = (): string => {
+      if (isBroken()) throw error;
+      return 'ada';
+    };
+    const events = decision.events.map((event) =>
+      Object.defineProperty({ ...event }, 'actor', { get, enumerable: true }),
+    );
+    return { ...decision, events };
+  };
+}

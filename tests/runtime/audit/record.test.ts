@@ -6,40 +6,37 @@ import {
   adoptDocument,
   closeServiceSessions,
   createBasicAuthentication,
-  createPbkdf2Hasher,
   createSnapshot,
   deleteUser,
   flushLogs,
   patchService,
   revert,
-  stopService,
   toDocument,
   type Admin,
   type AdminEvent,
   type AdminOptions,
   type AdminRequest,
   type AuditRecord,
+  type Authorize,
+  type Json,
   type PublishedEvent,
   type Transition,
 } from 'gateway-admin-core';
 
 import { inShort, readAudit } from '../../support/audit-reader.ts';
 import { crowdedSnapshot, sampleDocument } from '../../support/document.ts';
+import { credentials, quickHasher } from '../../support/log-in.ts';
 import { runAdmin, type Running } from '../../support/running-admin.ts';
-import { stop } from '../../support/transition.ts';
+import { missing, stop, stopUnreadably } from '../../support/transition.ts';
 
 const stopTarget = '/service/My%20Service/stop';
 const patchType = { 'content-type': 'application/json-patch+json' };
 const limitOps = [{ op: 'replace', path: '/max_connection', value: 7 }] as const;
 
 /** An interface whose host knows the callers: ada may do everything, everybody else only read. */
-function guarded(options: Partial<AdminOptions> = {}): Running & Audited {
-  return audited(
-    runAdmin({
-      access: { authorize: (principal, route) => route.method === 'GET' || principal?.name === 'ada' },
-      ...(options as object),
-    }),
-  );
+function guarded(options: Parameters<typeof runAdmin>[0] = {}): Running & Audited {
+  const authorize: Authorize = (who, route) => route.method === 'GET' || who?.name === 'ada';
+  return audited(runAdmin({ access: { authorize }, ...options }));
 }
 
 type WriteRecord = Extract<AuditRecord, { readonly kind: 'write' }>;
@@ -49,6 +46,8 @@ interface Audited {
   readonly send: (request: Partial<AdminRequest>) => Promise<number>;
   /** The records so far. */
   readonly records: () => Promise<readonly WriteRecord[]>;
+  /** The same, of every kind. */
+  readonly all: () => Promise<readonly AuditRecord[]>;
   readonly short: () => Promise<readonly string[]>;
 }
 
@@ -57,11 +56,12 @@ function audited<R extends Running>(running: R): R & Audited {
   const records = readAudit(admin);
   const settled = async () => {
     await clock.settle();
-    return records as readonly WriteRecord[];
+    return records as readonly never[];
   };
   return {
     ...running,
     records: settled,
+    all: settled,
     short: async () => inShort(await settled()),
     send: async (request) => {
       const usual = { method: 'PUT', target: stopTarget, headers: {}, peer: '10.0.0.7' };
@@ -79,6 +79,7 @@ describe('the audit record of a request', () => {
     const reader = admin.events();
     expect(await send({ method: 'PATCH', target, headers: patchType, body })).toBe(200);
     const [record] = await records();
+    const changed = { type: 'service.updated', resource: '/services/My-Service' };
     const published = (await reader.next()) as { readonly value: PublishedEvent };
     expect(record).toEqual({
       kind: 'write',
@@ -91,29 +92,17 @@ describe('the audit record of a request', () => {
       command: published.value.event.command,
       outcome: 'accepted',
       revision: 1,
-      change: [
-        {
-          type: 'service.updated',
-          resource: '/services/My-Service',
-          service: 'my-service',
-          operations: limitOps,
-        },
-      ],
+      change: [{ ...changed, service: 'my-service', operations: limitOps }],
     });
     expect(Object.isFrozen(record)).toBe(true);
   });
 
   it('names the caller who was deleted meanwhile, and the client that left', async () => {
-    const users = [
-      { name: 'ada', passwordHash: 'opaque' },
-      { name: 'grace', passwordHash: 'opaque' },
-    ];
+    const users = ['ada', 'grace'].map((name) => ({ name, passwordHash: 'opaque' }));
     const { admin, send, short } = guarded({ snapshot: createSnapshot({ users }) });
-    const aborted = AbortSignal.abort();
-    expect(await send({ signal: aborted })).toBe(503);
-    const remove: Transition = (snapshot, context) => deleteUser(snapshot, 'ada', context);
+    expect(await send({ signal: AbortSignal.abort() })).toBe(503);
     const body = async (): Promise<Uint8Array> => {
-      await admin.execute(remove, { actor: 'root' });
+      await admin.execute((snapshot, context) => deleteUser(snapshot, 'ada', context), { actor: 'root' });
       return new TextEncoder().encode('{"name":"joan","password":"secret"}');
     };
     const headers = { 'content-type': 'application/json' };
@@ -148,17 +137,14 @@ describe('the audit record of a request', () => {
   it('stays small: a long name, a long path and a large change are cut', async () => {
     const { admin, send, records } = guarded({ limits: { maxTargetBytes: 100_000 } });
     await send({ peer: 'p'.repeat(1000), target: `/service/${'x'.repeat(50_000)}/stop` });
-    const options = {
-      value: Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`o${String(at)}`, 'x'.repeat(1000)])),
-    };
-    const operation = { op: 'replace', path: '/router_options', ...options } as const;
-    await admin.execute((snapshot, context) => patchService(snapshot, 'My Service', [operation], context), {
-      actor: 'a'.repeat(1000),
-    });
+    const options = Array.from({ length: 90 }, (_, at) => [`o${String(at)}`, 'x'.repeat(1000)]);
+    const value = Object.fromEntries(options) as Json;
+    const large: Transition = (snapshot, context) =>
+      patchService(snapshot, 'My Service', [{ op: 'replace', path: '/router_options', value }], context);
+    await admin.execute(large, { actor: 'a'.repeat(1000) });
     const [first, second] = await records();
-    expect(first?.peer).toBe(`${'p'.repeat(255)}…`);
+    expect([first?.peer, second?.actor]).toEqual([`${'p'.repeat(255)}…`, `${'a'.repeat(255)}…`]);
     expect(first?.route?.path).toHaveLength(1025);
-    expect(second?.actor).toBe(`${'a'.repeat(255)}…`);
     expect(second?.change).toEqual([{ type: 'service.updated', resource: '/services/My-Service' }]);
   });
 });
@@ -169,7 +155,7 @@ describe('the audit record of a command of the host', () => {
     const { admin, short, records } = audited(runAdmin());
     const stopped = await admin.execute(stop, { actor: 'ada' });
     await admin.execute(stop);
-    await admin.execute((snapshot, context) => stopService(snapshot, 'none', context), { actor: 'ada' });
+    await admin.execute(missing, { actor: 'ada' });
     const [event] = stopped.outcome === 'accepted' ? stopped.events : [];
     await admin.execute(revert(event as AdminEvent), { actor: 'grace' });
     const given = createSnapshot({ ...sampleDocument, services: toDocument(admin.snapshot).services ?? [] });
@@ -200,39 +186,26 @@ describe('the audit record of a command of the host', () => {
 
   it('says that the outcome is unknown if the command fails after the gateway was asked', async () => {
     const { admin, gateway, records } = audited(runAdmin());
-    const planted: Transition = (snapshot, context) => {
-      const decision = stop(snapshot, context);
-      if (decision.outcome !== 'accepted') throw new Error('The service runs');
-      const [event] = decision.events;
-      const note = (): number => {
-        if (gateway.calls.length > 0) throw new Error('planted');
-        return 1;
-      };
-      const events = [Object.defineProperty({ ...event }, 'note', { enumerable: true, get: note })];
-      return { ...decision, events: events as unknown as readonly AdminEvent[] };
-    };
+    const planted = stopUnreadably(() => gateway.calls.length > 0);
     await expect(admin.execute(planted)).rejects.toThrow('planted');
     expect(await records()).toMatchObject([{ command: 'sample-1', outcome: 'unknown', code: 'internal' }]);
   });
 
   it('is plain JSON, also of a decision that the host has built', async () => {
     const { admin, records } = audited(runAdmin());
-    const hostile = {
-      toJSON: () => {
-        throw new Error('planted');
-      },
-      big: 1n,
-    } as never;
-    const build =
-      (more: object): Transition =>
-      (snapshot, context) => ({ ...stop(snapshot, context), ...more });
+    const toJSON = (): never => {
+      throw new Error('planted');
+    };
+    const hostile = { toJSON, big: 1n } as never;
     const { events } = stop(admin.snapshot, { now: 0 }) as { events: readonly AdminEvent[] };
-    await admin.execute(
-      build({ resources: [hostile, '/services/My-Service'], events: [{ ...events[0], hostile }] }),
-    );
-    await admin.execute(() => ({ outcome: 'refused', resources: [] }) as never);
-    await admin.execute(() => ({ outcome: 'refused', resources: [], problem: { code: hostile } }) as never);
-    await admin.execute(() => ({ outcome: 'unchanged', resources: [] }) as never);
+    const own = { resources: [hostile, '/services/My-Service'], events: [{ ...events[0], hostile }] };
+    await admin.execute(((snapshot, context) => ({ ...stop(snapshot, context), ...own })) as Transition);
+    for (const decision of [
+      { outcome: 'refused' },
+      { outcome: 'refused', problem: { code: hostile } },
+      { outcome: 'unchanged' },
+    ])
+      await admin.execute(() => ({ ...decision, resources: [] }) as never);
     expect(JSON.parse(JSON.stringify(await records()))).toMatchObject([
       { outcome: 'accepted', resources: ['/services/My-Service'] },
       { outcome: 'refused', code: 'internal' },
@@ -251,34 +224,21 @@ it('a record is made once for all readers', async () => {
   expect(one[0]).toBe(two[0]);
 });
 
-const hasher = createPbkdf2Hasher({ rounds: 1 });
 const secret = 'planted-Passw0rd';
-const wrong = { authorization: `Basic ${btoa(`${secret}:${secret}`)}` };
+const wrong = { authorization: credentials(secret, secret) };
 const origin = 'https://evil.example';
 const target = '/service/My-Service/stop';
 
-/** An interface that asks for a log-in, and what it has recorded so far. */
-async function strange(options: Partial<AdminOptions> = {}) {
-  const users = [{ name: 'ada', passwordHash: await hasher.hash('engine') }];
-  const running = runAdmin({
-    snapshot: createSnapshot({ ...sampleDocument, users }),
-    hasher,
-    access: { authenticate: createBasicAuthentication() },
-    limits: { maxHashesInFlight: 10, maxHashesQueued: 2000 },
-    ...(options as object),
-  });
-  const { admin, clock } = running;
-  const records = readAudit(admin);
-  return {
-    ...running,
-    send: async (request: Partial<AdminRequest>) => {
-      await admin.handle({ method: 'GET', target: '/services', headers: wrong, peer: 'a', ...request });
-    },
-    records: async (): Promise<readonly AuditRecord[]> => {
-      await clock.settle();
-      return records;
-    },
-  };
+/** An interface that asks for a log-in, and what it has recorded so far. Requests have a wrong one, from the peer a. */
+async function strange(access: AdminOptions['access'] = { authenticate: createBasicAuthentication() }) {
+  const users = [{ name: 'ada', passwordHash: await quickHasher.hash('engine') }];
+  const snapshot = createSnapshot({ ...sampleDocument, users });
+  const limits = { maxHashesInFlight: 10, maxHashesQueued: 2000 };
+  const running = audited(runAdmin({ snapshot, access, limits }));
+  const usual = { method: 'GET', target: '/services', headers: wrong, peer: 'a' };
+  const send = async (request: Partial<AdminRequest> = {}): Promise<unknown> =>
+    running.admin.handle({ ...usual, ...request });
+  return { ...running, records: running.all, send };
 }
 
 /** Records in short: `<peer> <kind> <count>`. */
@@ -294,9 +254,9 @@ describe('a failed log-in', () => {
   // Promise: audit-log-in
   it('is recorded at once, and then once a second for each peer with a count', async () => {
     const { send, records, clock } = await strange();
-    await send({});
+    await send();
     expect(counted(await records())).toEqual(['a failed-log-in 1']);
-    for (let at = 0; at < 9; at += 1) await send({});
+    for (let at = 0; at < 9; at += 1) await send();
     await send({ peer: 'b', method: 'PUT', target });
     await send({ peer: 'b' });
     expect(counted(await records())).toEqual(['a failed-log-in 1', 'b failed-log-in 1']);
@@ -305,7 +265,7 @@ describe('a failed log-in', () => {
     await clock.advance(1);
     const first = ['a failed-log-in 1', 'b failed-log-in 1', 'a failed-log-in 9', 'b failed-log-in 1'];
     expect(counted(await records())).toEqual(first);
-    await send({});
+    await send();
     expect(await records()).toHaveLength(4);
     await clock.advance(1000);
     expect(counted(await records())).toEqual([...first, 'a failed-log-in 1']);
@@ -315,17 +275,10 @@ describe('a failed log-in', () => {
 
   it('is recorded without the name and the password that were tried', async () => {
     const { send, records } = await strange();
-    await send({});
-    await send({ method: 'PUT', target: `/service/My-Service/stop` });
-    const [first, ...others] = await records();
-    expect(first).toEqual({
-      kind: 'failed-log-in',
-      id: expect.any(String),
-      time: '2016-09-10T00:00:00+00:00',
-      peer: 'a',
-      count: 1,
-    });
-    expect(others).toEqual([]);
+    await send();
+    await send({ method: 'PUT', target });
+    const [id, time]: readonly unknown[] = [expect.any(String), '2016-09-10T00:00:00+00:00'];
+    expect(await records()).toEqual([{ kind: 'failed-log-in', id, time, peer: 'a', count: 1 }]);
   });
 
   it.each<[what: string, request: Partial<AdminRequest>, records: number]>([
@@ -334,7 +287,7 @@ describe('a failed log-in', () => {
     ['a command without credentials', { headers: {}, method: 'PUT', target }, 1],
     ['a command that the host has found no caller for', { principal: null, method: 'PUT', target }, 1],
     ['a read of a client that has left', { signal: AbortSignal.abort() }, 0],
-    ['a read with the right password', { headers: { authorization: `Basic ${btoa('ada:engine')}` } }, 0],
+    ['a read with the right password', { headers: { authorization: credentials('ada', 'engine') } }, 0],
   ])('is told from %s', async (_what, request, count) => {
     const { send, records } = await strange();
     await send(request);
@@ -343,14 +296,11 @@ describe('a failed log-in', () => {
 
   it('is recorded for requests that do not say where they come from, and for a peer of any length', async () => {
     const { admin, send, records, clock } = await strange();
-    const request = { method: 'GET', target: '/services', headers: wrong };
-    await admin.handle(request);
+    await admin.handle({ method: 'GET', target: '/services', headers: wrong });
     await send({ peer: 'x'.repeat(10_000) });
     await clock.advance(1000);
-    expect(counted(await records())).toEqual([
-      'somebody failed-log-in 1',
-      `${'x'.repeat(255)}… failed-log-in 1`,
-    ]);
+    const peers = ['somebody', `${'x'.repeat(255)}…`];
+    expect(counted(await records())).toEqual(peers.map((peer) => `${peer} failed-log-in 1`));
   });
 
   it('of too many peers is recorded together, so that the records of a second are bounded', async () => {
@@ -367,7 +317,7 @@ describe('a failed log-in', () => {
 
   it('is counted to the end: what is not recorded yet is recorded when the interface closes', async () => {
     const { admin, send, records } = await strange();
-    for (let at = 0; at < 5; at += 1) await send({});
+    for (let at = 0; at < 5; at += 1) await send();
     await admin.close();
     expect(counted(await records())).toEqual(['a failed-log-in 1', 'a failed-log-in 4']);
   });
@@ -392,18 +342,15 @@ describe('a command that is refused before its caller is known', () => {
   });
 
   it('is recorded also when the log-in itself fails', async () => {
-    const { send, records } = await strange({
-      access: { authenticate: () => Promise.reject(new Error('planted')) },
-    });
+    const { send, records } = await strange({ authenticate: () => Promise.reject(new Error('planted')) });
     await send({ method: 'PUT', target });
-    await send({});
-    expect(await records()).toMatchObject([
-      { kind: 'write', outcome: 'refused', code: 'internal', count: 1 },
-    ]);
+    await send();
+    const record = { kind: 'write', outcome: 'refused', code: 'internal', count: 1 };
+    expect(await records()).toMatchObject([record]);
   });
 
   it('counts throttled log-ins as failed ones', async () => {
-    const { send, records } = await strange({ access: { authenticate: () => Promise.resolve('throttled') } });
+    const { send, records } = await strange({ authenticate: () => Promise.resolve('throttled') });
     await send({ method: 'PUT', target });
     await send({ peer: 'b' });
     expect(counted(await records())).toEqual(['a failed-log-in 1', 'b failed-log-in 1']);

@@ -27,7 +27,15 @@ import { crowdedSnapshot } from '../../support/document.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { appliedTo, openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
 import { silentHost } from '../../support/silent-host.ts';
-import { limit, missing, start, startBare, stop, stopMain } from '../../support/transition.ts';
+import {
+  limit,
+  missing,
+  start,
+  startBare,
+  stop,
+  stopMain,
+  stopUnreadably,
+} from '../../support/transition.ts';
 
 function codeOf(execution: Execution): string {
   return 'problem' in execution ? execution.problem.code : execution.outcome;
@@ -382,19 +390,7 @@ describe('a host that does not answer within the deadline', () => {
     let isBroken = false;
     const gateway = sampleGateway().will(held.apply).willSee('not-in-place');
     const { admin, errors, clock } = runAdmin({ gateway });
-    // An event of the host that cannot be read any more.
-    const actor = (): string => {
-      if (isBroken) throw broken;
-      return 'ada';
-    };
-    const execution = admin.execute((snapshot, context) => {
-      const decision = stop(snapshot, context);
-      if (decision.outcome !== 'accepted') return decision;
-      const events = decision.events.map((event) =>
-        Object.defineProperty({ ...event }, 'actor', { get: actor, enumerable: true }),
-      );
-      return { ...decision, events };
-    });
+    const execution = admin.execute(stopUnreadably(() => isBroken, broken));
     await held.begun;
     await clock.advance(admin.limits.effectDeadlineMs);
     expect((await execution).outcome).toBe('unknown');
@@ -418,4 +414,3 @@ describe('a host that does not answer within the deadline', () => {
     ).toHaveLength(1);
   });
 });
-

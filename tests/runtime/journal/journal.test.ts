@@ -11,7 +11,6 @@ import {
   createUser,
   flushLogs,
   stopMonitor,
-  type AdminEvent,
   type Json,
   type Transition,
 } from 'gateway-admin-core';
@@ -21,7 +20,7 @@ import { FailingStore } from '../../support/failing-store.ts';
 import { evolving, History, OwnJournal, OwnLog, RecordQueue, watchersOf } from '../../support/internal.ts';
 import { openedSessions } from '../../support/opened-session.ts';
 import { openRunning, sampleGateway } from '../../support/running-admin.ts';
-import { closeMine, port, stop, stopMain } from '../../support/transition.ts';
+import { closeMine, port, stop, stopMain, stopUnreadably } from '../../support/transition.ts';
 
 const adding =
   (name: string): Transition =>
@@ -46,17 +45,7 @@ describe('the journal', () => {
   it('publishes in the order of the records, also after an event that throws', async () => {
     const { admin, gateway } = await openRunning(createMemoryStore());
     const reader = admin.events();
-    const planted: Transition = (snapshot, context) => {
-      const decision = stop(snapshot, context);
-      if (decision.outcome !== 'accepted') throw new Error('The service is stopped');
-      const note = (): number => {
-        if (gateway.applied.length > 0) throw new Error('planted');
-        return 1;
-      };
-      const [event] = decision.events;
-      const events = [Object.defineProperty({ ...event }, 'note', { enumerable: true, get: note })];
-      return { ...decision, events: events as unknown as readonly AdminEvent[] };
-    };
+    const planted = stopUnreadably(() => gateway.applied.length > 0);
     const settled = await Promise.allSettled(
       [adding('one'), planted, flushLogs].map((each) => admin.execute(each)),
     );

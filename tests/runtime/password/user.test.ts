@@ -9,6 +9,7 @@ import {
   createPbkdf2Hasher,
   createSnapshot,
   deleteUser,
+  hostProblem,
   type Admin,
   type AdminEvent,
   type AdminOptions,
@@ -17,6 +18,7 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
+import { ask } from '../../support/ask.ts';
 import { otherLife } from '../../support/event-reader.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { credentials } from '../../support/log-in.ts';
@@ -55,41 +57,27 @@ describe('admin.createFirstUser', () => {
   });
 
   it('is refused once there is a user, and hashes nothing', async () => {
-    let hashed = 0;
-    const hasher = {
-      hash: (password: string) => Promise.resolve(`${String((hashed += 1))} ${String(password.length)}`),
-      verify: () => Promise.resolve(false),
-    };
-    const { admin } = runAdmin({ ...empty, hasher });
+    const hashed: string[] = [];
+    const hash = (password: string) => Promise.resolve(`hash ${String(hashed.push(password))}`);
+    const { admin } = runAdmin({ ...empty, hasher: { hash, verify: () => Promise.resolve(false) } });
     await admin.createFirstUser(newUser);
+    const problem = { code: 'user-exists', status: 409 };
     const second = await admin.createFirstUser({ name: 'eve', password: 'apple' });
-    expect(second).toMatchObject({ outcome: 'refused', problem: { code: 'user-exists', status: 409 } });
-    expect(hashed).toBe(1);
+    expect(second).toMatchObject({ outcome: 'refused', problem });
+    expect(hashed).toEqual(['engine']);
   });
 
   it.each([
-    ['an empty password', { name: 'ada', password: '' }, '/password', 'password-unacceptable'],
-    [
-      'a password that the host objects to',
-      { name: 'ada', password: 'ada' },
-      '/password',
-      'password-unacceptable',
-    ],
-    [
-      'a password that is none',
-      { name: 'ada', password: 7 as unknown as string },
-      '/password',
-      'validation-failed',
-    ],
-    ['a name with a space', { name: 'ada l', password: 'engine' }, '/name', 'validation-failed'],
-  ])('refuses %s', async (_what, user, pointer, code) => {
+    ['an empty password', 'ada', '', '/password', 'password-unacceptable'],
+    ['a password that the host objects to', 'ada', 'ada', '/password', 'password-unacceptable'],
+    ['a password that is none', 'ada', 7 as unknown as string, '/password', 'validation-failed'],
+    ['a name with a space', 'ada l', 'engine', '/name', 'validation-failed'],
+  ])('refuses %s', async (_what, name, password, pointer, code) => {
     const passwordPolicy = (password: string) => (password === 'ada' ? 'must not be the name' : undefined);
     const { admin } = runAdmin({ ...empty, access: { ...empty.access, passwordPolicy } });
-    const execution = await admin.createFirstUser(user);
-    expect(execution).toMatchObject({
-      outcome: 'refused',
-      problem: { status: 422, errors: [{ pointer, code }] },
-    });
+    const execution = await admin.createFirstUser({ name, password });
+    const problem = { status: 422, errors: [{ pointer, code }] };
+    expect(execution).toMatchObject({ outcome: 'refused', problem });
     expect(admin.snapshot.users.size).toBe(0);
   });
 });
@@ -100,10 +88,7 @@ describe('an interface that is open until there is a user', () => {
     const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
     const { admin } = runAdmin({ ...empty, access: { authenticate } });
     expect(await statusOf(admin)).toBe(200);
-    const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify(newUser);
-    const handled = await admin.handle({ method: 'PUT', target: '/users', headers, body });
-    expect(handled).toMatchObject({ response: { status: 204 } });
+    expect((await ask(admin, 'PUT /users', { body: newUser })).status).toBe(204);
     expect([await statusOf(admin), await statusOf(admin, 'ada:engine')]).toEqual([401, 200]);
   });
 
@@ -135,20 +120,16 @@ describe('the first user of an interface without a log-in', () => {
   });
 
   it('is nothing to tell if the host knows the caller, or asks for a log-in', async () => {
+    const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
     const [open, host] = [
-      runAdmin({
-        ...empty,
-        access: { authenticate: createBasicAuthentication({ openUntilFirstUser: true }) },
-      }),
+      runAdmin({ ...empty, access: { authenticate } }),
       runAdmin({ snapshot: createSnapshot({}) }),
     ];
     const body = JSON.stringify(newUser);
     await open.admin.handle({ ...create, body });
     await host.admin.handle({ ...create, body, principal: { name: 'host' } });
-    for (const { admin, errors } of [open, host]) {
-      expect(admin.snapshot.users.size).toBe(1);
-      expect(errors).toEqual([]);
-    }
+    for (const { admin, errors } of [open, host])
+      expect([admin.snapshot.users.size, errors]).toEqual([1, []]);
   });
 });
 
@@ -255,11 +236,10 @@ describe('a log-in with a hash of an older cost', () => {
     expect(await eventsOf(running)).toHaveLength(1);
   });
 
-  const changes: Readonly<Record<string, Transition>> = {
-    'another password': (snapshot, context) => changePassword(snapshot, 'ada', 'another', context),
-    'no place': (snapshot, context) => deleteUser(snapshot, 'ada', context),
-  };
-  it.each(Object.entries(changes))('renews nothing once the user has %s', async (_what, transition) => {
+  it.each<[string, Transition]>([
+    ['another password', (snapshot, context) => changePassword(snapshot, 'ada', 'another', context)],
+    ['no place', (snapshot, context) => deleteUser(snapshot, 'ada', context)],
+  ])('renews nothing once the user has %s', async (_what, transition) => {
     const held = createHeldHasher();
     const running = runAdmin(await optionsWith(held));
     await send(running, ada);
@@ -351,9 +331,8 @@ describe('a log-in with a hash of an older cost', () => {
   );
 
   it('obeys the rule of the host, and says nothing', async () => {
-    const veto: AdminOptions['veto'] = () => ({
-      ...{ type: 'urn:x', title: 'No', status: 409, detail: 'Not now.', code: 'host-no' as const },
-    });
+    const refusal = hostProblem('host-no', { status: 409, title: 'No', detail: 'Not now.' });
+    const veto: AdminOptions['veto'] = () => refusal;
     const running = runAdmin({ ...(await optionsWith()), veto });
     expect((await send(running, ada)).status).toBe(200);
     expect(await eventsOf(running)).toEqual([]);

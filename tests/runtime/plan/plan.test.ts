@@ -12,6 +12,8 @@ import {
   patchService,
   sequence,
   type AdminOptions,
+  type Decision,
+  type Effect,
   type Plan,
   type Transition,
 } from 'gateway-admin-core';
@@ -19,7 +21,7 @@ import {
 import { ask } from '../../support/ask.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 import { runAdmin, type Running } from '../../support/running-admin.ts';
-import { closeMine, start, startBare, stop, stopBare, stopMain } from '../../support/transition.ts';
+import { closeMine, limit, start, startBare, stop, stopBare, stopMain } from '../../support/transition.ts';
 
 const cutServer: Transition = (snapshot, context) => closeServerConnections(snapshot, 'db-serv-1', context);
 const closeNine: Transition = (snapshot, context) => closeSession(snapshot, 9, context);
@@ -57,15 +59,13 @@ describe('a plan', () => {
 
   it('is made of any decision that the host has built, also if the session to close is not open', () => {
     const { admin } = runAdmin();
+    const sessions = [9, 404].map((id) => ({ id, connected: 0 }));
     const gone: Transition = (snapshot, context) => {
-      const decision = closeNine(snapshot, context);
-      if (decision.outcome !== 'accepted') return decision;
-      const [effect] = decision.effects;
-      const sessions = [
-        { id: 9, connected: 0 },
-        { id: 404, connected: 0 },
-      ];
-      return { ...decision, effects: [{ ...effect, sessions }] } as typeof decision;
+      const { effects, ...decision } = closeNine(snapshot, context) as Extract<
+        Decision,
+        { effects: readonly Effect[] }
+      >;
+      return { ...decision, effects: [{ ...effects[0], sessions }] } as Decision;
     };
     expect(admin.plan(gone)).toMatchObject({
       closes: { sessions: 2, connections: 2 },
@@ -95,12 +95,9 @@ describe('a plan', () => {
   it('says why the command would be refused', () => {
     const { admin } = runAdmin();
     const ifMatch = { link: '/services/My-Service', etag: '"x"' };
-    expect(admin.plan(stop, { ifMatch })).toEqual({
-      outcome: 'refused',
-      problem: expect.objectContaining({ code: 'precondition-failed', status: 412 }) as unknown,
-    });
-    const nowhere = { link: '/nowhere', etag: '*' };
-    expect(() => admin.plan(stop, { ifMatch: nowhere })).toThrow(RangeError);
+    const problem = { code: 'precondition-failed', status: 412 };
+    expect(admin.plan(stop, { ifMatch })).toMatchObject({ outcome: 'refused', problem });
+    expect(() => admin.plan(stop, { ifMatch: { link: '/nowhere', etag: '*' } })).toThrow(RangeError);
   });
 
   it('throws for a transition that is an async function', () => {
@@ -110,9 +107,6 @@ describe('a plan', () => {
 });
 
 type Foresee = NonNullable<AdminOptions['foresee']>;
-
-const setLimit: Transition = (snapshot, context) =>
-  patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: 1 }], context);
 
 function notesOf({ admin }: Running, transition: Transition): Extract<Plan, { mark: string }>['notes'] {
   const plan = admin.plan(transition);
@@ -134,43 +128,31 @@ describe('the notes of a plan', () => {
   });
 
   it('name a deadline of a document that has passed, unless the drain is in use', () => {
-    const drained = drain(
-      sampleSnapshot(),
-      'services',
-      'My Service',
-      { timeout: 1, then: 'close' },
-      { now: 0 },
-    );
-    const adopting: Transition = (snapshot, context) => adoptDocument(snapshot, drained.next, context);
+    const how = { timeout: 1, then: 'close' } as const;
+    const drained = drain(sampleSnapshot(), 'services', 'My Service', how, { now: 0 }).next;
+    const adopting: Transition = (snapshot, context) => adoptDocument(snapshot, drained, context);
     const passed = expect.objectContaining({ code: 'deadline-passed', resource: '/services/My-Service' });
     expect(notesOf(runAdmin(), adopting)).toContainEqual(passed);
-    expect(notesOf(runAdmin({ snapshot: drained.next }), adopting)).toBeUndefined();
+    expect(notesOf(runAdmin({ snapshot: drained }), adopting)).toBeUndefined();
   });
 
   it('are those of a host that foresees what it will do, at most 20', () => {
+    const idle = { code: 'host-idle', resource: '/services/My-Service', detail: 'They are idle.' } as const;
     const foresee: Foresee = ({ events }, { sessions }) => [
-      {
-        ...{ code: 'host-idle', resource: events[0]?.resource ?? '' },
-        ...{ count: sessions.size, detail: 'They are idle.' },
-      },
+      { ...idle, resource: events[0]?.resource ?? '', count: sessions.size },
     ];
-    const { size } = sampleSnapshot().sessions;
-    expect(notesOf(runAdmin({ foresee }), setLimit)).toEqual([
-      { code: 'host-idle', resource: '/services/My-Service', count: size, detail: 'They are idle.' },
-    ]);
-    expect(notesOf(runAdmin({ foresee: () => [] }), setLimit)).toBeUndefined();
-    const note = { code: 'host-x', detail: 'x' } as const;
-    const many = runAdmin({ foresee: () => Array.from({ length: 30 }, () => note) });
-    expect(notesOf(many, setLimit)).toHaveLength(20);
+    const count = sampleSnapshot().sessions.size;
+    expect(notesOf(runAdmin({ foresee }), limit(1))).toEqual([{ ...idle, count }]);
+    expect(notesOf(runAdmin({ foresee: () => [] }), limit(1))).toBeUndefined();
+    const many = runAdmin({ foresee: () => Array<typeof idle>(30).fill(idle) });
+    expect(notesOf(many, limit(1))).toHaveLength(20);
   });
 
+  const fails = (): never => {
+    throw new Error('no');
+  };
   it.each<[string, () => unknown]>([
-    [
-      'throws',
-      () => {
-        throw new Error('no');
-      },
-    ],
+    ['throws', fails],
     ['answers a promise', () => Promise.resolve([])],
     ['answers with a code of the library', () => [{ code: 'gateway-may-close', detail: 'x' }]],
     ['answers with two lines', () => [{ code: 'host-x', detail: 'a\nb' }]],
@@ -178,7 +160,7 @@ describe('the notes of a plan', () => {
     ['answers nothing', () => undefined],
   ])('are those of no host, and onError gets an error, if the host %s', (_what, foresee) => {
     const running = runAdmin({ foresee: foresee as Foresee });
-    expect(notesOf(running, setLimit)).toMatchObject([{ code: 'gateway-may-close' }]);
+    expect(notesOf(running, limit(1))).toMatchObject([{ code: 'gateway-may-close' }]);
     expect(running.errors).toMatchObject([{ name: 'HostError', call: 'foresee' }]);
   });
 

@@ -39,6 +39,9 @@ import { openRunning, runAdmin, sampleGateway } from '../../support/running-admi
 import { takeLines } from '../../support/taken-line.ts';
 import { stop, stopMain } from '../../support/transition.ts';
 
+const throws = (): never => {
+  throw new Error('full');
+};
 const neverSeen = (): Promise<never> => new Promise(() => undefined);
 
 async function ask(admin: Admin, method: string, target: string, more: object = {}): Promise<number> {
@@ -46,49 +49,38 @@ async function ask(admin: Admin, method: string, target: string, more: object = 
   return handled.matched ? handled.response.status : 0;
 }
 
-describe('the line of a request', () => {
-  it('is there for a fault of the host alone, and not for a client that has left', async () => {
-    const { logger, lines } = takeLines();
-    const { admin } = runAdmin({ observe: { logger } });
-    const body = (): Promise<never> => Promise.reject(new Error('broken'));
-    expect(await ask(admin, 'GET', '/services', { signal: AbortSignal.abort() })).toBe(503);
-    expect(await ask(admin, 'PUT', '/users', { body, peer: '10.0.0.7' })).toBe(500);
-    const fields = { route: 'users.create', status: 500, code: 'internal', peer: '10.0.0.7' };
-    expect(lines.filter(([, message]) => message === 'Request failed')).toMatchObject([
-      ['error', 'Request failed', fields],
-    ]);
-  });
+it('the line of a request is there for a fault of the host alone, and not for a client that has left', async () => {
+  const { logger, lines } = takeLines();
+  const { admin } = runAdmin({ observe: { logger } });
+  const body = (): Promise<never> => Promise.reject(new Error('broken'));
+  expect(await ask(admin, 'GET', '/services', { signal: AbortSignal.abort() })).toBe(503);
+  expect(await ask(admin, 'PUT', '/users', { body, peer: '10.0.0.7' })).toBe(500);
+  const fields = { route: 'users.create', status: 500, code: 'internal', peer: '10.0.0.7' };
+  expect(lines.filter(([, message]) => message === 'Request failed')).toMatchObject([
+    ['error', 'Request failed', fields],
+  ]);
 });
 
-describe('the line of an error', () => {
-  it('has the error of onError, and without onError the console stays empty', async () => {
-    const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
-    const { logger, lines } = takeLines();
-    const { admin } = runAdmin({ observe: { logger, onError: undefined as never } });
-    admin.report({ type: 'nothing' } as never);
-    expect(lines.slice(1)).toEqual([
-      ['error', 'Error', { err: expect.objectContaining({ name: 'ReportError' }) }],
-    ]);
-    expect(shown).not.toHaveBeenCalled();
-    shown.mockRestore();
-    await admin.close();
-  });
+it('the line of an error has the error of onError, and without onError the console stays empty', async () => {
+  const shown = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  const { logger, lines } = takeLines();
+  const { admin } = runAdmin({ observe: { logger, onError: undefined as never } });
+  admin.report({ type: 'nothing' } as never);
+  expect(lines.slice(1)).toEqual([
+    ['error', 'Error', { err: expect.objectContaining({ name: 'ReportError' }) }],
+  ]);
+  expect(shown).not.toHaveBeenCalled();
+  shown.mockRestore();
+  await admin.close();
 });
 
-describe('the lines of throttled log-ins', () => {
-  it('are one a second, with the number of log-ins since the last line', async () => {
-    const { logger, lines } = takeLines();
-    const { clock, flood } = await floodWithLogIns(logger);
-    const throttled = (): readonly unknown[] =>
-      lines.filter(([, message]) => message === 'Log-ins throttled').map(([, , fields]) => fields);
-    expect(throttled()).toEqual([{ count: 1, peer: '10.0.0.7' }]);
-    await clock.advance(1000);
-    await flood(2);
-    expect(throttled()).toEqual([
-      { count: 1, peer: '10.0.0.7' },
-      { count: 18, peer: '10.0.0.7' },
-    ]);
-  });
+it('the lines of throttled log-ins are one a second, with the number of log-ins since the last line', async () => {
+  const { logger, lines } = takeLines();
+  const { clock, flood } = await floodWithLogIns(logger);
+  await clock.advance(1000);
+  await flood(2);
+  const throttled = lines.flatMap(([, message, fields]) => (message === 'Log-ins throttled' ? [fields] : []));
+  expect(throttled).toEqual([1, 18].map((count) => ({ count, peer: '10.0.0.7' })));
 });
 
 describe('a logger', () => {
@@ -122,34 +114,23 @@ describe('a logger', () => {
 
   it('of pino writes one line for a name with line breaks', async () => {
     const text: string[] = [];
-    const { admin } = runAdmin({
-      observe: { logger: pino({}, { write: (line: string) => text.push(line) }) },
-    });
-    await admin.execute(stop, { actor: 'eve\n{"level":60,"msg":"forged"}' });
-    expect(
-      text
-        .join('')
-        .split('\n')
-        .filter((line) => line !== ''),
-    ).toHaveLength(2);
-    expect(JSON.parse(text[1] ?? '')).toMatchObject({
-      msg: 'Command accepted',
-      actor: 'eve\n{"level":60,"msg":"forged"}',
-    });
+    const logger = pino({}, { write: (line: string) => text.push(line) });
+    const actor = 'eve\n{"level":60,"msg":"forged"}';
+    await runAdmin({ observe: { logger } }).admin.execute(stop, { actor });
+    const lines = text.join('').split('\n');
+    expect(lines).toEqual([expect.any(String), expect.any(String), '']);
+    expect(JSON.parse(lines[1] ?? '')).toMatchObject({ msg: 'Command accepted', actor });
   });
 
   // Promise: hook-harmless
-  it('or a hook for measurements that fails changes nothing, and is told once for each function', async () => {
-    const failing = [
-      (): Promise<never> => Promise.reject(new Error('full')),
-      (): never => {
-        throw new Error('full');
-      },
-    ];
-    for (const fail of failing as readonly (() => void)[]) {
-      const { admin, errors, clock } = runAdmin({
-        observe: { logger: { debug: fail, info: fail, warn: fail, error: fail }, onMeasurement: fail },
-      });
+  it.each<[string, () => unknown]>([
+    ['rejects', () => Promise.reject(new Error('full'))],
+    ['throws', throws],
+  ])(
+    'or a hook for measurements that %s changes nothing, and is told once for each function',
+    async (_how, fail) => {
+      const logger = { debug: fail, info: fail, warn: fail, error: fail } as Logger;
+      const { admin, errors, clock } = runAdmin({ observe: { logger, onMeasurement: fail as () => void } });
       expect((await admin.execute(stop)).outcome).toBe('accepted');
       expect(await ask(admin, 'GET', '/services')).toBe(200);
       expect(await ask(admin, 'PUT', '/services/my-service/start')).toBe(204);
@@ -157,8 +138,8 @@ describe('a logger', () => {
       await clock.settle();
       const calls = ['logger.debug', 'logger.error', 'logger.info', 'onMeasurement'];
       expect(errors.map((error) => (error as HostError).call).sort()).toEqual(calls);
-    }
-  });
+    },
+  );
 });
 
 describe('the table of the page', () => {
@@ -293,50 +274,35 @@ describe('measurements', () => {
   it('have the durations of requests, commands, effects and calls of the store', async () => {
     const { of, onMeasurement } = takeMeasurements();
     const held = hold();
-    const { admin, clock } = await openRunning(createMemoryStore(), {
-      observe: { onMeasurement },
-      gateway: sampleGateway().will(held.apply),
-    });
-    const answer = admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers: {} });
+    const gateway = sampleGateway().will(held.apply);
+    const { admin, clock } = await openRunning(createMemoryStore(), { observe: { onMeasurement }, gateway });
+    const answer = ask(admin, 'PUT', '/service/My-Service/stop');
     await held.begun;
     await clock.advance(250);
     held.done();
     await answer;
-    await admin.handle({ method: 'OPTIONS', target: '/services', headers: {} });
-    expect(await admin.handle({ method: 'GET', target: '/elsewhere', headers: {} })).toEqual({
-      matched: false,
-    });
-    const path = 'gateway_admin_';
-    expect(of(`${path}request_duration_seconds`)).toEqual([
+    await ask(admin, 'OPTIONS', '/services');
+    expect(await ask(admin, 'GET', '/elsewhere')).toBe(0);
+    const lasted = (what: string) => of(`gateway_admin_${what}_duration_seconds` as Measurement['name']);
+    expect(lasted('request')).toEqual([
       { value: 0.25, route: 'services.stop', method: 'PUT', status: '204' },
       { value: 0, route: 'none', method: 'OPTIONS', status: '204' },
     ]);
-    expect(of(`${path}command_duration_seconds`)).toEqual([
-      { value: 0.25, type: 'service.stopped', outcome: 'accepted' },
-    ]);
-    expect(of(`${path}effect_duration_seconds`)).toEqual([
-      { value: 0.25, type: 'service.stop', outcome: 'applied' },
-    ]);
+    expect(lasted('command')).toEqual([{ value: 0.25, type: 'service.stopped', outcome: 'accepted' }]);
+    expect(lasted('effect')).toEqual([{ value: 0.25, type: 'service.stop', outcome: 'applied' }]);
     const calls = ['load', 'compact', 'append', 'append'];
-    expect(of(`${path}store_duration_seconds`)).toEqual(
-      calls.map((call) => ({ value: 0, call, outcome: 'done' })),
-    );
-    expect(of(`${path}store_bytes_total`)).toEqual([
-      { value: expect.any(Number) },
-      { value: expect.any(Number) },
-    ]);
+    expect(lasted('store')).toEqual(calls.map((call) => ({ value: 0, call, outcome: 'done' })));
+    const bytes = { value: expect.any(Number) as unknown };
+    expect(of('gateway_admin_store_bytes_total')).toEqual([bytes, bytes]);
     await admin.close();
   });
 
   it('have the effects that the gateway refuses', async () => {
     const { of, onMeasurement } = takeMeasurements();
     const gateway = sampleGateway().will(new EffectRefusedError('Not now.'));
-    const { admin } = runAdmin({ observe: { onMeasurement }, gateway });
-    await admin.execute(stop);
-    expect(of('gateway_admin_effect_duration_seconds')).toEqual([
-      { value: 0, type: 'service.stop', outcome: 'refused' },
-    ]);
-    await admin.close();
+    await runAdmin({ observe: { onMeasurement }, gateway }).admin.execute(stop);
+    const refused = { value: 0, type: 'service.stop', outcome: 'refused' };
+    expect(of('gateway_admin_effect_duration_seconds')).toEqual([refused]);
   });
 
   it('have a command of unknown outcome twice: when that is answered, and when the outcome is known', async () => {
@@ -387,22 +353,15 @@ describe('measurements', () => {
 
   it('have the log-ins by their outcome, and the errors by their source', async () => {
     const { of, onMeasurement } = takeMeasurements();
-    const { admin } = runAdmin({
-      observe: { onMeasurement },
-      snapshot: await snapshotOf({ ada: 'engine' }),
-      hasher: quickHasher,
-      access: { authenticate: createBasicAuthentication() },
-    });
-    for (const password of ['engine', 'wrong']) {
-      const headers = { authorization: credentials('ada', password) };
-      await admin.handle({ method: 'GET', target: '/services', headers });
-    }
-    await admin.handle({ method: 'GET', target: '/services', headers: {} });
+    const access = { authenticate: createBasicAuthentication() };
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const { admin } = runAdmin({ observe: { onMeasurement }, snapshot, hasher: quickHasher, access });
+    for (const password of ['engine', 'wrong'])
+      await ask(admin, 'GET', '/services', { headers: { authorization: credentials('ada', password) } });
+    await ask(admin, 'GET', '/services');
     admin.report({ type: 'nothing' } as never);
-    expect(of('gateway_admin_logins_total')).toEqual([
-      { value: 1, outcome: 'accepted' },
-      { value: 1, outcome: 'refused' },
-    ]);
+    const outcomes = ['accepted', 'refused'].map((outcome) => ({ value: 1, outcome }));
+    expect(of('gateway_admin_logins_total')).toEqual(outcomes);
     expect(of('gateway_admin_errors_total')).toEqual([{ value: 1, source: 'report' }]);
     await admin.close();
   });
@@ -413,10 +372,7 @@ describe('measurements', () => {
       route: ['none', ...routes.map(({ id }) => id)],
       method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'],
       status: [
-        'disconnected',
-        '200',
-        '204',
-        '304',
+        ...['disconnected', '200', '204', '304'],
         ...Object.values(problemTable).map((row) => String(row.status)),
       ],
       // The types of events and effects, of which the pages have every one.

@@ -3,9 +3,7 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import {
-  closeServiceSessions,
   createMemoryStore,
-  createSecretSealer,
   createSnapshot,
   createUser,
   flushLogs,
@@ -17,11 +15,13 @@ import {
   type Admin,
   type ConfigurationStore,
   type Execution,
+  type Json,
   type PublishedEvent,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 
+import { ask } from '../../support/ask.ts';
 import { configuration } from '../../support/configuration.ts';
 import { sampleDocument, sampleSnapshot } from '../../support/document.ts';
 import { otherLife } from '../../support/event-reader.ts';
@@ -29,43 +29,29 @@ import { FailingStore } from '../../support/failing-store.ts';
 import { thawedPlaces } from '../../support/frozen.ts';
 import { openedSessions } from '../../support/opened-session.ts';
 import { appliedTo, openRunning, sampleClock } from '../../support/running-admin.ts';
-import { limit, start, stop, stopMain } from '../../support/transition.ts';
+import { closeMine, limit, start, stop, stopMain } from '../../support/transition.ts';
 
 const addUser: Transition = (snapshot, context) =>
   createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
 
 describe('an interface with a store', () => {
   // Promise: restart
-  it('restores the configuration and the users, and no sessions', async () => {
+  it('restores the configuration and the users, frozen, and no sessions', async () => {
     const store = createMemoryStore();
     const before = await openRunning(store);
-    for (const transition of [stop, limit(7), stopMain, flushLogs, addUser]) {
+    const options: Transition = (snapshot, context) => {
+      const path = '/router_options';
+      return patchService(snapshot, 'My Service', [{ op: 'add', path, value: { master: 'db-1' } }], context);
+    };
+    for (const transition of [stop, limit(7), stopMain, flushLogs, addUser, options]) {
       expect((await before.admin.execute(transition)).outcome).toBe('accepted');
     }
     await before.admin.close();
     const after = await openRunning(store);
     expect(configuration(after.admin.snapshot)).toEqual(configuration(before.admin.snapshot));
-    expect(after.admin.snapshot.sessions.size).toBe(0);
-    expect(after.gateway.calls).toEqual([]);
+    expect(thawedPlaces(after.admin.snapshot)).toEqual([]);
+    expect([after.admin.snapshot.sessions.size, after.gateway.calls]).toEqual([0, []]);
     await after.admin.close();
-  });
-
-  it('restores a snapshot in which nobody can change anything', async () => {
-    const store = createMemoryStore();
-    const before = await openRunning(store);
-    const options: Transition = (snapshot, context) =>
-      patchService(
-        snapshot,
-        'My Service',
-        [{ op: 'add', path: '/router_options', value: { master: 'db-1' } }],
-        context,
-      );
-    expect((await before.admin.execute(options)).outcome).toBe('accepted');
-    await before.admin.close();
-    const { admin } = await openRunning(store);
-    expect(configuration(admin.snapshot)).toEqual(configuration(before.admin.snapshot));
-    expect(thawedPlaces(admin.snapshot)).toEqual([]);
-    await admin.close();
   });
 
   it('prefers the stored configuration to the given one, except for values of the process', async () => {
@@ -126,31 +112,18 @@ describe('an interface with a store', () => {
     expect(new Set(lives.map(({ epoch }) => epoch)).size).toBe(3);
   });
 
-  it.each([
-    ['a state', { revision: 1_600_000_000, records: [] }, 3_000_000_000],
-    ['a mark', { revision: 7, records: [{ type: 'mark', revision: 1_600_000_000 }] }, 3_000_000_000],
-    [
-      'a settlement',
-      {
-        revision: 7,
-        records: [{ type: 'settlement', command: 'a', revision: 1_600_000_000, events: [], last: true }],
-      },
-      3_000_000_000,
-    ],
+  const markOf = (revision: number): Json => ({ type: 'mark', revision });
+  const settled = { type: 'settlement', command: 'a', revision: 1_600_000_000, events: [], last: true };
+  it.each<[string, number, readonly Json[], number]>([
+    ['a state', 1_600_000_000, [], 3_000_000_000],
+    ['a mark', 7, [markOf(1_600_000_000)], 3_000_000_000],
+    ['a settlement', 7, [settled], 3_000_000_000],
     // Up to half a billion revisions may follow a mark before the next one.
-    [
-      'a mark whose followers stay below two billion',
-      { revision: 7, records: [{ type: 'mark', revision: 1_499_999_999 }] },
-      2_000_000_000,
-    ],
-    [
-      'a mark whose followers may reach two billion',
-      { revision: 7, records: [{ type: 'mark', revision: 1_500_000_000 }] },
-      3_000_000_000,
-    ],
+    ['a mark whose followers stay below two billion', 7, [markOf(1_499_999_999)], 2_000_000_000],
+    ['a mark whose followers may reach two billion', 7, [markOf(1_500_000_000)], 3_000_000_000],
   ])(
     'begins above every revision that an earlier life may have used: the highest comes from %s',
-    async (_what, { revision, records }, first) => {
+    async (_what, revision, records, first) => {
       const store = createMemoryStore({ state: { format: 1, revision, document: {}, open: [] }, records });
       // Opening compacts the store: the second life finds a state and no records.
       for (const life of [0, 1]) {
@@ -163,15 +136,12 @@ describe('an interface with a store', () => {
 
   it('appends the number of the life to an epoch from the host', async () => {
     const store = createMemoryStore();
-    const epochs: string[] = [];
-    for (let life = 0; life < 3; life += 1) {
-      const { admin } = await openRunning(store, {
-        snapshot: createSnapshot(sampleDocument, { epoch: 'blue' }),
-      });
-      epochs.push(admin.snapshot.epoch);
+    const snapshot = createSnapshot(sampleDocument, { epoch: 'blue' });
+    for (const epoch of ['blue', 'blue-1', 'blue-2']) {
+      const { admin } = await openRunning(store, { snapshot });
+      expect(admin.snapshot.epoch).toBe(epoch);
       await admin.close();
     }
-    expect(epochs).toEqual(['blue', 'blue-1', 'blue-2']);
   });
 
   // Promise: shared-write
@@ -188,26 +158,14 @@ describe('an interface with a store', () => {
 
   // Promise: storable-secret
   it('refuses secrets that could not be read after a restart', async () => {
-    const store = new FailingStore();
-    const body = JSON.stringify([{ op: 'replace', path: '/password', value: 'hunter2' }]);
-    const headers = { 'content-type': 'application/json' };
-    const request = { method: 'PATCH', target: '/services/My-Service', headers, body };
-    const first = await openRunning(store);
-    const before = first.admin.snapshot;
-    const refused = await first.admin.handle(request);
-    expect(refused.matched && refused.response.status).toBe(422);
-    expect(refused.matched && refused.response.body).toContain('secret-not-storable');
-    expect(first.admin.snapshot).toBe(before);
-    await first.admin.close();
-
-    const sealer = createSecretSealer({ key: new Uint8Array(32).fill(7) });
-    const second = await openRunning(store, { sealer });
-    const kept = await second.admin.handle(request);
-    expect(kept.matched && kept.response.status).toBe(200);
-    const sealed = second.admin.snapshot.services.find('my-service')?.settings.passwordSealed ?? '';
-    expect(await createSecretSealer({ key: new Uint8Array(32).fill(7) }).open(sealed)).toBe('hunter2');
-    expect(JSON.stringify(await store.load())).not.toContain('hunter2');
-    await second.admin.close();
+    const { admin } = await openRunning(new FailingStore());
+    const before = admin.snapshot;
+    const body = [{ op: 'replace', path: '/password', value: 'hunter2' }];
+    const { status, body: problem } = await ask(admin, 'PATCH /services/My-Service', { body });
+    expect(status).toBe(422);
+    expect(JSON.stringify(problem)).toContain('secret-not-storable');
+    expect(admin.snapshot).toBe(before);
+    await admin.close();
   });
 
   it('reports the repair of the store to onError', async () => {
@@ -226,11 +184,8 @@ describe('an interface with a store', () => {
 
   it('disposes of the store once, when it closes', async () => {
     let disposals = 0;
-    const store = {
-      ...createMemoryStore(),
-      [Symbol.asyncDispose]: () => Promise.resolve(void (disposals += 1)),
-    };
-    const { admin } = await openRunning(store);
+    const dispose = () => Promise.resolve(void (disposals += 1));
+    const { admin } = await openRunning({ ...createMemoryStore(), [Symbol.asyncDispose]: dispose });
     await Promise.all([admin.close(), admin.close()]);
     await admin[Symbol.asyncDispose]();
     expect(disposals).toBe(1);
@@ -242,28 +197,20 @@ const stopEffect = { type: 'service.stop', resource: '/services/My-Service', ser
 
 /** A decision that a host has put together. */
 function foreign(events: readonly object[], effects: readonly object[] = []): Transition {
-  return ((snapshot: Snapshot) => ({
-    outcome: 'accepted',
-    next: snapshot,
-    resources: ['/services/My-Service'],
-    events,
-    effects,
-  })) as unknown as Transition;
+  const own = { outcome: 'accepted', resources: ['/services/My-Service'], events, effects };
+  return (next: Snapshot) => ({ ...own, next }) as never;
 }
 
 describe('a decision that a host has built', () => {
   // Promise: invalid-decision
+  const [closed, close] = [
+    { ...stopEvent, type: 'sessions.closed' },
+    { ...stopEffect, type: 'sessions.close' },
+  ];
+  const [cut, cutting] = [{ type: 'connections.closed' }, { type: 'connections.close' }];
   it.each([
-    [
-      'an event that lacks what it folds',
-      [{ ...stopEvent, type: 'sessions.closed' }],
-      [{ ...stopEffect, type: 'sessions.close' }],
-    ],
-    [
-      'an event that lacks it, beside a sound one',
-      [stopEvent, { type: 'connections.closed' }],
-      [stopEffect, { type: 'connections.close' }],
-    ],
+    ['an event that lacks what it folds', [closed], [close]],
+    ['an event that lacks it, beside a sound one', [stopEvent, cut], [stopEffect, cutting]],
     ['an event of unknown type', [{ type: 'x.y', at: 0, resource: '/' }], []],
   ])('never reaches the journal or the host with %s', async (_what, events, effects) => {
     const store = createMemoryStore();
@@ -361,18 +308,12 @@ describe('a store that fails for a while', () => {
     };
     let other: Promise<Execution> | undefined;
     store.failAfter(2, 'rejects, and nothing is kept');
-    const execution = admin.execute((snapshot, context) =>
-      closeServiceSessions(snapshot, 'My Service', context),
-    );
+    const execution = admin.execute(closeMine);
     await clock.settle();
     await clock.advance(2);
-    expect(await execution).toMatchObject({
-      outcome: 'refused',
-      problem: {
-        code: 'store-unavailable',
-        detail: expect.stringContaining('Only 1 of 3 parts are done.') as unknown,
-      },
-    });
+    const detail = expect.stringContaining('Only 1 of 3 parts are done.') as unknown;
+    const problem = { code: 'store-unavailable', detail };
+    expect(await execution).toMatchObject({ outcome: 'refused', problem });
     expect(appliedTo(gateway)).toHaveLength(1);
     store.work();
     await clock.advance(60_000);
@@ -387,11 +328,11 @@ describe('a store that fails for a while', () => {
 });
 
 describe('a store that is lost', () => {
-  const foreign = Object.assign(new Error('The table is gone.'), { code: 'store-lost' });
+  const copied = Object.assign(new Error('The table is gone.'), { code: 'store-lost' });
   const errors = [
     ['StoreLostError', new StoreLostError('The table is gone.')],
     ['StoreConflictError', new StoreConflictError('1', '2')],
-    ['StoreLostError of another copy of the library', foreign],
+    ['StoreLostError of another copy of the library', copied],
   ] as const;
 
   // Promise: store-lost
@@ -410,8 +351,8 @@ describe('a store that is lost', () => {
       await running.clock.advance(60_000);
       expect(await running.admin.execute(addUser)).toMatchObject(unavailable);
       const { admin } = running;
-      const handled = await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers: {} });
-      expect(handled.matched && handled.response.headers).not.toHaveProperty('retry-after');
+      const { headers } = await ask(admin, 'PUT /service/My-Service/stop');
+      expect(headers).not.toHaveProperty('retry-after');
       expect([store.calls.length, running.gateway.calls, running.errors]).toEqual([calls, [], [error]]);
       await admin.close();
     },

@@ -16,7 +16,7 @@ import {
   type HostReport,
   type Transition,
 } from 'gateway-admin-core';
-import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
+import { createScriptedGateway, createVirtualClock, hold } from 'gateway-admin-core/testing';
 
 import { crowdedSnapshot } from '../../support/document.ts';
 import { openedSessions } from '../../support/opened-session.ts';
@@ -89,18 +89,13 @@ describe.each([
   });
 
   it('begins in a later turn of the event loop than the decision', async () => {
-    let asked = 0;
-    const apply = (): Promise<void> => {
-      asked += 1;
-      return Promise.resolve();
-    };
-    const admin = createAdmin({ snapshot, gateway: { apply, inspect: () => Promise.resolve('in-place') } });
+    const { admin, gateway } = runAdmin({ snapshot, clock: createVirtualClock(0, { turn: 'event-loop' }) });
     const execution = admin.execute(teardown);
     // Promise jobs alone, so the turn does not end.
     for (let job = 0; job < 1000; job += 1) await Promise.resolve();
-    expect(asked).toBe(0);
+    expect(gateway.calls).toEqual([]);
     expect((await execution).outcome).toBe('accepted');
-    expect(asked).toBe(3);
+    expect(gateway.calls).toHaveLength(3);
     await admin.close();
   });
 

@@ -70,10 +70,8 @@ it('an entry after which changes are forgotten can be undone, and not restored',
   const old = (await ask(admin, 'PUT /service/My-Service/stop', { as: 'ada' })) && (await newestOf(admin)).id;
   for (let value = 1; value <= 1001; value += 1) await settle(admin, limit(value));
   // The entry stays for the last change of the state.
-  expect(await ask(admin, `PUT /history/${old}/restore`)).toMatchObject({
-    status: 409,
-    body: { code: 'undo-refused' },
-  });
+  const refusal = { status: 409, body: { code: 'undo-refused' } };
+  expect(await ask(admin, `PUT /history/${old}/restore`)).toMatchObject(refusal);
   expect((await ask(admin, `PUT /history/${old}/undo`)).status).toBe(204);
   const { body } = await ask(admin, 'GET /history?fields=id');
   const { id } = (body as readonly { readonly id: string }[]).at(-1) ?? { id: '' };
@@ -84,12 +82,9 @@ it('an entry after which changes are forgotten can be undone, and not restored',
 
 describe('a way back', () => {
   const authorize = createRoles({ administrators: ['ada'], operators: ['bob'], readers: ['eve'] });
-  const sequenceOf = (...lines: readonly string[]): Json => ({
-    commands: lines.map((line) => {
-      const [method = '', path = ''] = line.split(' ');
-      return { method, path };
-    }),
-  });
+  const drainMine = { method: 'PUT', path: '/services/My-Service/drain' };
+  const maintain = { method: 'PUT', path: '/servers/db-serv-1/maintenance' };
+  const dropSpare = { method: 'DELETE', path: '/filters/Spare' };
 
   // Promise: history-role
   it('of what an operator may do is open to an operator, and no other', async () => {
@@ -101,16 +96,12 @@ describe('a way back', () => {
       ['PUT /servers/db-serv-1/maintenance', 204],
       ['DELETE /servers/db-server-2/maintenance', 204],
       ['PUT /monitor/Main-Monitor/stop', 204],
-      [
-        'POST /sequence',
-        204,
-        sequenceOf('PUT /services/My-Service/drain', 'PUT /servers/db-serv-1/maintenance'),
-      ],
+      ['POST /sequence', 204, { commands: [drainMine, maintain] }],
       ['PATCH /servers/db-serv-1', 403, [{ op: 'add', path: '/state', value: ['slave'] }]],
       ['PATCH /servers/db-serv-1', 403, [{ op: 'remove', path: '/state/0' }]],
       ['PATCH /servers/db-server-2', 403, [{ op: 'add', path: '/state', value: [] }]],
       ['PATCH /services/My-Service', 403, [{ op: 'replace', path: '/max_connection', value: 7 }]],
-      ['POST /sequence', 403, sequenceOf('PUT /services/My-Service/drain', 'DELETE /filters/Spare')],
+      ['POST /sequence', 403, { commands: [drainMine, dropSpare] }],
     ];
     // Each of these begins with a drain.
     const ends = ['resume', 'start', 'stop'].map((verb) => [`PUT /service/My-Service/${verb}`, 204] as const);
@@ -120,10 +111,8 @@ describe('a way back', () => {
       expect([200, 204]).toContain((await ask(admin, line, { as: 'ada', ...(body && { body }) })).status);
       const { id, undo } = await newestOf(admin);
       expect([line, undo]).toEqual([line, 'possible']);
-      expect([line, (await ask(admin, `PUT /history/${id}/undo`, { as: 'bob' })).status]).toEqual([
-        line,
-        status,
-      ]);
+      const undone = await ask(admin, `PUT /history/${id}/undo`, { as: 'bob' });
+      expect([line, undone.status]).toEqual([line, status]);
       if (status === 403) await ask(admin, `PUT /history/${id}/undo`, { as: 'ada' });
     }
   });
@@ -170,20 +159,14 @@ const inTwoParts: Transition = sequence(
   (from, context) => deleteResource(from, 'servers', 'spare', context),
 );
 
-interface World extends Running {
-  readonly store: FailingStore;
-}
-
 /** Makes something fail. Gives what lets it work again. */
-type Incident = (world: World) => () => void;
+type Incident = (world: Running & { readonly store: FailingStore }) => () => void;
 
 const storeFailing =
   (good: number, how: keyof typeof storeFailures): Incident =>
   ({ store }) => {
     store.failAfter(good, how);
-    return () => {
-      store.work();
-    };
+    return () => store.work();
   };
 
 /** The outcome of an effect is unknown for a time. Then the gateway carries the effect out, or refuses it. */
@@ -280,6 +263,7 @@ const deleteListener = { method: 'DELETE', path: '/services/Sales/listeners/firs
 const movePatch = [{ op: 'replace', path: '/port', value: 7 }];
 const move = { method: 'PATCH', path: '/servers/spare', body: movePatch };
 const create = (path: string, definition: object) => ({ method: 'POST', path, body: { ...definition } });
+const other = create('/services', { name: 'SALES', router: 'other' });
 const listen = (name: string) => create('/services/Sales/listeners', { ...listener, name, port: 4001 });
 
 // Promise: recovery-undo
@@ -290,11 +274,7 @@ it.each<[string, readonly object[], number]>([
   ['deletes a service with a new listener', [stopSales, listen('second'), deleteSales], 3],
   ['deletes before another change', [move, deleteSpare, stopSales], 3],
   ['puts a server in the place of another', [deleteSpare, create('/servers', db('SPARE', 'b'))], 2],
-  [
-    'puts a service in the place of another',
-    [stopSales, deleteSales, create('/services', { name: 'SALES', router: 'other' })],
-    4,
-  ],
+  ['puts a service in the place of another', [stopSales, deleteSales, other], 4],
   ['puts a listener in the place of another', [deleteListener, listen('first')], 2],
 ])(
   'a process that dies in a sequence that %s leaves the gateway and the snapshot equal, at whatever effect',

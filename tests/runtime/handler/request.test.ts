@@ -8,17 +8,18 @@ import {
   createSnapshot,
   deleteUser,
   routes,
-  stopService,
   type Admin,
   type AdminRequest,
   type InterfaceRepresentation,
 } from 'gateway-admin-core';
 
+import { ask } from '../../support/ask.ts';
 import { sampleZone } from '../../support/document.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { credentials, quickHasher } from '../../support/log-in.ts';
 import { read } from '../../support/project.ts';
 import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
+import { stop } from '../../support/transition.ts';
 
 const broken = new Error('This member cannot be read');
 const origin = 'http://page.example';
@@ -192,24 +193,6 @@ describe('a body', () => {
   });
 });
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-async function send(
-  { admin }: Pick<Running, 'admin'>,
-  method: string,
-  target: string,
-  more: Partial<AdminRequest> = {},
-): Promise<Answer> {
-  const handled = await admin.handle({ method, target, headers: {}, ...more });
-  if (!handled.matched) throw new Error(`Nothing at ${target}`);
-  const { status, headers, body } = handled.response;
-  return { status, headers, body: typeof body === 'string' ? JSON.parse(body) : undefined };
-}
-
 /** Options of an interface at which ada logs in. */
 async function guarded() {
   const passwordHash = await quickHasher.hash('pw');
@@ -223,92 +206,86 @@ const wrong = { headers: { authorization: credentials('ada', 'wrong') } };
 
 describe('GET /', () => {
   it('has the version, the time zone and a link to everything that is read without a name, and no tag', async () => {
-    const running = runAdmin();
-    const { status, headers, body } = await send(running, 'GET', '/');
+    const { admin } = runAdmin();
+    const { status, headers, body } = await ask(admin, 'GET /');
     const { links, version, time_zone: zone } = body as InterfaceRepresentation;
     expect([status, headers['etag'], zone]).toEqual([200, undefined, sampleZone]);
     expect(version).toBe((JSON.parse(read('package.json')) as { version: string }).version);
-    const other = await send(runAdmin({ timeZone: '+03:00' }), 'GET', '/');
+    const other = await ask(runAdmin({ timeZone: '+03:00' }).admin, 'GET /');
     expect(other.body).toMatchObject({ time_zone: '+03:00' });
     const readable = routes.filter(({ method, path }) => method === 'GET' && !/:|^\/$|^\/ready$/.test(path));
     expect(Object.values(links)).toEqual(readable.map(({ path }) => path));
-    for (const link of Object.values(links))
-      expect([link, (await send(running, 'GET', link)).status]).toEqual([link, 200]);
+    for (const { path } of readable)
+      expect([path, (await ask(admin, `HEAD ${path}`)).status]).toEqual([path, 200]);
   });
 
   it('is not ready once the interface is closed', async () => {
-    const running = runAdmin(await guarded());
-    await running.admin.close();
-    expect((await send(running, 'GET', '/', asAda)).body).toMatchObject({ ready: false });
-    expect((await send(running, 'GET', '/')).body).toEqual({ ready: false });
-    expect(await send(running, 'GET', '/ready')).toMatchObject({ status: 503, body: { code: 'not-ready' } });
+    const { admin } = runAdmin(await guarded());
+    await admin.close();
+    expect((await ask(admin, 'GET /', asAda)).body).toMatchObject({ ready: false });
+    expect((await ask(admin, 'GET /')).body).toEqual({ ready: false });
+    expect(await ask(admin, 'GET /ready')).toMatchObject({ status: 503, body: { code: 'not-ready' } });
   });
 
   // Promise: ready-alone
   it('tells nobody why the store fails, and no other endpoint does, but the alerts', async () => {
     const store = new FailingStore();
-    const running = await openRunning(store, await guarded());
+    const { admin } = await openRunning(store, await guarded());
     store.failWith(new Error('the disk of db-1.internal is full'));
-    await running.admin.execute((snapshot, context) => stopService(snapshot, 'My Service', context));
+    await admin.execute(stop);
     for (const { method, path } of routes) {
-      const answer = await send(running, method, path.replaceAll(/:\w+/g, '1'));
+      const answer = await ask(admin, `${method} ${path.replaceAll(/:\w+/g, '1')}`);
       expect(JSON.stringify(answer)).not.toContain('db-1.internal');
     }
-    expect((await send(running, 'GET', '/alerts', asAda)).body).toMatchObject([
-      { detail: expect.stringContaining('the disk of db-1.internal is full') },
-    ]);
+    const detail = expect.stringContaining('the disk of db-1.internal is full') as unknown;
+    expect((await ask(admin, 'GET /alerts', asAda)).body).toMatchObject([{ detail }]);
   });
 
   it.each(['/', '/ready'])(
     '%s keeps the rule about the name in Host while nobody logs in',
     async (target) => {
       const rebound = { headers: { host: 'rebound.example' } };
-      expect(await send(runAdmin(), 'GET', target, rebound)).toMatchObject({ status: 403 });
-      expect((await send(runAdmin(await guarded()), 'GET', target, rebound)).status).toBeLessThan(300);
+      expect((await ask(runAdmin().admin, `GET ${target}`, rebound)).status).toBe(403);
+      const { admin } = runAdmin(await guarded());
+      expect((await ask(admin, `GET ${target}`, rebound)).status).toBeLessThan(300);
     },
   );
 });
 
-describe('GET /ready', () => {
-  it('does not hash the password of a probe', async () => {
-    let verified = 0;
-    const verify: typeof quickHasher.verify = (...given) => {
-      verified += 1;
-      return quickHasher.verify(...given);
-    };
-    const running = runAdmin({ ...(await guarded()), hasher: { ...quickHasher, verify } });
-    expect((await send(running, 'GET', '/ready', wrong)).status).toBe(204);
-    expect(verified).toBe(0);
-    expect((await send(running, 'GET', '/', wrong)).status).toBe(401);
-    expect(verified).toBe(1);
-  });
+it('GET /ready does not hash the password of a probe', async () => {
+  let verified = 0;
+  const verify: typeof quickHasher.verify = (...given) => {
+    verified += 1;
+    return quickHasher.verify(...given);
+  };
+  const { admin } = runAdmin({ ...(await guarded()), hasher: { ...quickHasher, verify } });
+  expect([(await ask(admin, 'GET /ready', wrong)).status, verified]).toEqual([204, 0]);
+  expect([(await ask(admin, 'GET /', wrong)).status, verified]).toEqual([401, 1]);
 });
 
 describe('PATCH /', () => {
-  const headers = { ...asAda.headers, 'content-type': 'application/json-patch+json' };
-  const body = JSON.stringify([{ op: 'replace', path: '/read_only', value: true }]);
+  const body = [{ op: 'replace', path: '/read_only', value: true }];
 
   it('sets admin.readOnly, shows the interface, and leaves the snapshot as it is', async () => {
-    const running = runAdmin();
-    const { snapshot } = running.admin;
-    const { body: shown } = await send(running, 'PATCH', '/', { headers, body });
-    expect(shown).toEqual((await send(running, 'GET', '/')).body);
-    expect([running.admin.readOnly, running.admin.snapshot]).toEqual([true, snapshot]);
-    const wrongType = { headers: { 'content-type': 'text/plain' }, body };
-    expect((await send(running, 'PATCH', '/', wrongType)).headers).toMatchObject({
-      'accept-patch': 'application/json-patch+json',
-    });
+    const { admin } = runAdmin();
+    const { snapshot } = admin;
+    const { body: shown } = await ask(admin, 'PATCH /', { body });
+    expect(shown).toEqual((await ask(admin, 'GET /')).body);
+    expect([admin.readOnly, admin.snapshot]).toEqual([true, snapshot]);
+    const { headers } = await ask(admin, 'PATCH /', { headers: { 'content-type': 'text/plain' }, body });
+    expect(headers).toMatchObject({ 'accept-patch': 'application/json-patch+json' });
   });
 
   it('is refused to a caller who is deleted while the body is on the way', async () => {
-    const running = runAdmin(await guarded());
+    const { admin } = runAdmin(await guarded());
     const late = async (): Promise<Uint8Array> => {
-      await running.admin.execute((snapshot, context) => deleteUser(snapshot, 'ada', context));
-      return new TextEncoder().encode(body);
+      await admin.execute((snapshot, context) => deleteUser(snapshot, 'ada', context));
+      return new TextEncoder().encode(JSON.stringify(body));
     };
-    const answer = await send(running, 'PATCH', '/', { headers, body: late });
-    expect(answer.status).toBe(401);
-    expect(answer.headers['www-authenticate']).toMatch(/^Basic /);
-    expect(running.admin.readOnly).toBe(false);
+    const headers = { ...asAda.headers, 'content-type': 'application/json-patch+json' };
+    const handled = await admin.handle({ method: 'PATCH', target: '/', headers, body: late });
+    const challenge = { 'www-authenticate': expect.stringMatching(/^Basic /) as unknown };
+    expect(handled).toMatchObject({ response: { status: 401, headers: challenge } });
+    expect(admin.readOnly).toBe(false);
   });
 });

@@ -156,14 +156,6 @@ describe('a running interface that adopts a document', () => {
 });
 
 describe('close', () => {
-  it('can be called several times, also as the disposer of `await using`', async () => {
-    const { admin } = runAdmin();
-    await admin.close();
-    await admin.close();
-    await admin[Symbol.asyncDispose]();
-    expect((await admin.execute(stop)).outcome).toBe('refused');
-  });
-
   it('ends every reader, and takes later reports without telling anybody', async () => {
     const { admin } = runAdmin();
     const read = async (): Promise<readonly unknown[]> => {

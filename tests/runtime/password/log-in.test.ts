@@ -190,43 +190,55 @@ describe('a log-in that was verified', () => {
   const verifications = ({ calls }: { readonly calls: readonly string[] }): number =>
     calls.filter((call) => call.startsWith('verify')).length;
 
-  // Promise: remembered-log-in
-  it('is remembered for five minutes, whatever the case of the name', async () => {
+  /** Logs in from networks, with a count of the verifications. */
+  async function remembering() {
     const { hasher, work } = createNotingHasher();
     const clock = createVirtualClock(0, { turn: 'event-loop' });
     const logIn = createLogIn(hasher, {}, clock);
     const snapshot = await snapshotOf({ Ada: 'engine' });
-    const again = () => logIn(requestWith(credentials('aDA', 'engine')), snapshot);
-    expect(await again()).toEqual({ name: 'Ada' });
-    await clock.advance(299_999);
-    expect(await again()).toEqual({ name: 'Ada' });
-    expect(verifications(work)).toBe(1);
-    await clock.advance(1);
-    expect(await again()).toEqual({ name: 'Ada' });
-    expect(verifications(work)).toBe(2);
-  });
+    const from = (peer?: string, name = 'ada') =>
+      logIn(requestWith(credentials(name, 'engine'), peer === undefined ? {} : { peer }), snapshot);
+    const fromAll = async (...numbers: readonly number[]): Promise<void> => {
+      for (const each of numbers) await from(`192.0.2.${String(each)}`);
+    };
+    return { from, fromAll, clock, verified: () => verifications(work) };
+  }
 
-  it('starts no timer for the five minutes', async () => {
-    const clock = createVirtualClock(0, { turn: 'event-loop' });
-    const logIn = createLogIn(quickHasher, {}, clock);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    for (const peer of ['192.0.2.1', '192.0.2.2'])
-      expect(await logIn(requestWith(header, { peer }), snapshot)).toEqual({ name: 'ada' });
+  // Promise: remembered-log-in
+  it('is remembered for five minutes, whatever the case of the name, and starts no timer for them', async () => {
+    const { from, clock, verified } = await remembering();
+    expect(await from('', 'aDA')).toEqual({ name: 'Ada' });
     expect(clock.sleeping).toBe(0);
+    await clock.advance(299_999);
+    expect([await from('', 'ada'), verified()]).toEqual([{ name: 'Ada' }, 1]);
+    await clock.advance(1);
+    expect([await from('', 'aDA'), verified()]).toEqual([{ name: 'Ada' }, 2]);
   });
 
+  const networks = [...Array(17).keys()];
   it('is remembered for five minutes again, once another log-in has pushed it out', async () => {
-    const { hasher, work } = createNotingHasher();
-    const clock = createVirtualClock(0, { turn: 'event-loop' });
-    const logIn = createLogIn(hasher, {}, clock);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const from = (at: number) => logIn(requestWith(header, { peer: `192.0.2.${String(at)}` }), snapshot);
-    for (let at = 0; at < 17; at += 1) await from(at);
+    const { fromAll, clock, verified } = await remembering();
+    await fromAll(...networks);
     await clock.advance(200_000);
-    await from(0);
+    await fromAll(0);
     await clock.advance(299_999);
-    await from(0);
-    expect(verifications(work)).toBe(18);
+    await fromAll(0);
+    expect(verified()).toBe(18);
+  });
+
+  it('is remembered for each network of a user', async () => {
+    const { from, verified } = await remembering();
+    const peers = ['192.0.2.1', '2001:db8::1', '192.0.2.1', '2001:db8::ffff', undefined, undefined];
+    for (const peer of peers) await from(peer);
+    expect(verified()).toBe(3);
+  });
+
+  it('is forgotten for the network that logged in first, beyond 16 networks', async () => {
+    const { fromAll, verified } = await remembering();
+    await fromAll(...networks, ...networks.slice(1).toReversed());
+    expect(verified()).toBe(17);
+    await fromAll(0);
+    expect(verified()).toBe(18);
   });
 
   it('is verified once, if its client sends many requests at the same time', async () => {
@@ -289,27 +301,6 @@ describe('a log-in that was verified', () => {
     expect(await from('192.0.2.2', 'engine')).toBe('throttled');
     expect(await from('192.0.2.1', 'engine')).toEqual({ name: 'ada' });
     stuck.release();
-  });
-
-  it('is remembered for each network of a user', async () => {
-    const { hasher, work } = createNotingHasher();
-    const logIn = createLogIn(hasher);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const peers = ['192.0.2.1', '2001:db8::1', '192.0.2.1', '2001:db8::ffff', undefined, undefined];
-    for (const peer of peers) await logIn(requestWith(header, peer === undefined ? {} : { peer }), snapshot);
-    expect(verifications(work)).toBe(3);
-  });
-
-  it('is forgotten for the network that logged in first, beyond 16 networks', async () => {
-    const { hasher, work } = createNotingHasher();
-    const logIn = createLogIn(hasher);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const from = (at: number) => logIn(requestWith(header, { peer: `192.0.2.${String(at)}` }), snapshot);
-    for (let at = 0; at < 17; at += 1) await from(at);
-    for (let at = 16; at > 0; at -= 1) await from(at);
-    expect(verifications(work)).toBe(17);
-    await from(0);
-    expect(verifications(work)).toBe(18);
   });
 });
 

@@ -83,19 +83,12 @@ describe('the events', () => {
   // Promise: event-order
   it('come in the order of the revisions, each with its id', async () => {
     const { admin } = runAdmin();
-    const reader = admin.events();
-    const first = takeEvents(reader, 5);
+    const first = takeEvents(admin.events(), 4);
     await admin.execute(stop);
     admin.report([openedSession(77), { type: 'session.closed', id: 77, connected: 7 }]);
     await admin.execute(start);
-    admin.report({ type: 'service.reported', service: 'My Service', state: 'failed' });
-    expect(await first).toEqual([
-      '1.0 service.stopped',
-      '2.0 session.opened',
-      '2.1 session.closed',
-      '3.0 service.started',
-      '4.0 service.reported',
-    ]);
+    const ids = ['1.0 service.stopped', '2.0 session.opened', '2.1 session.closed', '3.0 service.started'];
+    expect(await first).toEqual(ids);
     await admin.close();
   });
 
@@ -113,18 +106,15 @@ describe('the events', () => {
 
   it('begin with the next event, or after a given event id', async () => {
     const { admin } = runAdmin();
-    await flushTimes(admin, 3);
+    await flushTimes(admin, 2);
     const fresh = admin.events();
     await flushTimes(admin, 1);
     await admin.close();
-    expect(await takeEvents(fresh, 2)).toEqual(['4.0 logs.flushed', 'end']);
-    expect(await takeEvents(await after(admin, '2.0'), 3)).toEqual([
-      '3.0 logs.flushed',
-      '4.0 logs.flushed',
-      'end',
-    ]);
-    expect(await takeEvents(await after(admin, '4.0'), 1)).toEqual(['end']);
-    expect(await takeEvents(await after(admin, '0.0'), 2)).toEqual(['1.0 logs.flushed', '2.0 logs.flushed']);
+    const [, ...rest] = ['1.0 logs.flushed', '2.0 logs.flushed', '3.0 logs.flushed', 'end'];
+    expect(await takeEvents(fresh, 2)).toEqual(rest.slice(1));
+    expect(await takeEvents(await after(admin, '1.0'), 3)).toEqual(rest);
+    expect(await takeEvents(await after(admin, '3.0'), 1)).toEqual(['end']);
+    expect(await takeEvents(await after(admin, '0.0'), 1)).toEqual(['1.0 logs.flushed']);
   });
 
   // Promise: slow-reader
@@ -330,12 +320,12 @@ describe('a stream of events', () => {
   it('goes on after the id of a header, which counts more than the parameter', async () => {
     const { admin } = run();
     const first = await openStream(admin);
-    await flushTimes(admin, 4);
-    const [one, two] = (await first.messages(4)).map(({ id }) => id);
-    const after = { query: `?after=${String(one)}` };
-    expect(await take(await openStream(admin, after), 1)).toEqual(['2.0 logs.flushed']);
-    const both = await openStream(admin, { ...after, headers: { 'last-event-id': two } });
-    expect(await take(both, 2)).toEqual(['3.0 logs.flushed', '4.0 logs.flushed']);
+    await flushTimes(admin, 3);
+    const [one, two] = (await first.messages(3)).map(({ id }) => id);
+    const query = `?after=${String(one)}`;
+    expect(await take(await openStream(admin, { query }), 1)).toEqual(['2.0 logs.flushed']);
+    const both = await openStream(admin, { query, headers: { 'last-event-id': two } });
+    expect(await take(both, 1)).toEqual(['3.0 logs.flushed']);
   });
 
   // Promise: stream-gap
@@ -469,42 +459,32 @@ describe('a stream of events', () => {
 });
 
 describe('the places for readers of events', () => {
-  // Promise: stream-readers
-  it('are limited: a further reader gets a 503, and a place that is left is free', async () => {
-    const { admin } = run({ limits: { maxEventReaders: 2 } });
-    const [first] = [await openStream(admin), await openStream(admin)];
-    const third = await openStream(admin);
-    expect([codeOf(third), third.response.headers['retry-after']]).toEqual(['overloaded', '1']);
-    await first.leave();
-    await first.leave();
-    expect([codeOf(await openStream(admin)), codeOf(await openStream(admin))]).toEqual(['200', 'overloaded']);
-  });
-
   // Promise: stream-places
+  // Promise: stream-readers
   it('are kept, the last quarter, for readers without a stream: one peer cannot take all', async () => {
     const { admin } = run({ limits: { maxEventReaders: 8 } });
-    const from = (peer: string) => openStream(admin, { peer });
-    for (let at = 0; at < 6; at += 1) expect(codeOf(await from('192.0.2.1'))).toBe('200');
-    const seventh = await from('192.0.2.1');
-    expect(codeOf(seventh)).toBe('overloaded');
+    const from = (peer: number) => openStream(admin, { peer: `192.0.2.${String(peer)}` });
+    for (let at = 0; at < 6; at += 1) expect(codeOf(await from(1))).toBe('200');
+    const seventh = await from(1);
+    expect([codeOf(seventh), seventh.response.headers['retry-after']]).toEqual(['overloaded', '1']);
     expect(seventh.response.body).toContain(
       'You have 6 of 8 places for readers of events, and the last 2 places are kept',
     );
-    expect(codeOf(await from('192.0.2.2'))).toBe('200');
-    expect(codeOf(await from('192.0.2.2'))).toBe('overloaded');
-    const last = await from('192.0.2.3');
-    expect([codeOf(last), codeOf(await from('192.0.2.4'))]).toEqual(['200', 'overloaded']);
+    expect([codeOf(await from(2)), codeOf(await from(2))]).toEqual(['200', 'overloaded']);
+    const last = await from(3);
+    expect([codeOf(last), codeOf(await from(4))]).toEqual(['200', 'overloaded']);
+    // A reader leaves one place, also if it leaves twice.
     await last.leave();
-    expect(codeOf(await from('192.0.2.4'))).toBe('200');
+    await last.leave();
+    expect([codeOf(await from(4)), codeOf(await from(5))]).toEqual(['200', 'overloaded']);
   });
 
   it('are shared by user where a log-in is required, whatever the peer', async () => {
     const { admin } = run({ limits: { maxEventReaders: 4 } });
-    const of = (name: string, peer: string) => openStream(admin, { principal: { name }, peer });
-    for (const peer of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
-      expect(codeOf(await of('eve', peer))).toBe('200');
-    expect(codeOf(await of('eve', '192.0.2.4'))).toBe('overloaded');
-    expect(codeOf(await of('ada', '192.0.2.1'))).toBe('200');
+    const of = async (name: string, peer: string) =>
+      codeOf(await openStream(admin, { principal: { name }, peer }));
+    for (const peer of ['a', 'b', 'c']) expect(await of('eve', peer)).toBe('200');
+    expect([await of('eve', 'd'), await of('ada', 'a')]).toEqual(['overloaded', '200']);
   });
 
   it.each([

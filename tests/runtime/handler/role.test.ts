@@ -131,28 +131,22 @@ describe('createRoles', () => {
     expect(routes.some((route) => authorize({ name: 'mallory' }, route, {}))).toBe(false);
   });
 
+  const twoRoles =
+    'The user "ADA" in readers has the role operator already. Give each user one role: an administrator may do ' +
+    'what an operator may do, and an operator may read. Names are compared without case.';
+  const noList = "The list readers of createRoles must be a list of user names, such as ['ada']";
+  const noOption = (name: string, then = ''): RegExp =>
+    RegExp(`no option of createRoles with the name "${name}"${then}`);
+
   it.each([
-    [
-      'a user with two roles',
-      { operators: ['ada'], readers: ['ADA'] },
-      'The user "ADA" in readers has the role operator already. Give each user one role: an administrator may do ' +
-        'what an operator may do, and an operator may read. Names are compared without case.',
-    ],
+    ['a user with two roles', { operators: ['ada'], readers: ['ADA'] }, twoRoles],
     [
       'an unknown role',
       { admins: ['ada'] },
-      /no option of createRoles with the name "admins"\. The names are administrators, operators, readers, others/,
+      noOption('admins', '\\. The names are administrators, operators, readers, others'),
     ],
-    [
-      'a role of the prototype',
-      { constructor: ['ada'] },
-      /no option of createRoles with the name "constructor"/,
-    ],
-    [
-      'a name without a list',
-      { readers: 'eve' },
-      "The list readers of createRoles must be a list of user names, such as ['ada']",
-    ],
+    ['a role of the prototype', { constructor: ['ada'] }, noOption('constructor')],
+    ['a name without a list', { readers: 'eve' }, noList],
     ['a name that is no text', { readers: [7] }, /readers of createRoles must be a list/],
     ['an empty name', { readers: [''] }, /"" in readers must have at least one character/],
     [

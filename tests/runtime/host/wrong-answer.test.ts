@@ -12,11 +12,13 @@ import {
   EffectRefusedError,
   HostError,
   type AdminRequest,
+  type Authenticate,
   type Telemetry,
   type Transition,
 } from 'gateway-admin-core';
-import { hold, type HeldCall } from 'gateway-admin-core/testing';
+import { hold, type HeldCall, type InspectWay } from 'gateway-admin-core/testing';
 
+import { ask } from '../../support/ask.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { credentials, quickHasher } from '../../support/log-in.ts';
 import {
@@ -27,8 +29,8 @@ import {
   sampleGateway,
   type Running,
 } from '../../support/running-admin.ts';
-import { stop, stopMain } from '../../support/transition.ts';
 import { silentHost } from '../../support/silent-host.ts';
+import { stop, stopMain } from '../../support/transition.ts';
 
 type Answer = () => unknown;
 
@@ -209,19 +211,14 @@ describe('a host without types', () => {
     expect(() => run({ hasher })).not.toThrow();
   });
 
-  it('that answers passwordPolicy or hasher.hash wrongly makes createFirstUser reject', async () => {
-    for (const [call, options] of [
-      ...[fails, ...gives('', true, {})].map((passwordPolicy) => [
-        'passwordPolicy',
-        { access: { passwordPolicy } },
-      ]),
-      ['hasher.hash', { hasher: { ...quickHasher, hash: () => Promise.resolve(undefined) } }],
-    ] as const) {
-      const { admin } = run({ snapshot: createSnapshot({}), ...(options as object) });
-      const creation = admin.createFirstUser({ name: 'ada', password: 'correct horse' });
-      await expect(creation).rejects.toMatchObject({ name: 'HostError', call });
-      expect(admin.snapshot.users.size).toBe(0);
-    }
+  it.each<[string, () => unknown]>([
+    ...[fails, ...gives('', true, {})].map((answer): [string, () => unknown] => ['passwordPolicy', answer]),
+    ['hasher.hash', () => Promise.resolve(undefined)],
+  ])('that answers %s wrongly makes createFirstUser reject (%#)', async (call, answer) => {
+    const { admin } = run({ ...optionsWith(call, answer), snapshot: createSnapshot({}) });
+    const creation = admin.createFirstUser({ name: 'ada', password: 'correct horse' });
+    await expect(creation).rejects.toMatchObject({ name: 'HostError', call });
+    expect(admin.snapshot.users.size).toBe(0);
   });
 });
 
@@ -265,15 +262,14 @@ describe('a host that never answers', () => {
   it('the time in which a password waits to be hashed is not that of authenticate', async () => {
     const jobs: (() => void)[] = [];
     const verify = (): Promise<boolean> => new Promise((resolve) => jobs.push(() => resolve(true)));
+    const authenticate: Authenticate = async (_request, _snapshot, check) => {
+      await clock.sleep(6000);
+      return check('ada', 'engine');
+    };
     const { admin, clock, errors } = runAdmin({
       hasher: { hash: () => Promise.resolve('a hash'), verify },
       limits: { maxHashesInFlight: 1 },
-      access: {
-        authenticate: async (_request, _snapshot, check) => {
-          await clock.sleep(6000);
-          return check('ada', 'engine');
-        },
-      },
+      access: { authenticate },
     });
     const answers: unknown[] = [];
     for (let each = 0; each < 3; each += 1)
@@ -324,12 +320,11 @@ describe('an error of a call', () => {
 
   it('of inspect is told although it comes after the deadline', async () => {
     const looking = hold();
-    const gateway = sampleGateway()
-      .will(broken)
-      .willSee(async (effect, context) => {
-        await looking.apply(effect, context, () => undefined);
-        return 'in-place';
-      }, 'in-place');
+    const look: InspectWay = async (effect, context) => {
+      await looking.apply(effect, context, () => undefined);
+      return 'in-place';
+    };
+    const gateway = sampleGateway().will(broken).willSee(look, 'in-place');
     const { admin, clock, errors } = runAdmin({ gateway });
     const execution = admin.execute(stop);
     await looking.begun;
@@ -362,10 +357,8 @@ describe('a clock', () => {
     clock.now = now as () => number;
     expect(await send(running, stopIt)).toMatch(/^500 internal/);
     const error = { name: 'HostError', call: 'clock.now' };
-    const told = {
-      ...error,
-      message: `clock.now answered ${text} ${what} The call that needed the time was given up.`,
-    };
+    const message = `clock.now answered ${text} ${what} The call that needed the time was given up.`;
+    const told = { ...error, message };
     // The second error is about the audit record of the request, which has the last time.
     const last = `clock.now answered ${text} ${what} The last time that the clock has told counts instead.`;
     expect(running.errors).toMatchObject([told, { ...error, message: last }]);
@@ -450,10 +443,7 @@ describe('telemetry', () => {
     idle: ['/sessions', NaN, 5n],
     statistics: ['/sessions/9/connections', counters],
   } as const;
-  const bodyAt = async ({ admin }: Running, target: string): Promise<unknown> => {
-    const handled = await admin.handle({ method: 'GET', target, headers: {} });
-    return handled.matched ? JSON.parse(handled.response.body as string) : undefined;
-  };
+  const bodyAt = async ({ admin }: Running, target: string) => (await ask(admin, `GET ${target}`)).body;
   const running = (telemetry: unknown): Running =>
     runAdmin({ gateway: sampleGateway({ telemetry: telemetry as Telemetry }) });
 
@@ -478,10 +468,8 @@ describe('telemetry', () => {
         return session === 9 ? NaN : this.figure;
       }
     }
-    const idles = (await bodyAt(running(new Figures()), '/sessions?fields=id,idle')) as {
-      id: number;
-      idle: number;
-    }[];
+    const body = await bodyAt(running(new Figures()), '/sessions?fields=id,idle');
+    const idles = body as readonly { readonly id: number; readonly idle: number }[];
     expect(idles.length).toBeGreaterThan(1);
     for (const { id, idle } of idles) expect(idle === 77).toBe(id !== 9);
   });
@@ -524,13 +512,13 @@ describe('onError', () => {
     async (onError) => {
       await failTwice(onError);
       const lost = ['apply failed at service\\.stop .*', 'Reports of the host have faults .*'];
-      const message = (text: string): unknown =>
-        expect.stringMatching(
-          new RegExp(`^onError failed: no such table\\. The error for onError was: ${text}\\.$`),
-        );
-      expect(shown.mock.calls).toMatchObject(
-        lost.map((text) => [{ call: 'onError', cause: broken, message: message(text) }]),
-      );
+      const told = lost.map((text) => {
+        const sentence = `^onError failed: no such table\\. The error for onError was: ${text}\\.$`;
+        return [
+          { call: 'onError', cause: broken, message: expect.stringMatching(RegExp(sentence)) as unknown },
+        ];
+      });
+      expect(shown.mock.calls).toMatchObject(told);
     },
   );
 });

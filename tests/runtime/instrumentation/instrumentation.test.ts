@@ -2,8 +2,6 @@
  * Loggers and measurements of the host. tests/scenarios/log/log.txt has the lines of the log.
  */
 import { readdirSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
@@ -21,7 +19,6 @@ import {
   type Logger,
   type Measurement,
 } from 'gateway-admin-core';
-import { createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 import pino from 'pino';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -403,50 +400,36 @@ describe('measurements', () => {
   });
 });
 
-describe('prom-client', () => {
-  it('has the figures of requests through the front door', async () => {
-    const registry = new Registry();
-    const classes = { counter: Counter, gauge: Gauge, histogram: Histogram };
-    const metrics = new Map(
-      Object.entries(measurementTable).map(([name, { kind, help, labels }]) => [
-        name,
-        new classes[kind]({ name, help, labelNames: labels, registers: [registry] }),
-      ]),
-    );
-    const { admin } = runAdmin({
-      observe: {
-        onMeasurement({ name, labels, value }) {
-          const metric = metrics.get(name);
-          if (metric instanceof Counter) metric.inc(labels, value);
-          else if (metric instanceof Gauge) metric.set(labels, value);
-          else metric?.observe(labels, value);
-        },
-      },
-    });
-    const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-    try {
-      for (const name of ['my-service', 'nothing', 'elsewhere'])
-        await fetch(`${origin}/services/${name}`).then((response) => response.text());
-      await fetch(`${origin}/services/my-service/stop`, { method: 'PUT' });
-    } finally {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      await admin.close();
-    }
-    const text = await registry.metrics();
-    const request = 'gateway_admin_request_duration_seconds_count';
-    for (const line of [
-      `${request}{route="services.get",method="GET",status="200"} 1`,
-      `${request}{route="services.get",method="GET",status="404"} 2`,
-      `${request}{route="services.stop",method="PUT",status="204"} 1`,
-      'gateway_admin_command_duration_seconds_count{type="service.stopped",outcome="accepted"} 1',
-      'gateway_admin_effect_duration_seconds_count{type="service.stop",outcome="applied"} 1',
-      'gateway_admin_commands_in_flight 0',
-    ])
-      expect(text.split('\n')).toContain(line);
-  });
+it('prom-client has the figures of requests', async () => {
+  const registry = new Registry();
+  const classes = { counter: Counter, gauge: Gauge, histogram: Histogram };
+  const metrics = new Map(
+    Object.entries(measurementTable).map(([name, { kind, help, labels }]) => [
+      name,
+      new classes[kind]({ name, help, labelNames: labels, registers: [registry] }),
+    ]),
+  );
+  const onMeasurement = ({ name, labels, value }: Measurement): void => {
+    const metric = metrics.get(name);
+    if (metric instanceof Counter) metric.inc(labels, value);
+    else if (metric instanceof Gauge) metric.set(labels, value);
+    else metric?.observe(labels, value);
+  };
+  const { admin } = runAdmin({ observe: { onMeasurement } });
+  for (const name of ['my-service', 'nothing', 'elsewhere']) await ask(admin, 'GET', `/services/${name}`);
+  await ask(admin, 'PUT', '/services/my-service/stop');
+  await admin.close();
+  const text = await registry.metrics();
+  const request = 'gateway_admin_request_duration_seconds_count';
+  for (const line of [
+    `${request}{route="services.get",method="GET",status="200"} 1`,
+    `${request}{route="services.get",method="GET",status="404"} 2`,
+    `${request}{route="services.stop",method="PUT",status="204"} 1`,
+    'gateway_admin_command_duration_seconds_count{type="service.stopped",outcome="accepted"} 1',
+    'gateway_admin_effect_duration_seconds_count{type="service.stop",outcome="applied"} 1',
+    'gateway_admin_commands_in_flight 0',
+  ])
+    expect(text.split('\n')).toContain(line);
 });
 
 describe('the table of the page', () => {

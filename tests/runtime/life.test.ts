@@ -48,8 +48,7 @@ describe('a start with a document that differs from the store', () => {
   }
 
   it('lists 20 places at most, and counts the others', async () => {
-    const entries = Array.from({ length: 50 }, (_, at) => [`p${String(at)}`, at] as const);
-    const parameters = Object.fromEntries(entries);
+    const parameters = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`p${String(at)}`, at]));
     const servers = (sampleDocument.servers ?? []).map((server) => ({ ...server, parameters }));
     const error = await told({ ...sampleDocument, servers });
     const lines = error.message.split('\n');
@@ -104,14 +103,11 @@ describe('a running interface that adopts a document', () => {
     await admin.execute(sequence(stop, stopMain, limit(7)));
     const [before, { length }] = [admin.snapshot, gateway.calls];
     gateway.will('done', 'done', new EffectRefusedError('No probes now.'));
-    expect(await admin.execute(adopting())).toMatchObject({
-      outcome: 'refused',
-      problem: { code: 'effect-refused', detail: 'The gateway refused: No probes now. Nothing was changed.' },
-    });
-    expect(appliedTo(gateway).slice(length + 3)).toEqual([
-      'service.stop /services/My-Service',
-      'service.update /services/My-Service',
-    ]);
+    const detail = 'The gateway refused: No probes now. Nothing was changed.';
+    const refusal = { outcome: 'refused', problem: { code: 'effect-refused', detail } };
+    expect(await admin.execute(adopting())).toMatchObject(refusal);
+    const undone = ['service.stop', 'service.update'].map((type) => `${type} /services/My-Service`);
+    expect(appliedTo(gateway).slice(length + 3)).toEqual(undone);
     expect(admin.snapshot).toBe(before);
     expect(gateway.differences(admin.snapshot)).toEqual([]);
   });
@@ -121,14 +117,10 @@ describe('a running interface that adopts a document', () => {
     await admin.execute(stop);
     const given = createSnapshot(withServices((each) => ({ ...each, passwordSealed: 'v1.other' })));
     const plan = admin.plan(adopting(given));
-    const updates = ['my', 'bare', 'report', 'spare'].map((name) => `${name}-service`);
-    expect(plan).toMatchObject({
-      outcome: 'accepted',
-      effects: [
-        ...updates.map((service) => ({ type: 'service.update', service })),
-        { type: 'service.start', service: 'my-service' },
-      ],
-    });
+    const services = ['my', 'bare', 'report', 'spare'].map((name) => `${name}-service`);
+    const updates = services.map((service) => ({ type: 'service.update', service }));
+    const effects = [...updates, { type: 'service.start', service: 'my-service' }];
+    expect(plan).toMatchObject({ outcome: 'accepted', effects });
     expect(JSON.stringify(plan)).not.toMatch(/v1\./);
   });
 

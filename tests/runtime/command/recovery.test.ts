@@ -11,7 +11,6 @@ import {
   deleteUser,
   flushLogs,
   patchServer,
-  patchService,
   sequence,
   type ConfigurationStore,
   type Execution,
@@ -22,7 +21,7 @@ import { hold } from 'gateway-admin-core/testing';
 
 import { FailingStore } from '../../support/failing-store.ts';
 import { openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
-import { stop } from '../../support/transition.ts';
+import { limit, stop } from '../../support/transition.ts';
 
 describe('an open command of an earlier life', () => {
   it('of the host that flushes first has settled its flush: only the effect in flight is inspected', async () => {
@@ -42,9 +41,7 @@ describe('an open command of an earlier life', () => {
     expect(await reader.next()).toMatchObject({ value: { event: { type: 'logs.flushed' } } });
     const gateway = sampleGateway().willSee('in-place');
     const { admin } = await openRunning(store, { gateway });
-    expect(gateway.calls.map(({ method, effect }) => `${method} ${effect.type}`)).toEqual([
-      'inspect service.stop',
-    ]);
+    expect(gateway.calls).toMatchObject([{ method: 'inspect', effect: { type: 'service.stop' } }]);
     expect(admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     await admin.close();
   });
@@ -55,28 +52,18 @@ describe('an open command of an earlier life', () => {
     dying.admin.execute(stop).catch(() => undefined);
     await dying.clock.settle();
     const { state, records } = await dead.load();
-    const [intent] = records as readonly {
-      readonly command: string;
-      readonly events: Json;
-    }[];
+    const [intent] = records as readonly { readonly command: string; readonly events: Json }[];
     const part = { type: 'settlement', command: intent?.command, revision: 1, last: false };
-    const left = [
-      { ...intent, of: 2 },
-      { ...part, events: [] },
-      { ...intent, part: 1, of: 2 },
-      { ...part, events: intent?.events },
-    ] as unknown as readonly Json[];
+    const [of, nothing, all] = [2, { ...part, events: [] }, { ...part, events: intent?.events }];
+    const left = [{ ...intent, of }, nothing, { ...intent, part: 1, of }, all] as unknown as readonly Json[];
     const store = createMemoryStore({ ...(state === undefined ? {} : { state }), records: left });
     const next = await openRunning(store);
     expect(next.admin.commands()).toEqual([]);
     await next.admin.close();
     // Otherwise each later life would find the command again.
     const last = (await store.load()).records.at(-1);
-    expect(last).toMatchObject({
-      command: intent?.command,
-      last: true,
-      events: [{ type: 'command.failed' }],
-    });
+    const failed = { type: 'command.failed' };
+    expect(last).toMatchObject({ command: intent?.command, last: true, events: [failed] });
   });
 });
 
@@ -90,10 +77,7 @@ describe('admin.commands', () => {
     const held = hold();
     const { admin } = runAdmin({ gateway: sampleGateway().will(held.apply) });
     const links = ['/services/My-Service'];
-    const execution = admin.execute((snapshot, context) => ({
-      ...stop(snapshot, context),
-      resources: links,
-    }));
+    const execution = admin.execute((...given) => ({ ...stop(...given), resources: links }));
     await held.begun;
     links.pop();
     expect(() => (admin.commands()[0]?.resources as string[]).pop()).toThrow(TypeError);
@@ -126,17 +110,11 @@ describe('a command that was in flight when the process ended', () => {
   it('shows inspect all settings, of which the store has what changes', async () => {
     const memory = createMemoryStore();
     const stored: string[] = [];
-    const store: ConfigurationStore = {
-      ...memory,
-      append: (records, where) => {
-        stored.push(...records.map((record) => JSON.stringify(record)));
-        return memory.append(records, where);
-      },
+    const append: ConfigurationStore['append'] = (records, where) => {
+      stored.push(...records.map((record) => JSON.stringify(record)));
+      return memory.append(records, where);
     };
-    const limit =
-      (value: number): Transition =>
-      (snapshot, context) =>
-        patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value }], context);
+    const store = { ...memory, append };
     const dead = await openRunning(store, { gateway: sampleGateway().will('done', hold().apply) });
     dead.admin.execute(sequence(limit(7), limit(8))).catch(() => undefined);
     await dead.clock.settle();
@@ -180,9 +158,8 @@ describe('a command that was in flight when the process ended', () => {
     const addUser: Transition = (snapshot, context) =>
       createUser(snapshot, { name: 'newcomer', passwordHash: 'opaque' }, context);
     expect((await admin.execute(addUser)).outcome).toBe('accepted');
-    expect(
-      (await admin.execute((snapshot, context) => deleteUser(snapshot, 'nobody', context))).outcome,
-    ).toBe('refused');
+    const refused = await admin.execute((snapshot, context) => deleteUser(snapshot, 'nobody', context));
+    expect(refused.outcome).toBe('refused');
     const { records } = await store.load();
     expect(records).toMatchObject([{ type: 'settlement', last: true }]);
   });

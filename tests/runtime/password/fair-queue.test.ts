@@ -12,35 +12,22 @@ import { createFairQueue, type FairQueue, type Share } from '../../../src/runtim
 import { shareOf } from '../../../src/runtime/password/share.ts';
 import { createSigner } from '../../../src/runtime/password/signer.ts';
 
-/** A job that a test ends. */
-interface Job {
-  readonly run: () => Promise<number>;
-  readonly end: () => void;
-  readonly fail: (error: Error) => void;
-}
-
-/** Jobs with numbers, and a record of those that have begun. */
-function createJobs(): { readonly begun: readonly number[]; create(this: void): Job } {
+/** Jobs with numbers, which a test ends, and a record of those that have begun. */
+function createJobs() {
   const begun: number[] = [];
   let count = 0;
-  return {
-    begun,
-    create() {
-      const number = count;
-      count += 1;
-      let end = (): void => undefined;
-      let fail: (error: Error) => void = () => undefined;
-      const ended = new Promise<number>((resolve, reject) => {
-        end = () => resolve(number);
-        fail = reject;
-      });
-      const run = (): Promise<number> => {
-        begun.push(number);
-        return ended;
-      };
-      return { run, end: () => end(), fail: (error) => fail(error) };
-    },
+  const create = () => {
+    const number = count;
+    count += 1;
+    let [end, fail]: [() => void, (error: Error) => void] = [() => undefined, () => undefined];
+    const ended = new Promise<number>((resolve, reject) => ([end, fail] = [() => resolve(number), reject]));
+    const run = (): Promise<number> => {
+      begun.push(number);
+      return ended;
+    };
+    return { run, end, fail };
   };
+  return { begun, create };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -137,18 +137,13 @@ const [older, hasher] = [1, 2].map((rounds) => createPbkdf2Hasher({ rounds })) a
 const patchType = { 'content-type': 'application/json-patch+json' };
 
 /** The options of an interface whose user ada has a hash of the older hasher. */
-async function optionsWith(
-  present: Hasher = hasher,
-): Promise<Pick<AdminOptions, 'snapshot' | 'hasher' | 'access'>> {
+async function optionsWith(present: Hasher = hasher) {
   const users = [
     { name: 'ada', passwordHash: await older.hash('engine') },
     { name: 'Grace', passwordHash: await hasher.hash('compiler') },
   ];
-  return {
-    snapshot: createSnapshot({ users }, { epoch: 'sample' }),
-    hasher: present,
-    access: { authenticate: createBasicAuthentication() },
-  };
+  const snapshot = createSnapshot({ users }, { epoch: 'sample' });
+  return { snapshot, hasher: present, access: { authenticate: createBasicAuthentication() } };
 }
 
 async function send(
@@ -158,7 +153,7 @@ async function send(
   target = '/users',
   body?: () => Promise<Uint8Array>,
 ): Promise<AdminResponse> {
-  const headers = { authorization: `Basic ${btoa(`${name}:${password}`)}`, ...patchType };
+  const headers = { authorization: credentials(name, password), ...patchType };
   const request = { method, target, headers, ...(body === undefined ? {} : { body }) };
   const handled = await admin.handle(request);
   if (!handled.matched) throw new Error(`Nothing at ${target}`);
@@ -171,14 +166,13 @@ const hashOf = ({ admin }: Running, name: string): string =>
   admin.snapshot.users.find(name)?.settings.passwordHash ?? '';
 
 /** A hasher that waits with each new hash, and then makes the hash or fails. */
-function createHeldHasher(): Hasher & { readonly go: () => void; readonly fail: (error: Error) => void } {
-  let go = (): void => undefined;
-  let fail: (error: Error) => void = () => undefined;
+function createHeldHasher() {
+  let [go, fail]: [() => void, (error: Error) => void] = [() => undefined, () => undefined];
   const held = new Promise<void>((resolve, reject) => ([go, fail] = [resolve, reject]));
   // The decoy is made at once.
-  const hash = (password: string): Promise<string> =>
+  const hash: Hasher['hash'] = (password) =>
     password === 'nobody' ? hasher.hash(password) : held.then(() => hasher.hash(password));
-  return { ...hasher, hash, go: () => go(), fail: (error) => fail(error) };
+  return { ...hasher, hash, go, fail };
 }
 
 /** The type of the first event of a running interface. Waits for the event. */

@@ -14,7 +14,8 @@ import {
   flushLogs,
   stopService,
   type Admin,
-  type AdminRequest,
+  type AdminOptions,
+  type Authorize,
   type EventGap,
   type Problem,
   type PublishedEvent,
@@ -487,60 +488,50 @@ describe('the places for readers of events', () => {
     expect([await of('eve', 'd'), await of('ada', 'a')]).toEqual(['overloaded', '200']);
   });
 
-  it.each([
-    ['before the first piece', 0],
-    ['after the first piece', 1],
-  ])('are free when the client leaves %s', async (_when, pieces) => {
-    const { admin } = run(oneReader);
-    const stream = await openStream(admin);
-    for (let piece = 0; piece < pieces; piece += 1) await stream.piece();
-    expect(await isFree(admin)).toBe(false);
-    await stream.leave();
-    expect(await isFree(admin)).toBe(true);
-  });
-
+  type Ended = Running & { readonly stream: OpenStream; readonly control: AbortController };
   // Promise: stream-leaves
-  it('are free when the signal aborts during a wait, and nothing is left behind', async () => {
-    const { admin, clock } = run(oneReader);
+  it.each<[string, number, boolean, (ended: Ended) => unknown]>([
+    ['the client leaves before the first piece', 0, false, ({ stream }) => stream.leave()],
+    ['the client leaves after the first piece', 1, false, ({ stream }) => stream.leave()],
+    ['the signal aborts during a wait', 1, true, ({ control }) => control.abort()],
+    ['the signal aborts although nobody reads', 0, false, ({ control }) => control.abort()],
+    ['the interface closes', 1, true, ({ admin }) => admin.close()],
+  ])('are free, and nothing is left behind, when %s', async (_when, pieces, isWaiting, end) => {
     const control = new AbortController();
-    const stream = await openStream(admin, { signal: control.signal });
-    await stream.piece();
-    const waiting = stream.piece();
+    const { signal } = control;
+    const running = run(oneReader);
+    const { admin, clock } = running;
+    const stream = await openStream(admin, { signal });
+    for (let piece = 0; piece < pieces; piece += 1) await stream.piece();
+    const waiting = isWaiting ? stream.piece() : undefined;
     await clock.settle();
-    expect([clock.sleeping, getEventListeners(control.signal, 'abort').length]).toEqual([1, 1]);
-    control.abort();
-    expect(await waiting).toBe('');
-    expect([clock.sleeping, getEventListeners(control.signal, 'abort')]).toEqual([0, []]);
-    expect(await isFree(admin)).toBe(true);
-  });
-
-  it('are free when the signal aborts although nobody reads, and when it has aborted before', async () => {
-    const { admin } = run(oneReader);
-    const control = new AbortController();
-    const stream = await openStream(admin, { signal: control.signal });
-    control.abort();
-    expect(await isFree(admin)).toBe(true);
-    expect(codeOf(await openStream(admin, { signal: control.signal }))).toBe('closed');
+    expect(await isFree(admin)).toBe(false);
+    if (isWaiting) expect([clock.sleeping, getEventListeners(signal, 'abort').length]).toEqual([1, 1]);
+    await end({ ...running, stream, control });
+    expect(await (waiting ?? '')).toBe('');
+    expect([clock.sleeping, getEventListeners(signal, 'abort')]).toEqual([0, []]);
     expect(await isFree(admin)).toBe(true);
     await stream.leave();
+  });
+
+  it('are not taken by a client that has left before', async () => {
+    const { admin } = run(oneReader);
+    expect(codeOf(await openStream(admin, { signal: AbortSignal.abort() }))).toBe('closed');
+    expect(await isFree(admin)).toBe(true);
   });
 
   it('are free when the interface closes, and the stream has had every event', async () => {
     const { admin, clock } = run(oneReader);
-    const control = new AbortController();
-    const stream = await openStream(admin, { signal: control.signal });
-    const reading = take(stream, 9);
+    const reading = take(await openStream(admin), 9);
     await clock.settle();
     await flushTimes(admin, 1);
     await admin.close();
     expect(await reading).toEqual(['1.0 logs.flushed']);
-    expect([clock.sleeping, getEventListeners(control.signal, 'abort')]).toEqual([0, []]);
     expect(await isFree(admin)).toBe(true);
   });
 });
 
 describe('the stream of a caller', () => {
-  const patchType = { 'content-type': 'application/json-patch+json' };
   const basic = (name: string) => ({ authorization: credentials(name, 'pw') });
 
   async function guarded({ access, ...options }: Parameters<typeof runAdmin>[0] = {}): Promise<Running> {
@@ -555,39 +546,38 @@ describe('the stream of a caller', () => {
     });
   }
 
-  const request = (admin: Admin, more: Partial<AdminRequest>) =>
-    admin.handle({ method: 'PATCH', target: '/', headers: {}, ...more });
+  /** The stream of ada, of which the first piece is read. */
+  async function streamOfAda(access: AdminOptions['access'] = {}, query = '') {
+    const running = await guarded({ access });
+    const stream = await openStream(running.admin, { query, headers: basic('ada') });
+    expect(await stream.piece()).toMatch(/^retry/);
+    return { ...running, stream };
+  }
+
   const remove =
     (name: string): Transition =>
     (snapshot, context) =>
       deleteUser(snapshot, name, context);
-
-  const change = {
-    headers: { ...basic('grace'), ...patchType },
-    body: '[{"op":"replace","path":"/password","value":"new"}]',
+  const changePassword = (admin: Admin) => {
+    const body = [{ op: 'replace', path: '/password', value: 'new' }];
+    return ask(admin, 'PATCH /users/ada', { headers: basic('grace'), body });
+  };
+  const beginReadOnly = (admin: Admin) => {
+    admin.readOnly = true;
+    return admin.execute(flushLogs);
   };
 
   /** What happens to a caller or to others, and whether the stream of the caller ends. */
   const happenings: readonly (readonly [string, 'ends' | 'goes on', (admin: Admin) => Promise<unknown>])[] = [
     ['the caller is deleted', 'ends', (admin) => admin.execute(remove('ada'))],
-    [
-      'the caller gets another password',
-      'ends',
-      (admin) => request(admin, { target: '/users/ada', ...change }),
-    ],
+    ['the caller gets another password', 'ends', changePassword],
     ['another user is deleted', 'goes on', (admin) => admin.execute(remove('grace'))],
-    [
-      'the interface becomes read-only',
-      'goes on',
-      (admin) => ((admin.readOnly = true), admin.execute(flushLogs)),
-    ],
+    ['the interface becomes read-only', 'goes on', beginReadOnly],
   ];
 
   // Promise: stream-access
   it.each(happenings)('if %s: %s', async (_what, then, happen) => {
-    const { admin, clock } = await guarded();
-    const stream = await openStream(admin, { headers: basic('ada') });
-    expect(await stream.piece()).toMatch(/^retry/);
+    const { admin, clock, stream } = await streamOfAda();
     const waiting = stream.piece();
     await clock.settle();
     await happen(admin);
@@ -599,9 +589,7 @@ describe('the stream of a caller', () => {
   });
 
   it('ends without the events that were still unread', async () => {
-    const { admin } = await guarded();
-    const stream = await openStream(admin, { headers: basic('ada') });
-    await stream.piece();
+    const { admin, stream } = await streamOfAda();
     await flushTimes(admin, 1);
     await admin.execute(remove('ada'));
     expect(await stream.piece()).toBe('');
@@ -614,11 +602,8 @@ describe('the stream of a caller', () => {
     'ends at the next heartbeat when a rule of the host withdraws the right: %s',
     async (_what, isWaiting) => {
       const readers = ['ada'];
-      const { admin, clock } = await guarded({
-        access: { authorize: (principal) => readers.includes(principal?.name ?? '') },
-      });
-      const stream = await openStream(admin, { headers: basic('ada') });
-      await stream.piece();
+      const authorize: Authorize = (principal) => readers.includes(principal?.name ?? '');
+      const { admin, clock, stream } = await streamOfAda({ authorize });
       const waiting = isWaiting ? stream.piece() : undefined;
       readers.pop();
       await clock.advance(15_000);
@@ -634,9 +619,7 @@ describe('the stream of a caller', () => {
       for (const failure of failures) throw failure;
       return true;
     };
-    const { admin, errors } = await guarded({ access: { authorize } });
-    const stream = await openStream(admin, { headers: basic('ada') });
-    await stream.piece();
+    const { errors, stream } = await streamOfAda({ authorize });
     failures.push(new Error('the rules are gone'));
     expect(await stream.piece()).toBe('');
     expect(errors).toMatchObject([{ name: 'HostError', call: 'authorize', cause: failures[0] }]);
@@ -644,13 +627,8 @@ describe('the stream of a caller', () => {
 
   it('is not woken by events that the client has not asked for', async () => {
     let looks = 0;
-    const authorize = (): boolean => {
-      looks += 1;
-      return true;
-    };
-    const { admin, clock } = await guarded({ access: { authorize } });
-    const stream = await openStream(admin, { query: '?types=service', headers: basic('ada') });
-    await stream.piece();
+    const authorize = (): boolean => (looks += 1) > 0;
+    const { admin, clock, stream } = await streamOfAda({ authorize }, '?types=service');
     const waiting = stream.messages(1);
     await clock.settle();
     looks = 0;

@@ -461,6 +461,25 @@ describe('telemetry', () => {
     },
   );
 
+  const reported = { ...counters, reads: 9 };
+  it.each<[string, Telemetry | undefined, idle: number, reads: number]>([
+    ['is left out', undefined, 77, 9],
+    ['has only other figures', { threads: () => undefined }, 77, 9],
+    ['does not know them', { idle: () => undefined, statistics: () => undefined }, 77, 9],
+    ['knows them', { idle: () => 1, statistics: () => ({ ...reported, reads: 2 }) }, 1, 2],
+  ])(
+    'gives way to idle times and counters that were reported unless it knows them: it %s',
+    async (_what, has, idle, reads) => {
+      const asked = running(has);
+      asked.admin.report([
+        { type: 'session.updated', id: 9, idle: 77 },
+        { type: 'connection.updated', session: 9, id: 0, statistics: reported },
+      ]);
+      expect(await bodyAt(asked, '/sessions/9')).toMatchObject({ idle });
+      expect(await bodyAt(asked, '/sessions/9/connections')).toMatchObject([{}, { statistics: { reads } }]);
+    },
+  );
+
   it('fails for one figure alone, and is called with its own object as this', async () => {
     class Figures implements Telemetry {
       readonly figure = 77;

@@ -173,9 +173,9 @@ const whole = [
 describe.each(Object.entries(commands).map((entry, at) => [...entry, at] as const))(
   '%s',
   (type, command, at) => {
-    /** Every other command gets each third fault in each call, beginning with another one. */
+    /** Every other command gets each fourth fault in each call, beginning with another one. */
     const dealt = <T>(faults: readonly T[], from = 0): readonly T[] =>
-      faults.filter((_fault, index) => whole.includes(type) || (index + from + at) % 3 === 0);
+      faults.filter((_fault, index) => whole.includes(type) || (index + from + at) % 4 === 0);
 
     // Promise: failed-apply
     // Promise: failed-inspect

@@ -135,6 +135,25 @@ describe('the journal of an interface', () => {
     expect((await store.load()).records).toEqual(marks.map((revision) => ({ type: 'mark', revision })));
   });
 
+  it('calls then in the order of the records, also after a then that throws', async () => {
+    const journal = await journalOf();
+    const told: number[] = [];
+    const keeping = [1, 2, 3].map((revision) =>
+      journal.keep({
+        record: { type: 'mark', revision },
+        resources: [],
+        use: 'result',
+        then: () => {
+          told.push(revision);
+          if (revision === 2) throw new Error('not mine');
+        },
+      }),
+    );
+    const statuses = (await Promise.allSettled(keeping)).map(({ status }) => status);
+    expect(statuses).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect([told, journal.outage]).toEqual([[1, 2, 3], undefined]);
+  });
+
   it('gives up a mark when the store fails, and the process goes on', async () => {
     const store = new FailingStore();
     const journal = await journalOf(store);

@@ -30,6 +30,11 @@ const closing =
   (snapshot, context) =>
     closeServiceSessions(snapshot, name, context);
 
+const cutting =
+  (name: string): Transition =>
+  (snapshot, context) =>
+    closeServerConnections(snapshot, name, context);
+
 function markOf(admin: Admin, transition: Transition): string {
   const plan = admin.plan(transition);
   if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
@@ -49,11 +54,24 @@ function end(admin: Admin, key: string): void {
 }
 
 describe('a command with the mark of its plan', () => {
+  it('closes no connection that is opened again under the same id while the command runs', async () => {
+    const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(1500) });
+    const mark = markOf(admin, cutting('db'));
+    gateway.will((_effect, _context, perform) => {
+      const connection = { session: 1400, id: 0 };
+      const again = { server: 'db', role: 'Slave', state: 'In use' };
+      admin.report({ type: 'connection.closed', ...connection });
+      admin.report({ type: 'connection.opened', ...connection, ...again });
+      perform();
+      return Promise.resolve();
+    });
+    expect(await admin.execute(cutting('db'), { mark })).toMatchObject({ closed: { connections: 1499 } });
+    expect(admin.snapshot.sessions.find(1400)?.connections).toHaveLength(1);
+  });
+
   it('counts no connection that has ended by itself before the gateway was asked', async () => {
     const { admin } = runAdmin();
-    const execution = admin.execute((snapshot, context) =>
-      closeServerConnections(snapshot, 'db-serv-1', context),
-    );
+    const execution = admin.execute(cutting('db-serv-1'));
     admin.report({ type: 'connection.closed', session: 9, id: 0 });
     expect(await execution).toMatchObject({ outcome: 'accepted', closed: { connections: 1 } });
   });

@@ -175,8 +175,8 @@ describe('a page of another origin', () => {
 });
 
 describe('without a log-in', () => {
-  // Promise: rebound-host
   const evil = ['evil.example', 'evil.example:8989', 'localhost.evil.example', '127.0.0.1.evil.example'];
+  // Promise: rebound-host
   it.each([...evil, 'a b', '/', ''])('a request to the host %j is 403, reads included', async (name) => {
     for (const method of ['GET', 'HEAD']) {
       expect(await answerTo(method, '/services', { host: name })).toMatch(/^403/);

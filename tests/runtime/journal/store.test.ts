@@ -202,12 +202,12 @@ function foreign(events: readonly object[], effects: readonly object[] = []): Tr
 }
 
 describe('a decision that a host has built', () => {
-  // Promise: invalid-decision
   const [closed, close] = [
     { ...stopEvent, type: 'sessions.closed' },
     { ...stopEffect, type: 'sessions.close' },
   ];
   const [cut, cutting] = [{ type: 'connections.closed' }, { type: 'connections.close' }];
+  // Promise: invalid-decision
   it.each([
     ['an event that lacks what it folds', [closed], [close]],
     ['an event that lacks it, beside a sound one', [stopEvent, cut], [stopEffect, cutting]],

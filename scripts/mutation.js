@@ -30,13 +30,13 @@ const testsOf = {
     'snapshot/*',
     'properties/{document,transition}',
     'contract/session-search',
-    'runtime/**/{argument,crossing}',
+    'runtime/**/{argument,recovery}',
   ],
   resources: [
     'resources/*',
     'contract/{bad-input,endpoint,field,field-table,filter-services,modifiable-field,plan,query,secret,session-search}',
     'properties/{document,transition}',
-    'runtime/**/{abandon,condition,crossing,first-user,recovery,teardown,role,rehash}',
+    'runtime/**/{command,recovery,role,teardown,user}',
     'scenarios',
     'openapi/document',
     'snapshot/{secret-parameter,snapshot}',
@@ -52,7 +52,7 @@ const testsOf = {
   'runtime/command': ['runtime/**/*', 'scenarios'],
   'runtime/journal': ['runtime/**/*', 'scenarios'],
   fleet: ['fleet/*', 'scenarios'],
-  ports: ['ports/**/*', 'package/argument', 'runtime/**/{failing-store,store}'],
+  ports: ['ports/**/*', 'package/argument', 'runtime/**/store'],
 };
 const leastPercent = 90;
 

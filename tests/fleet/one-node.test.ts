@@ -3,14 +3,9 @@
  */
 import { afterAll, expect } from '@jest/globals';
 
-import '../runtime/command/abandon.test.ts';
-import '../runtime/closing.test.ts';
-import '../runtime/command/crossing.test.ts';
-import '../runtime/journal/failing-store.test.ts';
-import '../runtime/given-document.test.ts';
 import '../runtime/command/recovery.test.ts';
-import '../runtime/journal/restart.test.ts';
 import '../runtime/journal/store.test.ts';
+import '../runtime/life.test.ts';
 import { openOneNode } from '../support/one-node-fleet.ts';
 
 /** Revisions are those of the node, and epochs those of the fleet, so that tags hold at every node. */
@@ -54,10 +49,7 @@ const calls = [
   'an open command of an earlier life ends if its last part was refused, and the process ended before what stood of it was taken back',
 ];
 
-/** Ten thousand commands through the same journal, which the test has counted already. */
-const long = ['an interface with a store compacts the journal after 10,000 records'];
-
-const except = [...revisions, ...ownCommands, ...documents, ...calls, ...long];
+const except = [...revisions, ...ownCommands, ...documents, ...calls];
 const met = openOneNode(new Set(except));
 
 afterAll(() => {

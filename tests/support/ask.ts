@@ -22,7 +22,7 @@ interface Sent {
 
 /** Sends a request, and reads the answer. */
 export async function ask(admin: Admin, line: string, { as, body, headers }: Sent = {}): Promise<Answer> {
-  const [method = '', target = ''] = line.split(' ');
+  const [, method = '', target = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
   const handled = await admin.handle({
     ...{ method, target, headers: { 'content-type': 'application/json', ...headers } },
     ...(as === undefined ? {} : { principal: { name: as } }),

@@ -4,9 +4,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   StoreLostError,
-  openAdmin,
-  startService,
-  stopService,
   type AdminOptions,
   type AuditRecord,
   type AuditSink,
@@ -16,11 +13,9 @@ import {
 import { inShort, readAudit } from '../../support/audit-reader.ts';
 import { FailingSink, sinkFailures } from '../../support/failing-sink.ts';
 import { FailingStore } from '../../support/failing-store.ts';
-import { runAdmin, type Running } from '../../support/running-admin.ts';
+import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
+import { missing, start, stop } from '../../support/transition.ts';
 
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
-const none: Transition = (snapshot, context) => stopService(snapshot, 'none', context);
 const nothingKept = sinkFailures['rejects, and nothing is kept'];
 const never = (): Promise<never> => new Promise(() => undefined);
 const unavailable = {
@@ -97,24 +92,9 @@ async function isSettled({ clock }: Running, promise: Promise<unknown>): Promise
 }
 
 describe('an audit sink', () => {
-  it('gets each record once and in order, frozen, and is disposed of at the end', async () => {
-    const { admin, sink, records, knock } = audited(false);
-    await admin.execute(stop, { actor: 'ada' });
-    await admin.execute(none);
-    await knock(1);
-    await admin.close();
-    expect(inShort(sink.kept)).toEqual([
-      'ada execute accepted',
-      'nobody execute refused service-not-found',
-      'failed log-ins: 1',
-    ]);
-    expect([sink.kept, sink.disposals]).toEqual([records, 1]);
-    expect(sink.kept.every((record) => Object.isFrozen(record))).toBe(true);
-  });
-
   it('gets the records of one turn, and those that came while it was busy, in one call', async () => {
     const { admin, sink, clock } = audited(false);
-    const executions = Array.from({ length: 50 }, () => admin.execute(none));
+    const executions = Array.from({ length: 50 }, () => admin.execute(missing));
     await Promise.all(executions);
     await clock.settle();
     expect(sink.calls.length).toBeLessThan(5);
@@ -125,10 +105,9 @@ describe('an audit sink', () => {
     const { admin, sink, clock } = audited(false);
     sink.fail(nothingKept, 0, 1);
     const long = 'x'.repeat(60_000);
-    const huge: Transition = () =>
-      ({ outcome: 'refused', resources: Array<string>(100).fill(long), problem: {} }) as never;
-    const large: Transition = () =>
-      ({ outcome: 'refused', resources: [long, long, long, long], problem: {} }) as never;
+    const refusing = (count: number): Transition =>
+      (() => ({ outcome: 'refused', resources: Array(count).fill(long), problem: {} })) as never;
+    const [large, huge] = [refusing(4), refusing(100)];
     for (const transition of [large, large, large, large, large, huge, large])
       await admin.execute(transition);
     await clock.advance(100);
@@ -136,37 +115,37 @@ describe('an audit sink', () => {
     expect(sink.kept).toHaveLength(7);
   });
 
-  describe.each([
-    ['not required', false],
-    ['required', true],
-  ])('that is %s', (_what, required) => {
-    const steps = (running: Audited): readonly (() => Promise<unknown>)[] => [
-      () => running.send(),
-      () => running.send({ target: '/service/none/stop' }),
-      () => running.knock(2),
-      () => running.admin.execute(start, { actor: 'ada' }),
-      () => running.admin.execute(none),
-      () => running.send(),
-    ];
-    // Promise: audit-sink
-    it.each(Object.entries(sinkFailures))('keeps each record once, whichever call %s', async (how, fails) => {
-      for (const [good, times] of [0, 1, 2, 3, 4, 5].flatMap((good) =>
-        [1, 3].map((times) => [good, times]),
-      )) {
-        const running = audited(required);
-        const { admin, sink, clock, records, errors } = running;
-        sink.fail(fails, good, times);
-        for (const step of steps(running)) await clock.waitFor(step());
-        await clock.advance(60_000);
-        await clock.waitFor(admin.close());
-        expect([good, times, sink.kept]).toEqual([good, times, records]);
-        expect(records.length).toBeGreaterThanOrEqual(7);
-        expect(sink.failures).toBeGreaterThan(0);
-        // An outage is told once. A late answer ends it.
-        expect(errors).toHaveLength(how === 'answers late that all is kept' ? sink.failures : 1);
-      }
-    });
-  });
+  const steps: readonly ((running: Audited) => Promise<unknown>)[] = [
+    ({ send }) => send(),
+    ({ send }) => send({ target: '/service/none/stop' }),
+    ({ knock }) => knock(2),
+    ({ admin }) => admin.execute(start, { actor: 'ada' }),
+    ({ admin }) => admin.execute(missing),
+    ({ send }) => send(),
+  ];
+  const whens = [0, 1, 2, 3, 4, 5].flatMap((good) => [1, 3].map((times) => [good, times] as const));
+
+  // Promise: audit-sink
+  it.each(Object.entries(sinkFailures))(
+    'keeps each record once, frozen, whichever call %s, required or not',
+    async (how, fails) => {
+      for (const required of [false, true])
+        for (const [good, times] of whens) {
+          const running = audited(required);
+          const { admin, sink, clock, records, errors } = running;
+          sink.fail(fails, good, times);
+          for (const step of steps) await clock.waitFor(step(running));
+          await clock.advance(60_000);
+          await clock.waitFor(admin.close());
+          expect([required, good, times, sink.kept]).toEqual([required, good, times, records]);
+          expect(sink.kept.every((record) => Object.isFrozen(record))).toBe(true);
+          expect(records.length).toBeGreaterThanOrEqual(7);
+          expect(sink.failures).toBeGreaterThan(0);
+          // An outage is told once. A late answer ends it.
+          expect(errors).toHaveLength(how === 'answers late that all is kept' ? sink.failures : 1);
+        }
+    },
+  );
 });
 
 describe('a sink that fails and is not required', () => {
@@ -204,7 +183,7 @@ describe('a sink that fails and is not required', () => {
     const { admin, sink, clock } = withoutReader(true, { limits: { maxAuditKept: 1 } });
     const { hang, end } = createHang();
     sink.fail(hang, 0, 1);
-    await admin.execute(none);
+    await admin.execute(missing);
     await clock.settle();
     const execution = admin.execute(stop);
     await clock.settle();
@@ -217,25 +196,23 @@ describe('a sink that fails and is not required', () => {
   });
 });
 
-describe('the number of dropped records', () => {
-  it('is complete, also if the record that says so was dropped itself', async () => {
-    const { admin, sink, clock } = audited(false, { limits: { maxAuditKept: 3 } });
-    let attempts = 0;
-    for (const refused of [5, 4, 0]) {
-      sink.fail(nothingKept);
-      for (let at = 0; at < refused; at += 1) await admin.execute(none);
-      await clock.settle();
-      attempts += refused;
-      // The sink keeps one call, and then fails again, while it is told what was dropped.
-      sink.fail(nothingKept, 1);
-      await clock.advance(5000);
-    }
-    sink.work();
-    await clock.advance(10_000);
-    const counts = sink.kept.map((record) => (record.kind === 'dropped' ? record.count : 1));
-    expect(sink.kept.filter(({ kind }) => kind === 'dropped')).toHaveLength(1);
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(attempts);
-  });
+it('the number of dropped records is complete, also if the record that says so was dropped itself', async () => {
+  const { admin, sink, clock } = audited(false, { limits: { maxAuditKept: 3 } });
+  let attempts = 0;
+  for (const refused of [5, 4, 0]) {
+    sink.fail(nothingKept);
+    for (let at = 0; at < refused; at += 1) await admin.execute(missing);
+    await clock.settle();
+    attempts += refused;
+    // The sink keeps one call, and then fails again, while it is told what was dropped.
+    sink.fail(nothingKept, 1);
+    await clock.advance(5000);
+  }
+  sink.work();
+  await clock.advance(10_000);
+  const counts = sink.kept.map((record) => (record.kind === 'dropped' ? record.count : 1));
+  expect(sink.kept.filter(({ kind }) => kind === 'dropped')).toHaveLength(1);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(attempts);
 });
 
 describe('a sink that is required', () => {
@@ -323,20 +300,10 @@ describe('the end of an interface with a sink', () => {
   });
 });
 
-describe('openAdmin with a sink', () => {
-  it('disposes of the sink if the start fails', async () => {
-    const sink = new FailingSink();
-    const store = new FailingStore();
-    store.failWith(new StoreLostError('gone'));
-    const { admin, gateway, clock } = runAdmin();
-    const opening = openAdmin({
-      snapshot: admin.snapshot,
-      gateway,
-      clock,
-      store,
-      observe: { audit: { sink } },
-    });
-    await expect(opening).rejects.toThrow('gone');
-    expect(sink.disposals).toBe(1);
-  });
+it('a sink is disposed of if the start fails', async () => {
+  const sink = new FailingSink();
+  const store = new FailingStore();
+  store.failWith(new StoreLostError('gone'));
+  await expect(openRunning(store, { observe: { audit: { sink } } })).rejects.toThrow('gone');
+  expect(sink.disposals).toBe(1);
 });

@@ -109,19 +109,11 @@ describe('a drain', () => {
   it('with a deadline before the end of the pause is not late', async () => {
     const at = running();
     await at.admin.execute(drainServer({ timeout: 60, then: 'close' }));
-    const { servers = [], services = [], ...rest } = toDocument(at.admin.snapshot);
-    const drain = {
-      since: '1970-01-01T00:00:00Z',
-      until: '1970-01-01T00:00:00.300Z',
-      timeout: 1,
-      then: 'resume',
-      from: 'started',
-    } as const;
-    const given = createSnapshot({
-      ...rest,
-      servers,
-      services: services.map((each) => ({ ...each, state: 'stopped', drain })),
-    });
+    const { services = [], ...rest } = toDocument(at.admin.snapshot);
+    const [since, until] = ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.300Z'];
+    const drain = { since, until, timeout: 1, then: 'resume', from: 'started' } as const;
+    const drained = services.map((each) => ({ ...each, state: 'stopped' as const, drain }));
+    const given = createSnapshot({ ...rest, services: drained });
     await at.admin.execute((from, context) => adoptDocument(from, given, context));
     expect(at.admin.snapshot.draining).toBe(2);
     await at.clock.advance(299);

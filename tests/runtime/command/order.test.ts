@@ -1,6 +1,6 @@
 /**
- * Commands on one resource take effect in the order of arrival. tests/scenarios/command/concurrency.txt has what clients
- * see of that.
+ * Commands on one resource take effect in the order of arrival. tests/scenarios/command/concurrency.txt has what clients see
+ * of that.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -14,22 +14,6 @@ import {
   type Effect,
   type Transition,
 } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
-
-import { runAdmin, sampleGateway } from '../../support/running-admin.ts';
-import { limit } from '../../support/transition.ts';
-
-it('patches of one resource are carried out in their order, also without a store', async () => {
-  const first = hold();
-  const { admin, gateway } = runAdmin({ gateway: sampleGateway().will(first.apply) });
-  const all = [7, 100, 100, 9].map((value) => admin.execute(limit(value)));
-  await first.begun;
-  first.done();
-  const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome);
-  expect(outcomes).toEqual(['accepted', 'accepted', 'unchanged', 'accepted']);
-  expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(9);
-  expect(gateway.differences(admin.snapshot)).toEqual([]);
-});
 
 // Promise: resource-order
 it('lets no command wait that nobody is before, whoever comes, goes and gives up', async () => {

@@ -1,19 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  createUser,
-  hostProblem,
-  problem,
-  startService,
-  stopService,
-  type Transition,
-  type Veto,
-} from 'gateway-admin-core';
+import { hostProblem, problem, type Veto } from 'gateway-admin-core';
 
 import { ask } from '../../support/ask.ts';
 import { runAdmin } from '../../support/running-admin.ts';
-
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
+import { missing, start, stop } from '../../support/transition.ts';
 
 const duringBusinessHours = hostProblem('host-business-hours', {
   status: 409,
@@ -60,21 +50,15 @@ describe('a veto of the host', () => {
     const { veto, shown } = noStops();
     const { admin, clock } = runAdmin({ veto });
     await admin.execute(start);
-    await admin.execute((state, at) => stopService(state, 'nothing', at));
+    await admin.execute(missing);
     await admin.execute(stop, { ifMatch: { link: '/services/My-Service', etag: '"another"' } });
     expect(shown).toEqual([]);
     await admin.execute(stop, { actor: 'ada' });
-    expect(shown).toMatchObject([
-      [
-        {
-          outcome: 'accepted',
-          resources: ['/services/My-Service'],
-          events: [{ type: 'service.stopped' }],
-          effects: [{ type: 'service.stop' }],
-        },
-        { actor: 'ada', now: clock.now() },
-      ],
-    ]);
+    const decision = {
+      ...{ outcome: 'accepted', resources: ['/services/My-Service'] },
+      ...{ events: [{ type: 'service.stopped' }], effects: [{ type: 'service.stop' }] },
+    };
+    expect(shown).toMatchObject([[decision, { actor: 'ada', now: clock.now() }]]);
     expect(shown[0]?.[0].next.services.find('my-service')?.state).toBe('stopped');
   });
 
@@ -88,9 +72,7 @@ describe('a veto of the host', () => {
   it('refuses commands without effects, too', async () => {
     const { admin } = runAdmin({ veto: () => duringBusinessHours });
     const { snapshot } = admin;
-    const create: Transition = (state, context) =>
-      createUser(state, { name: 'joan', passwordHash: 'opaque' }, context);
-    expect((await admin.execute(create)).outcome).toBe('refused');
+    expect((await ask(admin, 'PUT /users', { body: { name: 'joan', password: 'pw' } })).status).toBe(409);
     expect(admin.snapshot).toBe(snapshot);
   });
 
@@ -105,6 +87,9 @@ describe('a veto of the host', () => {
       );
   });
 
+  const throws = (): never => {
+    throw new TypeError('Cannot read properties of undefined');
+  };
   const ofLibrary = problem('forbidden', 'x');
   const nonsense: readonly (readonly [what: string, answer: unknown])[] = [
     ['true', true],
@@ -132,17 +117,14 @@ describe('a veto of the host', () => {
   it.each<[string, () => unknown]>([
     ...nonsense.map(([what, answer]): [string, () => unknown] => [what, () => answer]),
     ['a promise that rejects', () => Promise.reject(new Error('later'))],
-    [
-      'an exception',
-      () => {
-        throw new TypeError('Cannot read properties of undefined');
-      },
-    ],
+    ['an exception', throws],
   ])('that gives %s is told and refuses with 500, and nothing is done', async (_what, veto) => {
     const running = runAdmin({ veto: veto as Veto });
     const { admin, gateway, errors, clock } = running;
     const { snapshot } = admin;
-    expect(await stopInEveryWay(running)).toMatchObject(Array(4).fill({ code: 'internal', status: 500 }));
+    const detail = 'The gateway failed to say whether this command is allowed, so the command was refused.';
+    const refusal = { code: 'internal', status: 500, detail: expect.stringContaining(detail) as unknown };
+    expect(await stopInEveryWay(running)).toMatchObject(Array(4).fill(refusal));
     await clock.settle();
     const told =
       /^veto (?:failed: .*|answered .* instead of undefined or a problem)\. The command was refused\.$/;

@@ -1,29 +1,37 @@
+/**
+ * Who may do what: callers who change on the way, the challenge of a 401, and the endpoints of the host.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
   changePassword,
   createBasicAuthentication,
   createPbkdf2Hasher,
+  createRoles,
   createSnapshot,
   createUser,
   deleteUser,
-  stopService,
   type AdminOptions,
   type AdminRequest,
   type AdminResponse,
+  type AuditRecord,
   type Authorize,
+  type HostAttempt,
+  type Role,
   type Transition,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { sampleDocument } from '../../support/document.ts';
+import { FailingSink } from '../../support/failing-sink.ts';
+import { credentials } from '../../support/log-in.ts';
 import { runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
+import { stop } from '../../support/transition.ts';
 
 const hasher = createPbkdf2Hasher({ rounds: 1 });
 const headers = {
   authorization: `Basic ${btoa('ada:engine')}`,
   'content-type': 'application/json',
 };
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
 const remove: Transition = (snapshot, context) => deleteUser(snapshot, 'ada', context);
 
 /** An interface whose users are ada and Grace. */
@@ -72,6 +80,20 @@ const endings = {
   ],
 } satisfies Record<string, readonly Transition[]>;
 
+/** Asks, lets something happen in the middle of that, and gives the answer. */
+async function during(
+  running: Running,
+  sent: () => Promise<AdminResponse>,
+  [asked, over]: readonly [Promise<void>, () => void],
+  end: (running: Running) => Promise<void>,
+): Promise<[Running, AdminResponse]> {
+  const response = sent();
+  await asked;
+  await end(running);
+  over();
+  return [running, await response];
+}
+
 /** Requests that take time, each with the work that a test lets go on. */
 const waits: Readonly<
   Record<string, (end: (running: Running) => Promise<void>) => Promise<[Running, AdminResponse]>>
@@ -85,55 +107,38 @@ const waits: Readonly<
     };
     const challenge = createBasicAuthentication().challenge ?? '';
     const running = await guarded({ access: { authenticate: Object.assign(authenticate, { challenge }) } });
-    const response = send(running, 'PUT', '/service/My-Service/stop');
-    await asked.come;
-    await end(running);
-    found.now();
-    return [running, await response];
+    const stopping = () => send(running, 'PUT', '/service/My-Service/stop');
+    return during(running, stopping, [asked.come, found.now], end);
   },
   'its body is on the way': async (end) => {
     const running = await guarded();
     const [asked, sent] = [moment(), moment()];
-    const response = send(running, 'PUT', '/users', async () => {
+    const body = async (): Promise<Uint8Array> => {
       asked.now();
       await sent.come;
       return new TextEncoder().encode(newUser);
-    });
-    await asked.come;
-    await end(running);
-    sent.now();
-    return [running, await response];
+    };
+    return during(running, () => send(running, 'PUT', '/users', body), [asked.come, sent.now], end);
   },
   'its new password is hashed': async (end) => {
     const [asked, hashed] = [moment(), moment()];
-    const slow = {
-      ...hasher,
-      hash: async (password: string) => {
-        if (password === 'pw') {
-          asked.now();
-          await hashed.come;
-        }
-        return hasher.hash(password);
-      },
+    const hash = async (password: string): Promise<string> => {
+      if (password === 'pw') {
+        asked.now();
+        await hashed.come;
+      }
+      return hasher.hash(password);
     };
-    const running = await guarded({ hasher: slow });
-    const response = send(running, 'PUT', '/users', newUser);
-    await asked.come;
-    await end(running);
-    hashed.now();
-    return [running, await response];
+    const running = await guarded({ hasher: { ...hasher, hash } });
+    return during(running, () => send(running, 'PUT', '/users', newUser), [asked.come, hashed.now], end);
   },
   'its command waits for its turn': async (end) => {
     const held = hold();
     const running = await guarded({ gateway: sampleGateway().will(held.apply) });
     const first = running.admin.execute(stop);
     await held.begun;
-    const response = send(running, 'PUT', '/service/My-Service/start');
-    await running.clock.settle();
-    await end(running);
-    held.done();
-    await first;
-    return [running, await response];
+    const starting = () => send(running, 'PUT', '/service/My-Service/start');
+    return during(running, starting, [running.clock.settle(), held.done], end).finally(() => first);
   },
 };
 
@@ -202,12 +207,10 @@ describe('the challenge of a 401', () => {
   });
 });
 
-describe('a log-in that is throttled', () => {
-  it('is a 429 that says when to come again', async () => {
-    const running = await guarded({ access: { authenticate: () => Promise.resolve('throttled') } });
-    const { status, headers } = await send(running, 'GET', '/services');
-    expect([status, headers['retry-after']]).toEqual([429, '1']);
-  });
+it('a log-in that is throttled is a 429 that says when to come again', async () => {
+  const running = await guarded({ access: { authenticate: () => Promise.resolve('throttled') } });
+  const { status, headers } = await send(running, 'GET', '/services');
+  expect([status, headers['retry-after']]).toEqual([429, '1']);
 });
 
 describe('authorize', () => {
@@ -247,16 +250,186 @@ describe('authorize', () => {
 
   it('is given ids as they are, because an id has one spelling', async () => {
     const asked: unknown[] = [];
-    const { admin } = runAdmin({
-      access: {
-        authorize: (_principal, _route, parameters) => {
-          asked.push(parameters);
-          return true;
-        },
-      },
-    });
+    const authorize: Authorize = (_principal, _route, parameters) => asked.push(parameters) > 0;
+    const { admin } = runAdmin({ access: { authorize } });
     await admin.handle({ method: 'GET', target: '/sessions/9', headers: {} });
     await admin.handle({ method: 'DELETE', target: '/commands/Berlin-1', headers: {} });
     expect(asked.slice(0, 2)).toEqual([{ id: '9' }, { id: 'Berlin-1' }]);
+  });
+});
+
+const post: AdminRequest = { method: 'POST', target: '/rotate?now=1', headers: {}, peer: '10.0.0.9' };
+
+const withLogIn = {
+  hasher: {
+    hash: () => Promise.resolve('x'),
+    verify: (text: string) => Promise.resolve(text === 'right'),
+  },
+  access: { authenticate: createBasicAuthentication(), authorize: createRoles({ operators: ['ada'] }) },
+};
+
+function as(password: string, more: Partial<AdminRequest> = {}): AdminRequest {
+  return { ...post, ...more, headers: { authorization: credentials('ada', password), ...more.headers } };
+}
+
+/** The status of the response and the code of its problem; the name of the caller of an admitted request. */
+async function decided({ admin }: Running, request: AdminRequest, role: Role): Promise<string> {
+  const guarded = await admin.guard(request, role);
+  if (guarded.admitted) return `admitted ${guarded.principal?.name ?? 'nobody'}`;
+  const { status, body } = guarded.response;
+  const { code } = JSON.parse(typeof body === 'string' ? body : '{}') as { code: string };
+  return `${String(status)} ${code}`;
+}
+
+async function recordsOf({ admin }: Running, act: () => Promise<unknown>): Promise<readonly AuditRecord[]> {
+  const reader = admin.audit();
+  await act();
+  await admin.close();
+  const records: AuditRecord[] = [];
+  for await (const record of reader) if (record.kind !== 'gap') records.push(record);
+  return records;
+}
+
+describe('the guard of an endpoint of the host', () => {
+  it('admits everybody where nobody has to log in', async () => {
+    expect(await decided(runAdmin(), post, 'administrator')).toBe('admitted nobody');
+  });
+
+  const bad = { 'if-match': 7 as never };
+  const foreign = { origin: 'https://elsewhere.test', host: 'x.test' };
+
+  it.each<[string, AdminRequest, Role]>([
+    ['401 unauthenticated', post, 'reader'],
+    ['401 unauthenticated', as('wrong'), 'reader'],
+    ['admitted ada', as('right'), 'reader'],
+    ['admitted ada', as('right'), 'operator'],
+    ['403 forbidden', as('right'), 'administrator'],
+    ['403 origin-refused', as('right', { headers: foreign }), 'reader'],
+    ['400 header-invalid', as('right', { headers: bad }), 'reader'],
+  ])('answers %s as an endpoint of the interface does', async (answer, request, role) => {
+    expect(await decided(runAdmin(withLogIn), request, role)).toBe(answer);
+  });
+
+  it('gives the challenge of the log-in with a 401', async () => {
+    const guarded = await runAdmin(withLogIn).admin.guard(post, 'reader');
+    const challenge = { 'www-authenticate': expect.stringMatching(/^Basic /) as unknown };
+    expect(guarded).toMatchObject({ response: { headers: challenge } });
+  });
+
+  it('refuses what could change something in the read-only mode, and lets reads through', async () => {
+    const running = runAdmin(withLogIn);
+    running.admin.readOnly = true;
+    expect(await decided(running, as('right'), 'operator')).toBe('403 read-only');
+    expect(await decided(running, as('right', { method: 'GET' }), 'operator')).toBe('admitted ada');
+  });
+
+  it('answers the preflight of an allowed origin, and counts no log-in', async () => {
+    const access = { ...withLogIn.access, allowedOrigins: ['https://console.test'] };
+    const { admin } = runAdmin({ ...withLogIn, access });
+    const headers = { origin: 'https://console.test', 'access-control-request-method': 'POST' };
+    expect(await admin.guard({ ...post, method: 'OPTIONS', headers }, 'operator')).toMatchObject({
+      admitted: false,
+      response: { status: 204, headers: { 'access-control-allow-methods': 'POST' } },
+    });
+  });
+
+  it('admits no change once the interface is closed', async () => {
+    const running = runAdmin(withLogIn);
+    await running.admin.close();
+    expect(await decided(running, as('right'), 'operator')).toBe('503 closed');
+    expect(await decided(running, as('right', { method: 'GET' }), 'operator')).toBe('admitted ada');
+  });
+
+  it('tells authorize the path and the role', async () => {
+    const asked: unknown[] = [];
+    const authorize: Authorize = (_who, { id, method, path, role }) =>
+      asked.push([id, method, path, role]) > 0;
+    await decided(runAdmin({ access: { authorize } }), post, 'operator');
+    expect(asked[0]).toEqual(['host', 'POST', '/rotate', 'operator']);
+  });
+
+  it('leaves the record of a refused attempt, and none of an admitted one', async () => {
+    const running = runAdmin(withLogIn);
+    const records = await recordsOf(running, async () => {
+      await running.admin.guard(as('right'), 'administrator');
+      await running.admin.guard(as('right'), 'operator');
+      await running.admin.guard(as('wrong'), 'operator');
+    });
+    expect(records).toMatchObject([
+      {
+        kind: 'write',
+        actor: 'ada',
+        peer: '10.0.0.9',
+        route: { id: 'host', method: 'POST', path: '/rotate' },
+        code: 'forbidden',
+      },
+      { kind: 'failed-log-in', peer: '10.0.0.9', count: 1 },
+    ]);
+  });
+
+  it('refuses a role that there is not', async () => {
+    await expect(runAdmin().admin.guard(post, 'root' as never)).rejects.toThrow(
+      'role must be one of reader, operator, administrator',
+    );
+  });
+});
+
+describe('audit.record', () => {
+  it('leaves a record in the words of the host, without secrets at any depth', async () => {
+    const running = runAdmin({ secretParameters: ['token'] });
+    const change: HostAttempt['change'] = [
+      { type: 'key.rotated', passwordSealed: 'v1.planted' },
+      { password: 'planted', parameters: { token: 'planted', weight: 1 } },
+      { operations: [{ op: 'add', path: '/parameters/token', value: 'planted' }] },
+    ];
+    const resources = ['/servers/db-serv-1'];
+    const attempt = { request: post, principal: { name: 'ada' }, outcome: 'accepted', resources } as const;
+    const records = await recordsOf(running, () => running.admin.audit.record({ ...attempt, change }));
+    expect(records).toMatchObject([
+      {
+        ...{ kind: 'write', actor: 'ada', peer: '10.0.0.9', resources, outcome: 'accepted', revision: 0 },
+        route: { id: 'host', method: 'POST', path: '/rotate' },
+        change: [{ type: 'key.rotated' }, { parameters: { weight: 1 } }, { operations: [{ op: 'add' }] }],
+      },
+    ]);
+    expect(JSON.stringify(records)).not.toContain('planted');
+  });
+
+  it('cuts what is too long for a record', async () => {
+    const running = runAdmin();
+    const long = `host-${'x'.repeat(100_000)}` as const;
+    const [record] = await recordsOf(running, () =>
+      running.admin.audit.record({ request: post, outcome: 'refused', code: long, resources: [long] }),
+    );
+    expect(record).toMatchObject({ code: `${long.slice(0, 255)}…`, resources: [`${long.slice(0, 1024)}…`] });
+  });
+
+  it('rejects once the interface is closed, because no sink gets the record', async () => {
+    const { admin } = runAdmin();
+    await admin.close();
+    await expect(admin.audit.record({ request: post, outcome: 'accepted' })).rejects.toThrow('is closed');
+  });
+
+  it('resolves when a required sink has the record', async () => {
+    const sink = new FailingSink();
+    const { admin } = runAdmin({ observe: { audit: { sink, required: true } } });
+    await admin.audit.record({ request: post, outcome: 'refused', code: 'host-busy' });
+    expect(sink.kept).toMatchObject([{ outcome: 'refused', code: 'host-busy' }]);
+  });
+
+  const accepted = { request: post, outcome: 'accepted' };
+  it.each([
+    [undefined, 'audit.record needs an attempt'],
+    [{ outcome: 'accepted' }, 'request must be the request that guard got'],
+    [{ request: post, outcome: 'done' }, 'outcome must be one of accepted, unchanged, refused, unknown'],
+    [{ ...accepted, actor: 'ada' }, 'There is no member of an attempt with the name "actor"'],
+    [{ ...accepted, request: { ...post, peer: 7 } }, 'The peer of request must be a string'],
+    [{ ...accepted, principal: 'ada' }, 'principal must be an object with a name'],
+    [{ request: post, outcome: 'refused', code: 7 }, 'code must be a string'],
+    [{ ...accepted, resources: '/x' }, 'resources must be a list of strings'],
+    [{ ...accepted, change: [null] }, 'change must be a list of objects of plain JSON'],
+    [{ ...accepted, change: [{ at: new Date(0) }] }, 'change must be a list of objects'],
+  ])('refuses %j', async (attempt, message) => {
+    await expect(runAdmin().admin.audit.record(attempt as never)).rejects.toThrow(message);
   });
 });

@@ -38,6 +38,7 @@ import {
   stopService,
   systemClock,
   toDocument,
+  type AdminRequest,
   type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
@@ -45,11 +46,11 @@ import { applyPatch, diff, formatPointer, parseJson, parsePointer } from 'gatewa
 
 import { sampleSnapshot } from '../../support/document.ts';
 import { runAdmin } from '../../support/running-admin.ts';
+import { stop } from '../../support/transition.ts';
 
 const snapshot = sampleSnapshot();
 const gateway = { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place' as const) };
 const f = gateway.apply;
-const stop: Transition = (state, context) => stopService(state, 'My Service', context);
 const now = { now: 0 };
 const head = { at: 0, resource: '/services/My-Service', service: 'my-service' } as const;
 const stopped = { type: 'service.started', ...head } as const;
@@ -189,6 +190,14 @@ const store = createMemoryStore();
 const sink = { append: f };
 const audit = 'observe.audit';
 
+function awaited(name: string): string {
+  return `The option ${name} is a promise. Await it first: ${name}: await …`;
+}
+
+function supporting(...values: readonly unknown[]): readonly unknown[] {
+  return values.map((supports) => ({ ...gateway, supports }));
+}
+
 /** The options of createAdmin and openAdmin: the sentence, the place, and each value. */
 const options: readonly (readonly [string | RegExp, string, ...(readonly unknown[])])[] = [
   ['snapshot must come from createSnapshot', 'snapshot', ...foreign],
@@ -200,13 +209,8 @@ const options: readonly (readonly [string | RegExp, string, ...(readonly unknown
     'no reader of gateway.telemetry with the name "Idle". Did you mean idle? The names are threads, tasks, idle, stat',
     ...['gateway', { ...gateway, telemetry: { Idle: () => 1 } }],
   ] as never,
-  [
-    'supports must be a list with some of',
-    'gateway',
-    { ...gateway, supports: 'create' },
-    { ...gateway, supports: [5] },
-  ],
-  ['supports must list create and delete together', 'gateway', { ...gateway, supports: ['create'] }],
+  ['supports must be a list with some of', 'gateway', ...supporting('create', [5])],
+  ['supports must list create and delete together', 'gateway', ...supporting(['create'])],
   ['clock must have the function now', 'clock', {}, Date.now],
   ['clock must have the function sleep', 'clock', { now: Date.now }],
   ['clock.monotonic must be a function', 'clock', { ...systemClock, monotonic: 5 }],
@@ -234,11 +238,7 @@ const options: readonly (readonly [string | RegExp, string, ...(readonly unknown
   ['observe.audit.required must be true or false', audit, { sink, required: 1 }],
   [/option of observe.audit .*Did you mean required\?/, audit, { sink, require: true }],
   ['limits must be an object', 'limits', 5, null],
-  [
-    /^There is no limit with the name "maxBodySize". Did you mean maxBodyBytes\?/,
-    'limits',
-    { maxBodySize: 5 },
-  ],
+  [/^There is no limit with the name "maxBodySize". Did you mean maxBodyBytes\?/, 'limits.maxBodySize', 5],
   [/with the name "autenticate". Did you mean authenticate\?/, 'access.autenticate', f],
   [/with the name "authorise". Did you mean authorize\?/, 'access.authorise', f],
   [/with the name "AUTHORIZE". Did you mean authorize\?/, 'access.AUTHORIZE', f],
@@ -249,12 +249,7 @@ const options: readonly (readonly [string | RegExp, string, ...(readonly unknown
   [/with the name "secretParameter". Did you mean secretParameters\?/, 'secretParameter', ['pin']],
   [/^There is no option of \w+ with the name "x{100}"…. The names are snapshot,/, 'x'.repeat(10_000), 1],
   ...Object.entries({ gateway, snapshot, 'observe.logger': console, 'observe.audit.sink': sink }).map(
-    ([name, value]) =>
-      [
-        `The option ${name} is a promise. Await it first: ${name}: await …`,
-        name,
-        ...[Promise.resolve(value)],
-      ] as const,
+    ([name, value]) => [awaited(name), name, ...[Promise.resolve(value)]] as const,
   ),
 ];
 
@@ -278,7 +273,7 @@ describe('an option', () => {
     ['store must have the function append', { ...store, append: 5 }],
     ['store must have the function [Symbol.asyncDispose]', { ...store, [Symbol.asyncDispose]: undefined }],
     ['store.durable must be true or false', { ...store, durable: undefined }],
-    ['The option store is a promise. Await it first: store: await …', Promise.resolve(store)],
+    [awaited('store'), Promise.resolve(store)],
   ])('of openAdmin: %s', (message, value) =>
     expectRefused(() => openAdmin({ snapshot, gateway, store: value as never }), message),
   );
@@ -310,52 +305,34 @@ describe('an argument of a running interface', () => {
   const transition = /^A transition must be a function, such as/;
   const signal = 'signal must be an AbortSignal';
   const ifMatch = 'ifMatch must be an object with the strings link and etag';
-  const rows: readonly (readonly [string | RegExp, (value: never) => unknown, ...(readonly unknown[])])[] = [
+  type Call = (value: never) => unknown;
+  const misspelt =
+    'no option of a command with the name "ifmatch". Did you mean ifMatch? The names are actor, ifMatch, mark, signal.';
+  const noMatches = [5, { link: 5, etag: '*' }, { link: '/services/My-Service' }].map((given) => ({
+    ifMatch: given,
+  }));
+  const ofCommand = (call: Call): readonly (readonly [string, Call, ...(readonly unknown[])])[] => [
+    ['The options of a command must be an object', call, null, 5],
+    [misspelt, call, { ifmatch: { link: '/', etag: '*' } }],
+    ['The actor must be a string', call, { actor: 5 }, { actor: 5n }],
+    [ifMatch, call, ...noMatches],
+  ];
+  const rows: readonly (readonly [string | RegExp, Call, ...(readonly unknown[])])[] = [
     ...[(value: never) => admin.execute(value), (value: never) => admin.plan(value)].map(
       (call) => [transition, call, ...[undefined, null, 5, {}, 'stop', Promise.resolve(stop)]] as const,
     ),
-    ...[(how: never) => admin.execute(stop, how), (how: never) => admin.plan(stop, how)].flatMap((call) => [
-      ['The options of a command must be an object', call, ...[null, 5]] as const,
-      [
-        'no option of a command with the name "ifmatch". Did you mean ifMatch? The names are actor, ifMatch, mark, signal.',
-        call,
-        ...[{ ifmatch: { link: '/', etag: '*' } }],
-      ] as const,
-      ['The actor must be a string', call, ...[{ actor: 5 }, { actor: 5n }]] as const,
-      [
-        ifMatch,
-        call,
-        ...[
-          { ifMatch: 5 },
-          { ifMatch: { link: 5, etag: '*' } },
-          { ifMatch: { link: '/services/My-Service' } },
-        ],
-      ] as const,
-    ]),
+    ...ofCommand((how) => admin.execute(stop, how)),
+    ...ofCommand((how) => admin.plan(stop, how)),
     [signal, (how) => admin.execute(stop, how), { signal: {} }, { signal: null }],
     [signal, (how) => admin.events(how), { signal: {} }],
     ['The options of events must be an object', (how) => admin.events(how), null, '1.0'],
     ['There is no option of events with the name "From"', (how) => admin.events(how), { From: '7.0' }],
-    [
-      'after must be an event id, which is a string such as',
-      (how) => admin.events(how),
-      { after: 5 },
-      { after: null },
-    ],
+    ['after must be an event id, which is a string such as', (after) => admin.events({ after }), 5, null],
     ['The options of audit must be an object', (how) => admin.audit(how), null, 7],
     ['There is no option of audit with the name "from"', (how) => admin.audit(how), { from: 'a.1' }],
     ['after must be the id of an audit record', (how) => admin.audit(how), { after: 7 }],
     [signal, (how) => admin.audit(how), { signal: 'x' }],
-    [
-      'readOnly must be true or false',
-      (value) => (admin.readOnly = value),
-      undefined,
-      null,
-      0,
-      1,
-      'false',
-      {},
-    ],
+    ['readOnly must be true or false', (is) => (admin.readOnly = is), undefined, null, 0, 1, 'false', {}],
     ['The id of a command must be a string', (id) => admin.abandon(id), undefined, 5],
   ];
 
@@ -407,13 +384,7 @@ describe('a request', () => {
     ['The request must be an object with method, target and headers', 500, undefined, null, 'GET /services'],
     ['The method of the request must be a string', 500, {}, { ...request, method: 5 }],
     ['The target of the request must', 500, { ...request, target: new URL('http://a/') }],
-    [
-      'The headers of the request must be an object',
-      400,
-      headers(undefined),
-      headers(null),
-      headers([['a', 'b']]),
-    ],
+    ['The headers of the request must be an object', 400, ...[undefined, null, [['a', 'b']]].map(headers)],
     ['Object.fromEntries', 400, headers(new Headers({ 'if-match': '*' })), headers(new Map())],
     ['"date" must be a string', 400, headers({ date: ['*'] }), headers({ date: 5 })],
     ['The signal of the request must be', 500, { ...request, signal: {} }],
@@ -421,15 +392,20 @@ describe('a request', () => {
     [
       'The body of the request must be text, bytes or a function',
       500,
-      ...[operations, 5, Promise.resolve('[]')].map((body) => ({ ...patch, body })),
+      ...bodies(operations, 5, Promise.resolve('[]')),
     ],
     [
       'must give bytes',
       500,
-      { ...patch, body: () => Promise.resolve('[]') },
-      { ...patch, body: () => undefined },
+      ...bodies(
+        () => Promise.resolve('[]'),
+        () => undefined,
+      ),
     ],
   ];
+  function bodies(...given: readonly unknown[]): readonly unknown[] {
+    return given.map((body) => ({ ...patch, body }));
+  }
 
   // Promise: hostile-request
   it.each(bad)('is answered with the fault, and nothing is done: %s', async (detail, status, ...values) => {
@@ -452,12 +428,9 @@ describe('a request', () => {
     const bytes = Buffer.from(text);
     const bare = Object.assign(Object.create(null) as object, { 'if-match': undefined });
     for (const given of [
-      ...[new TextEncoder().encode(text), bytes, text, () => Promise.resolve(bytes)].map((body) => ({
-        ...patch,
-        body,
-      })),
+      ...bodies(new TextEncoder().encode(text), bytes, text, () => Promise.resolve(bytes)),
       { ...request, headers: bare },
-    ])
+    ] as readonly AdminRequest[])
       expect(await runAdmin().admin.handle(given)).toMatchObject({ response: { status: 200 } });
   });
 

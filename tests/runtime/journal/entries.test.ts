@@ -1,6 +1,6 @@
 /**
- * The entries of the history. They are tested in isolation, because the laws need tens of thousands of commands, bounds
- * smaller than those of the library, and two nodes that do the same. tests/scenarios/store/history.txt shows entries.
+ * The entries of the history. They are tested in isolation, because the laws need thousands of commands, bounds smaller than
+ * those of the library, and two nodes that do the same. tests/scenarios/store/history.txt shows entries.
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
@@ -10,7 +10,6 @@ import {
   deleteResource,
   patchService,
   revert,
-  stopService,
   type AdminEvent,
   type Json,
   type Snapshot,
@@ -22,6 +21,7 @@ import { anyCommand } from '../../simulation/command.ts';
 import { document } from '../../simulation/simulation.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 import { Entries, foldRecord, membersOf, type EntryEvent } from '../../support/internal.ts';
+import { limit, stop } from '../../support/transition.ts';
 
 /** Commands on one snapshot, each taken into entries. */
 class Series {
@@ -49,6 +49,11 @@ class Series {
     return events;
   }
 
+  /** Reads the entries back out of a state, as a start does. */
+  readBack(bounds: ConstructorParameters<typeof Entries>[1]): void {
+    this.entries = new Entries(JSON.parse(JSON.stringify(this.entries.all)) as never, bounds);
+  }
+
   #note(event: Parameters<typeof membersOf>[0], id: string): void {
     const { type, resource } = event;
     for (const member of membersOf(event))
@@ -65,17 +70,8 @@ function reasonOf({ all }: Entries, place: string): string | undefined {
   )?.id;
 }
 
-const stopped = (resource: string): EntryEvent & { readonly at: number } => ({
-  type: 'service.stopped',
-  at: 7,
-  resource,
-});
-const closedSessions = (count: number): EntryEvent & { readonly at: number } => ({
-  type: 'sessions.closed',
-  at: 7,
-  resource: '/sessions',
-  count,
-});
+const stopped = (resource: string) => ({ type: 'service.stopped', at: 7, resource });
+const closedSessions = (count: number) => ({ type: 'sessions.closed', at: 7, resource: '/sessions', count });
 
 function eventsOf({ all }: Entries, command: string): readonly EntryEvent[] {
   return all.find(({ id }) => id === command)?.events ?? [];
@@ -86,11 +82,9 @@ describe('the entries', () => {
   it('are the last ones, and those with the last change of a member that exists, over any number of restarts', () => {
     const random = createRandom(1);
     const series = new Series(createSnapshot(document), new Entries([], { most: 20 }));
-    for (let count = 1; count <= 10_000; count += 1) {
+    for (let count = 1; count <= 4000; count += 1) {
       series.settle(String(count), anyCommand(random, count).step);
-      // Read back out of a state, as a start does.
-      if (random.chance(0.05))
-        series.entries = new Entries(JSON.parse(JSON.stringify(series.entries.all)) as never, { most: 20 });
+      if (random.chance(0.05)) series.readBack({ most: 20 });
       const { entries } = series;
       if (count % 100 > 0) continue;
       const ids = entries.all.map(({ id }) => id);
@@ -116,10 +110,7 @@ describe('the entries', () => {
     let longest = 0;
     for (let count = 1; count <= 200; count += 1) {
       series.settle(String(count), options(1, count));
-      if (count % 10 === 0)
-        series.entries = new Entries(JSON.parse(JSON.stringify(series.entries.all)) as never, {
-          mostCharacters: most,
-        });
+      if (count % 10 === 0) series.readBack({ mostCharacters: most });
       longest = Math.max(longest, length());
       const { all } = series.entries;
       expect(all.map(({ id }) => id)).toEqual(series.ids.slice(-all.length));
@@ -135,13 +126,8 @@ describe('the entries', () => {
   });
 
   it('of commands that settle in parts are the same, whether or not somebody reads between the parts', () => {
-    const steps = fc.array(
-      fc.record({
-        command: fc.constantFrom('1', '2', '3'),
-        what: fc.constantFrom('part', 'part', 'read', 'end'),
-      }),
-      { maxLength: 40 },
-    );
+    const [command, what] = [fc.constantFrom('1', '2', '3'), fc.constantFrom('part', 'part', 'read', 'end')];
+    const steps = fc.array(fc.record({ command, what }), { maxLength: 40 });
     fc.assert(
       fc.property(steps, (list) => {
         const [read, unread] = [0, 1].map(() => new Entries([], { most: 2 })) as [Entries, Entries];
@@ -162,13 +148,9 @@ describe('the entries', () => {
       const entries = new Entries();
       let reads = 0;
       for (let at = 0; at < parts; at += 1) {
-        const event = Object.defineProperty({ ...stopped(''), service: 'sales' }, 'resource', {
-          enumerable: true,
-          get: () => {
-            reads += 1;
-            return `/services/s${String(at)}`;
-          },
-        });
+        const get = () => ((reads += 1), `/services/s${String(at)}`);
+        const given = { ...stopped(''), service: 'sales' };
+        const event = Object.defineProperty(given, 'resource', { enumerable: true, get });
         entries.take({ command: '1', events: [event] as never, kept: [event], revision: at + 1 });
       }
       entries.end('1');
@@ -180,10 +162,6 @@ describe('the entries', () => {
 
   it('lead back to what was there, also where a decision knew something else', () => {
     const series = new Series(sampleSnapshot());
-    const limit =
-      (value: number): Transition =>
-      (snapshot, context) =>
-        patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
     const late = limit(7)(series.snapshot, { now: 7 });
     series.settle('1', limit(8));
     // A command that was abandoned settles after a later one.
@@ -202,9 +180,8 @@ describe('the entries', () => {
       const value = ['/servers/one', '/servers/two'];
       const late = patchService(from, 'Sales', [{ op: 'replace', path: '/servers', value }], { now: 7 });
       if (late.outcome !== 'accepted') throw new Error('The patch changes nothing');
-      const events = isLive
-        ? late.events
-        : (JSON.parse(JSON.stringify(late.events)) as readonly AdminEvent[]);
+      const stored = JSON.parse(JSON.stringify(late.events)) as readonly AdminEvent[];
+      const events = isLive ? late.events : stored;
       const gone = deleteResource(from, 'servers', 'one', { now: 7 }).next;
       const { next, kept } = foldRecord(gone, events);
       expect(next.services.find('Sales')?.settings.servers).toEqual(['/servers/two']);
@@ -226,23 +203,19 @@ describe('the entries', () => {
       series.entries.end(id);
       return kept[0] as EntryEvent;
     };
-    series.settle('0', (snapshot, context) => stopService(snapshot, 'My Service', context));
+    series.settle('0', stop);
     const [first] = series.entries.all;
     if (first === undefined) throw new Error('There is no entry');
     const creation = settleLate('2', series.settle('1', create));
     expect([creation.already, membersOf(creation)]).toEqual([true, []]);
     expect(series.entries.standing.changeAfter(first, creation, 'port')?.id).toBe('1');
     const deletion = settleLate('4', series.settle('3', drop));
-    expect([deletion.already, series.entries.standing.deletionAfter(first, deletion)?.id]).toEqual([
-      true,
-      '3',
-    ]);
+    const after = series.entries.standing.deletionAfter(first, deletion);
+    expect([deletion.already, after?.id]).toEqual([true, '3']);
   });
 });
 
-describe('a record of a store', () => {
-  it('is refused if it has an event of an unknown type', () => {
-    const unknown = { type: 'service.painted', at: 0, resource: '/x' } as unknown as AdminEvent;
-    expect(() => foldRecord(sampleSnapshot(), [unknown])).toThrow(TypeError);
-  });
+it('a record of a store is refused if it has an event of an unknown type', () => {
+  const unknown = { type: 'service.painted', at: 0, resource: '/x' } as unknown as AdminEvent;
+  expect(() => foldRecord(sampleSnapshot(), [unknown])).toThrow(TypeError);
 });

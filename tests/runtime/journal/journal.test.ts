@@ -1,31 +1,28 @@
 /**
- * The journal: the order and the size of what goes to the store.
+ * The journal: the order and the size of what goes to the store, and content that this version cannot read. Parts are tested
+ * in isolation where half a billion reports, ten thousand deletions at once, and a log that refuses one of two records are
+ * needed.
  */
 import { describe, expect, it } from '@jest/globals';
 import {
   adoptDocument,
-  closeServiceSessions,
   createMemoryStore,
   createSnapshot,
   createUser,
   flushLogs,
   stopMonitor,
-  stopService,
-  type AdminEvent,
+  type Json,
   type Transition,
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
-// Half a billion reports, ten thousand deletions at once, and a log that refuses one of two records are not to be had
-// through the interface.
 import { FailingStore } from '../../support/failing-store.ts';
 import { evolving, History, OwnJournal, OwnLog, RecordQueue, watchersOf } from '../../support/internal.ts';
 import { openedSessions } from '../../support/opened-session.ts';
 import { openRunning, sampleGateway } from '../../support/running-admin.ts';
-import { port } from '../../support/transition.ts';
+import { closeMine, port, stop, stopMain, stopUnreadably } from '../../support/transition.ts';
 
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const addUser =
+const adding =
   (name: string): Transition =>
   (snapshot, context) =>
     createUser(snapshot, { name, passwordHash: 'opaque' }, context);
@@ -36,9 +33,9 @@ describe('the journal', () => {
   it('stores a record that arrives at any moment after the record before', async () => {
     const { admin } = await openRunning(createMemoryStore());
     for (let turns = 0; turns < 30; turns += 1) {
-      const first = admin.execute(addUser(`first${String(turns)}`));
+      const first = admin.execute(adding(`first${String(turns)}`));
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-      const second = admin.execute(addUser(`second${String(turns)}`));
+      const second = admin.execute(adding(`second${String(turns)}`));
       for (const { outcome } of await Promise.all([first, second])) expect(outcome).toBe('accepted');
     }
     await admin.close();
@@ -48,26 +45,16 @@ describe('the journal', () => {
   it('publishes in the order of the records, also after an event that throws', async () => {
     const { admin, gateway } = await openRunning(createMemoryStore());
     const reader = admin.events();
-    const planted: Transition = (snapshot, context) => {
-      const decision = stop(snapshot, context);
-      if (decision.outcome !== 'accepted') throw new Error('The service is stopped');
-      const note = (): number => {
-        if (gateway.applied.length > 0) throw new Error('planted');
-        return 1;
-      };
-      const [event] = decision.events;
-      const events = [Object.defineProperty({ ...event }, 'note', { enumerable: true, get: note })];
-      return { ...decision, events: events as unknown as readonly AdminEvent[] };
-    };
+    const planted = stopUnreadably(() => gateway.applied.length > 0);
     const settled = await Promise.allSettled(
-      [addUser('one'), planted, flushLogs].map((each) => admin.execute(each)),
+      [adding('one'), planted, flushLogs].map((each) => admin.execute(each)),
     );
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     const types = [(await reader.next()).value, (await reader.next()).value].map(
       (item) => item.event.type as string,
     );
     expect(types).toEqual(['user.created', 'logs.flushed']);
-    expect((await admin.execute(addUser('two'))).outcome).toBe('accepted');
+    expect((await admin.execute(adding('two'))).outcome).toBe('accepted');
     await admin.close();
   });
 
@@ -81,10 +68,9 @@ describe('the journal', () => {
     };
     const { admin } = await openRunning({ ...store, append });
     const actor = 'x'.repeat(10 * 1024 * 1024);
-    const watch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
     const commands = [
       admin.execute(stop),
-      admin.execute(watch, { actor }),
+      admin.execute(stopMain, { actor }),
       admin.execute(port(7), { actor }),
       admin.execute(flushLogs),
     ];
@@ -94,16 +80,19 @@ describe('the journal', () => {
     await admin.close();
   });
 
-  it('keeps the number of settled parts of an open command when it compacts the store', async () => {
+  // Promise: journal-size
+  it('is compacted after 10,000 records, and keeps the number of settled parts of an open command', async () => {
     const store = new FailingStore();
     const gateway = sampleGateway().will('done', hold().apply);
     const { admin, clock } = await openRunning(store, { gateway });
     admin.report(openedSessions(2500));
-    const close: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
-    admin.execute(close).catch(() => undefined);
+    admin.execute(closeMine).catch(() => undefined);
     await clock.settle();
     const compactions = (): number => store.calls.filter((call) => call === 'compact').length;
-    for (let round = 0; compactions() < 2; round += 1) await admin.execute(port(round + 1));
+    let commands = 0;
+    while (compactions() < 2) await admin.execute(port((commands += 1)));
+    // An intent and a settlement each, after the intent and the first part of the closing.
+    expect(commands).toBe(4999);
     const { state, records } = await store.load();
     expect(records.length).toBeLessThan(3);
     const [open] = (state as { readonly open: readonly { settled: number; intent: { part: number } }[] })
@@ -202,5 +191,105 @@ describe('the journal of an interface', () => {
     const first = queue.put(1, 1, { use: 'result', then: nothing, onDropped });
     await expect(first).rejects.toThrow('Too late');
     expect([await second, stored]).toEqual(['kept', [2]]);
+  });
+});
+
+type Members = Readonly<Record<string, Json>>;
+
+/** What a life leaves behind that ended with one command done and another one in flight. */
+async function leftBehind(): Promise<{ readonly state: Members; readonly records: readonly Members[] }> {
+  const store = createMemoryStore();
+  const gateway = sampleGateway().will('done', hold().apply);
+  const { admin, clock } = await openRunning(store, { gateway });
+  await admin.execute(stop);
+  admin.execute((snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context)).catch(() => undefined);
+  await clock.settle();
+  const { state: emptyState, records } = await store.load();
+  return { state: emptyState as Members, records: records as readonly Members[] };
+}
+
+async function opening(history: { state?: Json; records?: readonly Json[] }): Promise<string> {
+  const store = createMemoryStore(history);
+  const before = JSON.stringify(await store.load());
+  const said = await openRunning(store).then(
+    () => 'it opens',
+    (error: unknown) => String(error),
+  );
+  expect(JSON.stringify(await store.load())).toBe(before);
+  return said;
+}
+
+const emptyState = { format: 1, revision: 0, document: {}, open: [] };
+const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];
+
+describe('a store with content that this version cannot read', () => {
+  // Promise: unreadable-record
+  it('is refused for a record in which a member is missing or has the wrong type', async () => {
+    const { state: emptyState, records } = await leftBehind();
+    expect(records.map(({ type }) => type)).toEqual(['intent', 'settlement', 'intent']);
+    const samples = [
+      ...records,
+      { type: 'mark', revision: 7 },
+      { type: 'abandonment', command: 'a', revision: 7 },
+    ];
+    for (const sample of samples) {
+      for (const member of Object.keys(sample)) {
+        const { [member]: right, ...without } = sample;
+        const wrong = strange.filter(
+          (value) => typeof value !== typeof right || Array.isArray(value) !== Array.isArray(right),
+        );
+        for (const value of [undefined, ...wrong]) {
+          const record = value === undefined ? without : { ...sample, [member]: value };
+          expect(await opening({ state: emptyState, records: [record] })).toContain('cannot read');
+        }
+      }
+    }
+  });
+
+  // Promise: unreadable-state
+  it('is refused for a state in which a member is missing or has the wrong type', async () => {
+    expect((await openRunning(createMemoryStore({ state: emptyState }))).admin.snapshot.revision).toBe(
+      1_000_000_000,
+    );
+    for (const member of Object.keys(emptyState) as (keyof typeof emptyState)[]) {
+      const { [member]: _left, ...without } = emptyState;
+      expect(await opening({ state: without })).toContain('cannot read');
+      for (const value of [null, 'x', [7], -1]) {
+        expect(await opening({ state: { ...emptyState, [member]: value } })).toContain('cannot read');
+      }
+    }
+  });
+
+  const settling = (...events: readonly Json[]): Json => ({ ...settled, events });
+  const intending = (events: readonly Json[], effects: readonly Json[]): Json => ({
+    ...intent,
+    events,
+    effects,
+  });
+  const flushed = { type: 'logs.flushed' };
+  const [settled, intent] = [
+    { type: 'settlement', command: 'a', revision: 1, last: true },
+    { type: 'intent', command: 'a', resources: [] },
+  ];
+  const open = [{ settled: 1, intent: intending([flushed], [{ type: 'logs.flush' }]) }];
+  const stateWith = (more: object): Json => ({ ...emptyState, ...more });
+
+  it.each<[string, Json | undefined, readonly Json[], string]>([
+    ['a state of another format', stateWith({ format: 2 }), [], 'a state of format 2'],
+    ['records without a state', undefined, [{ type: 'mark', revision: 1 }], 'without a state'],
+    ['a record of unknown type', emptyState, [{ type: 'x' }], '"x"'],
+    ['a type that only looks like a known one', emptyState, [{ type: ['mark'], revision: 1 }], '["mark"]'],
+    ['a record that is not an object', emptyState, [null], 'null'],
+    ['an event of unknown type', emptyState, [settling({ type: 'x.y' })], 'unknown'],
+    [
+      'an event that does not fit the state before it',
+      ...([emptyState, [settling({ type: 'sessions.closed' })], 'does not fit the state before it'] as const),
+    ],
+    ['an intent of unknown effects', emptyState, [intending([], [{ type: 'x.y' }])], 'unknown'],
+    ['an intent without the effect that its event needs', emptyState, [intending([flushed], [])], 'unknown'],
+    ['an open command with more settled parts than it has', stateWith({ open }), [], 'wrong type'],
+    ['a document that is not valid', stateWith({ document: { servers: [{}] } }), [], '/servers/0/name'],
+  ])('is refused with a message that names the fault: %s', async (_what, state, records, said) => {
+    expect(await opening({ ...(state !== undefined && { state }), records })).toContain(said);
   });
 });

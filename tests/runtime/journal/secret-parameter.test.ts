@@ -16,6 +16,7 @@ import {
   type ConfigurationStore,
   type GatewayDocument,
   type Operation,
+  type Snapshot,
   type Transition,
 } from 'gateway-admin-core';
 import { createScriptedGateway, hold } from 'gateway-admin-core/testing';
@@ -87,20 +88,16 @@ async function refusal(
 }
 
 describe('a secret parameter that a client sends', () => {
+  const adding = (map: string, value: unknown): object => ({ op: 'add', path: `/${map}/password`, value });
   it.each([
-    ['/servers/db', 'servers', 'parameters', setPassword(secret)],
-    ['/filter/Hint', 'filters', 'parameters', setPassword({ value: secret, configurable: true })],
-    [
-      '/services/Sales',
-      'services',
-      'router_options',
-      { op: 'add', path: '/router_options/password', value: secret },
-    ],
+    ['/servers/db', 'servers', 'parameters', secret],
+    ['/filter/Hint', 'filters', 'parameters', { value: secret, configurable: true }],
+    ['/services/Sales', 'services', 'router_options', secret],
   ] as const)(
-    '%s: is sealed, and the host can open the sealed text (%#)',
-    async (target, collection, map, operation) => {
+    '%s: is sealed, and the host can open the text (%#)',
+    async (target, collection, map, value) => {
       const { admin, gateway } = runAdmin({ snapshot, sealer, secretParameters });
-      const answer = await patch(admin, target, operation);
+      const answer = await patch(admin, target, adding(map, value));
       expect(answer).toMatchObject({ status: 200, body: { [map]: {} } });
       expect(answer.text).not.toMatch(/password|sealed|planted/i);
       const [thing] = admin.snapshot[collection];
@@ -113,40 +110,32 @@ describe('a secret parameter that a client sends', () => {
     },
   );
 
-  it.each([
-    7,
-    true,
-    null,
-    '',
-    'a\nb',
-    'x'.repeat(1025),
-    { sealed: 'v1.forged' },
-    [secret],
-    { value: secret },
-  ])('is refused unless it can be a secret: %j', async (value) => {
-    const { admin } = runAdmin({ snapshot, secretParameters });
-    for (const operation of [
-      setPassword(value),
-      { op: 'replace', path: '/parameters', value: { password: value } },
-    ]) {
-      const answer = await patch(admin, '/servers/db', operation);
-      expect(answer).toMatchObject({
-        status: 422,
-        body: { errors: [{ pointer: '/parameters/password', code: 'password-unacceptable' }] },
-      });
-      expect(answer.text).not.toContain(secret);
-    }
-    expect(admin.snapshot.servers.find('db')).toBe(snapshot.servers.find('db'));
-  });
+  const noTexts = [7, true, null, { sealed: 'v1.forged' }, [secret], { value: secret }];
+  it.each([...noTexts, '', 'a\nb', 'x'.repeat(1025)])(
+    'is refused unless it can be a secret: %j',
+    async (value) => {
+      const { admin } = runAdmin({ snapshot, secretParameters });
+      for (const operation of [
+        setPassword(value),
+        { op: 'replace', path: '/parameters', value: { password: value } },
+      ]) {
+        const answer = await patch(admin, '/servers/db', operation);
+        expect(answer).toMatchObject({
+          status: 422,
+          body: { errors: [{ pointer: '/parameters/password', code: 'password-unacceptable' }] },
+        });
+        expect(answer.text).not.toContain(secret);
+      }
+      expect(admin.snapshot.servers.find('db')).toBe(snapshot.servers.find('db'));
+    },
+  );
 
   it('is secret when the name is declared at either place', () => {
     const early = createSnapshot(document, { secretParameters: ['pin'] });
-    expect(runAdmin({ snapshot: early }).admin.snapshot.secretParameters).toEqual(['pin']);
-    expect(runAdmin({ snapshot: early, secretParameters }).admin.snapshot.secretParameters).toEqual([
-      'password',
-      'pin',
-    ]);
-    expect(runAdmin({ snapshot }).admin.snapshot).not.toHaveProperty('secretParameters');
+    const namesIn = (options: Parameters<typeof runAdmin>[0]) => runAdmin(options).admin.snapshot;
+    expect(namesIn({ snapshot: early }).secretParameters).toEqual(['pin']);
+    expect(namesIn({ snapshot: early, secretParameters }).secretParameters).toEqual(['password', 'pin']);
+    expect(namesIn({ snapshot })).not.toHaveProperty('secretParameters');
   });
 });
 
@@ -234,13 +223,9 @@ describe('a store', () => {
   });
 
   it('names each place once, and twenty places at most', async () => {
-    const many = createSnapshot({
-      servers: Array.from({ length: 25 }, (_, at) => ({
-        ...server,
-        name: `db-${String(at)}`,
-        parameters: { password: secret },
-      })),
-    });
+    const names = Array.from({ length: 25 }, (_, at) => `db-${String(at)}`);
+    const servers = names.map((name) => ({ ...server, name, parameters: { password: secret } }));
+    const many = createSnapshot({ servers });
     const store = createMemoryStore();
     await (await openRunning(store, { snapshot: many })).admin.close();
     const { message } = await refusal(store);
@@ -249,17 +234,12 @@ describe('a store', () => {
   });
 
   it('that differs from the document in secret parameters is told without them', async () => {
-    const sealedIn = (texts: Readonly<Record<string, string>>): GatewayDocument => ({
-      servers: [{ ...server, parametersSealed: texts }],
-    });
+    const sealedIn = (texts: Readonly<Record<string, string>>): Snapshot =>
+      createSnapshot({ servers: [{ ...server, parametersSealed: { ...texts, same: 'v1.planted' } }] });
     const store = createMemoryStore();
-    const first = createSnapshot(
-      sealedIn({ password: 'v1.planted-a', only: 'v1.planted-b', same: 'v1.planted' }),
-    );
+    const first = sealedIn({ password: 'v1.planted-a', only: 'v1.planted-b' });
     await (await openRunning(store, { snapshot: first })).admin.close();
-    const second = createSnapshot(
-      sealedIn({ password: 'v1.planted-c', new: 'v1.planted-d', same: 'v1.planted' }),
-    );
+    const second = sealedIn({ password: 'v1.planted-c', new: 'v1.planted-d' });
     const { admin, errors } = await openRunning(store, { snapshot: second });
     await admin.close();
     const [error] = errors;

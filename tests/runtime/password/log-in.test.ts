@@ -18,28 +18,22 @@ import {
   quickHasher,
   requestWith,
   snapshotOf,
-  type LogIn,
 } from '../../support/log-in.ts';
 import { openRunning, runAdmin } from '../../support/running-admin.ts';
 
 /** A hasher that answers when it is told to. */
-function createHeldHasher(): {
-  hasher: Hasher;
-  release: () => void;
-  verifyWith: (other: Hasher) => void;
-  verified: string[];
-} {
+function createHeldHasher() {
   const verified: string[] = [];
   let present: Hasher = quickHasher;
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   return {
     verified,
-    release,
-    verifyWith: (other) => (present = other),
+    release: () => release(),
+    verifyWith: (other: Hasher) => (present = other),
     hasher: {
-      hash: (password) => quickHasher.hash(password),
-      async verify(password, hash) {
+      hash: (password: string) => quickHasher.hash(password),
+      async verify(password: string, hash: string) {
         verified.push(password);
         await released;
         return present.verify(password, hash);
@@ -71,29 +65,6 @@ describe('the work of a log-in', () => {
     expect(await workOf(['ada', 'engine'])).toEqual(first);
   });
 
-  it('is one verification each once the decoy is made', async () => {
-    const verify = 'verify $pbkdf2-sha256$i=1';
-    const calls = await workOf(['bob', 'engine'], ['ada', 'difference'], ['carol', 'x'], ['ada', 'engine']);
-    expect(calls).toEqual(['hash', verify, verify, verify, verify]);
-  });
-
-  it('lets nobody in who guesses the password of the decoy', async () => {
-    const logIn = createLogIn(quickHasher);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    for (const name of ['bob', 'nobody'])
-      expect(await logIn(requestWith(credentials(name, 'nobody')), snapshot)).toBeUndefined();
-  });
-
-  it.each([
-    ['is empty', ''],
-    ['is longer than any password', 'x'.repeat(2000)],
-  ])(
-    'is nothing for a password that %s, because no user can have such a password',
-    async (_what, password) => {
-      expect(await workOf(['ada', password])).toEqual([]);
-    },
-  );
-
   it('is the same where there are no users at all', async () => {
     const { hasher: noted, work } = createNotingHasher();
     const logIn = createLogIn(noted);
@@ -103,18 +74,13 @@ describe('the work of a log-in', () => {
 });
 
 describe('many log-ins at the same time', () => {
-  const times = async (count: number, logIn: LogIn, name: string): Promise<Awaited<ReturnType<LogIn>>[]> => {
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const guesses = Array.from({ length: count }, (_none, at) =>
-      credentials(name, `difference ${String(at)}`),
-    );
-    return Promise.all(guesses.map((guess) => logIn(requestWith(guess), snapshot)));
-  };
-
   // Promise: hash-limit
   it('are verified a few at a time; some wait, the others are throttled', async () => {
     const { hasher, work } = createNotingHasher();
-    const answers = await times(1000, createLogIn(hasher), 'ada');
+    const logIn = createLogIn(hasher);
+    const snapshot = await snapshotOf({ ada: 'engine' });
+    const guesses = Array.from({ length: 1000 }, (_none, at) => credentials('ada', String(at)));
+    const answers = await Promise.all(guesses.map((guess) => logIn(requestWith(guess), snapshot)));
     expect(work.most).toBe(2);
     expect(work.under).toBe(0);
     // Which ones is not determined: the fingerprints of the log-ins are made at the same time.
@@ -124,21 +90,10 @@ describe('many log-ins at the same time', () => {
     expect(work.calls.filter((call) => call === 'hash')).toHaveLength(1);
   });
 
-  it('are throttled whoever they are for', async () => {
-    for (const name of ['ada', 'bob']) {
-      const logIn = createLogIn(quickHasher, { maxHashesInFlight: 3, maxHashesQueued: 5 });
-      const answers = await times(20, logIn, name);
-      expect(answers.map((answer) => answer ?? 'refused').toSorted()).toEqual([
-        ...Array.from({ length: 8 }, () => 'refused'),
-        ...Array.from({ length: 12 }, () => 'throttled'),
-      ]);
-    }
-  });
-
   const ada = (peer: string, password = 'engine') => requestWith(credentials('ada', password), { peer });
 
   /** A queue of one running and ten waiting log-ins, which 100 guesses have filled. Nothing is verified before the release. */
-  async function flood(guessOf: (at: number) => { readonly name?: string; readonly peer: string }) {
+  async function flood(peerOf: (at: number) => string) {
     const held = createHeldHasher();
     const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 10 });
     const snapshot = await snapshotOf({ ada: 'engine', grace: 'compiler' });
@@ -148,17 +103,14 @@ describe('many log-ins at the same time', () => {
       if (answer === 'throttled') throttled += 1;
       return answer;
     };
-    const guesses = Array.from({ length: 100 }, (_none, at) => {
-      const { name = 'ada', peer } = guessOf(at);
-      return ask(requestWith(credentials(name, String(at)), { peer }));
-    });
+    const guesses = Array.from({ length: 100 }, (_none, at) => ask(ada(peerOf(at), String(at))));
     await until(() => throttled === 89);
     return { held, ask, guesses, throttled: (count: number) => until(() => throttled === count) };
   }
 
   // Promise: log-in-share
   it('leave a place for a client at another address, and for another user of the same address', async () => {
-    const { held, ask, guesses, throttled } = await flood(() => ({ peer: '192.0.2.1' }));
+    const { held, ask, guesses, throttled } = await flood(() => '192.0.2.1');
     const elsewhere = ask(ada('192.0.2.2'));
     await throttled(90);
     const other = ask(requestWith(credentials('grace', 'compiler'), { peer: '192.0.2.1' }));
@@ -170,25 +122,8 @@ describe('many log-ins at the same time', () => {
     expect(held.verified.slice(2, 4)).toEqual(['engine', 'compiler']);
   });
 
-  it.each([
-    ['other names of the same address', (at: number) => ({ name: `guess${String(at)}`, peer: '192.0.2.1' })],
-    ['the same name of the same address', () => ({ peer: '192.0.2.1' })],
-    ['other addresses', (at: number) => ({ peer: `198.51.${String(at)}.1` })],
-  ])('leave a place for a client who comes again, against guesses for %s', async (_what, guessOf) => {
-    const { held, ask, guesses, throttled } = await flood(guessOf);
-    expect(await ask(ada('192.0.2.1'))).toBe('throttled');
-    const again = ask(ada('192.0.2.1'));
-    await throttled(91);
-    held.release();
-    expect(await again).toEqual({ name: 'ada' });
-    await Promise.all(guesses);
-    expect(held.verified.indexOf('engine')).toBeLessThanOrEqual(2);
-  });
-
   it('leave a place for a client at any other network, against guesses from a /56 of IPv6', async () => {
-    const { held, ask, guesses, throttled } = await flood((at) => ({
-      peer: `2001:db8:1:${at.toString(16)}::1`,
-    }));
+    const { held, ask, guesses, throttled } = await flood((at) => `2001:db8:1:${at.toString(16)}::1`);
     const right = ask(ada('2001:db8:2::1'));
     await throttled(90);
     held.release();
@@ -255,43 +190,55 @@ describe('a log-in that was verified', () => {
   const verifications = ({ calls }: { readonly calls: readonly string[] }): number =>
     calls.filter((call) => call.startsWith('verify')).length;
 
-  // Promise: remembered-log-in
-  it('is remembered for five minutes, whatever the case of the name', async () => {
+  /** Logs in from networks, with a count of the verifications. */
+  async function remembering() {
     const { hasher, work } = createNotingHasher();
     const clock = createVirtualClock(0, { turn: 'event-loop' });
     const logIn = createLogIn(hasher, {}, clock);
     const snapshot = await snapshotOf({ Ada: 'engine' });
-    const again = () => logIn(requestWith(credentials('aDA', 'engine')), snapshot);
-    expect(await again()).toEqual({ name: 'Ada' });
-    await clock.advance(299_999);
-    expect(await again()).toEqual({ name: 'Ada' });
-    expect(verifications(work)).toBe(1);
-    await clock.advance(1);
-    expect(await again()).toEqual({ name: 'Ada' });
-    expect(verifications(work)).toBe(2);
-  });
+    const from = (peer?: string, name = 'ada') =>
+      logIn(requestWith(credentials(name, 'engine'), peer === undefined ? {} : { peer }), snapshot);
+    const fromAll = async (...numbers: readonly number[]): Promise<void> => {
+      for (const each of numbers) await from(`192.0.2.${String(each)}`);
+    };
+    return { from, fromAll, clock, verified: () => verifications(work) };
+  }
 
-  it('starts no timer for the five minutes', async () => {
-    const clock = createVirtualClock(0, { turn: 'event-loop' });
-    const logIn = createLogIn(quickHasher, {}, clock);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    for (const peer of ['192.0.2.1', '192.0.2.2'])
-      expect(await logIn(requestWith(header, { peer }), snapshot)).toEqual({ name: 'ada' });
+  // Promise: remembered-log-in
+  it('is remembered for five minutes, whatever the case of the name, and starts no timer for them', async () => {
+    const { from, clock, verified } = await remembering();
+    expect(await from('', 'aDA')).toEqual({ name: 'Ada' });
     expect(clock.sleeping).toBe(0);
+    await clock.advance(299_999);
+    expect([await from('', 'ada'), verified()]).toEqual([{ name: 'Ada' }, 1]);
+    await clock.advance(1);
+    expect([await from('', 'aDA'), verified()]).toEqual([{ name: 'Ada' }, 2]);
   });
 
+  const networks = [...Array(17).keys()];
   it('is remembered for five minutes again, once another log-in has pushed it out', async () => {
-    const { hasher, work } = createNotingHasher();
-    const clock = createVirtualClock(0, { turn: 'event-loop' });
-    const logIn = createLogIn(hasher, {}, clock);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const from = (at: number) => logIn(requestWith(header, { peer: `192.0.2.${String(at)}` }), snapshot);
-    for (let at = 0; at < 17; at += 1) await from(at);
+    const { fromAll, clock, verified } = await remembering();
+    await fromAll(...networks);
     await clock.advance(200_000);
-    await from(0);
+    await fromAll(0);
     await clock.advance(299_999);
-    await from(0);
-    expect(verifications(work)).toBe(18);
+    await fromAll(0);
+    expect(verified()).toBe(18);
+  });
+
+  it('is remembered for each network of a user', async () => {
+    const { from, verified } = await remembering();
+    const peers = ['192.0.2.1', '2001:db8::1', '192.0.2.1', '2001:db8::ffff', undefined, undefined];
+    for (const peer of peers) await from(peer);
+    expect(verified()).toBe(3);
+  });
+
+  it('is forgotten for the network that logged in first, beyond 16 networks', async () => {
+    const { fromAll, verified } = await remembering();
+    await fromAll(...networks, ...networks.slice(1).toReversed());
+    expect(verified()).toBe(17);
+    await fromAll(0);
+    expect(verified()).toBe(18);
   });
 
   it('is verified once, if its client sends many requests at the same time', async () => {
@@ -355,114 +302,40 @@ describe('a log-in that was verified', () => {
     expect(await from('192.0.2.1', 'engine')).toEqual({ name: 'ada' });
     stuck.release();
   });
-
-  it('is remembered for each network of a user', async () => {
-    const { hasher, work } = createNotingHasher();
-    const logIn = createLogIn(hasher);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const peers = ['192.0.2.1', '2001:db8::1', '192.0.2.1', '2001:db8::ffff', undefined, undefined];
-    for (const peer of peers) await logIn(requestWith(header, peer === undefined ? {} : { peer }), snapshot);
-    expect(verifications(work)).toBe(3);
-  });
-
-  it('is forgotten for the network that logged in first, beyond 16 networks', async () => {
-    const { hasher, work } = createNotingHasher();
-    const logIn = createLogIn(hasher);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const from = (at: number) => logIn(requestWith(header, { peer: `192.0.2.${String(at)}` }), snapshot);
-    for (let at = 0; at < 17; at += 1) await from(at);
-    for (let at = 16; at > 0; at -= 1) await from(at);
-    expect(verifications(work)).toBe(17);
-    await from(0);
-    expect(verifications(work)).toBe(18);
-  });
-
-  it('needs no place in the queue', async () => {
-    const held = createHeldHasher();
-    const logIn = createLogIn(held.hasher, { maxHashesInFlight: 1, maxHashesQueued: 1 });
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    held.release();
-    await logIn(requestWith(header), snapshot);
-    const stuck = createHeldHasher();
-    held.verifyWith(stuck.hasher);
-    const guesses = ['1', '2', '3'].map((guess) => logIn(requestWith(credentials('ada', guess)), snapshot));
-    expect(await Promise.race(guesses)).toBe('throttled');
-    expect(await logIn(requestWith(header), snapshot)).toEqual({ name: 'ada' });
-    stuck.release();
-  });
 });
 
-describe('a hasher that fails', () => {
-  it('fails the log-in and no other', async () => {
-    let calls = 0;
-    const failing: Hasher = {
-      hash: (password) => quickHasher.hash(password),
-      verify: (password, hash) => {
-        calls += 1;
-        return calls <= 3 ? Promise.reject(new Error('out of memory')) : quickHasher.verify(password, hash);
-      },
-    };
-    const logIn = createLogIn(failing, { maxHashesInFlight: 1, maxHashesQueued: 10 });
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const answers = await Promise.allSettled(
-      Array.from({ length: 6 }, () => logIn(requestWith(credentials('ada', 'engine')), snapshot)),
-    );
-    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(3);
-  });
-
-  it('is asked again for the decoy that it could not make', async () => {
-    let calls = 0;
-    const failing: Hasher = {
-      hash: (password) => {
-        calls += 1;
-        return calls === 1 ? Promise.reject(new Error('out of memory')) : quickHasher.hash(password);
-      },
-      verify: (password, hash) => quickHasher.verify(password, hash),
-    };
-    const logIn = createLogIn(failing);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const guess = (password: string) => logIn(requestWith(credentials('ada', password)), snapshot);
-    await expect(guess('engine')).rejects.toThrow('out of memory');
-    expect(await guess('engine')).toEqual({ name: 'ada' });
-    expect(await guess('difference')).toBeUndefined();
-    expect(calls).toBe(2);
-  });
+// Promise: hash-deadline
+it('a hasher that does not answer is waited for until the deadline, and its place is free again', async () => {
+  const held = createHeldHasher();
+  const clock = createVirtualClock(0, { turn: 'event-loop' });
+  const limits = { maxHashesInFlight: 1, maxHashesQueued: 1, hashDeadlineMs: 10_000 };
+  const logIn = createLogIn(held.hasher, limits, clock);
+  const snapshot = await snapshotOf({ ada: 'engine' });
+  const [first, second] = [0, 1].map(() => logIn(requestWith(credentials('ada', 'engine')), snapshot));
+  await until(() => held.verified.length === 1);
+  await clock.advance(10_000);
+  expect(await first).toBe('overloaded');
+  held.release();
+  expect(await second).toEqual({ name: 'ada' });
 });
 
-describe('a hasher that does not answer', () => {
-  // Promise: hash-deadline
-  it('is waited for until the deadline, and its place is free again', async () => {
-    const held = createHeldHasher();
-    const clock = createVirtualClock(0, { turn: 'event-loop' });
-    const limits = { maxHashesInFlight: 1, maxHashesQueued: 1, hashDeadlineMs: 10_000 };
-    const logIn = createLogIn(held.hasher, limits, clock);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const [first, second] = [0, 1].map(() => logIn(requestWith(credentials('ada', 'engine')), snapshot));
-    await until(() => held.verified.length === 1);
-    await clock.advance(10_000);
-    expect(await first).toBe('overloaded');
-    held.release();
-    expect(await second).toEqual({ name: 'ada' });
-  });
-
-  it('is asked again for a decoy that it never made', async () => {
-    let calls = 0;
-    const stuck: Hasher = {
-      hash: (password) => {
-        calls += 1;
-        return calls === 1 ? new Promise(() => undefined) : quickHasher.hash(password);
-      },
-      verify: (password, hash) => quickHasher.verify(password, hash),
-    };
-    const clock = createVirtualClock(0, { turn: 'event-loop' });
-    const logIn = createLogIn(stuck, {}, clock);
-    const snapshot = await snapshotOf({ ada: 'engine' });
-    const first = logIn(requestWith(credentials('ada', 'engine')), snapshot);
-    await until(() => calls === 1);
-    await clock.advance(10_000);
-    expect(await first).toBe('overloaded');
-    expect(await logIn(requestWith(credentials('ada', 'engine')), snapshot)).toEqual({ name: 'ada' });
-  });
+it.each([
+  ['could not make', () => Promise.reject(new Error('out of memory')), 'Error: out of memory'],
+  ['never made', () => new Promise<never>(() => undefined), 'overloaded'],
+])('a hasher is asked again for the decoy that it %s', async (_what, failing, first) => {
+  let calls = 0;
+  const hash: Hasher['hash'] = (password) => ((calls += 1) === 1 ? failing() : quickHasher.hash(password));
+  const clock = createVirtualClock(0, { turn: 'event-loop' });
+  const logIn = createLogIn({ ...quickHasher, hash }, {}, clock);
+  const snapshot = await snapshotOf({ ada: 'engine' });
+  const guess = (password: string) => logIn(requestWith(credentials('ada', password)), snapshot);
+  const answer = guess('engine').catch(String);
+  await until(() => calls === 1);
+  await clock.advance(10_000);
+  expect(await answer).toBe(first);
+  expect(await guess('engine')).toEqual({ name: 'ada' });
+  expect(await guess('difference')).toBeUndefined();
+  expect(calls).toBe(2);
 });
 
 describe('an interface whose users have hashes that the hasher does not know', () => {

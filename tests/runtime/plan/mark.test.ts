@@ -1,4 +1,6 @@
-/** tests/scenarios/plan/mark.txt says what a mark binds a command to. */
+/**
+ * tests/scenarios/plan/mark.txt says what a mark binds a command to.
+ */
 import { createHash } from 'node:crypto';
 
 import { describe, expect, it } from '@jest/globals';
@@ -7,9 +9,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSessions,
-  createMemoryStore,
   createRoles,
-  patchService,
   sequence,
   stopService,
   type Admin,
@@ -22,22 +22,18 @@ import { patchSubject, subjectPatches } from '../../support/arbitrary-patch.ts';
 import { ask } from '../../support/ask.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../../support/document.ts';
 import { openedSession, openedSessions } from '../../support/opened-session.ts';
-import { openRunning, runAdmin } from '../../support/running-admin.ts';
+import { runAdmin } from '../../support/running-admin.ts';
+import { closeMine, limit, stop } from '../../support/transition.ts';
 
 const closing =
   (name: string): Transition =>
   (snapshot, context) =>
     closeServiceSessions(snapshot, name, context);
-const closeAll = closing('My Service');
+
 const cutting =
   (name: string): Transition =>
   (snapshot, context) =>
     closeServerConnections(snapshot, name, context);
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const limitTo =
-  (value: number): Transition =>
-  (snapshot, context) =>
-    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context);
 
 function markOf(admin: Admin, transition: Transition): string {
   const plan = admin.plan(transition);
@@ -63,8 +59,8 @@ describe('a command with the mark of its plan', () => {
     const mark = markOf(admin, cutting('db'));
     gateway.will((_effect, _context, perform) => {
       const connection = { session: 1400, id: 0 };
-      admin.report({ type: 'connection.closed', ...connection });
       const again = { server: 'db', role: 'Slave', state: 'In use' };
+      admin.report({ type: 'connection.closed', ...connection });
       admin.report({ type: 'connection.opened', ...connection, ...again });
       perform();
       return Promise.resolve();
@@ -80,30 +76,9 @@ describe('a command with the mark of its plan', () => {
     expect(await execution).toMatchObject({ outcome: 'accepted', closed: { connections: 1 } });
   });
 
-  it('stores no record of a part that closes nothing', async () => {
-    const store = createMemoryStore();
-    const { admin } = await openRunning(store, { snapshot: crowdedSnapshot(0) });
-    const ofSales = openedSessions(4000, 'db').map((each) => ({ ...each, service: 'Sales' }));
-    admin.report(ofSales.slice(0, 10));
-    const mark = markOf(admin, closing('Sales'));
-    admin.report(ofSales.slice(10));
-    const before = (await store.load()).records.length;
-    expect(await admin.execute(closing('Sales'), { mark })).toMatchObject({ closed: { sessions: 10 } });
-    // The intent and the settlement of the first part, and the end.
-    expect((await store.load()).records.length - before).toBe(3);
-  });
-
-  it('is done also if another closing of the sequence has nothing to close', async () => {
-    const { admin } = runAdmin();
-    const both = sequence(closeAll, closing('Report Service'));
-    expect(await admin.execute(both, { mark: markOf(admin, both) })).toMatchObject({
-      closed: { sessions: 2 },
-    });
-  });
-
   it('is done if what its plan closes has ended, and another closing of the sequence has sessions now', async () => {
     const { admin } = runAdmin();
-    const both = sequence(limitTo(7), closeAll, closing('Report Service'));
+    const both = sequence(limit(7), closeMine, closing('Report Service'));
     const mark = markOf(admin, both);
     end(admin, 'my-service');
     admin.report({ ...openedSession(1), service: 'Report Service' });
@@ -115,9 +90,9 @@ describe('a command with the mark of its plan', () => {
   it('is refused if another closing of the sequence would close what the plan has not shown', async () => {
     const { admin } = runAdmin();
     admin.report({ ...openedSession(1), service: 'Report Service' });
-    const mark = markOf(admin, closeAll);
+    const mark = markOf(admin, closeMine);
     end(admin, 'my-service');
-    expect(await send(admin, sequence(closeAll, closing('Report Service')), mark)).toBe(
+    expect(await send(admin, sequence(closeMine, closing('Report Service')), mark)).toBe(
       'precondition-failed',
     );
     expect(admin.snapshot.sessions.countOfService('report-service')).toBe(1);
@@ -125,7 +100,7 @@ describe('a command with the mark of its plan', () => {
 
   it('is an error of the host if a transition does not pass its context on', async () => {
     const { admin } = runAdmin();
-    const forgetful: Transition = (snapshot, { now }) => closeAll(snapshot, { now });
+    const forgetful: Transition = (snapshot, { now }) => closeMine(snapshot, { now });
     const mark = markOf(admin, forgetful);
     admin.report(openedSessions(1));
     await expect(admin.execute(forgetful, { mark })).rejects.toThrow('must pass its context on');
@@ -134,22 +109,17 @@ describe('a command with the mark of its plan', () => {
 
   it('is refused if no plan can have shown what it closes', async () => {
     const { admin } = runAdmin();
-    const [command = '', digest = '', life = '', , ...bound] = markOf(admin, closeAll).split('.');
+    const [command = '', digest = '', life = '', , ...bound] = markOf(admin, closeMine).split('.');
     const nothing = markOf(runAdmin({ snapshot: crowdedSnapshot(0) }).admin, closing('Sales'));
     const later = [command, digest, life, '999999999999999', ...bound].join('.');
     for (const mark of [later, `${command}.${digest}`, nothing])
-      expect(await send(admin, closeAll, mark)).toBe('precondition-failed');
+      expect(await send(admin, closeMine, mark)).toBe('precondition-failed');
   });
 
   it('is no command if the mark is none', async () => {
     const { admin } = runAdmin();
-    for (const mark of [
-      '',
-      'x',
-      '00000000',
-      `00000000.${'0'.repeat(31)}`,
-      `00000000.${'0'.repeat(32)}.a.1`,
-    ]) {
+    const digits = (count: number): string => '0'.repeat(count);
+    for (const mark of ['', 'x', digits(8), `${digits(8)}.${digits(31)}`, `${digits(8)}.${digits(32)}.a.1`]) {
       await expect(admin.execute(stop, { mark })).rejects.toThrow(RangeError);
       const { body } = await ask(admin, `PUT /service/My-Service/stop?mark=${mark}`);
       expect(body).toMatchObject({ code: 'query-invalid' });
@@ -181,7 +151,7 @@ describe('a command with the mark of its plan', () => {
     for (const completing of [null, true, {}, [].values()]) {
       const refusing: Transition = (snapshot) =>
         Object.assign({}, stopService(snapshot, 'nothing', { now: 0 }), { completing });
-      expect(await send(admin, refusing, markOf(admin, limitTo(7)))).toBe('service-not-found');
+      expect(await send(admin, refusing, markOf(admin, limit(7)))).toBe('service-not-found');
     }
   });
 

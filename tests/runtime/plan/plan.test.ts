@@ -1,31 +1,30 @@
+/**
+ * Plans and their notes. tests/scenarios/plan/note.txt says what the notes name.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
+  adoptDocument,
   closeServerConnections,
-  closeServiceSessions,
   closeSession,
-  createUser,
+  createSnapshot,
+  drain,
   flushLogs,
   patchService,
   sequence,
-  startService,
-  stopMonitor,
-  stopService,
+  type AdminOptions,
+  type Decision,
+  type Effect,
   type Plan,
   type Transition,
 } from 'gateway-admin-core';
 
 import { ask } from '../../support/ask.ts';
-import { planted } from '../../support/planted.ts';
-import { runAdmin } from '../../support/running-admin.ts';
+import { sampleSnapshot } from '../../support/document.ts';
+import { runAdmin, type Running } from '../../support/running-admin.ts';
+import { closeMine, limit, start, startBare, stop, stopBare, stopMain } from '../../support/transition.ts';
 
-const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-const closeAll: Transition = (snapshot, context) => closeServiceSessions(snapshot, 'My Service', context);
 const cutServer: Transition = (snapshot, context) => closeServerConnections(snapshot, 'db-serv-1', context);
 const closeNine: Transition = (snapshot, context) => closeSession(snapshot, 9, context);
-const start: Transition = (snapshot, context) => startService(snapshot, 'My Service', context);
-const stopWatch: Transition = (snapshot, context) => stopMonitor(snapshot, 'Main Monitor', context);
-const stopBare: Transition = (snapshot, context) => stopService(snapshot, 'Bare Service', context);
-const startBare: Transition = (snapshot, context) => startService(snapshot, 'Bare Service', context);
 
 type Made = Exclude<Plan, { readonly outcome: 'refused' }>;
 
@@ -41,13 +40,13 @@ describe('a plan', () => {
     const stopTwo = sequence(stop, startBare, stopBare);
     const rows: readonly (readonly [Transition, sessions: number, connections: number, stay: number])[] = [
       [stop, 0, 0, 2],
-      [closeAll, 2, 3, 0],
+      [closeMine, 2, 3, 0],
       [closeNine, 1, 2, 0],
       [cutServer, 0, 2, 2],
       [flushLogs, 0, 0, 0],
-      [stopWatch, 0, 0, 0],
+      [stopMain, 0, 0, 0],
       [start, 0, 0, 0],
-      [sequence(stop, closeAll), 2, 3, 0],
+      [sequence(stop, closeMine), 2, 3, 0],
       [sequence(stop, closeNine), 1, 2, 1],
       [sequence(stop, cutServer), 0, 2, 2],
       [stopTwo, 0, 0, 3],
@@ -60,15 +59,13 @@ describe('a plan', () => {
 
   it('is made of any decision that the host has built, also if the session to close is not open', () => {
     const { admin } = runAdmin();
+    const sessions = [9, 404].map((id) => ({ id, connected: 0 }));
     const gone: Transition = (snapshot, context) => {
-      const decision = closeNine(snapshot, context);
-      if (decision.outcome !== 'accepted') return decision;
-      const [effect] = decision.effects;
-      const sessions = [
-        { id: 9, connected: 0 },
-        { id: 404, connected: 0 },
-      ];
-      return { ...decision, effects: [{ ...effect, sessions }] } as typeof decision;
+      const { effects, ...decision } = closeNine(snapshot, context) as Extract<
+        Decision,
+        { effects: readonly Effect[] }
+      >;
+      return { ...decision, effects: [{ ...effects[0], sessions }] } as Decision;
     };
     expect(admin.plan(gone)).toMatchObject({
       closes: { sessions: 2, connections: 2 },
@@ -98,27 +95,91 @@ describe('a plan', () => {
   it('says why the command would be refused', () => {
     const { admin } = runAdmin();
     const ifMatch = { link: '/services/My-Service', etag: '"x"' };
-    expect(admin.plan(stop, { ifMatch })).toEqual({
-      outcome: 'refused',
-      problem: expect.objectContaining({ code: 'precondition-failed', status: 412 }) as unknown,
-    });
-    const nowhere = { link: '/nowhere', etag: '*' };
-    expect(() => admin.plan(stop, { ifMatch: nowhere })).toThrow(RangeError);
-  });
-
-  it('contains no secret', () => {
-    const secret: Transition = sequence(
-      (snapshot, context) => createUser(snapshot, { name: 'joan', passwordHash: 'planted hash' }, context),
-      (snapshot, context) =>
-        patchService(snapshot, 'My Service', [{ op: 'add', path: '/max_connection', value: 7 }], context),
-    );
-    const text = JSON.stringify(planOf(secret));
-    expect(text).toContain('joan');
-    for (const hidden of ['planted hash', planted.sealed, planted.hash]) expect(text).not.toContain(hidden);
+    const problem = { code: 'precondition-failed', status: 412 };
+    expect(admin.plan(stop, { ifMatch })).toMatchObject({ outcome: 'refused', problem });
+    expect(() => admin.plan(stop, { ifMatch: { link: '/nowhere', etag: '*' } })).toThrow(RangeError);
   });
 
   it('throws for a transition that is an async function', () => {
     const wrong = (async () => Promise.resolve()) as unknown as Transition;
     expect(() => runAdmin().admin.plan(wrong)).toThrow(TypeError);
+  });
+});
+
+type Foresee = NonNullable<AdminOptions['foresee']>;
+
+function notesOf({ admin }: Running, transition: Transition): Extract<Plan, { mark: string }>['notes'] {
+  const plan = admin.plan(transition);
+  if (plan.outcome === 'refused') throw new Error(plan.problem.detail);
+  return plan.notes;
+}
+
+describe('the notes of a plan', () => {
+  it('name what the gateway has, and a document lacks', () => {
+    const none = createSnapshot({ servers: [], filters: [] });
+    const notes = notesOf(runAdmin(), (snapshot, context) => adoptDocument(snapshot, none, context));
+    const { servers, filters } = sampleSnapshot();
+    expect(notes).toHaveLength(servers.size + filters.size);
+    expect(notes).toContainEqual({
+      code: 'left-as-it-is',
+      resource: '/filters/Hint',
+      detail: '/filters/Hint: not in the document, left as it is',
+    });
+  });
+
+  it('name a deadline of a document that has passed, unless the drain is in use', () => {
+    const how = { timeout: 1, then: 'close' } as const;
+    const drained = drain(sampleSnapshot(), 'services', 'My Service', how, { now: 0 }).next;
+    const adopting: Transition = (snapshot, context) => adoptDocument(snapshot, drained, context);
+    const passed = expect.objectContaining({ code: 'deadline-passed', resource: '/services/My-Service' });
+    expect(notesOf(runAdmin(), adopting)).toContainEqual(passed);
+    expect(notesOf(runAdmin({ snapshot: drained }), adopting)).toBeUndefined();
+  });
+
+  it('are those of a host that foresees what it will do, at most 20', () => {
+    const idle = { code: 'host-idle', resource: '/services/My-Service', detail: 'They are idle.' } as const;
+    const foresee: Foresee = ({ events }, { sessions }) => [
+      { ...idle, resource: events[0]?.resource ?? '', count: sessions.size },
+    ];
+    const count = sampleSnapshot().sessions.size;
+    expect(notesOf(runAdmin({ foresee }), limit(1))).toEqual([{ ...idle, count }]);
+    expect(notesOf(runAdmin({ foresee: () => [] }), limit(1))).toBeUndefined();
+    const many = runAdmin({ foresee: () => Array<typeof idle>(30).fill(idle) });
+    expect(notesOf(many, limit(1))).toHaveLength(20);
+  });
+
+  const fails = (): never => {
+    throw new Error('no');
+  };
+  it.each<[string, () => unknown]>([
+    ['throws', fails],
+    ['answers a promise', () => Promise.resolve([])],
+    ['answers with a code of the library', () => [{ code: 'gateway-may-close', detail: 'x' }]],
+    ['answers with two lines', () => [{ code: 'host-x', detail: 'a\nb' }]],
+    ['answers with half a session', () => [{ code: 'host-x', detail: 'a', count: 0.5 }]],
+    ['answers nothing', () => undefined],
+  ])('are those of no host, and onError gets an error, if the host %s', (_what, foresee) => {
+    const running = runAdmin({ foresee: foresee as Foresee });
+    expect(notesOf(running, limit(1))).toMatchObject([{ code: 'gateway-may-close' }]);
+    expect(running.errors).toMatchObject([{ name: 'HostError', call: 'foresee' }]);
+  });
+
+  // When each lost server was looked for in each service, this took longer than a test may.
+  it('are made in one pass over many services of many servers', () => {
+    const names = Array.from({ length: 1000 }, (_, at) => `s-${String(at)}`);
+    const servers = names.map((name) => `/servers/${name}`);
+    const connected = { state: 'In use', role: 'Master' };
+    const snapshot = createSnapshot({
+      servers: names.map((name) => ({ name, address: 'a', port: 1, protocol: 'pg', status: ['running'] })),
+      services: names.slice(0, 300).map((name) => ({ name, router: 'r', servers })),
+      sessions: servers.map((link, id) => ({
+        ...{ id, state: 'ready', user: 'bob', address: '::1', service: '/services/s-1' },
+        connected: '2026-01-01T00:00:00Z',
+        connections: [{ id: 0, ...connected, server: link }],
+      })),
+    });
+    const none: Transition = (state, context) =>
+      patchService(state, 's-1', [{ op: 'replace', path: '/servers', value: [] }], context);
+    expect(runAdmin({ snapshot }).admin.plan(none)).toMatchObject({ outcome: 'accepted' });
   });
 });

@@ -1,3 +1,6 @@
+/**
+ * The first user, and users whose password gets a hash of another cost.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
   changePassword,
@@ -6,6 +9,8 @@ import {
   createPbkdf2Hasher,
   createSnapshot,
   deleteUser,
+  hostProblem,
+  type Admin,
   type AdminEvent,
   type AdminOptions,
   type AdminResponse,
@@ -13,27 +18,132 @@ import {
   type Transition,
 } from 'gateway-admin-core';
 
-import { openStream } from '../../support/event-stream.ts';
+import { ask } from '../../support/ask.ts';
 import { otherLife } from '../../support/event-reader.ts';
+import { openStream } from '../../support/event-stream.ts';
 import { credentials } from '../../support/log-in.ts';
 import { openRunning, runAdmin, type Running } from '../../support/running-admin.ts';
+
+const empty = { snapshot: createSnapshot({}), access: { authenticate: createBasicAuthentication() } };
+const newUser = { name: 'ada', password: 'engine' };
+
+/** The status of a request, with a log-in or without one. */
+async function statusOf(admin: Admin, logIn?: string): Promise<number> {
+  const headers = logIn === undefined ? {} : { authorization: `Basic ${btoa(logIn)}` };
+  const handled = await admin.handle({ method: 'GET', target: '/users', headers });
+  return handled.matched ? handled.response.status : 0;
+}
+
+describe('admin.createFirstUser', () => {
+  // Promise: first-user
+  it('creates a user who can log in', async () => {
+    const { admin } = runAdmin(empty);
+    expect(await statusOf(admin, 'ada:engine')).toBe(401);
+    const execution = await admin.createFirstUser(newUser);
+    expect(execution).toMatchObject({
+      outcome: 'accepted',
+      events: [{ type: 'user.created', actor: 'ada' }],
+    });
+    expect(JSON.stringify(execution)).not.toContain('engine');
+    expect(await statusOf(admin, 'ada:engine')).toBe(200);
+  });
+
+  it('creates one user, if two programs call it at the same time', async () => {
+    const { admin } = runAdmin(empty);
+    const eve = { name: 'eve', password: 'apple' };
+    const executions = await Promise.all([admin.createFirstUser(newUser), admin.createFirstUser(eve)]);
+    expect(executions.map(({ outcome }) => outcome).toSorted()).toEqual(['accepted', 'refused']);
+    expect([...admin.snapshot.users]).toHaveLength(1);
+  });
+
+  it('is refused once there is a user, and hashes nothing', async () => {
+    const hashed: string[] = [];
+    const hash = (password: string) => Promise.resolve(`hash ${String(hashed.push(password))}`);
+    const { admin } = runAdmin({ ...empty, hasher: { hash, verify: () => Promise.resolve(false) } });
+    await admin.createFirstUser(newUser);
+    const problem = { code: 'user-exists', status: 409 };
+    const second = await admin.createFirstUser({ name: 'eve', password: 'apple' });
+    expect(second).toMatchObject({ outcome: 'refused', problem });
+    expect(hashed).toEqual(['engine']);
+  });
+
+  it.each([
+    ['an empty password', 'ada', '', '/password', 'password-unacceptable'],
+    ['a password that the host objects to', 'ada', 'ada', '/password', 'password-unacceptable'],
+    ['a password that is none', 'ada', 7 as unknown as string, '/password', 'validation-failed'],
+    ['a name with a space', 'ada l', 'engine', '/name', 'validation-failed'],
+  ])('refuses %s', async (_what, name, password, pointer, code) => {
+    const passwordPolicy = (password: string) => (password === 'ada' ? 'must not be the name' : undefined);
+    const { admin } = runAdmin({ ...empty, access: { ...empty.access, passwordPolicy } });
+    const execution = await admin.createFirstUser({ name, password });
+    const problem = { status: 422, errors: [{ pointer, code }] };
+    expect(execution).toMatchObject({ outcome: 'refused', problem });
+    expect(admin.snapshot.users.size).toBe(0);
+  });
+});
+
+describe('an interface that is open until there is a user', () => {
+  // Promise: open-until-first-user
+  it('asks for a log-in from the moment at which the first user exists', async () => {
+    const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
+    const { admin } = runAdmin({ ...empty, access: { authenticate } });
+    expect(await statusOf(admin)).toBe(200);
+    expect((await ask(admin, 'PUT /users', { body: newUser })).status).toBe(204);
+    expect([await statusOf(admin), await statusOf(admin, 'ada:engine')]).toEqual([401, 200]);
+  });
+
+  it('refuses a request that was on the way when the first user was created', async () => {
+    const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
+    const { admin } = runAdmin({ ...empty, access: { authenticate } });
+    const body = async () => {
+      await admin.createFirstUser(newUser);
+      return new TextEncoder().encode(JSON.stringify({ name: 'eve', password: 'apple' }));
+    };
+    const headers = { 'content-type': 'application/json' };
+    const handled = await admin.handle({ method: 'PUT', target: '/users', headers, body });
+    expect(handled).toMatchObject({ response: { status: 401 } });
+    expect([...admin.snapshot.users].map(({ name }) => name)).toEqual(['ada']);
+  });
+});
+
+describe('the first user of an interface without a log-in', () => {
+  const create = { method: 'PUT', target: '/users', headers: { 'content-type': 'application/json' } };
+
+  it('is told to the host, once', async () => {
+    const { admin, errors } = runAdmin({ snapshot: createSnapshot({}) });
+    for (const name of ['ada', 'eve'])
+      await admin.handle({ ...create, body: JSON.stringify({ name, password: 'engine' }) });
+    expect([...admin.snapshot.users]).toHaveLength(2);
+    expect(errors.map(String)).toEqual([
+      'Error: There is a user now, but nobody has to log in: give createAdmin the option access.authenticate',
+    ]);
+  });
+
+  it('is nothing to tell if the host knows the caller, or asks for a log-in', async () => {
+    const authenticate = createBasicAuthentication({ openUntilFirstUser: true });
+    const [open, host] = [
+      runAdmin({ ...empty, access: { authenticate } }),
+      runAdmin({ snapshot: createSnapshot({}) }),
+    ];
+    const body = JSON.stringify(newUser);
+    await open.admin.handle({ ...create, body });
+    await host.admin.handle({ ...create, body, principal: { name: 'host' } });
+    for (const { admin, errors } of [open, host])
+      expect([admin.snapshot.users.size, errors]).toEqual([1, []]);
+  });
+});
 
 const [older, hasher] = [1, 2].map((rounds) => createPbkdf2Hasher({ rounds })) as [Hasher, Hasher];
 const patchType = { 'content-type': 'application/json-patch+json' };
 
 /** The options of an interface whose user ada has a hash of the older hasher. */
-async function optionsWith(
-  present: Hasher = hasher,
-): Promise<Pick<AdminOptions, 'snapshot' | 'hasher' | 'access'>> {
+async function optionsWith(present: Hasher = hasher) {
   const users = [
     { name: 'ada', passwordHash: await older.hash('engine') },
     { name: 'Grace', passwordHash: await hasher.hash('compiler') },
   ];
-  return {
-    snapshot: createSnapshot({ users }, { epoch: 'sample' }),
-    hasher: present,
-    access: { authenticate: createBasicAuthentication() },
-  };
+  const snapshot = createSnapshot({ users }, { epoch: 'sample' });
+  return { snapshot, hasher: present, access: { authenticate: createBasicAuthentication() } };
 }
 
 async function send(
@@ -43,7 +153,7 @@ async function send(
   target = '/users',
   body?: () => Promise<Uint8Array>,
 ): Promise<AdminResponse> {
-  const headers = { authorization: `Basic ${btoa(`${name}:${password}`)}`, ...patchType };
+  const headers = { authorization: credentials(name, password), ...patchType };
   const request = { method, target, headers, ...(body === undefined ? {} : { body }) };
   const handled = await admin.handle(request);
   if (!handled.matched) throw new Error(`Nothing at ${target}`);
@@ -56,14 +166,13 @@ const hashOf = ({ admin }: Running, name: string): string =>
   admin.snapshot.users.find(name)?.settings.passwordHash ?? '';
 
 /** A hasher that waits with each new hash, and then makes the hash or fails. */
-function createHeldHasher(): Hasher & { readonly go: () => void; readonly fail: (error: Error) => void } {
-  let go = (): void => undefined;
-  let fail: (error: Error) => void = () => undefined;
+function createHeldHasher() {
+  let [go, fail]: [() => void, (error: Error) => void] = [() => undefined, () => undefined];
   const held = new Promise<void>((resolve, reject) => ([go, fail] = [resolve, reject]));
   // The decoy is made at once.
-  const hash = (password: string): Promise<string> =>
+  const hash: Hasher['hash'] = (password) =>
     password === 'nobody' ? hasher.hash(password) : held.then(() => hasher.hash(password));
-  return { ...hasher, hash, go: () => go(), fail: (error) => fail(error) };
+  return { ...hasher, hash, go, fail };
 }
 
 /** The type of the first event of a running interface. Waits for the event. */
@@ -121,11 +230,10 @@ describe('a log-in with a hash of an older cost', () => {
     expect(await eventsOf(running)).toHaveLength(1);
   });
 
-  const changes: Readonly<Record<string, Transition>> = {
-    'another password': (snapshot, context) => changePassword(snapshot, 'ada', 'another', context),
-    'no place': (snapshot, context) => deleteUser(snapshot, 'ada', context),
-  };
-  it.each(Object.entries(changes))('renews nothing once the user has %s', async (_what, transition) => {
+  it.each<[string, Transition]>([
+    ['another password', (snapshot, context) => changePassword(snapshot, 'ada', 'another', context)],
+    ['no place', (snapshot, context) => deleteUser(snapshot, 'ada', context)],
+  ])('renews nothing once the user has %s', async (_what, transition) => {
     const held = createHeldHasher();
     const running = runAdmin(await optionsWith(held));
     await send(running, ada);
@@ -217,9 +325,8 @@ describe('a log-in with a hash of an older cost', () => {
   );
 
   it('obeys the rule of the host, and says nothing', async () => {
-    const veto: AdminOptions['veto'] = () => ({
-      ...{ type: 'urn:x', title: 'No', status: 409, detail: 'Not now.', code: 'host-no' as const },
-    });
+    const refusal = hostProblem('host-no', { status: 409, title: 'No', detail: 'Not now.' });
+    const veto: AdminOptions['veto'] = () => refusal;
     const running = runAdmin({ ...(await optionsWith()), veto });
     expect((await send(running, ada)).status).toBe(200);
     expect(await eventsOf(running)).toEqual([]);

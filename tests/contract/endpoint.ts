@@ -301,6 +301,20 @@ export function targetOf({ path, subject = '', query }: Endpoint, spelling: stri
   );
 }
 
+/** What is sent to an endpoint besides method and target. */
+export function sentBy({ body: sent }: Endpoint): {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+} {
+  if (sent === undefined) return { headers: {} };
+  return { headers: { 'content-type': sent.type }, body: JSON.stringify(sent.json) };
+}
+
+/** The request for an endpoint. */
+export function requestOf(endpoint: Endpoint, target: string = targetOf(endpoint)) {
+  return { method: endpoint.method, target, ...sentBy(endpoint) };
+}
+
 /** A target with another part of a query. */
 export function withQuery(target: string, query: string | undefined): string {
   return query === undefined ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`;

@@ -3,11 +3,12 @@ import { routes, type AdminRequest } from 'gateway-admin-core';
 import { createClient } from 'gateway-admin-core/client';
 
 import { codesOf, tablesOf } from '../docs/table.ts';
+import { readAudit } from '../support/audit-reader.ts';
 import { crowdedSnapshot } from '../support/document.ts';
 import { read } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { transports, type Answer, type Transport } from '../support/transport.ts';
-import { additions, endpoints, sentBy, targetOf, type Endpoint, type Shown } from './endpoint.ts';
+import { additions, endpoints, requestOf, sentBy, targetOf, type Endpoint, type Shown } from './endpoint.ts';
 import { fields, isBelowSeveral, valuesAt } from './field.ts';
 import { runFor } from './problem-code.ts';
 
@@ -103,6 +104,19 @@ describe('each endpoint', () => {
   const aliases = endpoints.flatMap((endpoint) => endpoint.aliases.map((alias) => ({ ...endpoint, alias })));
   it.each(aliases)('$method $alias answers as $path', async ({ alias, ...endpoint }) => {
     await expectAnswerAt(targetOf(endpoint, alias), endpoint);
+  });
+});
+
+describe('an endpoint', () => {
+  it.each(endpoints)('leaves one audit record if it is no read: $method $path', async (endpoint) => {
+    const { admin, clock } = runAdmin();
+    const records = readAudit(admin);
+    await admin.handle(requestOf(endpoint, `${targetOf(endpoint)}?dry_run=true`));
+    await clock.settle();
+    expect(records).toEqual([]);
+    await admin.handle(requestOf(endpoint));
+    await clock.settle();
+    expect(records).toHaveLength(endpoint.method === 'GET' ? 0 : 1);
   });
 });
 

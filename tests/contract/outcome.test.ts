@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   EffectRefusedError,
   problemTable,
@@ -9,7 +9,7 @@ import {
 import { hold } from 'gateway-admin-core/testing';
 
 import { runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
-import { transportNames, transports, type Answer, type Transport } from '../support/transport.ts';
+import { transports, type Answer, type Transport } from '../support/transport.ts';
 
 const stop = '/service/My-Service/stop';
 
@@ -19,17 +19,11 @@ function expectProblem(answer: Answer, code: ProblemCode): void {
   expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/problem+json']);
 }
 
-describe.each(transportNames)('through %s', (name) => {
-  let transport: Transport | undefined;
-
-  afterEach(async () => {
-    await transport?.close();
-  });
-
+describe('the outcome of a command', () => {
   async function open(options: Parameters<typeof runAdmin>[0]): Promise<Running & Pick<Transport, 'send'>> {
     const running = runAdmin(options);
-    transport = await transports[name](running.admin);
-    return { ...running, send: transport.send };
+    const { send } = await transports.core(running.admin);
+    return { ...running, send };
   }
 
   it('a refusal of the host is 409 with its reason', async () => {

@@ -200,6 +200,8 @@ describe.each(transportNames)('through %s', (name) => {
     // `Request` and `node:http` change targets on the way, each in its own manner.
     const rows = rowsThrough(name, inputs, ({ method, target, code }) => [method, target, code].join(' '));
     // Promise: bad-input
+    // Promise: patch-atomic
+    // Promise: patch-faults
     // Promise: audit-each-write
     it.each(rows)('is refused with $status $code and changes nothing: $method $what', async (input) => {
       const [running, carrier, records] = await openFor(input);

@@ -1,13 +1,17 @@
+/**
+ * Starting, stopping and failing: what commands and reports make of a service or monitor in each state.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
+  applyReports,
   canTransition,
   createSnapshot,
-  applyReports,
   evolve,
+  flushLogs,
   lifecycle,
+  nextState,
   startMonitor,
   startService,
-  nextState,
   stopMonitor,
   stopService,
   toDocument,
@@ -26,168 +30,106 @@ import {
   someTime,
 } from '../support/expect-decision.ts';
 
-type Seen = 'started' | 'failed';
-
-const commands = ['start', 'stop'] as const;
-const past = { start: 'started', stop: 'stopped' } as const;
-
-const machines = [
-  {
-    kind: 'service',
-    step: { start: named(startService), stop: named(stopService) },
-    of: (snapshot: Snapshot) => snapshot.services.find('the-one'),
-    report: (state: Seen, more: object = {}): HostReport => ({
-      type: 'service.reported',
-      service: 'the one',
-      state,
-      ...more,
-    }),
-  },
-  {
-    kind: 'monitor',
-    step: { start: named(startMonitor), stop: named(stopMonitor) },
-    of: (snapshot: Snapshot) => snapshot.monitors.find('the-one'),
-    report: (state: Seen, more: object = {}): HostReport => ({
-      type: 'monitor.reported',
-      monitor: 'the one',
-      state,
-      ...more,
-    }),
-  },
-] as const;
-
+type State = 'started' | 'stopped' | 'failed';
 type Named = (snapshot: Snapshot, name: string, context: { now: number; actor?: string }) => Decision;
 
 function named(transition: Named): (name: string) => Transition {
   return (name) => (snapshot, context) => transition(snapshot, name, context);
 }
 
-/** One service and one monitor, both in a state. */
-function inState(state: 'started' | 'stopped' | 'failed'): Snapshot {
+const machines = [
+  {
+    kind: 'service',
+    step: { start: named(startService), stop: named(stopService) },
+    of: (snapshot: Snapshot) => snapshot.services.find('the-one'),
+    report: (state: Exclude<State, 'stopped'>, more: object = {}): HostReport => ({
+      ...{ type: 'service.reported', service: 'the one', state, ...more },
+    }),
+  },
+  {
+    kind: 'monitor',
+    step: { start: named(startMonitor), stop: named(stopMonitor) },
+    of: (snapshot: Snapshot) => snapshot.monitors.find('the-one'),
+    report: (state: Exclude<State, 'stopped'>, more: object = {}): HostReport => ({
+      ...{ type: 'monitor.reported', monitor: 'the one', state, ...more },
+    }),
+  },
+] as const;
+
+/** Two services and two monitors, all in a state. */
+function inState(state: State): Snapshot {
+  const entries = ['The One', 'Another'].map((name) => ({ name, state }));
   return createSnapshot({
-    services: [
-      { name: 'The One', router: 'readconnroute', state },
-      { name: 'Another', router: 'readconnroute', state },
-    ],
-    monitors: [
-      { name: 'The One', module: 'pgmon', state },
-      { name: 'Another', module: 'pgmon', state },
-    ],
+    services: entries.map((entry) => ({ ...entry, router: 'readconnroute' })),
+    monitors: entries.map((entry) => ({ ...entry, module: 'pgmon' })),
   });
 }
 
-const rows = machines.flatMap((machine) =>
-  (['started', 'stopped', 'failed'] as const).flatMap((state) =>
-    commands.map((command) => ({
-      ...machine,
-      state,
-      command,
-      next: nextState(lifecycle, state, command),
-      can: canTransition(lifecycle, state, command),
-    })),
-  ),
-);
+/** What follows each state: by command, and by report. */
+const table = [
+  ['started', { start: 'started', stop: 'stopped', failed: 'failed' }],
+  ['stopped', { start: 'started', stop: 'stopped', failed: 'stopped' }],
+  ['failed', { start: 'started', stop: 'stopped', failed: 'failed', started: 'started' }],
+] as const;
 
-describe.each(rows)('$command of a $kind that is $state', ({ kind, command, state, step, of, next, can }) => {
-  const transition = step[command]('The One');
+describe.each(machines)('a $kind', ({ kind, step, of, report }) => {
+  const resource = `/${kind}s/The-One`;
+  const commands = table.flatMap(([state, next]) =>
+    (['start', 'stop'] as const).map((command) => [state, command, next[command]] as const),
+  );
 
-  it(`leads to ${next}, as the table says`, () => {
-    const decision = expectDecision(transition, inState(state));
-    expect(of(decision.next)?.state).toBe(next);
-    expect(decision.outcome).toBe(can ? 'accepted' : 'unchanged');
-    expect(decision.resources).toEqual([`/${kind}s/The-One`]);
-  });
-
-  it('changes nothing the second time', () => {
-    const { next: once } = expectDecision(transition, inState(state));
-    expectUnchanged(transition, once);
-  });
-
-  it('finds it in every spelling of its name', () => {
-    for (const name of ['the-one', 'THE ONE', 'The\u00a0One', 'tHe-oNe']) {
-      expect(expectDecision(step[command](name), inState(state)).outcome).toBe(
-        can ? 'accepted' : 'unchanged',
-      );
-    }
-  });
-
-  it('is refused for what is not there', () => {
-    for (const name of ['nothing', '', 'the  one', 'constructor', '__proto__', 'length']) {
-      expect(expectRefused(step[command](name), inState(state)).code).toBe(`${kind}-not-found`);
-    }
-  });
-});
-
-describe.each(rows.filter(({ can }) => can))(
-  '$command of a $kind that is $state',
-  ({ kind, command, state, step, of }) => {
+  it.each(commands)('that is %s takes %s, and is %s then', (state, command, next) => {
     const snapshot = inState(state);
-    const decision = expectAccepted(step[command]('the one'), snapshot);
-    const resource = `/${kind}s/The-One`;
-
-    it('is one event and one effect', () => {
-      expect(decision.events).toEqual([
-        { type: `${kind}.${past[command]}`, at: someTime.now, actor: 'ada', resource, [kind]: 'the-one' },
-      ]);
-      const from = command === 'start' ? { from: state } : {};
-      expect(decision.effects).toEqual([
-        { type: `${kind}.${command}`, resource, [kind]: 'the-one', ...from },
-      ]);
-    });
-
-    it('makes a new version by command', () => {
-      expect(of(decision.next)?.version).toEqual({ command: 1, live: 1 });
-    });
-
-    it('names no actor when nobody is known', () => {
-      const { events } = expectAccepted(step[command]('the one'), snapshot, { now: 7 });
-      expect(events[0]).not.toHaveProperty('actor');
-    });
-  },
-);
-
-describe('starting a service', () => {
-  it('notes the time when the state changes, and only then', () => {
-    const started = expectAccepted(machines[0].step.start('The One'), inState('stopped'), {
-      now: 1472464351000,
-    });
-    expect(started.next.services.find('the-one')?.started).toBe(1472464351000);
-    expect(toDocument(started.next).services?.[0]?.started).toBe('2016-08-29T09:52:31+00:00');
-    const stopped = expectAccepted(machines[0].step.stop('The One'), started.next, { now: 1472464352000 });
-    expect(stopped.next.services.find('the-one')?.started).toBe(1472464351000);
-    expectUnchanged(machines[0].step.start('The One'), started.next, { now: 1472464353000 });
+    const transition = step[command]('The One');
+    const decision = expectDecision(transition, snapshot);
+    expect(of(decision.next)?.state).toBe(next);
+    expect(decision.resources).toEqual([resource]);
+    expect(decision.outcome).toBe(state === next ? 'unchanged' : 'accepted');
+    expectUnchanged(transition, decision.next);
+    for (const name of ['the-one', 'THE ONE', 'The\u00a0One', 'tHe-oNe'])
+      expect(expectDecision(step[command](name), snapshot).outcome).toBe(decision.outcome);
+    for (const name of ['nothing', '', 'the  one', 'constructor', '__proto__', 'length'])
+      expect(expectRefused(step[command](name), snapshot).code).toBe(`${kind}-not-found`);
+    expect(nextState(lifecycle, state, command)).toBe(next);
+    expect(canTransition(lifecycle, state, command)).toBe(state !== next);
+    if (decision.outcome !== 'accepted') return;
+    expect(decision.events).toEqual([
+      { type: `${kind}.${next}`, at: someTime.now, actor: 'ada', resource, [kind]: 'the-one' },
+    ]);
+    const from = command === 'start' ? { from: state } : {};
+    expect(decision.effects).toEqual([{ type: `${kind}.${command}`, resource, [kind]: 'the-one', ...from }]);
+    expect(of(decision.next)?.version).toEqual({ command: 1, live: 1 });
+    expect(expectAccepted(transition, snapshot, { now: 7 }).events[0]).not.toHaveProperty('actor');
   });
-});
 
-const reports = machines.flatMap((machine) =>
-  (['started', 'stopped', 'failed'] as const).flatMap((state) =>
-    (['failed', 'started'] as const).map((seen) => ({
-      ...machine,
-      state,
-      seen,
-      next: nextState(lifecycle, state, `report-${seen}`),
-      can: canTransition(lifecycle, state, `report-${seen}`),
-    })),
-  ),
-);
+  const reports = table.flatMap(([state, next]) =>
+    (['failed', 'started'] as const).map((seen) => [state, seen, { started: state, ...next }[seen]] as const),
+  );
 
-describe.each(reports)('a report that a $kind is $seen', ({ kind, state, seen, next, can, of, report }) => {
-  it(`leads from ${state} to ${next}, as the table says`, () => {
+  it.each(reports)('that is %s, and is reported as %s, is %s then', (state, seen, next) => {
     const snapshot = inState(state);
     const applied = applyReports(snapshot, report(seen), { now: 5 });
-    const resource = `/${kind}s/The-One`;
-    expect(applied.events).toEqual(
-      can ? [{ type: `${kind}.reported`, at: 5, resource, [kind]: 'the-one', state: seen }] : [],
-    );
     expect(of(applied.next)?.state).toBe(next);
-    if (can) {
-      expect(of(applied.next)?.version).toEqual({ command: 0, live: 1 });
-      expectNext(snapshot, applied.next, applied.events);
-    } else expect(applied.next).toBe(snapshot);
+    expect(applied.faults).toMatchObject(
+      state === 'stopped' && seen === 'started'
+        ? [{ detail: `says that the ${kind} "The One" runs, which is stopped` }]
+        : [],
+    );
+    if (state === next) {
+      expect([applied.next, applied.events]).toEqual([snapshot, []]);
+      return;
+    }
+    expect(applied.events).toEqual([
+      { type: `${kind}.reported`, at: 5, resource, [kind]: 'the-one', state: seen },
+    ]);
+    expect(of(applied.next)?.version).toEqual({ command: 0, live: 1 });
+    expectNext(snapshot, applied.next, applied.events);
+    // The event changes nothing the second time, and nothing once a command has stopped what it is about.
+    expect(evolve(applied.next, applied.events)).toBe(applied.next);
+    const { next: stopped } = expectAccepted(step.stop('The One'), snapshot);
+    expect(evolve(stopped, applied.events)).toBe(stopped);
   });
-});
 
-describe.each(machines)('a $kind that has failed', ({ kind, of, step, report }) => {
   const failed = (...reasons: readonly string[]): Snapshot =>
     reasons.reduce(
       (snapshot, reason, index) =>
@@ -195,28 +137,18 @@ describe.each(machines)('a $kind that has failed', ({ kind, of, step, report }) 
       inState('started'),
     );
 
-  it('says why, and since when; a new reason is taken', () => {
+  it('that has failed says why, and since when; a new reason is taken', () => {
     expect(of(failed('no route to host'))).toMatchObject({
       state_reason: 'no route to host',
       state_since: 5,
     });
-    expect(of(failed('no route', 'port in use'))).toMatchObject({
-      state_reason: 'port in use',
-      state_since: 5,
-    });
-    const again = failed('no route');
-    for (const same of [report('failed'), report('failed', { reason: 'no route' })])
-      expect(applyReports(again, same, { now: 9 }).next).toBe(again);
-  });
-
-  it('stays as a document says when a report says the same again', () => {
-    const entry = { name: 'The One', state: 'failed', state_reason: 'no route' } as const;
-    const given = createSnapshot({
-      services: [{ ...entry, router: 'readconnroute' }],
-      monitors: [{ ...entry, module: 'pgmon' }],
-    });
-    for (const same of [report('failed'), report('failed', { reason: 'no route' })])
-      expect(applyReports(given, same, { now: 9 }).next).toBe(given);
+    const again = failed('no route', 'port in use');
+    expect(of(again)).toMatchObject({ state_reason: 'port in use', state_since: 5 });
+    for (const from of [again, createSnapshot(toDocument(again))]) {
+      expect(toDocument(from)).toEqual(toDocument(again));
+      for (const same of [report('failed'), report('failed', { reason: 'port in use' })])
+        expect(applyReports(from, same, { now: 9 }).next).toBe(from);
+    }
   });
 
   it('says neither once it is started or stopped', () => {
@@ -232,11 +164,6 @@ describe.each(machines)('a $kind that has failed', ({ kind, of, step, report }) 
     }
   });
 
-  it('keeps a document of it the same', () => {
-    const snapshot = failed('no route');
-    expect(toDocument(createSnapshot(toDocument(snapshot)))).toEqual(toDocument(snapshot));
-  });
-
   it.each([
     ['x'.repeat(5000), 'x'.repeat(1024)],
     ['line 1\r\nline 2\u0000', 'line 1 line 2 '],
@@ -249,57 +176,47 @@ describe.each(machines)('a $kind that has failed', ({ kind, of, step, report }) 
     expect(() => createSnapshot(toDocument(failed(reason)))).not.toThrow();
   });
 
-  it('is not known by another name', () => {
+  it('is not reported by another name', () => {
     const snapshot = inState('started');
     const { next, faults } = applyReports(snapshot, { ...report('failed'), [kind]: 'nothing' }, { now: 5 });
     expect(next).toBe(snapshot);
-    expect(faults).toMatchObject([
-      { pointer: '/0', detail: `names the ${kind} "nothing", which does not exist` },
-    ]);
-  });
-
-  it('is a contradiction when it is reported as started and is stopped', () => {
-    const { faults } = applyReports(inState('stopped'), report('started'), { now: 5 });
-    expect(faults).toMatchObject([{ detail: `says that the ${kind} "The One" runs, which is stopped` }]);
-    expect(applyReports(inState('stopped'), report('failed'), { now: 5 }).faults).toEqual([]);
+    const detail = `names the ${kind} "nothing", which does not exist`;
+    expect(faults).toMatchObject([{ pointer: '/0', detail }]);
   });
 });
 
-describe.each(machines)('the event of a report of a $kind', ({ report, step }) => {
-  const reported = () => {
-    const failed = applyReports(inState('started'), report('failed', { reason: 'no route' }), { now: 5 });
-    return [failed, applyReports(failed.next, report('started', { started: 7 }), { now: 6 })];
-  };
+describe('the time of the start of a service', () => {
+  const [{ of, report, step }] = machines;
+  const started = (snapshot: Snapshot, more: object = {}): Snapshot =>
+    applyReports(snapshot, report('started', more), { now: 9 }).next;
 
-  it('changes nothing the second time', () => {
-    for (const { next, events } of reported()) {
-      expect(events).toHaveLength(1);
-      expect(evolve(next, events)).toBe(next);
-    }
+  it('is that of the command which changes the state', () => {
+    const { next } = expectAccepted(step.start('The One'), inState('stopped'), { now: 1472464351000 });
+    expect(toDocument(next).services?.[0]?.started).toBe('2016-08-29T09:52:31+00:00');
+    const stopped = expectAccepted(step.stop('The One'), next, { now: 1472464352000 });
+    expect(of(stopped.next)?.started).toBe(1472464351000);
+    expectUnchanged(step.start('The One'), next, { now: 1472464353000 });
   });
 
-  it('changes nothing once a command has stopped it', () => {
-    const { next: stopped } = expectAccepted(step.stop('The One'), inState('started'));
-    for (const { events } of reported()) expect(evolve(stopped, events)).toBe(stopped);
-  });
-});
-
-describe('a report that a service is started', () => {
-  it('keeps the time of the start if the report has none', () => {
-    const [{ of, report }] = machines;
-    const next = [report('started', { started: 7 }), report('failed'), report('started')].reduce(
-      (snapshot, each) => applyReports(snapshot, each, { now: 9 }).next,
-      inState('started'),
-    );
-    expect(of(next)).toMatchObject({ state: 'started', started: 7 });
-  });
-
-  it('brings the time of the start', () => {
-    const [{ of, report }] = machines;
-    const snapshot = inState('started');
-    const { next } = applyReports(snapshot, report('started', { started: 7 }), { now: 9 });
+  it('comes with a report, and stays if the report has none', () => {
+    const next = started(inState('started'), { started: 7 });
     expect(of(next)?.started).toBe(7);
-    expect(applyReports(next, report('started', { started: 7 }), { now: 9 }).next).toBe(next);
-    expect(applyReports(next, report('started'), { now: 9 }).next).toBe(next);
+    expect(started(next, { started: 7 })).toBe(next);
+    expect(started(next)).toBe(next);
+    const failed = applyReports(next, report('failed'), { now: 9 }).next;
+    expect(of(started(failed))).toMatchObject({ state: 'started', started: 7 });
+  });
+});
+
+describe('flushing the logs', () => {
+  it('records the time of each flush, also twice at the same time', () => {
+    const flush: Transition = (snapshot, context) => flushLogs(snapshot, context);
+    const now = 1472675366001;
+    const first = expectAccepted(flush, undefined, { now });
+    expect(first.events).toEqual([{ type: 'logs.flushed', at: now, resource: '/gateway/logs' }]);
+    expect(first.effects).toEqual([{ type: 'logs.flush', resource: '/gateway/logs' }]);
+    expect(first.next.logs).toMatchObject({ last_flushed: now, version: { command: 1, live: 1 } });
+    expect(toDocument(first.next).logs?.last_flushed).toBe('2016-08-31T20:29:26.001+00:00');
+    expect(expectAccepted(flush, first.next, { now }).next.revision).toBe(2);
   });
 });

@@ -15,7 +15,7 @@ import {
 } from 'gateway-admin-core';
 
 import { sampleSnapshot } from '../support/document.ts';
-import { expectAccepted, expectNext, expectRefused, expectUnchanged } from '../support/expect-decision.ts';
+import { expectNext } from '../support/expect-decision.ts';
 
 const patch =
   (...operations: readonly Operation[]): Transition =>
@@ -219,126 +219,5 @@ describe('the status of a server', () => {
     const { next, faults } = applyReports(snapshot, report, { now: 5 });
     expect(next).toBe(snapshot);
     expect(faults.map((fault) => fault.pointer)).toEqual([pointer]);
-  });
-
-  it('says which server does not exist', () => {
-    const report = { type: 'server.reported', server: 'nothing', status: [] } as const;
-    expect(applyReports(sampleSnapshot(), report, { now: 5 }).faults).toMatchObject([
-      { detail: 'names the server "nothing", which does not exist' },
-    ]);
-  });
-});
-
-describe('patching a server', () => {
-  it('gives one event and one effect with before, after and the effective operations', () => {
-    const { events, effects, next } = expectAccepted(
-      patch(
-        { op: 'replace', path: '/address', value: '10.1.1.1' },
-        { op: 'add', path: '/state/0', value: 'maintenance' },
-        { op: 'test', path: '/port', value: 5432 },
-      ),
-    );
-    const before = sampleSnapshot().servers.find('db-serv-1')?.settings;
-    const after = { ...before, address: '10.1.1.1', state: ['maintenance', 'master', 'running'] };
-    const update = { resource: '/servers/db-serv-1', server: 'db-serv-1', before, after };
-    expect(events).toMatchObject([{ type: 'server.updated', actor: 'ada', ...update }]);
-    expect(effects).toMatchObject([{ type: 'server.update', ...update }]);
-    expect(effects[0]).toHaveProperty(
-      'operations',
-      events[0] && 'operations' in events[0] ? events[0].operations : [],
-    );
-    expect(next.servers.find('db-serv-1')).toMatchObject({
-      settings: after,
-      version: { command: 1, live: 1 },
-    });
-  });
-
-  it.each<[string, readonly Operation[]]>([
-    ['nothing is asked for', []],
-    ['a test holds', [{ op: 'test', path: '/address', value: '192.168.121.58' }]],
-    ['a read-only field is tested', [{ op: 'test', path: '/protocol', value: 'pgbackend' }]],
-    ['a value is set to its present value', [{ op: 'replace', path: '/port', value: 5432 }]],
-    [
-      'a change is undone in the same patch',
-      [
-        { op: 'add', path: '/parameters/x', value: 1 },
-        { op: 'remove', path: '/parameters/x' },
-      ],
-    ],
-    ['a word is added again', [{ op: 'add', path: '/status/-', value: 'master' }]],
-    [
-      'a member is moved onto itself',
-      [{ op: 'move', from: '/parameters/report_weight', path: '/parameters/report_weight' }],
-    ],
-  ])('changes nothing when %s', (_what, operations) => {
-    expectUnchanged(patch(...operations));
-  });
-
-  it.each<[string, string, Operation]>([
-    ['field-not-modifiable', '/name', { op: 'replace', path: '/name', value: 'x' }],
-    ['field-not-modifiable', '/protocol', { op: 'remove', path: '/protocol' }],
-    ['field-not-modifiable', '/name', { op: 'move', from: '/name', path: '/address' }],
-    ['field-unknown', '/toString', { op: 'add', path: '/toString', value: 1 }],
-    ['field-unknown', '/key', { op: 'test', path: '/key', value: 'db-serv-1' }],
-    ['op-not-allowed', '', { op: 'replace', path: '', value: {} }],
-    ['op-not-allowed', '', { op: 'test', path: '', value: {} }],
-    ['reserved-key', '/__proto__', { op: 'add', path: '/__proto__', value: 1 }],
-    ['reserved-key', '/parameters/constructor', { op: 'add', path: '/parameters/constructor', value: 1 }],
-    [
-      'reserved-key',
-      '/parameters/a/prototype',
-      { op: 'add', path: '/parameters/a', value: { prototype: 1 } },
-    ],
-    ['patch-path-missing', '/parameters/nothing', { op: 'remove', path: '/parameters/nothing' }],
-    ['patch-path-missing', '/state/length', { op: 'replace', path: '/state/length', value: 0 }],
-    ['patch-path-missing', '/parameters/toString', { op: 'test', path: '/parameters/toString', value: 1 }],
-    ['patch-path-missing', '/state/01', { op: 'remove', path: '/state/01' }],
-    ['patch-path-missing', '/state/2', { op: 'remove', path: '/state/2' }],
-    ['patch-path-missing', '/state/-', { op: 'replace', path: '/state/-', value: 'slave' }],
-    ['patch-path-missing', '/address/0', { op: 'add', path: '/address/0', value: 'x' }],
-    ['patch-test-failed', '/port', { op: 'test', path: '/port', value: 5432 }],
-    ['validation-failed', '/port', { op: 'replace', path: '/port', value: 0 }],
-    ['validation-failed', '/address', { op: 'remove', path: '/address' }],
-  ])('is refused with %s at %j', (code, pointer, operation) => {
-    expect(expectRefused(patch({ op: 'replace', path: '/port', value: 1 }, operation))).toMatchObject({
-      code,
-      errors: [{ pointer, operation: 1, code }],
-    });
-  });
-
-  // Promise: patch-faults
-  it('reports every fault of the result, each with the operation that wrote the value', () => {
-    const problem = expectRefused(
-      patch(
-        { op: 'replace', path: '/port', value: 70000 },
-        { op: 'add', path: '/parameters/a', value: null },
-        { op: 'replace', path: '/status/0', value: 'down' },
-      ),
-    );
-    expect(problem.code).toBe('validation-failed');
-    expect(problem.errors?.map(({ pointer, operation }) => [pointer, operation]).toSorted()).toEqual([
-      ['/parameters/a', 1],
-      ['/port', 0],
-      ['/state/0', 2],
-    ]);
-  });
-
-  it('is refused when there is no such server', () => {
-    const transition: Transition = (snapshot, context) => patchServer(snapshot, 'nothing', [], context);
-    expect(expectRefused(transition).code).toBe('server-not-found');
-  });
-
-  it.each([
-    [null],
-    [{}],
-    ['x'],
-    [[1]],
-    [[{ op: 'paint', path: '/port' }]],
-    [[{ op: 'add', path: '/port' }]],
-    [[{ op: 'replace', path: ['port'], value: 1 }]],
-  ])('is refused for %j, which is not a patch', (operations) => {
-    const transition: Transition = (snapshot, context) =>
-      patchServer(snapshot, 'db-serv-1', operations as unknown as Operation[], context);
-    expect(expectRefused(transition)).toMatchObject({ code: 'patch-malformed', status: 400 });
   });
 });

@@ -45,6 +45,8 @@ import {
 } from '../support/expect-decision.ts';
 import { modelPatch, modelValueAt, textOf } from '../support/patch-model.ts';
 
+const sample = sampleSnapshot();
+
 type Updated = Extract<AdminEvent, { readonly type: `${string}.updated`; readonly before: object }>;
 
 /** A patch of a resource of the sample that changes it. */
@@ -55,7 +57,7 @@ interface Change {
 }
 
 const changes: fc.Arbitrary<Change | undefined> = subjectPatches.map(([subject, operations]) =>
-  changeOf(subject, operations, sampleSnapshot()),
+  changeOf(subject, operations, sample),
 );
 
 function changeOf(
@@ -82,7 +84,7 @@ type SubjectPatch = readonly [Subject, readonly Operation[]];
 /** Patches that change something. Filtered one by one: most are refused, and of two both would have to be accepted. */
 const effective = subjectPatches.filter(
   ([subject, operations]) =>
-    changeOf(subject, operations, sampleSnapshot())?.event.operations.length !== undefined,
+    changeOf(subject, operations, sample)?.event.operations.length !== undefined,
 );
 
 /** Two changes, one after the other. */
@@ -92,7 +94,7 @@ function forEachPair(
   numRuns: number,
 ): void {
   const property = fc.property(pairs, ([[subject, operations], [other, more]]) => {
-    const change = changeOf(subject, operations, sampleSnapshot());
+    const change = changeOf(subject, operations, sample);
     fc.pre(change !== undefined && change.event.operations.length > 0);
     const later = changeOf(other, more, change.next);
     fc.pre(later !== undefined);
@@ -128,13 +130,13 @@ describe('reverting a patch', () => {
     forEachChange(({ subject, next, event }) => {
       const undone = expectDecision(revert(event), next);
       expect(undone.outcome).toBe(event.operations.length === 0 ? 'unchanged' : 'accepted');
-      expect(textIn(undone.next, subject)).toBe(textIn(sampleSnapshot(), subject));
+      expect(textIn(undone.next, subject)).toBe(textIn(sample, subject));
       if (undone.outcome !== 'accepted') return;
       expect(undone.events).toMatchObject([{ type: event.type, before: event.after }]);
       const [again] = undone.events;
       const redone = expectAccepted(again === undefined ? sequence() : revert(again), undone.next);
       expect(textIn(redone.next, subject)).toBe(textIn(next, subject));
-    }, 150);
+    }, 60);
   });
 
   it('keeps later changes of other resources', () => {
@@ -142,10 +144,10 @@ describe('reverting a patch', () => {
       fc.tuple(effective, effective).filter(([[subject], [other]]) => other !== subject),
       ({ subject, event }, later) => {
         const { next: undone } = expectAccepted(revert(event), later.next);
-        expect(textIn(undone, subject)).toBe(textIn(sampleSnapshot(), subject));
+        expect(textIn(undone, subject)).toBe(textIn(sample, subject));
         expect(textIn(undone, later.subject)).toBe(textIn(later.next, later.subject));
       },
-      125,
+      50,
     );
   });
 
@@ -165,7 +167,7 @@ describe('reverting a patch', () => {
         const expected = modelPatch(change.event.before, later.event.operations);
         expect(textOf({ done: true, document: storedSettings(undone, change.event) })).toBe(textOf(expected));
       },
-      40,
+      20,
     );
   });
 
@@ -180,11 +182,11 @@ describe('reverting a patch', () => {
         expect(problem.errors).toHaveLength(1);
         for (const secret of ['v1.', planted.sealed]) expect(JSON.stringify(problem)).not.toContain(secret);
       }
-    }, 150);
+    }, 60);
   });
 
   it('is refused if a later change of another field leaves a rule broken', () => {
-    const toSocket = patchServer.bind(null, sampleSnapshot(), 'db-serv-1');
+    const toSocket = patchServer.bind(null, sample, 'db-serv-1');
     const change = toSocket([{ op: 'replace', path: '/address', value: '/run/db' }], someTime);
     const [event] = change.outcome === 'accepted' ? change.events : [];
     if (event === undefined) throw new Error('A socket is an address');
@@ -200,7 +202,7 @@ describe('reverting a patch', () => {
       expect(JSON.stringify(expectDecision(revert(read), next))).toBe(
         JSON.stringify(expectDecision(revert(event), next)),
       );
-    }, 50);
+    }, 20);
   });
 });
 
@@ -348,7 +350,7 @@ describe('reverting a change of a member', () => {
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`option ${String(at)}`, 'x']));
     const { next, event } = after(serviceStep({ op: 'add', path: '/router_options', value: many }));
     expect(expectAccepted(revert(event), next).next.services.find('my-service')?.settings).toEqual(
-      sampleSnapshot().services.find('my-service')?.settings,
+      sample.services.find('my-service')?.settings,
     );
   });
 
@@ -358,7 +360,7 @@ describe('reverting a change of a member', () => {
       patchFilter(snapshot, 'Hint', [{ op: 'add', path: '/parameters/fixed', value }], context),
     );
     const { next: undone } = expectAccepted(revert(event), next);
-    expect(undone.filters.find('hint')?.settings).toEqual(sampleSnapshot().filters.find('hint')?.settings);
+    expect(undone.filters.find('hint')?.settings).toEqual(sample.filters.find('hint')?.settings);
   });
 });
 

@@ -29,12 +29,12 @@ const testsOf = {
   snapshot: [
     'snapshot/*',
     'properties/{document,transition}',
-    'contract/session-search',
+    'contract/session',
     'runtime/**/{argument,crossing}',
   ],
   resources: [
     'resources/*',
-    'contract/{bad-input,endpoint,field,field-table,filter-services,modifiable-field,plan,query,secret,session-search}',
+    'contract/{bad-input,endpoint,field,plan,secret,session}',
     'properties/{document,transition}',
     'runtime/**/{abandon,condition,crossing,first-user,recovery,teardown,role,rehash}',
     'scenarios',
@@ -45,7 +45,7 @@ const testsOf = {
     'runtime/**/*',
     'scenarios',
     'adapters/refusal',
-    'contract/{authentication,condition,outcome,plan,protocol,query,session-search}',
+    'contract/{authentication,condition,endpoint,outcome,plan,protocol,session}',
     'fleet/{fence,fleet,following,log}',
     'snapshot/large-document',
   ],

@@ -34,7 +34,7 @@ const testsOf = {
   ],
   resources: [
     'resources/*',
-    'contract/{bad-input,endpoint,field,plan,secret,session}',
+    'contract/{bad-input,command,cost,endpoint,field,secret,session}',
     'properties/{document,transition}',
     'runtime/**/{abandon,condition,crossing,first-user,recovery,teardown,role,rehash}',
     'scenarios',
@@ -45,7 +45,7 @@ const testsOf = {
     'runtime/**/*',
     'scenarios',
     'adapters/refusal',
-    'contract/{authentication,condition,endpoint,outcome,plan,protocol,session}',
+    'contract/{authentication,command,condition,endpoint,protocol,session}',
     'fleet/{fence,fleet,following,log}',
     'snapshot/large-document',
   ],

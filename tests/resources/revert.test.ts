@@ -83,8 +83,7 @@ type SubjectPatch = readonly [Subject, readonly Operation[]];
 
 /** Patches that change something. Filtered one by one: most are refused, and of two both would have to be accepted. */
 const effective = subjectPatches.filter(
-  ([subject, operations]) =>
-    changeOf(subject, operations, sample)?.event.operations.length !== undefined,
+  ([subject, operations]) => changeOf(subject, operations, sample)?.event.operations.length !== undefined,
 );
 
 /** Two changes, one after the other. */

@@ -38,16 +38,6 @@ export interface Limit {
   readonly trial: Trial;
 }
 
-/** Limits that nothing sets, as rows. */
-export function fixedLimits(
-  rows: readonly (readonly [value: number, unit: Unit, bounds: string, beyond: string, trial: Trial])[],
-): readonly Limit[] {
-  return rows.map(([value, unit, bounds, beyond, trial]) => ({
-    ...{ value, bounds, beyond, trial },
-    ...(unit === 'number' ? {} : { unit }),
-  }));
-}
-
 /** What a trial gives for a size that is within the limit. */
 export const accepted = 'accepted';
 

@@ -4,7 +4,7 @@
 import { createSnapshot, nameKey, type GatewayDocument } from 'gateway-admin-core';
 
 import { nested, service, writers } from '../../support/input.ts';
-import { accepted, calls, fixedLimits, runHost, sends, type Limit, type Trial } from '../../support/limit.ts';
+import { accepted, calls, runHost, sends, type Limit, type Trial } from '../../support/limit.ts';
 import { sampleGateway } from '../../support/running-admin.ts';
 
 const [patch, create] = writers;
@@ -64,149 +64,159 @@ const servers = (count: number) =>
 const fields = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${String(n)}`, 'v']));
 
-export const valueLimits: readonly Limit[] = fixedLimits([
-  [
-    255,
-    'characters',
-    'name of a service, server, monitor or filter; counted in code points',
-    faulty,
-    loads((size) => ({ filters: [{ name: '😀'.repeat(size), module: 'm' }] })),
-  ],
-  [
-    1024,
-    'characters',
-    'text that is compared as a name',
-    'the text is no name, and is compared as it is',
-    (size) =>
+export const valueLimits: readonly Limit[] = [
+  {
+    value: 255,
+    unit: 'characters',
+    bounds: 'name of a service, server, monitor or filter; counted in code points',
+    beyond: faulty,
+    trial: loads((size) => ({ filters: [{ name: '😀'.repeat(size), module: 'm' }] })),
+  },
+  {
+    value: 1024,
+    unit: 'characters',
+    bounds: 'text that is compared as a name',
+    beyond: 'the text is no name, and is compared as it is',
+    trial: (size) =>
       Promise.resolve(
         nameKey('A'.repeat(size)) === 'a'.repeat(size)
           ? accepted
           : 'the text is no name, and is compared as it is',
       ),
-  ],
-  [
-    30,
-    'number',
-    'combining marks in a row, in a name that is normalised',
-    'the text is not normalised',
-    (size) => {
+  },
+  {
+    value: 30,
+    bounds: 'combining marks in a row, in a name that is normalised',
+    beyond: 'the text is not normalised',
+    trial: (size) => {
       const marks = '\u0316'.repeat(size - 1);
       const isNormalised = nameKey(`e\u0301${marks}`) === nameKey(`\u00e9${marks}`);
       return Promise.resolve(isNormalised ? accepted : 'the text is not normalised');
     },
-  ],
-  [255, 'characters', 'a short text, such as `user` of a service', invalid, sets(service, '/user', text)],
-  [
-    255,
-    'characters',
-    'address of a server or listener',
-    invalid,
-    sets('/servers/db-serv-1', '/address', text),
-  ],
-  [
-    255,
-    'characters',
-    'name of an option or parameter',
-    invalid,
-    sets(service, '/router_options', (size) => ({ [text(size)]: 'v' })),
-  ],
-  [
-    4096,
-    'characters',
-    'a long text: an option, a parameter, a path, a link, what the gateway reports of a session',
-    invalid,
-    sets(service, '/router_options', (size) => ({ a: text(size) })),
-  ],
-  [
-    1000,
-    'number',
-    'members of `router_options` and of `parameters`',
-    invalid,
-    sets(service, '/router_options', fields),
-  ],
-  [
-    10_000,
-    'number',
-    'links in a list',
-    invalid,
-    sets(
+  },
+  {
+    value: 255,
+    unit: 'characters',
+    bounds: 'a short text, such as `user` of a service',
+    beyond: invalid,
+    trial: sets(service, '/user', text),
+  },
+  {
+    value: 255,
+    unit: 'characters',
+    bounds: 'address of a server or listener',
+    beyond: invalid,
+    trial: sets('/servers/db-serv-1', '/address', text),
+  },
+  {
+    value: 255,
+    unit: 'characters',
+    bounds: 'name of an option or parameter',
+    beyond: invalid,
+    trial: sets(service, '/router_options', (size) => ({ [text(size)]: 'v' })),
+  },
+  {
+    value: 4096,
+    unit: 'characters',
+    bounds: 'a long text: an option, a parameter, a path, a link, what the gateway reports of a session',
+    beyond: invalid,
+    trial: sets(service, '/router_options', (size) => ({ a: text(size) })),
+  },
+  {
+    value: 1000,
+    bounds: 'members of `router_options` and of `parameters`',
+    beyond: invalid,
+    trial: sets(service, '/router_options', fields),
+  },
+  {
+    value: 10_000,
+    bounds: 'links in a list',
+    beyond: invalid,
+    trial: sets(
       '/services/sales',
       '/servers',
       (size) => servers(size).map(({ name }) => `/servers/${name}`),
       (size) => createSnapshot({ servers: servers(size), services: [{ name: 'Sales', router: 'cli' }] }),
     ),
-  ],
-  [
-    16,
-    'number',
-    'words of the status of a server, repeated ones included',
-    invalid,
-    sets('/servers/db-serv-1', '/state', (size) => Array<string>(size).fill('master')),
-  ],
-  [
-    Number.MAX_SAFE_INTEGER,
-    'number',
-    'a number in a gateway document, a report or a patch, above or below zero',
-    faulty,
-    loads((size) => ({
+  },
+  {
+    value: 16,
+    bounds: 'words of the status of a server, repeated ones included',
+    beyond: invalid,
+    trial: sets('/servers/db-serv-1', '/state', (size) => Array<string>(size).fill('master')),
+  },
+  {
+    value: Number.MAX_SAFE_INTEGER,
+    bounds: 'a number in a gateway document, a report or a patch, above or below zero',
+    beyond: faulty,
+    trial: loads((size) => ({
       servers: [{ name: 'a', address: '::1', port: 1, protocol: 'pg', parameters: { weight: size } }],
     })),
-  ],
-  [65_535, 'number', 'a port', invalid, sets('/servers/db-serv-1', '/port', (size) => size)],
-  [
-    31_536_000,
-    'number',
-    '`timeout` of a drain, in seconds',
-    invalid,
-    sends((timeout) => ({
+  },
+  {
+    value: 65_535,
+    bounds: 'a port',
+    beyond: invalid,
+    trial: sets('/servers/db-serv-1', '/port', (size) => size),
+  },
+  {
+    value: 31_536_000,
+    bounds: '`timeout` of a drain, in seconds',
+    beyond: invalid,
+    trial: sends((timeout) => ({
       method: 'PUT',
       target: '/server/db-serv-1/drain',
       headers: create.headers,
       body: JSON.stringify({ timeout, then: 'close' }),
     })),
-  ],
-  [
-    2_147_483_647,
-    'number',
-    '`monitor_interval`',
-    invalid,
-    sets('/monitor/Main-Monitor', '/monitor_interval', (size) => size),
-  ],
-  [1024, 'bytes', 'password of a service', '422 password-unacceptable', sets(service, '/password', text)],
-  [
-    8192,
-    'characters',
-    'sealed password of a service in a gateway document',
-    faulty,
-    loads((size) => ({ services: [{ name: 'Sales', router: 'cli', passwordSealed: text(size) }] })),
-  ],
-  [
-    1024,
-    'bytes',
-    'password of an admin user',
-    '422 password-unacceptable',
-    creates((size) => ({ name: 'joan', password: text(size) })),
-  ],
-  [
-    64,
-    'characters',
-    'name of an admin user',
-    invalid,
-    creates((size) => ({ name: text(size), password: 'engine' })),
-  ],
-  [
-    4096,
-    'characters',
-    'hash of a password in a gateway document',
-    faulty,
-    loads((size) => ({ users: [{ name: 'ada', passwordHash: text(size) }] })),
-  ],
-  [
-    64,
-    'characters',
-    '`ssl` of a listener',
-    faulty,
-    loads((size) => ({
+  },
+  {
+    value: 2_147_483_647,
+    bounds: '`monitor_interval`',
+    beyond: invalid,
+    trial: sets('/monitor/Main-Monitor', '/monitor_interval', (size) => size),
+  },
+  {
+    value: 1024,
+    unit: 'bytes',
+    bounds: 'password of a service',
+    beyond: '422 password-unacceptable',
+    trial: sets(service, '/password', text),
+  },
+  {
+    value: 8192,
+    unit: 'characters',
+    bounds: 'sealed password of a service in a gateway document',
+    beyond: faulty,
+    trial: loads((size) => ({ services: [{ name: 'Sales', router: 'cli', passwordSealed: text(size) }] })),
+  },
+  {
+    value: 1024,
+    unit: 'bytes',
+    bounds: 'password of an admin user',
+    beyond: '422 password-unacceptable',
+    trial: creates((size) => ({ name: 'joan', password: text(size) })),
+  },
+  {
+    value: 64,
+    unit: 'characters',
+    bounds: 'name of an admin user',
+    beyond: invalid,
+    trial: creates((size) => ({ name: text(size), password: 'engine' })),
+  },
+  {
+    value: 4096,
+    unit: 'characters',
+    bounds: 'hash of a password in a gateway document',
+    beyond: faulty,
+    trial: loads((size) => ({ users: [{ name: 'ada', passwordHash: text(size) }] })),
+  },
+  {
+    value: 64,
+    unit: 'characters',
+    bounds: '`ssl` of a listener',
+    beyond: faulty,
+    trial: loads((size) => ({
       services: [
         {
           name: 'Sales',
@@ -215,13 +225,12 @@ export const valueLimits: readonly Limit[] = fixedLimits([
         },
       ],
     })),
-  ],
-  [
-    32,
-    'number',
-    'nesting of a gateway document',
-    faulty,
-    loads((size) => ({
+  },
+  {
+    value: 32,
+    bounds: 'nesting of a gateway document',
+    beyond: faulty,
+    trial: loads((size) => ({
       services: [
         {
           name: 'Sales',
@@ -230,19 +239,19 @@ export const valueLimits: readonly Limit[] = fixedLimits([
         },
       ],
     })),
-  ],
-  [
-    Date.parse('9999-12-31T23:59:59.999Z'),
-    'instant',
-    'a time that the gateway reports',
-    'the report is refused, and `onError` gets an error',
-    opens,
-  ],
-  [
-    64,
-    'characters',
-    '`epoch` of a snapshot',
-    'RangeError',
-    calls((size) => createSnapshot({}, { epoch: text(size) })),
-  ],
-]);
+  },
+  {
+    value: Date.parse('9999-12-31T23:59:59.999Z'),
+    unit: 'instant',
+    bounds: 'a time that the gateway reports',
+    beyond: 'the report is refused, and `onError` gets an error',
+    trial: opens,
+  },
+  {
+    value: 64,
+    unit: 'characters',
+    bounds: '`epoch` of a snapshot',
+    beyond: 'RangeError',
+    trial: calls((size) => createSnapshot({}, { epoch: text(size) })),
+  },
+];

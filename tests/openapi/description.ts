@@ -43,7 +43,14 @@ interface Sources {
   readonly files: readonly string[];
 }
 
+let sources: Sources | undefined;
+
+/** The sources, which are read once. */
 function readSources(): Sources {
+  return (sources ??= createSources());
+}
+
+function createSources(): Sources {
   const files = filesBelow('src/resources', '.ts').filter((path) => path.split('/').length === 3);
   const program = sourcesOnly(['src/index.ts', ...files]);
   return { program, checker: program.getTypeChecker(), files };

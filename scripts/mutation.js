@@ -29,12 +29,12 @@ const testsOf = {
   snapshot: [
     'snapshot/*',
     'properties/{document,transition}',
-    'contract/session-search',
+    'contract/session',
     'runtime/**/{argument,recovery}',
   ],
   resources: [
     'resources/*',
-    'contract/{bad-input,endpoint,field,field-table,filter-services,modifiable-field,plan,query,secret,session-search}',
+    'contract/{bad-input,command,cost,endpoint,field,secret,session}',
     'properties/{document,transition}',
     'runtime/**/{command,recovery,role,teardown,user}',
     'scenarios',
@@ -45,7 +45,7 @@ const testsOf = {
     'runtime/**/*',
     'scenarios',
     'adapters/refusal',
-    'contract/{authentication,condition,outcome,plan,protocol,query,session-search}',
+    'contract/{authentication,command,condition,endpoint,protocol,session}',
     'fleet/{fence,fleet,following,log}',
     'snapshot/large-document',
   ],

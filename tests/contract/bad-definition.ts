@@ -93,7 +93,14 @@ export const badDefinitions: readonly BadInput[] = [
     '{"parameters":{"a":{"b":1}}}': ['/parameters/a'],
   }),
   ...definitions(invalid, 'monitors', { '{"monitor_interval":0}': ['/monitor_interval'] }),
-  ...definitions(invalid, 'filters', { '{"parameters":{"a":7}}': ['/parameters/a'] }),
+  ...definitions(invalid, 'filters', {
+    '{"parameters":{"a":7}}': ['/parameters/a'],
+    // A secret is in an object, too.
+    '{"parameters":{"password":5}}': ['/parameters/password'],
+    '{"parameters":{"password":null}}': ['/parameters/password'],
+    '{"parameters":{"password":"planted"}}': ['/parameters/password'],
+    '{"parameters":{"password":["planted"]}}': ['/parameters/password'],
+  }),
   ...definitions('422 field-unknown', 'services', {
     '{"nothing":"planted"}': ['/nothing'],
     '{"passwordSealed":"v1.planted"}': ['/passwordSealed'],
@@ -107,6 +114,17 @@ export const badDefinitions: readonly BadInput[] = [
   ...definitions('422 reserved-key', 'services', {
     '{"router_options":{"constructor":"a"}}': ['/router_options/constructor'],
     '{"router_options":{"__proto__":"a"}}': ['/router_options/__proto__'],
+  }),
+  ...(['servers', 'monitors'] as const).flatMap((kind) =>
+    definitions('422 reserved-key', kind, {
+      '{"parameters":{"constructor":"x"}}': ['/parameters/constructor'],
+      '{"parameters":{"__proto__":"x"}}': ['/parameters/__proto__'],
+      '{"parameters":{"prototype":"x"}}': ['/parameters/prototype'],
+    }),
+  ),
+  ...definitions('422 reserved-key', 'filters', {
+    '{"parameters":{"constructor":{"value":"x"}}}': ['/parameters/constructor'],
+    '{"parameters":{"__proto__":{"value":"x"}}}': ['/parameters/__proto__'],
   }),
   ...definitions('422 link-unresolved', 'services', {
     '{"servers":["/servers/nothing"]}': ['/servers/0'],
@@ -214,6 +232,7 @@ export const badDeletions: readonly BadInput[] = [
     requests(`404 ${kind}-not-found`, [`DELETE /${kind}s/nothing`, `DELETE /${kind}s/__proto__`]),
   ),
   ...requests('404 server-not-found', ['DELETE /servers/__proto__?detach=true']),
+  ...requests('404 filter-not-found', ['DELETE /filters/nothing?detach=true']),
   ...requests('400 query-invalid', [
     'DELETE /services/Spare-Service?detach=true',
     'DELETE /monitors/Main-Monitor?detach=true',

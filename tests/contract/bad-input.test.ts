@@ -12,7 +12,9 @@ import {
   patchMonitor,
   patchServer,
   patchService,
+  routes,
   type Admin,
+  type AuditRecord,
   type GatewayDocument,
   type Operation,
   type PublishedEvent,
@@ -22,6 +24,7 @@ import { applyPatch } from 'gateway-admin-core/json';
 import { createFetchHandler } from 'gateway-admin-core/fetch';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
+import { readAudit } from '../support/audit-reader.ts';
 import { sampleDocument, sampleSnapshot } from '../support/document.ts';
 import { otherLife } from '../support/event-reader.ts';
 import { expectRefused } from '../support/expect-decision.ts';
@@ -54,6 +57,24 @@ async function eventsOf(admin: Admin): Promise<readonly PublishedEvent[]> {
   const events: PublishedEvent[] = [];
   for await (const item of reader) if ('event' in item) events.push(item);
   return events;
+}
+
+/** The paths of what changes something, with the id of each. */
+const writing = routes.flatMap(({ kind, id, method, path, aliases }) =>
+  kind === 'command'
+    ? [path, ...aliases].map((each) => ({
+        id,
+        method,
+        path: new RegExp(`^${each.replace(/:\w+/g, '[^/]+')}/?$`),
+      }))
+    : [],
+);
+
+/** The id of the endpoint that a request would change something with; `undefined` if there is none. */
+function writingRoute({ method, target }: Pick<Input, 'method' | 'target'>): string | undefined {
+  const [place = '', ...query] = target.split('?');
+  if (query.join('?') === 'dry_run=true') return undefined;
+  return writing.find((each) => each.method === method && each.path.test(place))?.id;
 }
 
 /** An interface, which may be on a store whose calls are counted. */
@@ -114,9 +135,27 @@ function faultsOf({ body }: Answer): readonly string[] | undefined {
   return errors?.map(({ operation, pointer }) => `${String(operation ?? '-')} ${pointer}`).sort();
 }
 
-function sendThrough(transport: Transport, { method, target, headers, body }: Input): Promise<Answer> {
+/** The core is told a peer for each request: attempts of one peer in one second can share an audit record. */
+function sendThrough(transport: Transport, input: Input, records: readonly unknown[] = []): Promise<Answer> {
+  const { method, target, headers, body } = input;
+  const sent = { headers, peer: String(records.length), ...(body === undefined ? {} : { body }) };
   // Bytes go the same way as text.
-  return transport.send(method, target, (body === undefined ? { headers } : { headers, body }) as Sent);
+  return transport.send(method, target, sent as Sent);
+}
+
+/** Expects one new audit record if the request would change something. */
+async function expectRecord(
+  input: Input,
+  { clock }: Running,
+  all: readonly AuditRecord[],
+  before: number,
+  expected: object,
+): Promise<void> {
+  await clock.settle();
+  const id = writingRoute(input);
+  const record = { kind: 'write', route: { id, method: input.method }, ...expected };
+  expect(all.slice(before)).toMatchObject(id === undefined ? [] : [record]);
+  expect(JSON.stringify(all.slice(before))).not.toContain('planted');
 }
 
 describe.each(transportNames)('through %s', (name) => {
@@ -134,22 +173,20 @@ describe.each(transportNames)('through %s', (name) => {
 
   // What is refused changes nothing, so one interface gets all inputs of a kind.
   describe.each(Object.entries(badInputs))('%s', (_, inputs) => {
-    const opened = new Map<string, Promise<readonly [Counted, Transport]>>();
+    type Opened = readonly [Counted, Transport, readonly AuditRecord[]];
+    const opened = new Map<string, Promise<Opened>>();
 
-    function openFor({ limits, readOnly }: BadInput): Promise<readonly [Counted, Transport]> {
+    function openFor({ limits, readOnly }: BadInput): Promise<Opened> {
       const key = JSON.stringify([limits, readOnly]);
       const opening = opened.get(key) ?? open(limits === undefined ? {} : { limits }, readOnly === true);
       opened.set(key, opening);
       return opening;
     }
 
-    async function open(
-      options: Parameters<typeof runStored>[0],
-      readOnly: boolean,
-    ): Promise<readonly [Counted, Transport]> {
+    async function open(options: Parameters<typeof runStored>[0], readOnly: boolean): Promise<Opened> {
       const running = await runStored(options);
       running.admin.readOnly = readOnly;
-      return [running, await transports[name](running.admin)];
+      return [running, await transports[name](running.admin), readAudit(running.admin)];
     }
 
     afterAll(async () => {
@@ -163,10 +200,13 @@ describe.each(transportNames)('through %s', (name) => {
     // `Request` and `node:http` change targets on the way, each in its own manner.
     const rows = rowsThrough(name, inputs, ({ method, target, code }) => [method, target, code].join(' '));
     // Promise: bad-input
+    // Promise: patch-atomic
+    // Promise: patch-faults
+    // Promise: audit-each-write
     it.each(rows)('is refused with $status $code and changes nothing: $method $what', async (input) => {
-      const [running, carrier] = await openFor(input);
-      const { snapshot } = running.admin;
-      const answer = await sendThrough(carrier, input);
+      const [running, carrier, records] = await openFor(input);
+      const [{ snapshot }, { length }] = [running.admin, records];
+      const answer = await sendThrough(carrier, input, records);
       expect(answer).toMatchObject({ status: input.status, body: { code: input.code } });
       expect(problemBreaches(answer)).toEqual([]);
       expect(faultsOf(answer)).toEqual(input.faults?.toSorted());
@@ -174,6 +214,8 @@ describe.each(transportNames)('through %s', (name) => {
       const isPatchType = input.method === 'PATCH' && input.status === 415;
       expect(answer.headers['accept-patch']).toBe(isPatchType ? 'application/json-patch+json' : undefined);
       expectUntouched(running, snapshot);
+      if (name === 'core')
+        await expectRecord(input, running, records, length, { outcome: 'refused', code: input.code });
     });
   });
 
@@ -185,8 +227,11 @@ describe.each(transportNames)('through %s', (name) => {
   it.each(fine)('is accepted although it is unusual: $what', async (input) => {
     const running = runAdmin();
     const { snapshot } = running.admin;
+    const records = readAudit(running.admin);
     const answer = await send(input, running);
     expect(answer).toMatchObject({ status: input.status });
+    const done = { outcome: input.changes ? 'accepted' : 'unchanged', revision: input.changes ? 1 : 0 };
+    await expectRecord(input, running, records, 0, done);
     if (!input.changes) await expectNothingChanged(running, snapshot);
     else expect(running.admin.snapshot.revision).toBe(snapshot.revision + 1);
   });

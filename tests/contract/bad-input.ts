@@ -42,14 +42,34 @@ export const fineInputs: readonly FineInput[] = [
     status: 200,
     changes: true,
   },
-  ...[
-    'move /servers /servers',
-    'move /servers/0 /servers/0',
+  ...unchanging('/services/My-Service', [
+    'test /name "My Service"|test /state "started"|test /total_connections 10|test /filters/0 "/filters/Query-Log"',
+    'test /started "2016-08-29T12:52:31+03:00"',
+    ...[
+      'move /servers /servers',
+      'move /servers/0 /servers/0',
+      'replace /user "service_user"|test /current_connections 2',
+    ],
     'move /router_options/weights /router_options/weights',
     'add /filters/- "/filters/Spare"|remove /filters/2',
     'replace /servers ["/servers/DB-SERV-1","/servers/db%20server%202"]',
-    'replace /user "service_user"|test /current_connections 2',
-  ].map((text) => ({ what: text, ...patch, body: patchOf(text), status: 200, changes: false })),
+  ]),
+  ...unchanging('/servers/db-serv-1', [
+    'test /address "192.168.121.58"|test /protocol "pgbackend"|replace /port 5432',
+    'add /parameters/x 1|remove /parameters/x',
+    'add /status/- "master"',
+    'move /parameters/report_weight /parameters/report_weight',
+  ]),
+  ...unchanging('/filter/Hint', [
+    'replace /parameters/match/value "select"|replace /parameters/source/value "127.0.0.1"',
+    'test /parameters/source {"configurable":false,"value":"127.0.0.1"}',
+    'test /services ["/services/My-Service","/services/Report-Service"]',
+    'add /parameters/new "x"|remove /parameters/new',
+  ]),
+  ...['add /user "x"', 'replace /user "x"'].map((text) => ({
+    ...{ what: `${text}, of which there is none`, ...patch, target: '/services/Bare-Service' },
+    ...{ body: patchOf(text), status: 200, changes: true },
+  })),
   { what: 'no operations', ...patch, body: '[]', status: 200, changes: false },
   ...[
     '127.0.0.1',
@@ -82,7 +102,8 @@ export const fineInputs: readonly FineInput[] = [
     changes: false,
   },
   ...[
-    'My-Service',
+    'MY-SERVICE',
+    '%4dy-Service',
     'mY%20sERVICE',
     'my%09service',
     'My%C2%A0Service',
@@ -115,4 +136,9 @@ export const fineInputs: readonly FineInput[] = [
 function bodied(row: string): Pick<FineInput, 'what' | 'method' | 'target' | 'headers' | 'body'> {
   const [method = '', target = ''] = row.split(' ');
   return { what: `a body on ${row}`, method, target, headers: junk, body: '{ not JSON \u0000' };
+}
+
+/** Patches that change nothing. */
+function unchanging(target: string, rows: readonly string[]): readonly FineInput[] {
+  return rows.map((what) => ({ what, ...patch, target, body: patchOf(what), status: 200, changes: false }));
 }

@@ -6,6 +6,7 @@ import { noPatches, patches, service, type BadInput } from '../support/input.ts'
 const grown = Array.from({ length: 20 }, (_, n) => `copy /router_options /router_options/c${String(n)}`).join(
   '|',
 );
+const [server, monitor, filter] = ['/servers/db-serv-1', '/monitor/Main-Monitor', '/filter/Hint'];
 
 /** Refused by the rules, in applying, or for the result. */
 export const badPatches: readonly BadInput[] = [
@@ -71,8 +72,23 @@ export const badPatches: readonly BadInput[] = [
     ],
     'remove /user|remove /user': ['1 /user'],
   }),
+  ...patches('409 patch-path-missing', '/services/Bare-Service', {
+    'remove /user': ['0 /user'],
+    'test /user ""': ['0 /user'],
+    'replace /router_options/a "b"': ['0 /router_options/a'],
+  }),
+  ...patches('409 patch-path-missing', filter, {
+    'replace /parameters/new/value "x"': ['0 /parameters/new/value'],
+    'remove /parameters/new': ['0 /parameters/new'],
+    'replace /parameters/toString/value "x"': ['0 /parameters/toString/value'],
+  }),
+  ...patches('422 reserved-key', filter, {
+    'add /parameters/__proto__/value "x"': ['0 /parameters/__proto__/value'],
+    'add /parameters/constructor "x"': ['0 /parameters/constructor'],
+  }),
   ...patches('409 patch-test-failed', service, {
     'replace /user "x"|test /user "service_user"': ['1 /user'],
+    'test /started "2016-08-29T09:52:31+00:00"': ['0 /started'],
     'test /max_connection "100"': ['0 /max_connection'],
     'test /servers ["/servers/DB-Server-2","/servers/db-serv-1"]': ['0 /servers'],
     'test /name "my service"': ['0 /name'],
@@ -92,7 +108,20 @@ export const badPatches: readonly BadInput[] = [
     'move /user /started': ['0 /started'],
     'add /user "x"|add /router/0 "x"': ['1 /router/0'],
   }),
-  ...patches('422 field-not-modifiable', '/filter/Hint', {
+  ...patches('422 field-not-modifiable', server, {
+    'replace /name "x"': ['0 /name'],
+    'remove /protocol': ['0 /protocol'],
+    'move /name /address': ['0 /name'],
+  }),
+  ...patches('422 field-not-modifiable', monitor, {
+    'replace /name "x"': ['0 /name'],
+    'replace /module "x"': ['0 /module'],
+    'replace /state "stopped"': ['0 /state'],
+  }),
+  ...patches('422 field-not-modifiable', filter, {
+    'replace /module "x"': ['0 /module'],
+    'replace /parameters/source/configurable true': ['0 /parameters/source/configurable'],
+    'add /parameters/match {"value":"select","configurable":false}': ['0 /parameters/match/configurable'],
     'replace /parameters/match/configurable false': ['0 /parameters/match/configurable'],
     'add /services/- "/services/Bare-Service"': ['0 /services/-'],
   }),
@@ -111,7 +140,34 @@ export const badPatches: readonly BadInput[] = [
     'test /passwordSealed "v1.sealed.nobody-reads"': ['0 /passwordSealed'],
     'add /servers~1- "/servers/db-serv-3"': ['0 /servers~1-'],
     'add /Servers []': ['0 /Servers'],
+    'add /__defineGetter__ "x"': ['0 /__defineGetter__'],
+    'replace /max_connection 1|add /nothing 1': ['1 /nothing'],
     'add /status []': ['0 /status'],
+  }),
+  ...patches('422 field-unknown', server, { 'test /key "db-serv-1"': ['0 /key'] }),
+  ...patches('422 field-unknown', filter, {
+    'add /match "x"': ['0 /match'],
+    'add /parameters/match/more "x"': ['0 /parameters/match/more'],
+  }),
+  ...patches('422 validation-failed', server, {
+    'remove /address': ['0 /address'],
+    'replace /port 70000|add /parameters/a null|replace /status/0 "down"': [
+      ...['0 /port', '1 /parameters/a', '2 /state/0'],
+    ],
+  }),
+  ...patches('422 validation-failed', monitor, {
+    'replace /monitor_interval 0|replace /read_timeout -1|replace /servers ["/servers/x","/servers/db-serv-1"]':
+      [...['0 /monitor_interval', '1 /read_timeout', '2 /servers/0']],
+  }),
+  ...patches('422 validation-failed', filter, {
+    'remove /parameters/match/value': ['0 /parameters/match/value'],
+    'add /parameters/new 7': ['0 /parameters/new/value'],
+    'add /parameters/new {"value":"x","configurable":"yes"}': ['0 /parameters/new/configurable'],
+    'copy /parameters/match/value /parameters/new': ['0 /parameters/new'],
+    'remove /parameters': ['0 /parameters', '0 /parameters/source'],
+    'replace /parameters/match/value 7|replace /parameters/source/value "x"': [
+      ...['0 /parameters/match/value', '1 /parameters/source'],
+    ],
   }),
   // No fault hides another one.
   ...patches('422 validation-failed', service, {
@@ -170,7 +226,7 @@ export const badPatches: readonly BadInput[] = [
     'copy /router_options/weights /router_options/Password': ['0 /router_options/Password'],
     'add /router_options/password/sealed "planted"': ['0 /router_options/password/sealed'],
   }),
-  ...patches('422 field-write-only', '/filter/Hint', {
+  ...patches('422 field-write-only', filter, {
     'test /parameters/password/value "planted"': ['0 /parameters/password/value'],
     'test /parameters/password/configurable true': ['0 /parameters/password/configurable'],
     'test /parameters/password {"value":"planted","configurable":true}': ['0 /parameters/password'],
@@ -179,28 +235,29 @@ export const badPatches: readonly BadInput[] = [
     'move /parameters/match /parameters/password': ['0 /parameters/password'],
     'replace /parameters/password/configurable false': ['0 /parameters/password/configurable'],
   }),
-  ...patches('422 field-unknown', '/servers/db-serv-1', {
+  ...patches('422 field-unknown', server, {
     'test /parametersSealed/password "v1.sealed.nobody-reads"': ['0 /parametersSealed/password'],
     'add /parametersSealed/pin "planted"': ['0 /parametersSealed/pin'],
     'copy /parametersSealed /parameters': ['0 /parametersSealed'],
   }),
-  ...patches('409 patch-path-missing', '/servers/db-serv-1', {
+  ...patches('409 patch-path-missing', server, {
     'remove /parameters/password|remove /parameters/password': ['1 /parameters/password'],
     'replace /parameters/PASSWORD "planted"': ['0 /parameters/PASSWORD'],
   }),
-  ...patches('422 password-unacceptable', '/servers/db-serv-1', {
+  ...patches('422 password-unacceptable', server, {
     'add /parameters/password 7': ['0 /parameters/password'],
     'add /parameters/Password ""': ['0 /parameters/Password'],
     'replace /parameters {"weight":1,"PASSWORD":{"sealed":"planted"}}': ['0 /parameters/PASSWORD'],
   }),
-  ...patches('422 password-unacceptable', '/filter/Hint', {
+  ...patches('422 password-unacceptable', filter, {
     'add /parameters/password {"configurable":true}': ['0 /parameters/password'],
     'replace /parameters {"name":"password","value":["planted"]}': ['0 /parameters/password'],
     'replace /parameters/password/value null': ['0 /parameters/password/value'],
   }),
-  ...patches('422 parameter-not-configurable', '/filter/Hint', {
+  ...patches('422 parameter-not-configurable', filter, {
     'replace /parameters/source/value "planted"': ['0 /parameters/source'],
     'remove /parameters/source': ['0 /parameters/source'],
+    'add /parameters/source {"value":"x","configurable":true}': ['0 /parameters/source'],
     'move /parameters/match /parameters/source': ['0 /parameters/source'],
   }),
   ...patches('422 validation-failed', service, {

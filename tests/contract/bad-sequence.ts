@@ -92,6 +92,10 @@ export const badSequences: readonly BadInput[] = [
   }),
   ...seconds('422 field-unknown', {
     'a member that no command has': [{ ...stop, headers: { a: 'planted' } }, '/commands/1/headers'],
+    'a definition with a sealed member': [
+      { method: 'POST', path: '/filters', body: { name: 'New', module: 'tee', parametersSealed: {} } },
+      '/commands/1/body/parametersSealed',
+    ],
     'the prototype': [JSON.parse(`{"method":"PUT","path":"/x","__proto__":{}}`), '/commands/1/__proto__'],
     'a field that is unknown': [
       { method: 'PATCH', path: patch, body: [{ op: 'remove', path: '/nothing' }] },

@@ -1,7 +1,16 @@
 /**
  * Values, names, paths and queries that are refused.
  */
-import { noPatches, refused, requests, service, users, values, type BadInput } from '../support/input.ts';
+import {
+  noPatches,
+  patches,
+  refused,
+  requests,
+  service,
+  users,
+  values,
+  type BadInput,
+} from '../support/input.ts';
 
 const [server, monitor, filter] = ['/servers/db-serv-1', '/monitor/Main-Monitor', '/filter/Hint'];
 const many = JSON.stringify(
@@ -12,134 +21,100 @@ const invalid = '422 validation-failed';
 
 /** Texts with what no text may have. */
 const strange = [
-  String.raw`"a\u0000b"`,
-  String.raw`"a\u0007b"`,
-  String.raw`"a\nb"`,
-  String.raw`"a\u009f"`,
-].concat([String.raw`"\ud800"`, String.raw`"\udc00\ud800"`, JSON.stringify('x'.repeat(256))]);
-const notLimits = ['-1', '0.5', '"1"', 'true', 'null', '[]'];
+  ...[String.raw`"a\u0000b"`, String.raw`"a\u0007b"`, String.raw`"a\nb"`, String.raw`"a\u009f"`],
+  ...[String.raw`"\ud800"`, String.raw`"\udc00\ud800"`, JSON.stringify('x'.repeat(256))],
+];
+const notTexts = ['7', 'true', 'null', '{}', '[]', '["x"]'];
+const notLimits = ['-1', '0.5', '"1"', 'true', 'null', '[]', '{}'];
+const notFlags = ['"true"', '0', 'null', '{}'];
+const notPasswords = [
+  ...['""', '7', 'null', '{}', '[]', '["planted"]', '{"sealed":"v1.planted"}', String.raw`"planted\u0000"`],
+  ...[String.raw`"a\u0007b"`, String.raw`"\ud800"`, JSON.stringify('é'.repeat(513))],
+];
+/** Each with the place of its fault. */
+const notParameters: Parameters<typeof values>[3] = [
+  ...[many, 'null', '[]', '"a"'],
+  ...at('/a', '{"a":null}', '{"a":{}}', '{"a":{"b":1}}', '{"a":[]}', String.raw`{"a":"\u0000"}`),
+  ...at('/', '{"":"a"}'),
+];
+
+function at(place: string, ...texts: readonly string[]): readonly (readonly [string, string])[] {
+  return texts.map((text) => [text, place]);
+}
 
 /** Values of fields. */
 export const badValues: readonly BadInput[] = [
-  ...values(invalid, server, '/port', ['0', '-1', '65536', '80.5', '"5432"', 'null', '{}']),
+  ...values(invalid, server, '/port', ['0', '-1', '65536', '80.5', '"5432"', 'true', 'null', '{}']),
   ...values(invalid, server, '/address', [
-    ...[
-      '""',
-      '"a b"',
-      String.raw`"a\tb"`,
-      '"host:5432"',
-      '"10.0.0.1:80"',
-      '"[::1]"',
-      '"[::1]:80"',
-      '7',
-      'null',
-    ],
-    ...['" db"', '"db "', String.raw`"a\u00a0b"`, '":::"', '"1:2"', ...strange],
+    ...['""', '"a b"', String.raw`"a\tb"`, '" db"', '"db "', String.raw`"a\u00a0b"`, '7', 'null'],
+    ...['"host:5432"', '"10.0.0.1:80"', '"[::1]"', '"[::1]:80"', '":::"', '"1:2"', ...strange],
   ]),
-  ...values(invalid, server, '/parameters', [
-    many,
-    'null',
-    '[]',
-    ['{"a":null}', '/a'],
-    ['{"a":{"b":1}}', '/a'],
-    [String.raw`{"a":"\u0000"}`, '/a'],
-  ]),
+  ...values(invalid, server, '/parameters', notParameters),
   ...values(invalid, server, '/state', [
-    ['["down"]', '/0'],
-    ['["master","Running"]', '/1'],
-    ['[7]', '/0'],
-    ['[["master"]]', '/0'],
-    words,
-    '"master"',
-    'null',
+    ...at('/0', '["down"]', '["Master"]', '[7]', '[["master"]]'),
+    ...at('/1', '["master","Running"]'),
+    ...[words, '"master"', 'null', '{}'],
   ]),
   ...values(invalid, monitor, '/monitor_interval', ['0', '-1', '2147483648', '0.5', '"1000"', 'null']),
   ...['/connect_timeout', '/read_timeout', '/write_timeout'].flatMap((field) =>
     values(invalid, monitor, field, notLimits),
   ),
+  ...values(invalid, monitor, '/parameters', notParameters),
   ...['/connection_timeout', '/max_connection'].flatMap((field) =>
     values(invalid, service, field, notLimits),
   ),
   ...['/user', '/version_string', '/weightby'].flatMap((field) =>
-    values(invalid, service, field, [...strange, '7', 'null', '["x"]']),
+    values(invalid, service, field, [...strange, ...notTexts]),
   ),
-  ...['/root_user', '/strip_db_esc'].flatMap((field) =>
-    values(invalid, service, field, ['"true"', '0', 'null']),
-  ),
+  ...['/root_user', '/strip_db_esc'].flatMap((field) => values(invalid, service, field, notFlags)),
+  ...values(invalid, '/', '/read_only', notFlags),
   ...values(invalid, service, '/router_options', [
-    many,
-    '"a"',
-    '["a"]',
-    ['{"a":1}', '/a'],
-    ['{"a":true}', '/a'],
-    ['{"a":null}', '/a'],
+    ...[many, 'null', '[]', '"a"', '["a"]'],
+    ...at('/a', '{"a":1}', '{"a":true}', '{"a":null}', '{"a":{}}', '{"a":["b"]}', String.raw`{"a":"\u0000"}`),
     ['{"a":"b","c":{"d":"e"}}', '/c'],
-    ['{"a":["b"]}', '/a'],
     ['{"":"a"}', '/'],
-    [String.raw`{"a":"\u0000"}`, '/a'],
     [String.raw`{"\u0000":"a"}`, '/\u0000'],
     [JSON.stringify({ a: 'x'.repeat(4097) }), '/a'],
   ]),
   ...values(invalid, filter, '/parameters/match/value', [
-    '7',
-    'true',
-    'null',
-    '{"value":"x"}',
-    String.raw`"\u0000"`,
+    ...['7', 'true', 'null', '{"value":"x"}', String.raw`"\u0000"`],
   ]),
-  ...values('422 password-unacceptable', service, '/password', [
-    ...['""', '7', 'null', '{}', '["planted"]', '{"sealed":"v1.planted"}', String.raw`"planted\u0000"`],
-    ...[String.raw`"\ud800"`, JSON.stringify('é'.repeat(513))],
+  ...['null', '[]', '"a"'].flatMap((value) =>
+    patches(invalid, filter, {
+      [`replace /parameters ${value}`]: ['0 /parameters', '0 /parameters/source'],
+    }),
+  ),
+  ...values('422 parameter-not-configurable', filter, '/parameters', [
+    ...at('/source', '{}', '{"match":{"value":"x","configurable":true}}'),
   ]),
-  ...links('/servers', '/servers/0', 'servers', ['/servers/DB-SERVER-2', '/servers/db%20server%202']),
-  ...links('/filters', '/filters/1', 'filters', ['/filters/query-log', '/filters/Query%20Log']),
+  ...[service, '/users/ada'].flatMap((target) =>
+    values('422 password-unacceptable', target, '/password', notPasswords),
+  ),
+  ...links(service, '/servers', '/servers/0', ['/servers/DB-SERVER-2', '/servers/db%20server%202']),
+  ...links(service, '/filters', '/filters/1', ['/filters/query-log', '/filters/Query%20Log']),
+  ...links(monitor, '/servers', '/servers/0', ['/servers/DB-SERVER-2', '/servers/db%20server%202']),
 ];
 
 /** Links that lead nowhere; the last two are to what is in the list already. */
 function links(
-  list: string,
+  target: string,
+  list: '/servers' | '/filters',
   item: string,
-  collection: 'servers' | 'filters',
   twice: readonly [string, string],
 ): readonly BadInput[] {
-  const other = collection === 'servers' ? 'filters/Hint' : 'servers/db-serv-1';
+  const other = list === '/servers' ? 'filters/Hint' : 'servers/db-serv-1';
   const [one] = twice;
   const wrong = [
-    ...[
-      `/${collection}/nothing`,
-      `/${other}`,
-      `http://gateway.test/${collection}/Hint`,
-      `//gateway.test/${one}`,
-    ],
-    ...[
-      `/${collection}`,
-      `/${collection}/`,
-      `/${collection}/.`,
-      `/${collection}/..`,
-      `${one}?a=b`,
-      `${one}#a`,
-    ],
-    ...[
-      `${one}/`,
-      `/${collection}/../${other}`,
-      one.slice(1),
-      `/${collection}/%zz`,
-      `${one} `,
-      '',
-      'constructor',
-    ],
+    ...[`${list}/nothing`, `/${other}`, '/other/thing', `http://gateway.test${list}/Hint`],
+    ...[`//gateway.test/${one}`, list, `${list}/`, `${list}/.`, `${list}/..`, `${one}?a=b`, `${one}#a`],
+    ...[`${one}/`, `${list}/../${other}`, one.slice(1), `${list}/%zz`, `${one} `, '', 'constructor'],
   ];
+  const inList = at('/0', ...wrong.map((link) => JSON.stringify([link])));
+  const texts = wrong.map((link) => JSON.stringify(link));
   return [
-    ...values('422 link-unresolved', service, list, [
-      ...wrong.map((link) => [JSON.stringify([link]), '/0'] as const),
-      [JSON.stringify(twice), '/1'],
-    ]),
-    ...values(
-      '422 link-unresolved',
-      service,
-      item,
-      wrong.map((link) => JSON.stringify(link)),
-    ),
+    ...values(invalid, target, list, ['null', '"a"', '{}', ['[1]', '/0']]),
+    ...values('422 link-unresolved', target, list, [...inList, [JSON.stringify(twice), '/1']]),
+    ...values('422 link-unresolved', target, item, texts),
   ];
 }
 
@@ -157,6 +132,7 @@ export const badUsers: readonly BadInput[] = [
     '{"password":"planted"}': ['/name'],
     '{"name":"joan"}': ['/password'],
     '{"name":"joan","password":["planted"]}': ['/password'],
+    '{"name":"a b","password":""}': ['/name', '/password'],
     '[]': [''],
     null: [''],
     '"planted"': [''],
@@ -168,6 +144,7 @@ export const badUsers: readonly BadInput[] = [
   }),
   ...users('422 field-unknown', {
     '{"name":"joan","password":"planted","role":"admin"}': ['/role'],
+    '{"name":"joan","password":"planted","passwordHash":"planted"}': ['/passwordHash'],
     '{"name":"joan","password":"planted","isAdmin":true,"toString":1}': ['/isAdmin', '/toString'],
     '{"name":"joan","password":"planted","__proto__":{"admin":true}}': ['/__proto__'],
     [JSON.stringify({
@@ -187,17 +164,21 @@ export const badTargets: readonly BadInput[] = [
       `GET /services/${name}`,
       `PUT /service/${name}/stop`,
       `DELETE /users/${name}`,
+      `DELETE /sessions/${name}`,
     ]),
   ]),
-  ...['constructor', '__proto__', 'length', 'toString', 'prototype', '%00', '%EF%BB%BF'].flatMap((name) => [
-    ...requests('404 service-not-found', [`GET /services/${name}`, `PUT /service/${name}/stop`]),
-    ...requests('404 server-not-found', [`GET /servers/${name}`, `DELETE /servers/${name}/connections`]),
-    ...requests('404 monitor-not-found', [`GET /monitors/${name}`, `PUT /monitor/${name}/stop`]),
-    ...requests('404 filter-not-found', [`GET /filters/${name}`]),
-    ...requests('404 user-not-found', [`DELETE /users/${name}`]),
-  ]),
-  ...requests('400 session-id-invalid', [
-    ...[
+  ...'constructor __proto__ length toString prototype hasOwnProperty %00 %EF%BB%BF a%2Fb %252e'
+    .split(' ')
+    .flatMap((name) => [
+      ...requests('404 service-not-found', [`GET /services/${name}`, `PUT /service/${name}/stop`]),
+      ...requests('404 server-not-found', [`GET /servers/${name}`, `DELETE /servers/${name}/connections`]),
+      ...requests('404 monitor-not-found', [`GET /monitors/${name}`, `PUT /monitor/${name}/stop`]),
+      ...requests('404 filter-not-found', [`GET /filters/${name}`]),
+      ...requests('404 user-not-found', [`DELETE /users/${name}`]),
+    ]),
+  ...requests(
+    '400 session-id-invalid',
+    [
       '01',
       '-1',
       '+1',
@@ -209,28 +190,43 @@ export const badTargets: readonly BadInput[] = [
       '9'.repeat(400),
       '%20',
       '9%20',
-    ].flatMap((id) => [`GET /sessions/${id}`, `DELETE /sessions/${id}`]),
-  ]),
+      '%31a',
+      '%D9%A3',
+    ].flatMap((id) => [`GET /sessions/${id}`, `DELETE /sessions/${id}`, `GET /sessions/${id}/connections`]),
+  ),
   ...requests('404 session-not-found', ['GET /sessions/1', 'DELETE /sessions/9007199254740991']),
-  ...requests('400 range-invalid', [
+  ...requests(
+    '400 range-invalid',
+    [
+      ...[
+        '',
+        '1',
+        '-',
+        '1-',
+        '-1',
+        '2-1',
+        '0-1,3-4',
+        'a-b',
+        '0-9007199254740992',
+        '0-1&range=0-1',
+        '%30-1%20',
+      ],
+      ...['-1-2', '1--2', '%200-1', '0x0-0x1', '1e1-1e2', '%D9%A0-%D9%A1', '0.0-1', '0%E2%80%931'],
+    ].flatMap((range) => elements.map((list) => `GET ${list}?range=${range}`)),
+  ),
+  ...requests('400 fields-invalid', [
     ...[
       '',
-      '1',
-      '-',
-      '1-',
-      '-1',
-      '2-1',
-      '0-1,3-4',
-      'a-b',
-      '0-9007199254740992',
-      '0-1&range=0-1',
-      '%30-1%20',
-    ].flatMap((range) => elements.map((list) => `GET ${list}?range=${range}`)),
-  ]),
-  ...requests('400 fields-invalid', [
-    ...['', ',', 'nothing', 'name,', 'NAME', '__proto__', 'constructor', 'passwordSealed', '*'].flatMap(
-      (fields) => [`GET /services?fields=${fields}`, `GET /services/My-Service?fields=${fields}`],
-    ),
+      ',',
+      'nothing',
+      'name,',
+      'NAME',
+      '__proto__',
+      'constructor',
+      'toString',
+      'passwordSealed',
+      '*',
+    ].flatMap((fields) => [`GET /services?fields=${fields}`, `GET /services/My-Service?fields=${fields}`]),
   ]),
   ...requests('400 query-invalid', [
     ...['GET /services?limit=1', 'GET /services/My-Service?range=0-1', 'GET /services?_method=DELETE'],
@@ -295,11 +291,7 @@ export const badTargets: readonly BadInput[] = [
     ...['GET /service/My-Service/stop', 'POST /service/My-Service/stop', 'GET /monitor/Main-Monitor'],
   ]),
   // Node's server itself refuses a method that it has never heard of.
-  ...requests('501 method-unknown', [
-    'PROPFIND /services',
-    'PURGE /sessions/9',
-    'LOCK /service/My-Service/stop',
-  ]),
+  ...requests('501 method-unknown', ['PROPFIND /services', 'PURGE /sessions/9', 'LOCK /users/ada']),
   ...requests('414 uri-too-long', [`GET /services/${'x'.repeat(8192)}`, `DELETE /users/${'x'.repeat(9000)}`]),
 ];
 

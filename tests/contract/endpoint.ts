@@ -60,10 +60,48 @@ export interface Endpoint {
   readonly worksReadOnly?: true;
 }
 
+type Method = Endpoint['method'];
+type More = Partial<Omit<Endpoint, 'method' | 'path' | 'answer' | 'subject'>>;
+
 const patchType = 'application/json-patch+json';
-const one = (shown: Shown): Endpoint['answer'] => ({ status: 200, one: shown });
-const list = (shown: Shown): Endpoint['answer'] => ({ status: 200, list: shown });
 const done: Endpoint['answer'] = { status: 204 };
+const ours = { ours: true } as const;
+
+/** One row; without a subject if the path has no variable segment. */
+function row(
+  method: Method,
+  path: string,
+  answer: Endpoint['answer'],
+  subject: string,
+  more: More,
+): Endpoint {
+  const about = subject === '' ? {} : { subject };
+  return { method, path, aliases: [], parameters: [], answer, ...about, ...more };
+}
+
+/** Reads one thing. The parameter `may` is ours. */
+const item = (path: string, one: Shown, subject = '', more: More = {}): Endpoint =>
+  row('GET', path, { status: 200, one }, subject, { parameters: ['fields', 'may'], ...more });
+
+/** Reads a list. */
+const list = (path: string, shown: Shown, subject = '', more: More = {}): Endpoint =>
+  row('GET', path, { status: 200, list: shown }, subject, { parameters: ['fields', 'range'], ...more });
+
+/** A command that answers nothing. */
+const command = (method: Method, path: string, subject = '', more: More = {}): Endpoint =>
+  row(method, path, done, subject, more);
+
+const patch = (path: string, one: Shown, subject: string, json: unknown, more: More = {}): Endpoint =>
+  row('PATCH', path, { status: 200, one }, subject, { body: { type: patchType, json }, ...more });
+
+const body = (json: unknown) => ({ body: { type: 'application/json', json } });
+
+/** The start and the stop of a kind, whose path has the singular. */
+function stepping(kind: 'service' | 'monitor', subjects: Readonly<Record<'stop' | 'start', string>>) {
+  return (['stop', 'start'] as const).map((step) =>
+    command('PUT', `/${kind}/:name/${step}`, subjects[step], { aliases: [`/${kind}s/:name/${step}`] }),
+  );
+}
 
 /** The endpoints that create and delete a resource of a kind. */
 function membership(
@@ -71,224 +109,68 @@ function membership(
   definition: object,
   deleted: string,
 ): readonly Endpoint[] {
-  const path = `/${kind}s`;
-  const ours = { aliases: [], parameters: [], ours: true } as const;
+  // No list names a service or a monitor.
+  const search = ['server', 'filter'].includes(kind) && { search: ['detach'] };
   return [
-    {
-      ...ours,
-      method: 'POST',
-      path,
-      answer: { status: 201, one: kind },
-      body: { type: 'application/json', json: definition },
-    },
-    {
-      ...ours,
-      method: 'DELETE',
-      path: `${path}/:name`,
-      // No list names a service or a monitor.
-      ...(['server', 'filter'].includes(kind) && { search: ['detach'] }),
-      answer: done,
-      subject: deleted,
-    },
+    row('POST', `/${kind}s`, { status: 201, one: kind }, '', { ...ours, ...body(definition) }),
+    command('DELETE', `/${kind}s/:name`, deleted, { ...ours, ...search }),
   ];
 }
 
 /** The endpoints that drain a resource of a kind, and end its drain. */
-function draining(
-  kind: 'service' | 'server',
-  subjects: readonly [drain: string, resume: string],
-): readonly Endpoint[] {
-  return ['drain', 'resume'].map((command, at) => ({
-    method: 'PUT',
-    path: `/${kind}/:name/${command}`,
-    aliases: [`/${kind}s/:name/${command}`],
-    parameters: [],
-    answer: done,
-    subject: subjects[at] ?? '',
-    ours: true,
-    ...(command === 'drain'
-      ? {
-          body: { type: 'application/json', json: { timeout: 600, then: 'close', reason: 'new kernel' } },
-          mayLackBody: true as const,
-        }
-      : {}),
-  }));
+function draining(kind: 'service' | 'server', drained: string, resumed: string): readonly Endpoint[] {
+  const own = (verb: string): More => ({ ...ours, aliases: [`/${kind}s/:name/${verb}`] });
+  const options = body({ timeout: 600, then: 'close', reason: 'new kernel' });
+  return [
+    command('PUT', `/${kind}/:name/drain`, drained, { ...own('drain'), ...options, mayLackBody: true }),
+    command('PUT', `/${kind}/:name/resume`, resumed, own('resume')),
+  ];
 }
 
+const listener = { protocol: 'pgclient', address: '127.0.0.1' };
+
 const service: readonly Endpoint[] = [
-  {
-    method: 'GET',
-    path: '/services/:name',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('service'),
-    subject: 'my-service',
-  },
-  { method: 'GET', path: '/services', aliases: [], parameters: ['fields', 'range'], answer: list('service') },
-  {
-    method: 'GET',
-    path: '/services/:name/listeners',
-    aliases: [],
-    parameters: ['fields', 'range'],
-    answer: list('listener'),
-    subject: 'My-Service',
-  },
-  {
-    method: 'GET',
-    path: '/services/:name/listeners/:listener',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('listener'),
-    subject: 'my-service/SECURE-listener',
-    ours: true,
-  },
-  {
-    method: 'POST',
-    path: '/services/:name/listeners',
-    aliases: [],
-    parameters: [],
-    answer: { status: 201, one: 'listener' },
-    subject: 'My-Service',
-    body: {
-      type: 'application/json',
-      json: { name: 'Added Listener', protocol: 'pgclient', address: '127.0.0.1', port: 4011 },
-    },
-    ours: true,
-  },
-  {
-    method: 'DELETE',
-    path: '/services/:name/listeners/:listener',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'My-Service/Local-Listener',
-    ours: true,
-  },
-  {
-    method: 'PATCH',
-    path: '/services/:name',
-    aliases: [],
-    parameters: [],
-    answer: one('service'),
-    subject: 'MY-SERVICE',
-    body: {
-      type: patchType,
-      json: [
-        { op: 'replace', path: '/max_connection', value: 50 },
-        { op: 'add', path: '/router_options/master_failure_mode', value: 'fail_instantly' },
-        { op: 'remove', path: '/filters/0' },
-      ],
-    },
-  },
-  {
-    method: 'PUT',
-    path: '/service/:name/stop',
-    aliases: ['/services/:name/stop'],
-    parameters: [],
-    answer: done,
-    subject: 'My%20Service',
-  },
-  {
-    method: 'PUT',
-    path: '/service/:name/start',
-    aliases: ['/services/:name/start'],
-    parameters: [],
-    answer: done,
-    subject: 'Bare-Service',
-  },
-  ...draining('service', ['My-Service', 'Spare-Service']),
-  {
-    method: 'GET',
-    path: '/services/:name/sessions',
-    aliases: [],
-    parameters: ['range'],
-    answer: list('session link'),
-    subject: 'My-Service',
-    live: true,
-  },
-  {
-    method: 'DELETE',
-    path: '/services/:name/sessions',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'My-Service',
-  },
+  item('/services/:name', 'service', 'my-service'),
+  list('/services', 'service'),
+  list('/services/:name/listeners', 'listener', 'My-Service'),
+  item('/services/:name/listeners/:listener', 'listener', 'my-service/SECURE-listener', ours),
+  row('POST', '/services/:name/listeners', { status: 201, one: 'listener' }, 'My-Service', {
+    ...body({ name: 'Added Listener', ...listener, port: 4011 }),
+    ...ours,
+  }),
+  command('DELETE', '/services/:name/listeners/:listener', 'My-Service/Local-Listener', ours),
+  patch('/services/:name', 'service', 'MY-SERVICE', [
+    { op: 'replace', path: '/max_connection', value: 50 },
+    { op: 'add', path: '/router_options/master_failure_mode', value: 'fail_instantly' },
+    { op: 'remove', path: '/filters/0' },
+  ]),
+  ...stepping('service', { stop: 'My%20Service', start: 'Bare-Service' }),
+  ...draining('service', 'My-Service', 'Spare-Service'),
+  list('/services/:name/sessions', 'session link', 'My-Service', { parameters: ['range'], live: true }),
+  command('DELETE', '/services/:name/sessions', 'My-Service'),
   ...membership(
     'service',
     {
-      name: 'New Service',
-      router: 'readconnroute',
-      servers: ['/servers/DB-Server-2'],
-      filters: ['/filters/Query-Log'],
-      user: 'service_user',
-      listeners: [{ name: 'New Listener', protocol: 'pgclient', address: '127.0.0.1', port: 4010 }],
+      ...{ name: 'New Service', router: 'readconnroute', servers: ['/servers/DB-Server-2'] },
+      ...{ filters: ['/filters/Query-Log'], user: 'service_user' },
+      listeners: [{ name: 'New Listener', ...listener, port: 4010 }],
     },
     'Spare-Service',
   ),
 ];
 
 const server: readonly Endpoint[] = [
-  {
-    method: 'GET',
-    path: '/servers/:name',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('server'),
-    subject: 'db-server-2',
-  },
-  { method: 'GET', path: '/servers', aliases: [], parameters: ['fields', 'range'], answer: list('server') },
-  {
-    method: 'PATCH',
-    path: '/servers/:name',
-    aliases: [],
-    parameters: [],
-    answer: one('patched server'),
-    subject: 'db-serv-1',
-    body: {
-      type: patchType,
-      json: [
-        { op: 'replace', path: '/address', value: '192.168.0.100' },
-        { op: 'replace', path: '/state/0', value: 'slave' },
-      ],
-    },
-  },
-  ...draining('server', ['db-serv-1', 'Spare-DB']),
-  {
-    method: 'PUT',
-    path: '/servers/:name/maintenance',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'db-serv-1',
-    ours: true,
-  },
-  {
-    method: 'DELETE',
-    path: '/servers/:name/maintenance',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'db-server-2',
-    ours: true,
-  },
-  {
-    method: 'GET',
-    path: '/servers/:name/connections',
-    aliases: [],
-    parameters: ['fields', 'range'],
-    answer: list('connection'),
-    subject: 'db-serv-1',
-    live: true,
-  },
-  {
-    method: 'DELETE',
-    path: '/servers/:name/connections',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'db-serv-1',
-  },
+  item('/servers/:name', 'server', 'db-server-2'),
+  list('/servers', 'server'),
+  patch('/servers/:name', 'patched server', 'db-serv-1', [
+    { op: 'replace', path: '/address', value: '192.168.0.100' },
+    { op: 'replace', path: '/state/0', value: 'slave' },
+  ]),
+  ...draining('server', 'db-serv-1', 'Spare-DB'),
+  command('PUT', '/servers/:name/maintenance', 'db-serv-1', ours),
+  command('DELETE', '/servers/:name/maintenance', 'db-server-2', ours),
+  list('/servers/:name/connections', 'connection', 'db-serv-1', { live: true }),
+  command('DELETE', '/servers/:name/connections', 'db-serv-1'),
   ...membership(
     'server',
     { name: 'DB Server 9', address: '192.168.121.69', port: 5432, protocol: 'pgbackend' },
@@ -297,142 +179,54 @@ const server: readonly Endpoint[] = [
 ];
 
 const monitor: readonly Endpoint[] = [
-  {
-    method: 'GET',
-    path: '/monitors/:name',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('monitor'),
-    subject: 'main-monitor',
-  },
-  { method: 'GET', path: '/monitors', aliases: [], parameters: ['fields', 'range'], answer: list('monitor') },
-  {
-    method: 'PUT',
-    path: '/monitor/:name/stop',
-    aliases: ['/monitors/:name/stop'],
-    parameters: [],
-    answer: done,
-    subject: 'Main-Monitor',
-  },
-  {
-    method: 'PUT',
-    path: '/monitor/:name/start',
-    aliases: ['/monitors/:name/start'],
-    parameters: [],
-    answer: done,
-    subject: 'Idle-Monitor',
-  },
-  {
-    method: 'PATCH',
-    path: '/monitor/:name',
-    aliases: ['/monitors/:name'],
-    parameters: [],
-    answer: one('monitor'),
-    subject: 'Main-Monitor',
-    body: { type: patchType, json: [{ op: 'replace', path: '/monitor_interval', value: 5000 }] },
-  },
+  item('/monitors/:name', 'monitor', 'main-monitor'),
+  list('/monitors', 'monitor'),
+  ...stepping('monitor', { stop: 'Main-Monitor', start: 'Idle-Monitor' }),
+  patch(
+    '/monitor/:name',
+    'monitor',
+    'Main-Monitor',
+    [{ op: 'replace', path: '/monitor_interval', value: 5000 }],
+    { aliases: ['/monitors/:name'] },
+  ),
   ...membership(
     'monitor',
-    {
-      name: 'New Monitor',
-      module: 'pgmon',
-      servers: ['/servers/DB-Server-2'],
-    },
+    { name: 'New Monitor', module: 'pgmon', servers: ['/servers/DB-Server-2'] },
     'Idle-Monitor',
   ),
 ];
 
 const instance: readonly Endpoint[] = [
-  { method: 'GET', path: '/gateway', aliases: [], parameters: ['fields', 'may'], answer: one('instance') },
-  {
-    method: 'GET',
-    path: '/gateway/threads',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('thread information'),
-    live: true,
-  },
-  {
-    method: 'GET',
-    path: '/gateway/logs',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('logging'),
-  },
-  { method: 'POST', path: '/gateway/logs/flush', aliases: [], parameters: [], answer: done },
-  {
-    method: 'GET',
-    path: '/gateway/tasks',
-    aliases: [],
-    parameters: ['fields'],
-    answer: list('task'),
-    live: true,
-  },
-  {
-    method: 'GET',
-    path: '/gateway/modules',
-    aliases: [],
-    parameters: ['fields', 'range'],
-    answer: list('module'),
-  },
+  item('/gateway', 'instance'),
+  item('/gateway/threads', 'thread information', '', { live: true }),
+  item('/gateway/logs', 'logging'),
+  command('POST', '/gateway/logs/flush'),
+  list('/gateway/tasks', 'task', '', { parameters: ['fields'], live: true }),
+  list('/gateway/modules', 'module'),
 ];
 
+const criteria = ['service', 'server', 'user', 'address', 'idle_over', 'older_than'];
+
 const session: readonly Endpoint[] = [
-  {
-    method: 'GET',
-    path: '/sessions/:id',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('session'),
-    subject: '9',
-    live: 'for conditions',
-  },
-  {
-    method: 'GET',
-    path: '/sessions',
-    aliases: [],
-    parameters: ['fields', 'range'],
-    search: ['service', 'server', 'user', 'address', 'idle_over', 'older_than', 'after'],
-    answer: list('session'),
-    live: true,
-  },
-  {
-    method: 'GET',
-    path: '/sessions/:id/connections',
-    aliases: [],
-    parameters: ['fields', 'range'],
-    answer: list('connection'),
-    subject: '9',
-    live: true,
-  },
-  { method: 'DELETE', path: '/sessions/:id', aliases: [], parameters: [], answer: done, subject: '9' },
+  item('/sessions/:id', 'session', '9', { live: 'for conditions' }),
+  list('/sessions', 'session', '', { search: [...criteria, 'after'], live: true }),
+  list('/sessions/:id/connections', 'connection', '9', { live: true }),
+  command('DELETE', '/sessions/:id', '9'),
 ];
 
 const filter: readonly Endpoint[] = [
-  {
-    method: 'GET',
-    path: '/filters/:name',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('filter'),
-    subject: 'hint',
-  },
-  { method: 'GET', path: '/filters', aliases: [], parameters: ['fields', 'range'], answer: list('filter') },
-  {
-    method: 'PATCH',
-    path: '/filter/:name',
-    aliases: ['/filters/:name'],
-    parameters: [],
-    answer: one('filter'),
-    subject: 'Hint',
-    body: {
-      type: patchType,
-      json: [
-        { op: 'replace', path: '/parameters/match/value', value: 'insert' },
-        { op: 'add', path: '/parameters/replace/value', value: 'update' },
-      ],
-    },
-  },
+  item('/filters/:name', 'filter', 'hint'),
+  list('/filters', 'filter'),
+  patch(
+    '/filter/:name',
+    'filter',
+    'Hint',
+    [
+      { op: 'replace', path: '/parameters/match/value', value: 'insert' },
+      { op: 'add', path: '/parameters/replace/value', value: 'update' },
+    ],
+    { aliases: ['/filters/:name'] },
+  ),
   ...membership(
     'filter',
     { name: 'New Filter', module: 'tee', parameters: { match: { value: 'select', configurable: true } } },
@@ -441,26 +235,10 @@ const filter: readonly Endpoint[] = [
 ];
 
 const user: readonly Endpoint[] = [
-  { method: 'GET', path: '/users', aliases: [], parameters: ['fields', 'range'], answer: list('user') },
-  {
-    method: 'PUT',
-    path: '/users',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    body: { type: 'application/json', json: { name: 'Joan99', password: 'correct horse' } },
-  },
-  {
-    method: 'PATCH',
-    path: '/users/:name',
-    aliases: [],
-    parameters: [],
-    answer: one('user'),
-    subject: 'Ada',
-    body: { type: patchType, json: [{ op: 'replace', path: '/password', value: 'battery staple' }] },
-    ours: true,
-  },
-  { method: 'DELETE', path: '/users/:name', aliases: [], parameters: [], answer: done, subject: 'GRACE' },
+  list('/users', 'user'),
+  command('PUT', '/users', '', body({ name: 'Joan99', password: 'correct horse' })),
+  patch('/users/:name', 'user', 'Ada', [{ op: 'replace', path: '/password', value: 'battery staple' }], ours),
+  command('DELETE', '/users/:name', 'GRACE'),
 ];
 
 /** Every endpoint for which the sample document is enough, in the order of the description. */
@@ -474,162 +252,44 @@ export const endpoints: readonly Endpoint[] = [
   ...user,
 ];
 
+const live = { ours: true, live: true } as const;
+const open = { ...live, isPublic: true } as const;
+
+const sequence = body({
+  commands: [
+    {
+      ...{ method: 'PATCH', path: '/services/My-Service' },
+      body: [{ op: 'replace', path: '/max_connection', value: 50 }],
+    },
+    { method: 'PUT', path: '/monitors/Main-Monitor/stop' },
+  ],
+});
+
 /**
  * The endpoints, all of them additions, that need a running interface; those of commands, one of unknown outcome too.
  */
 export const additions: readonly Endpoint[] = [
-  {
-    method: 'POST',
-    path: '/sequence',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    body: {
-      type: 'application/json',
-      json: {
-        commands: [
-          {
-            method: 'PATCH',
-            path: '/services/My-Service',
-            body: [{ op: 'replace', path: '/max_connection', value: 50 }],
-          },
-          { method: 'PUT', path: '/monitors/Main-Monitor/stop' },
-        ],
-      },
-    },
-    ours: true,
-  },
-  {
-    method: 'DELETE',
-    path: '/sessions',
-    aliases: [],
-    parameters: [],
-    search: ['service', 'server', 'user', 'address', 'idle_over', 'older_than', 'all'],
-    query: 'user=alice',
-    answer: done,
-    ours: true,
-  },
-  {
-    method: 'GET',
-    path: '/commands',
-    aliases: [],
-    parameters: ['fields', 'range'],
-    answer: list('command'),
-    live: true,
-    ours: true,
-  },
-  {
-    method: 'DELETE',
-    path: '/commands/:id',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'sample-1',
-    ours: true,
-  },
-  {
-    method: 'GET',
-    path: '/',
-    aliases: [],
-    parameters: ['fields', 'may'],
-    answer: one('interface'),
-    live: true,
-    ours: true,
-    isPublic: true,
-  },
-  {
-    method: 'PATCH',
-    path: '/',
-    aliases: [],
-    parameters: [],
-    answer: one('interface'),
-    body: { type: patchType, json: [{ op: 'replace', path: '/read_only', value: true }] },
-    ours: true,
+  command('POST', '/sequence', '', { ...sequence, ...ours }),
+  command('DELETE', '/sessions', '', { ...ours, search: [...criteria, 'all'], query: 'user=alice' }),
+  list('/commands', 'command', '', live),
+  command('DELETE', '/commands/:id', 'sample-1', ours),
+  item('/', 'interface', '', open),
+  patch('/', 'interface', '', [{ op: 'replace', path: '/read_only', value: true }], {
+    ...ours,
     worksReadOnly: true,
-  },
-  {
-    method: 'GET',
-    path: '/ready',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    live: true,
-    ours: true,
-    isPublic: true,
-  },
-  {
-    method: 'GET',
-    path: '/fleet',
-    aliases: [],
-    parameters: ['fields', 'range'],
-    answer: list('fleet node'),
-    live: true,
-    ours: true,
-  },
-  {
-    method: 'POST',
-    path: '/fleet/behind/retry',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    ours: true,
-  },
-  {
-    method: 'DELETE',
-    path: '/fleet/:node',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'paris',
-    ours: true,
-  },
-  {
-    method: 'GET',
-    path: '/alerts',
-    aliases: [],
-    parameters: ['fields', 'range'],
-    answer: list('alert'),
-    live: true,
-    ours: true,
-  },
-  {
-    method: 'GET',
-    path: '/history',
-    aliases: [],
-    parameters: ['fields', 'range'],
+  }),
+  command('GET', '/ready', '', open),
+  list('/fleet', 'fleet node', '', live),
+  command('POST', '/fleet/behind/retry', '', ours),
+  command('DELETE', '/fleet/:node', 'paris', ours),
+  list('/alerts', 'alert', '', live),
+  list('/history', 'history entry', '', {
+    ...live,
     search: ['resource', 'field', 'actor', 'type', 'since', 'before'],
-    answer: list('history entry'),
-    live: true,
-    ours: true,
-  },
-  {
-    method: 'PUT',
-    path: '/history/:id/undo',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'sample-1',
-    ours: true,
-  },
-  {
-    method: 'PUT',
-    path: '/history/:id/restore',
-    aliases: [],
-    parameters: [],
-    answer: done,
-    subject: 'sample-1',
-    ours: true,
-  },
-  {
-    method: 'GET',
-    path: '/events',
-    aliases: [],
-    parameters: ['after', 'types'],
-    answer: { status: 200 },
-    live: true,
-    ours: true,
-    stream: true,
-  },
+  }),
+  command('PUT', '/history/:id/undo', 'sample-1', ours),
+  command('PUT', '/history/:id/restore', 'sample-1', ours),
+  row('GET', '/events', { status: 200 }, '', { ...live, parameters: ['after', 'types'], stream: true }),
 ];
 
 /** The target of a request for an endpoint, by its canonical path or another spelling. */
@@ -639,6 +299,20 @@ export function targetOf({ path, subject = '', query }: Endpoint, spelling: stri
     spelling.replace(/:\w+/g, () => subjects.shift() ?? ''),
     query,
   );
+}
+
+/** What is sent to an endpoint besides method and target. */
+export function sentBy({ body: sent }: Endpoint): {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+} {
+  if (sent === undefined) return { headers: {} };
+  return { headers: { 'content-type': sent.type }, body: JSON.stringify(sent.json) };
+}
+
+/** The request for an endpoint. */
+export function requestOf(endpoint: Endpoint, target: string = targetOf(endpoint)) {
+  return { method: endpoint.method, target, ...sentBy(endpoint) };
 }
 
 /** A target with another part of a query. */

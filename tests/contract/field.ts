@@ -53,6 +53,23 @@ const rows = (of: Shown, table: readonly Row[]): readonly Field[] =>
     presence: name.endsWith('?') ? 'applicable' : 'always',
   }));
 
+/** The drain of the sample that a service or a server shows, and each of its members. */
+function drainRows(at: string, own: Readonly<Record<string, string>>): readonly Row[] {
+  const drain = {
+    ...{ state: 'drained', since: '2016-08-29T15:00:00+03:00', until: '2016-08-29T15:10:00+03:00' },
+    ...{ then: 'close', ...own, sessions: 0, connections: 0 },
+  };
+  const kindOf = (name: string, value: unknown): Kind =>
+    typeof value === 'number' ? 'number' : ['since', 'until'].includes(name) ? 'iso8601' : 'text';
+  const members = Object.entries(drain).map(([name, value]): Row => [
+    `drain.${name}?`,
+    kindOf(name, value),
+    value,
+    at,
+  ]);
+  return [['drain?', 'object', drain, at], ...members];
+}
+
 /** Every field, in the order of the description. */
 export const fields: readonly Field[] = [
   ...rows('service', [
@@ -74,31 +91,7 @@ export const fields: readonly Field[] = [
     ['connection_timeout?', 'number', 300],
     ['max_connection?', 'number', 100],
     ['strip_db_esc?', 'boolean', true],
-    [
-      'drain?',
-      'object',
-      {
-        state: 'drained',
-        since: '2016-08-29T15:00:00+03:00',
-        until: '2016-08-29T15:10:00+03:00',
-        then: 'close',
-        reason: 'old version',
-        by: 'Grace',
-        from: 'stopped',
-        sessions: 0,
-        connections: 0,
-      },
-      '/services/Spare-Service',
-    ],
-    ['drain.state?', 'text', 'drained', '/services/Spare-Service'],
-    ['drain.since?', 'iso8601', '2016-08-29T15:00:00+03:00', '/services/Spare-Service'],
-    ['drain.until?', 'iso8601', '2016-08-29T15:10:00+03:00', '/services/Spare-Service'],
-    ['drain.then?', 'text', 'close', '/services/Spare-Service'],
-    ['drain.reason?', 'text', 'old version', '/services/Spare-Service'],
-    ['drain.by?', 'text', 'Grace', '/services/Spare-Service'],
-    ['drain.from?', 'text', 'stopped', '/services/Spare-Service'],
-    ['drain.sessions?', 'number', 0, '/services/Spare-Service'],
-    ['drain.connections?', 'number', 0, '/services/Spare-Service'],
+    ...drainRows('/services/Spare-Service', { reason: 'old version', by: 'Grace', from: 'stopped' }),
   ]),
   ...rows('listener', [
     ['name', 'text', 'Secure Listener'],
@@ -120,29 +113,7 @@ export const fields: readonly Field[] = [
     ['status_reason?', 'text', 'in recovery', '/servers/DB-Server-2'],
     ['status_since?', 'iso8601', '2016-08-29T14:00:00+03:00', '/servers/DB-Server-2'],
     ['parameters', 'object', { report_weight: 10, app_weight: '2' }],
-    [
-      'drain?',
-      'object',
-      {
-        state: 'drained',
-        since: '2016-08-29T15:00:00+03:00',
-        until: '2016-08-29T15:10:00+03:00',
-        then: 'close',
-        reason: 'new kernel',
-        by: 'ada',
-        sessions: 0,
-        connections: 0,
-      },
-      '/servers/Spare-DB',
-    ],
-    ['drain.state?', 'text', 'drained', '/servers/Spare-DB'],
-    ['drain.since?', 'iso8601', '2016-08-29T15:00:00+03:00', '/servers/Spare-DB'],
-    ['drain.until?', 'iso8601', '2016-08-29T15:10:00+03:00', '/servers/Spare-DB'],
-    ['drain.then?', 'text', 'close', '/servers/Spare-DB'],
-    ['drain.reason?', 'text', 'new kernel', '/servers/Spare-DB'],
-    ['drain.by?', 'text', 'ada', '/servers/Spare-DB'],
-    ['drain.sessions?', 'number', 0, '/servers/Spare-DB'],
-    ['drain.connections?', 'number', 0, '/servers/Spare-DB'],
+    ...drainRows('/servers/Spare-DB', { reason: 'new kernel', by: 'ada' }),
   ]),
   ...rows('connection', [
     ['state', 'text', 'In use'],

@@ -29,7 +29,7 @@ import { nested } from '../support/input.ts';
 import { openSampleFleet, runSampleFleet, runWithEndedNode } from '../support/sample-fleet.ts';
 import { openedSessions } from '../support/opened-session.ts';
 import { openRunning, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
-import { endpoints, targetOf, withQuery, type Endpoint } from './endpoint.ts';
+import { endpoints, requestOf, targetOf, withQuery, type Endpoint } from './endpoint.ts';
 
 type Options = Parameters<typeof runAdmin>[0];
 
@@ -205,15 +205,10 @@ const withoutStore: Row = (endpoint) => {
 
 /** The session of the sample that endpoints are about. */
 const openedSession = {
-  type: 'session.opened',
-  id: 9,
-  state: 'Session ready for routing',
-  user: 'alice',
-  address: '192.168.121.1',
-  service: 'My Service',
-  connected: Date.parse('2016-09-09T14:12:37+03:00'),
+  ...({ type: 'session.opened', id: 9, state: 'Session ready for routing', user: 'alice' } as const),
+  ...{ address: '192.168.121.1', service: 'My Service', connected: Date.parse('2016-09-09T14:12:37+03:00') },
   connections: [{ id: 0, state: 'In use', role: 'Master', server: 'db-serv-1' }],
-} as const;
+};
 
 /** How each code is provoked. A code without a row belongs to no endpoint. */
 export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
@@ -293,11 +288,7 @@ export const provocations: Readonly<Partial<Record<ProblemCode, Row>>> = {
   'login-throttled': logIn('throttled'),
   overloaded: logIn('overloaded'),
   forbidden: () => ({ options: { access: { authorize: () => false } } }),
-  'read-only': () => ({
-    before: ({ admin }) => {
-      admin.readOnly = true;
-    },
-  }),
+  'read-only': () => ({ before: ({ admin }) => void (admin.readOnly = true) }),
   'not-ready': () => ({ before: ({ admin }) => admin.close() }),
   'origin-refused': () => ({ headers: { host: 'gateway.example' } }),
   internal: () => ({
@@ -452,9 +443,8 @@ async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Pr
   const leaseMs = 3000;
   const own = await world.open('own', leaseMs);
   const other = await world.open('other', leaseMs);
-  const { method, body } = endpoint;
   const entry = isOfHistory(endpoint) ? await makeHistory(own.admin) : undefined;
-  const created = method === 'DELETE' && endpoint.path.endsWith('/:listener');
+  const created = endpoint.method === 'DELETE' && endpoint.path.endsWith('/:listener');
   if (created) await own.admin.execute(createOwnListener);
   const target = created
     ? '/services/My-Service/listeners/Own-Listener'
@@ -462,13 +452,7 @@ async function provokeInFleet(code: ProblemCode, endpoint: Endpoint): Promise<Pr
   if (entry !== undefined || created) await world.clock.advance(5000);
   const handled = await fleetProvocations[code]?.(
     { clock: world.clock, memory: world.memory, own, other },
-    ({ admin }) =>
-      admin.handle({
-        method,
-        target,
-        headers: body === undefined ? {} : { 'content-type': body.type },
-        ...(body === undefined ? {} : { body: JSON.stringify(body.json) }),
-      }),
+    ({ admin }) => admin.handle(requestOf(endpoint, target)),
   );
   const { response } = handled as Extract<Handled, { readonly matched: true }>;
   await own.admin.close();
@@ -520,13 +504,7 @@ async function answerTo(
   endpoint: Endpoint,
   running: Running,
 ): Promise<Provoked> {
-  const { body, method } = endpoint;
-  const own = {
-    method,
-    target: targetOf(endpoint),
-    headers: body === undefined ? {} : { 'content-type': body.type },
-    ...(body === undefined ? {} : { body: JSON.stringify(body.json) }),
-  };
+  const own = requestOf(endpoint);
   await before?.(running, () => running.admin.handle(own));
   const handled = running.admin.handle({
     ...own,

@@ -1,17 +1,33 @@
+/**
+ * What holds for every endpoint because it is HTTP, and that every way to reach the interface gives the same answers.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MessageChannel } from 'node:worker_threads';
+
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createSnapshot, problemTable, type ProblemCode } from 'gateway-admin-core';
+import {
+  createSnapshot,
+  problemTable,
+  routes,
+  stopService,
+  type Admin,
+  type AdminRequest,
+  type AdminResponse,
+  type ProblemCode,
+} from 'gateway-admin-core';
+import { createClient, sendTo, sendWithFetch, type Client, type Send } from 'gateway-admin-core/client';
+import { createFetchHandler } from 'gateway-admin-core/fetch';
+import { connect, serve } from 'gateway-admin-core/message-port';
+import { createNodeHandler } from 'gateway-admin-core/node';
+import { hold } from 'gateway-admin-core/testing';
 
 import { sampleDocument } from '../support/document.ts';
-import { runAdmin, type Running } from '../support/running-admin.ts';
-import {
-  rowsThrough,
-  transportNames,
-  transports,
-  type Answer,
-  type Sent,
-  type Transport,
-} from '../support/transport.ts';
-import { additions, endpoints, targetOf } from './endpoint.ts';
+import { runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { runWithEndedNode } from '../support/sample-fleet.ts';
+import { transports, type Answer, type Sent, type Transport } from '../support/transport.ts';
+import { additions, endpoints, requestOf, sentBy, targetOf, type Endpoint } from './endpoint.ts';
+import { runFor } from './problem-code.ts';
 
 const all = [...endpoints, ...additions];
 const paths = [...new Set(all.flatMap(({ path, aliases }) => [path, ...aliases]))].map((path) => {
@@ -24,24 +40,19 @@ const paths = [...new Set(all.flatMap(({ path, aliases }) => [path, ...aliases])
   };
 });
 const reads = endpoints.filter(({ method }) => method === 'GET');
+const patchTypes = ['application/json-patch+json', 'application/json-patch'] as const;
 const bodied = endpoints.filter(({ body }) => body !== undefined);
 const bodiless = endpoints.filter(({ body, method }) => body === undefined && method !== 'GET');
 
-describe.each(transportNames)('through %s', (name) => {
+describe('the protocol', () => {
   let running: Running;
   let transport: Transport;
   const send = (method: string, target: string, sent?: Sent): Promise<Answer> =>
     transport.send(method, target, sent);
-  const through = <Row>(rows: readonly Row[], kindOf: (row: Row) => unknown): readonly Row[] =>
-    rowsThrough(name, rows, kindOf);
 
   beforeEach(async () => {
     running = runAdmin();
-    transport = await transports[name](running.admin);
-  });
-
-  afterEach(async () => {
-    await transport.close();
+    transport = await transports.core(running.admin);
   });
 
   function expectProblem(answer: Answer, code: ProblemCode): void {
@@ -57,24 +68,18 @@ describe.each(transportNames)('through %s', (name) => {
     expect((answer.body as { detail: string }).detail).not.toBe('');
   }
 
-  /** What the core leaves to the host's own routes is 404 behind an adapter. */
-  function expectNothing(answer: Answer): void {
-    if (name === 'core') expect(answer.status).toBe(0);
-    else expectProblem(answer, 'route-not-found');
-  }
+  /** Expects what the core leaves to the routes of the host. */
+  const expectNothing = ({ status }: Answer): void => expect(status).toBe(0);
 
-  it.each(through(reads, ({ path }) => path.includes(':')))(
-    'HEAD $path is GET without the body',
-    async (endpoint) => {
-      const get = await send('GET', targetOf(endpoint));
-      const head = await send('HEAD', targetOf(endpoint));
-      expect(head.status).toBe(200);
-      expect(head.text).toBe('');
-      for (const header of ['content-type', 'etag', 'x-total-count', 'cache-control']) {
-        expect([header, head.headers[header]]).toEqual([header, get.headers[header]]);
-      }
-    },
-  );
+  it.each(reads)('HEAD $path is GET without the body', async (endpoint) => {
+    const get = await send('GET', targetOf(endpoint));
+    const head = await send('HEAD', targetOf(endpoint));
+    expect(head.status).toBe(200);
+    expect(head.text).toBe('');
+    for (const header of ['content-type', 'etag', 'x-total-count', 'cache-control']) {
+      expect([header, head.headers[header]]).toEqual([header, get.headers[header]]);
+    }
+  });
 
   // Promise: secure-headers
   it('every answer forbids caches to store the answer, and browsers to guess the type', async () => {
@@ -89,11 +94,8 @@ describe.each(transportNames)('through %s', (name) => {
       await send('PATCH', '/services/My-Service', { headers: json, body: 'x' }),
       await send('GET', '/services/nothing'),
       await send('PROPFIND', '/services'),
-      ...(name === 'core' ? [] : [await send('GET', '/nothing')]),
     ];
-    expect(answers.map(({ status }) => status).slice(0, 9)).toEqual([
-      200, 304, 200, 204, 204, 200, 400, 404, 501,
-    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 304, 200, 204, 204, 200, 400, 404, 501]);
     for (const { headers } of answers)
       expect([headers['cache-control'], headers['x-content-type-options']]).toEqual(['no-store', 'nosniff']);
   });
@@ -103,20 +105,17 @@ describe.each(transportNames)('through %s', (name) => {
     expect([status, text]).toEqual([404, '']);
   });
 
-  it.each(through(paths, ({ methods }) => methods.join()))(
-    'OPTIONS $path lists the methods: $methods',
-    async ({ target, methods }) => {
-      const { status, text, headers } = await send('OPTIONS', target);
-      const allow = new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
-      expect([status, text]).toEqual([204, '']);
-      expect(new Set(headers['allow']?.split(', '))).toEqual(allow.add('OPTIONS'));
-      expect(headers['accept-patch']).toBe(
-        methods.includes('PATCH') ? 'application/json-patch+json' : undefined,
-      );
-    },
-  );
+  it.each(paths)('OPTIONS $path lists the methods: $methods', async ({ target, methods }) => {
+    const { status, text, headers } = await send('OPTIONS', target);
+    const allow = new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
+    expect([status, text]).toEqual([204, '']);
+    expect(new Set(headers['allow']?.split(', '))).toEqual(allow.add('OPTIONS'));
+    expect(headers['accept-patch']).toBe(
+      methods.includes('PATCH') ? 'application/json-patch+json' : undefined,
+    );
+  });
 
-  it.each(through(paths, ({ methods }) => methods.join()))(
+  it.each(paths)(
     '$path refuses an unsupported method with 405 and an unknown method with 501',
     async ({ target, methods }) => {
       const other = (['DELETE', 'POST', 'PUT'] as const).find((method) => !methods.includes(method)) ?? '';
@@ -129,187 +128,50 @@ describe.each(transportNames)('through %s', (name) => {
     },
   );
 
-  it('allows different methods in the singular and the plural, as the description says', async () => {
-    expectNothing(await send('GET', '/monitor'));
-    const answer = await send('GET', '/monitor/Main-Monitor');
-    expectProblem(answer, 'method-not-allowed');
-    expect(answer.headers['allow']).toBe('PATCH, OPTIONS');
-  });
-
   it.each([
-    '//',
-    '/nothing',
-    '/Services',
-    '/SERVICES/My-Service',
-    '//services',
-    '/services//',
-    '/services//listeners',
-    '/services/My-Service//listeners',
-    '/services/My-Service/listeners/x/y',
-    '/services/My-Service/Stop',
-    '/service',
-    '/service/My-Service',
-    '/filter',
-    '/gateways',
-    '/gateway/nothing',
-    '/gateway/logs/flush/now',
-    '/users/ada/password',
-    '/constructor',
-    '/__proto__',
+    ...['//', '/nothing', '/Services', '/SERVICES/My-Service', '//services', '/services//'],
+    ...['/services/My-Service//listeners', '/services/My-Service/listeners/x/y', '/services//listeners'],
+    ...[
+      '/services/My-Service/Stop',
+      '/service',
+      '/service/My-Service',
+      '/monitor',
+      '/filter',
+      '/gateways',
+      '/gateway/nothing',
+    ],
+    ...['/gateway/logs/flush/now', '/users/ada/password', '/constructor', '/__proto__'],
   ])('has nothing at %s', async (target) => {
-    const methods = ['GET', 'PUT', 'DELETE', 'OPTIONS'];
-    for (const method of methods) expectNothing(await send(method, target));
+    for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS']) expectNothing(await send(method, target));
   });
 
-  it.each(through(endpoints, ({ method }) => method))(
-    '$method $path tolerates one trailing slash',
-    async (endpoint) => {
-      const sent =
-        endpoint.body === undefined
-          ? {}
-          : { headers: { 'content-type': endpoint.body.type }, body: JSON.stringify(endpoint.body.json) };
-      const { status } = await send(endpoint.method, `${targetOf(endpoint)}/`, sent);
-      expect(status).toBe(endpoint.answer.status);
-      expectNothing(await send(endpoint.method, `${targetOf(endpoint)}//`, sent));
-    },
-  );
-
-  it.each([
-    '/services/My-Service',
-    '/services/MY-SERVICE',
-    '/services/%4dy-Service',
-    '/services/my%20service',
-    '/services/my%09service',
-    '/services/My%C2%A0Service',
-  ])('finds the service at %s', async (target) => {
-    expect((await send('GET', target)).body).toMatchObject({ name: 'My Service' });
+  it.each(endpoints)('$method $path tolerates one trailing slash', async (endpoint) => {
+    const { status } = await send(endpoint.method, `${targetOf(endpoint)}/`, sentBy(endpoint));
+    expect(status).toBe(endpoint.answer.status);
+    expectNothing(await send(endpoint.method, `${targetOf(endpoint)}//`, sentBy(endpoint)));
   });
 
-  it.each(['%zz', '%', 'a%2', '%C0%AF', '%FF', '%ED%A0%80'])(
-    'refuses the escape in /services/%s',
-    async (segment) => {
-      expectProblem(await send('GET', `/services/${segment}`), 'path-encoding-invalid');
-      expectProblem(await send('PUT', `/service/${segment}/stop`), 'path-encoding-invalid');
-      expectProblem(await send('DELETE', `/sessions/${segment}`), 'path-encoding-invalid');
-    },
-  );
-
-  it.each(['constructor', '__proto__', 'length', 'toString', 'hasOwnProperty', 'a%2Fb', '%252e'])(
-    'answers 404 for a resource named %s',
-    async (segment) => {
-      for (const kind of ['service', 'server', 'monitor', 'filter'] as const) {
-        expectProblem(await send('GET', `/${kind}s/${segment}`), `${kind}-not-found`);
-      }
-      expectProblem(await send('DELETE', `/users/${segment}`), 'user-not-found');
-    },
-  );
-
-  it.each([
-    '01',
-    '-1',
-    '+1',
-    '1.0',
-    '1e3',
-    '0x10',
-    '9007199254740992',
-    '99999999999999999999',
-    'a',
-    '%31a',
-    '٣',
-  ])('refuses the session id %s', async (id) => {
-    const segment = encodeURI(id).replaceAll('%25', '%');
-    expectProblem(await send('GET', `/sessions/${segment}`), 'session-id-invalid');
-    expectProblem(await send('GET', `/sessions/${segment}/connections`), 'session-id-invalid');
-    expectProblem(await send('DELETE', `/sessions/${segment}`), 'session-id-invalid');
+  it.each(bodied)('$method $path accepts its media types and refuses others', async (endpoint) => {
+    const isPatch = endpoint.method === 'PATCH';
+    const { body = '' } = sentBy(endpoint);
+    const sendAs = (type: string): Promise<Answer> =>
+      send(endpoint.method, `${targetOf(endpoint)}?dry_run=true`, {
+        headers: { 'content-type': type },
+        body,
+      });
+    for (const type of ['text/plain', 'application/json+patch', ...(isPatch ? [] : [patchTypes[0]])]) {
+      const answer = await sendAs(type);
+      expectProblem(answer, 'unsupported-media-type');
+      expect(answer.headers['accept']).toBe(isPatch ? undefined : 'application/json');
+    }
+    const types = ['application/json', 'Application/JSON;charset=UTF-8', ...(isPatch ? patchTypes : [])];
+    for (const type of types) expect([type, (await sendAs(type)).status]).toEqual([type, 200]);
   });
 
-  it.each(['1', '9007199254740991'])('answers 404 for the session %s', async (id) => {
-    expectProblem(await send('GET', `/sessions/${id}`), 'session-not-found');
-    expectProblem(await send('DELETE', `/sessions/${id}`), 'session-not-found');
-  });
-
-  it('answers 404 for a session that was just closed', async () => {
-    expect((await send('DELETE', '/sessions/9')).status).toBe(204);
-    expectProblem(await send('GET', '/sessions/9'), 'session-not-found');
-    expectProblem(await send('DELETE', '/sessions/9'), 'session-not-found');
-  });
-
-  it.each(through(bodied, ({ method }) => method))(
-    '$method $path accepts its media types and refuses others',
-    async (endpoint) => {
-      const body = JSON.stringify(endpoint.body?.json);
-      const patch = endpoint.method === 'PATCH';
-      for (const type of ['text/plain', 'application/xml', 'application/json+patch', 'multipart/form-data']) {
-        const answer = await send(endpoint.method, targetOf(endpoint), {
-          headers: { 'content-type': type },
-          body,
-        });
-        expectProblem(answer, 'unsupported-media-type');
-        expect(answer.headers['accept-patch']).toBe(patch ? 'application/json-patch+json' : undefined);
-        expect(answer.headers['accept']).toBe(patch ? undefined : 'application/json');
-      }
-      const types = patch
-        ? [
-            'application/json-patch+json',
-            'application/json-patch',
-            'application/json',
-            'Application/JSON; charset=utf-8',
-          ]
-        : ['application/json', 'application/json;charset=UTF-8'];
-      for (const type of types) {
-        const target = `${targetOf(endpoint)}?dry_run=true`;
-        expect(
-          (await send(endpoint.method, target, { headers: { 'content-type': type }, body })).status,
-        ).toBe(200);
-      }
-      if (!patch) {
-        const headers = { 'content-type': 'application/json-patch+json' };
-        expectProblem(
-          await send(endpoint.method, targetOf(endpoint), { headers, body }),
-          'unsupported-media-type',
-        );
-      }
-    },
-  );
-
-  it.each(through(bodied, ({ method }) => method))(
-    '$method $path needs a body within the limit',
-    async (endpoint) => {
-      const type = { 'content-type': 'application/json' };
-      const { snapshot } = running.admin;
-      if (endpoint.mayLackBody !== true)
-        expectProblem(await send(endpoint.method, targetOf(endpoint), { headers: type }), 'body-missing');
-      const body = JSON.stringify('x'.repeat(1_048_576));
-      expectProblem(
-        await send(endpoint.method, targetOf(endpoint), { headers: type, body }),
-        'content-too-large',
-      );
-      expect(running.admin.snapshot).toBe(snapshot);
-      expect(running.gateway.calls).toEqual([]);
-    },
-  );
-
-  it.each(through(bodiless, ({ method }) => method))('$method $path ignores a body', async (endpoint) => {
+  it.each(bodiless)('$method $path ignores a body', async (endpoint) => {
     const headers = { 'content-type': 'text/plain' };
     const { status } = await send(endpoint.method, targetOf(endpoint), { headers, body: '{ not JSON' });
     expect(status).toBe(204);
-  });
-
-  it('refuses a target that is too long', async () => {
-    expectProblem(await send('GET', `/services/${'x'.repeat(8192)}`), 'uri-too-long');
-    expectProblem(
-      await send('GET', `/services/${'x'.repeat(8192 - '/services/'.length)}`),
-      'service-not-found',
-    );
-  });
-
-  it('takes the method only from the request line', async () => {
-    const { status } = await send('GET', '/services/My-Service', {
-      headers: { 'x-http-method-override': 'DELETE' },
-    });
-    expect(status).toBe(200);
-    expectProblem(await send('GET', '/services/My-Service?_method=DELETE'), 'query-invalid');
-    expect(running.gateway.calls).toEqual([]);
   });
 
   it('ignores Accept', async () => {
@@ -320,8 +182,7 @@ describe.each(transportNames)('through %s', (name) => {
   it('finds resources with names such as constructor and eu/west', async () => {
     const names = ['constructor', '__proto__', 'length', 'eu/west', '100%', 'Köln', '...', 'a?b#c'];
     const services = names.map((each) => ({ ...sampleDocument.services?.[1], name: each, router: 'cli' }));
-    await transport.close();
-    transport = await transports[name](runAdmin({ snapshot: createSnapshot({ services }) }).admin);
+    transport = await transports.core(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
     for (const each of names) {
       const target = `/services/${encodeURIComponent(each)}`;
       expect((await send('GET', target)).body).toMatchObject({ name: each });
@@ -329,4 +190,191 @@ describe.each(transportNames)('through %s', (name) => {
       expect((await send('GET', `${target}?fields=state`)).body).toEqual({ state: 'started' });
     }
   });
+});
+
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/**
+ * A fresh interface, the same each time. For the endpoints of commands, it has a command of unknown outcome, for those
+ * of a fleet, a node that has ended, and for those of the history, two settled commands.
+ */
+async function run({ path }: Endpoint): Promise<Admin> {
+  const snapshot = createSnapshot(sampleDocument, { epoch: 'sample' });
+  if (path.startsWith('/fleet/')) return (await runWithEndedNode()).admin;
+  if (path.startsWith('/history')) return (await runFor({ path }, runAdmin({ snapshot }))).admin;
+  if (!path.startsWith('/commands')) return runAdmin({ snapshot }).admin;
+  const gateway = sampleGateway().will(hold().apply).otherwise({ inspect: 'not-in-place' });
+  const { admin, clock } = runAdmin({ snapshot, gateway });
+  const stop = admin.execute((state, context) => stopService(state, 'My Service', context));
+  await clock.advance(admin.limits.effectDeadlineMs);
+  await stop;
+  return admin;
+}
+
+interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The whole body; of a stream of events, which has no end, the first piece. */
+  readonly text: string;
+}
+
+/** The headers of a connection of HTTP, which are not those of the answer. */
+const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
+
+async function answerIn({ status, headers, body = '' }: AdminResponse): Promise<Received> {
+  const all = Object.entries(headers).filter(([name]) => !ofConnection.includes(name));
+  const decoder = new TextDecoder();
+  let text = typeof body === 'string' ? body : '';
+  for await (const piece of typeof body === 'string' ? [] : body) {
+    text += decoder.decode(piece, { stream: true });
+    if (headers['content-type'] === 'text/event-stream') break;
+  }
+  // The ids of events begin with a random text for each interface.
+  return { status, headers: Object.fromEntries(all), text: text.replace(/^id: [\da-f]{12}\./m, 'id: life.') };
+}
+
+/** The ways to send the request of an endpoint. */
+const ways: Readonly<Record<string, (admin: Admin) => Promise<Send> | Send>> = {
+  node: async (admin) => {
+    const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    closing.push(() => new Promise((resolve) => server.close(resolve).closeAllConnections()));
+    return sendWithFetch(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+  },
+  fetch: (admin) => {
+    const handler = createFetchHandler(admin);
+    return sendWithFetch('http://localhost', { fetch: (...given) => handler(new Request(...given)) });
+  },
+  'a message port': (admin) => {
+    const { port1, port2 } = new MessageChannel();
+    serve(admin, port1);
+    closing.push(() => {
+      port2.close();
+      return new Promise((resolve) => port1.once('close', resolve));
+    });
+    return connect(port2);
+  },
+};
+
+/** The method of a client for an endpoint. */
+function methodOf(client: Client, { method, path }: Endpoint): (...given: unknown[]) => Promise<unknown> {
+  const id = routes.find((route) => route.method === method && route.path === path)?.id ?? '';
+  const [group = '', name = ''] = id.split('.');
+  const groups = client as unknown as Record<string, Record<string, ReturnType<typeof methodOf>>>;
+  return groups[group]?.[name] ?? (() => Promise.reject(new Error(`The client has no ${id}`)));
+}
+
+/** The options of the client that give the query of an endpoint. */
+const queryOf = ({ query = '' }: Endpoint): object => Object.fromEntries(new URLSearchParams(query));
+
+/** Asks with the method of the client, and gives the answer that the client got. */
+async function askClient(endpoint: Endpoint): Promise<Received | undefined> {
+  const send = sendTo(await run(endpoint));
+  const subjects = endpoint.subject?.split('/').map(decodeURIComponent) ?? [];
+  const body = endpoint.body === undefined ? [] : [endpoint.body.json];
+  const end = new AbortController();
+  let answer: Received | undefined;
+  const client = createClient(async (request) => {
+    const response = await send(request);
+    answer = await answerIn(response);
+    end.abort();
+    return { ...response, body: new Blob([answer.text]).stream() };
+  });
+  if (endpoint.stream === true) await client.events({ signal: end.signal }).next();
+  else await methodOf(client, endpoint)(...subjects, ...body, queryOf(endpoint));
+  return answer;
+}
+
+/** Expects the answer of the core, which has a status, through each way. Gives that answer. */
+async function expectSame(
+  status: number,
+  request: AdminRequest,
+  open: () => Promise<Admin>,
+): Promise<Received> {
+  const handled = await (await open()).handle(request);
+  const nowhere = { status: 404, headers: {}, text: '' };
+  const answer = handled.matched ? await answerIn(handled.response) : nowhere;
+  expect(answer.status).toBe(status);
+  for (const [name, way] of Object.entries(ways)) {
+    const send = await way(await open());
+    const same = await answerIn(await send(request));
+    expect([name, handled.matched ? same : { ...nowhere, status: same.status }]).toEqual([name, answer]);
+  }
+  return answer;
+}
+
+describe.each([...endpoints, ...additions])('$method $path', (endpoint) => {
+  // Promise: transports
+  it('has the same answer through every way', async () => {
+    const answer = await expectSame(endpoint.answer.status, requestOf(endpoint), () => run(endpoint));
+    expect(['the client', await askClient(endpoint)]).toEqual(['the client', answer]);
+  });
+});
+
+const json = { 'content-type': 'application/json' };
+const limit = '[{"op":"replace","path":"/max_connection","value":7}]';
+
+/** Requests of which an adapter may get something wrong: `<method> <target>`, the status, headers and the body. */
+const others: readonly (readonly [
+  string,
+  number,
+  AdminRequest['headers']?,
+  (string | Uint8Array<ArrayBuffer>)?,
+])[] = [
+  ['HEAD /services/My-Service', 200],
+  ['HEAD /services/nothing', 404],
+  ['OPTIONS /services/My-Service', 204],
+  ['PUT /services', 405],
+  ['PROPFIND /services', 501],
+  ['GET /nothing', 404],
+  ['GET /services/', 200],
+  ['GET /services//', 404],
+  ['GET /services/%zz', 400],
+  ['GET /services/mY%20sERVICE', 200],
+  ['GET /services/k%C3%B6ln%2F', 404],
+  ['GET /sessions?service=My+Service&fields=id&range=0-0', 200],
+  ['GET /sessions?range=5-6&address=%3A%3A1&fields=user', 200],
+  ['GET /sessions?user=%FF', 400],
+  ['GET /services?fields=name&fields=state', 200],
+  ['GET /services', 304, { 'if-none-match': '*' }],
+  ['GET /services', 200, { 'if-none-match': '"x", W/"y"', accept: 'text/html' }],
+  ['GET /services', 412, { 'if-match': '"x"' }],
+  ['GET /services', 400, { 'if-none-match': 'x' }],
+  ['GET /services', 401, { authorization: 'Basic eDp5' }],
+  ['DELETE /sessions/9', 412, { 'if-match': '"x"' }],
+  [
+    'DELETE /sessions/9',
+    204,
+    { 'x-http-method-override': 'GET', 'content-type': 'text/plain' },
+    '{ not JSON',
+  ],
+  ['PUT /service/My-Service/stop?dry_run=true', 200],
+  ['PUT /service/My-Service/stop', 200, { prefer: 'return=representation' }],
+  ['PUT /service/My-Service/stop', 403, { origin: 'http://other.test', host: 'gateway.test' }],
+  ['PATCH /services/My-Service', 200, json, limit],
+  ['PATCH /services/My-Service', 200, json, new TextEncoder().encode(`\ufeff${limit}`)],
+  ['PATCH /services/My-Service', 400, json, new Uint8Array([0x5b, 0x22, 0x80, 0x22, 0x5d])],
+  ['PATCH /services/My-Service', 400, json],
+  ['PATCH /services/My-Service', 415, { 'content-type': 'text/plain' }, limit],
+  ['PATCH /services/My-Service', 413, json, ' '.repeat(1_048_577)],
+];
+
+describe('another request', () => {
+  it.each(others)(
+    'has the same answer through every way: %s %i',
+    async (line, status, headers = {}, body) => {
+      const [method = '', target = ''] = line.split(' ');
+      const request = { method, target, headers, ...(body === undefined ? {} : { body }) };
+      const authenticate = () =>
+        Promise.resolve(headers['authorization'] === undefined ? { name: 'ada' } : undefined);
+      const snapshot = createSnapshot(sampleDocument, { epoch: 'sample' });
+      await expectSame(status, request, () =>
+        Promise.resolve(runAdmin({ snapshot, access: { authenticate } }).admin),
+      );
+    },
+  );
 });

@@ -12,7 +12,7 @@ import { runFor } from '../contract/problem-code.ts';
 import { targetOf, type Endpoint } from '../contract/endpoint.ts';
 import { rows } from '../openapi/example.ts';
 import { codesOf } from '../openapi/problem-code.ts';
-import { tagDescriptions } from '../openapi/tag.ts';
+import { tagDescriptions } from '../openapi/description.ts';
 import { transports } from '../support/transport.ts';
 import { documentChapters } from './document.ts';
 import { endpointGroups } from './endpoint-group.ts';

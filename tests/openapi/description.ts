@@ -2,11 +2,12 @@
  * The descriptions of the OpenAPI document, read from the documentation comments of the sources: an interface that
  * documents a representation describes its fields.
  */
+import { routes } from 'gateway-admin-core';
 import ts from 'typescript';
 
 import { fieldTables } from '../docs/tables.ts';
 import { compilerOptions } from '../support/compiler.ts';
-import { filesBelow, root } from '../support/project.ts';
+import { exists, filesBelow, read, root } from '../support/project.ts';
 
 /** The texts of one component by the path to a field: `statistics.reads`, and `*` for the items of a list or map. */
 export type Texts = Readonly<Record<string, string>>;
@@ -42,7 +43,14 @@ interface Sources {
   readonly files: readonly string[];
 }
 
+let sources: Sources | undefined;
+
+/** The sources, which are read once. */
 function readSources(): Sources {
+  return (sources ??= createSources());
+}
+
+function createSources(): Sources {
   const files = filesBelow('src/resources', '.ts').filter((path) => path.split('/').length === 3);
   const program = sourcesOnly(['src/index.ts', ...files]);
   return { program, checker: program.getTypeChecker(), files };
@@ -151,4 +159,18 @@ function readerOf(checker: ts.TypeChecker): (type: ts.Type) => Texts {
     const text = comment.replace(/\s+/g, ' ').trim();
     return text === '' ? [] : [[path, text]];
   }
+}
+
+/** The descriptions of the tags: the first sentence of the file of each kind. */
+export function tagDescriptions(): Readonly<Record<string, string>> {
+  const tags = [...new Set(routes.map(({ id }) => id.split('.')[0] ?? ''))];
+  return Object.fromEntries(
+    tags.map((tag) => {
+      const path = [`src/resources/${tag}.ts`, `src/resources/${tag.replace(/s$/, '')}.ts`].find(exists);
+      const [, comment = ''] = /^\/\*\*\n((?: \* .*\n)+)/.exec(read(path ?? '')) ?? [];
+      const text = comment.replace(/^ \* /gm, '').replace(/\s+/g, ' ').trim();
+      const [, rest = ''] = /^[^:]+: ([^.]+\.)/.exec(text) ?? [];
+      return [tag, rest.charAt(0).toUpperCase() + rest.slice(1)];
+    }),
+  );
 }

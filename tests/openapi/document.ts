@@ -7,7 +7,7 @@ import { problemExamples, routeExamples } from './example.ts';
 import { paths } from './operation.ts';
 import { headers, parameters } from './parameter.ts';
 import { problemResponses } from './problem-code.ts';
-import { tagDescriptions } from './tag.ts';
+import { tagDescriptions } from './description.ts';
 
 /** Creates the document that the package has. */
 export async function openApiDocument(): Promise<object> {

@@ -3,7 +3,7 @@
  */
 import type { Json, Plan, ProblemCode } from 'gateway-admin-core';
 
-import { additions, endpoints, targetOf, withQuery, type Endpoint } from '../contract/endpoint.ts';
+import { additions, endpoints, sentBy, targetOf, withQuery, type Endpoint } from '../contract/endpoint.ts';
 import { provoke, runFor } from '../contract/problem-code.ts';
 import { boundRoutes } from '../docs/tables.ts';
 import { transports } from '../support/transport.ts';
@@ -50,10 +50,7 @@ function ofOneLife(plan: Plan): object {
 async function send(endpoint: Endpoint, query: string | undefined) {
   const { admin } = await runFor(endpoint);
   const transport = await transports.core(admin);
-  const { body } = endpoint;
-  const sent =
-    body === undefined ? {} : { headers: { 'content-type': body.type }, body: JSON.stringify(body.json) };
-  return transport.send(endpoint.method, withQuery(targetOf(endpoint), query), sent);
+  return transport.send(endpoint.method, withQuery(targetOf(endpoint), query), sentBy(endpoint));
 }
 
 /** The problem of each code, at the first route that can answer with it. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import {
+  adoptDocument,
   applyReports,
-  canRevert,
   closeServerConnections,
   closeServiceSessions,
   createListener,
@@ -11,7 +11,6 @@ import {
   deleteListener,
   deleteResource,
   evolve,
-  patchServer,
   patchService,
   revert,
   startService,
@@ -20,6 +19,8 @@ import {
   toDocument,
   type AdminEvent,
   type Decision,
+  type GatewayDocument,
+  type Listener,
   type Problem,
   type Snapshot,
 } from 'gateway-admin-core';
@@ -27,6 +28,7 @@ import {
 import { documents } from '../support/arbitrary-document.ts';
 import { acts, transitionOf } from '../support/arbitrary-happening.ts';
 import { configuration } from '../support/configuration.ts';
+import { differencesOf } from '../support/document-difference.ts';
 import { sampleSnapshot } from '../support/document.ts';
 import {
   expectAccepted,
@@ -35,6 +37,7 @@ import {
   expectUnchanged,
   someTime,
 } from '../support/expect-decision.ts';
+import { openedSession } from '../support/opened-session.ts';
 
 const collections = ['services', 'servers', 'monitors', 'filters'] as const;
 type Collection = (typeof collections)[number];
@@ -55,28 +58,14 @@ const deleting =
 /** The entries of a document, as clients define them: without what the gateway counts and sees. */
 function definitionsIn(snapshot: Snapshot): readonly (readonly [Collection, Definition])[] {
   const document = toDocument(snapshot) as unknown as Readonly<Record<Collection, readonly Definition[]>>;
-  const seen = [
-    'total_connections',
-    'started',
-    'state_reason',
-    'state_since',
-    'status_reason',
-    'status_since',
-  ];
   return collections.flatMap((collection) =>
-    document[collection].map((entry) => {
-      const own = Object.entries(entry).filter(([name]) => !seen.includes(name));
-      const { state, status, ...definition } = Object.fromEntries(own);
-      return [
-        collection,
-        {
-          ...definition,
-          ...(state === undefined ? {} : { state: state === 'stopped' ? 'stopped' : 'started' }),
-          ...(status === undefined
-            ? {}
-            : { status: (status as string[]).filter((word) => word === 'maintenance') }),
-        } as unknown as Definition,
-      ] as const;
+    document[collection].map((entry): readonly [Collection, Definition] => {
+      const seen = /^(?:total_connections|started|(?:state|status)_(?:reason|since))$/;
+      const own = Object.fromEntries(Object.entries(entry).filter(([name]) => !seen.test(name)));
+      const { state, status } = own as { readonly state?: string; readonly status?: readonly string[] };
+      const wanted = state === undefined ? {} : { state: state === 'stopped' ? 'stopped' : 'started' };
+      const set = status === undefined ? {} : { status: status.filter((word) => word === 'maintenance') };
+      return [collection, { ...own, ...wanted, ...set, name: entry.name }];
     }),
   );
 }
@@ -231,53 +220,6 @@ describe('whatever is created', () => {
     }[collection];
     return creating(collection, definition)(from);
   }
-
-  it('comes back as it was if its deletion is undone, and goes if its creation is', () => {
-    const from = createSnapshot({ filters: [{ name: 'Hint', module: 'm' }] });
-    const definition = {
-      name: 'New',
-      router: 'cli',
-      filters: ['/filters/hint'],
-      max_connection: 3,
-      state: 'stopped',
-    };
-    const { next: there, events: creation } = expectAccepted(creating('services', definition), from);
-    const { next: gone, events: deletion } = expectAccepted(deleting('services', 'new'), there);
-    const undo = ([event]: readonly AdminEvent[], on: Snapshot): Decision => {
-      if (event === undefined) throw new Error('There is no event');
-      expect(canRevert(event)).toBe(true);
-      return revert(event)(on, someTime);
-    };
-    expect(configuration(undo(deletion, gone).next)).toEqual(configuration(there));
-    expect(configuration(undo(creation, there).next)).toEqual(configuration(from));
-    expect(undo(creation, gone).outcome).toBe('unchanged');
-    const changed = patchService(
-      there,
-      'New',
-      [{ op: 'replace', path: '/max_connection', value: 4 }],
-      someTime,
-    ).next;
-    expect(undo(creation, changed)).toMatchObject({
-      outcome: 'refused',
-      problem: { code: 'patch-test-failed' },
-    });
-  });
-
-  it('moves the tags of the lists that show it, and of the filters that it uses', () => {
-    const from = createSnapshot({
-      filters: [
-        { name: 'Hint', module: 'm' },
-        { name: 'Other', module: 'm' },
-      ],
-    });
-    const { next } = expectAccepted(
-      creating('services', { name: 'New', router: 'cli', filters: ['/filters/Hint'] }),
-      from,
-    );
-    expect(next.services.version.command).toBeGreaterThan(from.services.version.command);
-    const [hint, other] = ['hint', 'other'].map((key) => next.filters.find(key)?.version.command);
-    expect([hint, other]).toEqual([next.revision, 0]);
-  });
 });
 
 describe('a creation', () => {
@@ -346,59 +288,39 @@ describe('a creation', () => {
     expect(next.services.find('new')?.state).toBe('started');
   });
 
+  const seen = 'field-not-modifiable: is what the gateway counts or sees: leave the member out';
+  const db = { name: 'db', address: 'a', port: 1, protocol: 'pg' };
+
   it.each<[string, Collection, Definition, readonly string[]]>([
     [
       'what the gateway counts and sees',
       'services',
-      { name: 'New', router: 'cli', total_connections: 3, started: '2020-01-01T00:00:00Z' },
+      { name: 'New', router: 'cli', total_connections: 3, started: '2020-01-01T00:00:00Z', state: 'failed' },
       [
-        '/total_connections field-not-modifiable: is what the gateway counts or sees: leave the member out',
-        '/started field-not-modifiable: is what the gateway counts or sees: leave the member out',
+        `/total_connections ${seen}`,
+        `/started ${seen}`,
+        '/state field-not-modifiable: must be one of "started", "stopped"; the gateway reports others',
       ],
     ],
     [
       'the words of a monitor',
       'servers',
-      { name: 'db', address: 'a', port: 1, protocol: 'pg', status: ['maintenance', 'running'] },
+      { ...db, status: ['maintenance', 'running'] },
       ['/status/1 field-not-modifiable: must be "maintenance"; the gateway reports others'],
     ],
     [
       'a word that no status has, beside one of a monitor',
       'servers',
-      { name: 'db', address: 'a', port: 1, protocol: 'pg', status: ['bogus', 'running'] },
-      [
-        '/status/0 validation-failed: must be "maintenance"',
-        '/status/1 validation-failed: must be "maintenance"',
-      ],
+      { ...db, status: ['bogus', 'running'] },
+      [0, 1].map((at) => `/status/${String(at)} validation-failed: must be "maintenance"`),
     ],
     [
-      'a state that the gateway reports',
-      'services',
-      { name: 'New', router: 'cli', state: 'failed' },
-      ['/state field-not-modifiable: must be one of "started", "stopped"; the gateway reports others'],
-    ],
-    [
-      'a state that there is not',
+      'a state that there is not, a link that names nothing, and a member that is missing',
       'monitors',
-      { name: 'New', module: 'm', state: 'running' },
-      ['/state validation-failed: must be one of "started", "stopped"'],
-    ],
-    [
-      'each place once',
-      'services',
-      { name: 'New', router: 'cli', total_connections: 'x', started: 'x', state: 'x' },
-      [
-        '/state validation-failed: must be one of "started", "stopped"',
-        '/total_connections field-not-modifiable: is what the gateway counts or sees: leave the member out',
-        '/started field-not-modifiable: is what the gateway counts or sees: leave the member out',
-      ],
-    ],
-    [
-      'a link that names nothing, and a member that is missing',
-      'monitors',
-      { name: 'New', servers: ['/servers/none'] },
+      { name: 'New', servers: ['/servers/none'], state: 'running' },
       [
         '/module validation-failed: is required',
+        '/state validation-failed: must be one of "started", "stopped"',
         '/servers/0 link-unresolved: "/servers/none" names no existing resource: correct the link',
       ],
     ],
@@ -411,7 +333,8 @@ describe('a creation', () => {
       ],
     ],
   ])('refuses %s', (_what, collection, definition, faults) => {
-    expect(faultsOf(expectRefused(creating(collection, definition), createSnapshot({})))).toEqual(faults);
+    const problem = expectRefused(creating(collection, definition), createSnapshot({}));
+    expect(faultsOf(problem).toSorted()).toEqual(faults.toSorted());
   });
 
   it('is a TypeError for a collection that cannot change', () => {
@@ -434,49 +357,6 @@ describe('a creation', () => {
 });
 
 describe('a deletion', () => {
-  const document = {
-    servers: [{ name: 'db-1', address: 'a', port: 1, protocol: 'pg' }],
-    services: [{ name: 'Sales', router: 'cli', servers: ['/servers/db-1'] }],
-    monitors: [{ name: 'Watch', module: 'm', servers: ['/servers/db-1'] }],
-    sessions: [
-      {
-        ...{ id: 1, state: 'ready', user: 'ada', address: 'b', service: '/services/Sales' },
-        connected: '2020-01-01T00:00:00Z',
-        connections: [{ id: 1, server: '/servers/db-1', role: 'Master', state: 'In use' }],
-      },
-    ],
-  };
-
-  // Promise: membership-in-use
-  it('names each use of a resource', () => {
-    const from = createSnapshot(document);
-    const problem = expectRefused(deleting('servers', 'DB-1'), from);
-    expect(problem.detail).toBe(
-      'The server "db-1" cannot be deleted: it has open connections (1): close them first (and 2 more). Nothing was changed.',
-    );
-    expect(faultsOf(problem)).toEqual([
-      '/servers/db-1/connections resource-in-use: has open connections (1): close them first',
-      '/services/Sales/servers/0 resource-in-use: is listed by the service "Sales"',
-      '/monitors/Watch/servers/0 resource-in-use: is listed by the monitor "Watch"',
-    ]);
-    expect(faultsOf(expectRefused(deleting('services', 'sales'), from))).toEqual([
-      '/services/Sales/state resource-in-use: is not stopped: stop the service first',
-      '/services/Sales/sessions resource-in-use: has open sessions (1): close them first',
-    ]);
-    expect(expectRefused(deleting('servers', 'none'), from).code).toBe('server-not-found');
-  });
-
-  it('takes the resource out of all lists first, if asked', () => {
-    const from = createSnapshot({ ...document, sessions: [] });
-    const { effects, next } = expectAccepted(deleting('servers', 'db-1', true), from);
-    expect(effects.map(({ type, resource }) => `${type} ${resource}`)).toEqual([
-      'service.update /services/Sales',
-      'monitor.update /monitors/Watch',
-      'server.delete /servers/db-1',
-    ]);
-    expect(next.services.find('sales')?.settings.servers).toEqual([]);
-  });
-
   it('forgets the counter of a service: a new one of its name begins at 0', () => {
     const from = createSnapshot({
       services: [{ name: 'Sales', router: 'cli', state: 'stopped', total_connections: 7 }],
@@ -492,43 +372,13 @@ describe('a deletion', () => {
       servers: [{ name: 'db-1', address: 'a', port: 1, protocol: 'pg' }],
       services: [{ name: 'Sales', router: 'cli', state: 'stopped' }],
     });
-    const opened = {
-      id: 1,
-      state: 'Idle',
-      user: 'ada',
-      address: '192.0.2.1',
-      service: 'sales',
-      connected: 0,
-    };
-    const connection = { id: 0, server: 'db-1', role: 'slave', state: 'Connected' };
-    const open = applyReports(from, [{ type: 'session.opened', ...opened, connections: [connection] }], {
-      now: 0,
-    }).next;
+    const connections = [{ id: 0, server: 'db-1', role: 'slave', state: 'Connected' }];
+    const opened = { ...openedSession(1), service: 'sales', connections };
+    const open = applyReports(from, [opened], { now: 0 }).next;
     const without = (collection: Collection, name: string): Snapshot =>
       evolve(open, expectAccepted(deleting(collection, name), from).events);
     expect(without('services', 'Sales').sessions.size).toBe(0);
     expect([...without('servers', 'db-1').sessions].map(({ connections }) => connections)).toEqual([[]]);
-  });
-
-  it('is no obstacle to a patch that adds the link again: both rest on the resource', () => {
-    const from = createSnapshot({
-      ...document,
-      monitors: [],
-      sessions: [],
-      services: [{ name: 'Sales', router: 'cli' }],
-    });
-    const deletion = expectAccepted(deleting('servers', 'db-1'), from);
-    const patch = patchService(
-      from,
-      'Sales',
-      [{ op: 'add', path: '/servers/-', value: '/servers/db-1' }],
-      someTime,
-    );
-    expect(deletion.resources).toContain('/servers/db-1');
-    expect(patch.resources).toContain('/servers/db-1');
-    expect(
-      patchServer(from, 'db-1', [{ op: 'replace', path: '/port', value: 2 }], someTime).resources,
-    ).toEqual(['/servers/db-1']);
   });
 });
 
@@ -555,5 +405,122 @@ describe('a refusal because nothing has a name', () => {
     const decision = decide(sampleSnapshot());
     expect(decision.outcome).toBe('refused');
     expect(decision.resources).toContain(link);
+  });
+});
+
+const first: Listener = { name: 'First', protocol: 'pg', address: '::', port: 5433 };
+const second: Listener = { name: 'Second One', protocol: 'pg', address: '::', port: 5434 };
+const listening: GatewayDocument = {
+  services: [
+    { name: 'Sales', router: 'cli', listeners: [first] },
+    { name: 'Off', router: 'cli', state: 'stopped' },
+  ],
+};
+const sales = createSnapshot(listening);
+
+const adding =
+  (service: string, definition: unknown) =>
+  (from: Snapshot): Decision =>
+    createListener(from, service, definition as Listener, someTime);
+const removing =
+  (service: string, name: string) =>
+  (from: Snapshot): Decision =>
+    deleteListener(from, service, name, someTime);
+describe('a listener of a service', () => {
+  // Promise: listener-inverse
+  it('comes and goes, and each is the undo of the other', () => {
+    const { next, events, effects, resources } = expectAccepted(adding('sales', second), sales);
+    expect(effects).toEqual([
+      {
+        type: 'listener.create',
+        resource: '/services/Sales/listeners/Second-One',
+        ...{ service: 'sales', listener: 'second-one', definition: second },
+      },
+    ]);
+    expect(resources).toEqual(['/services/Sales', '/services/Sales/listeners/Second-One']);
+    expect(next.services.find('sales')?.listeners).toEqual([first, second]);
+    expect(configuration(createSnapshot(toDocument(next)))).toEqual(configuration(next));
+    const { next: gone, events: deletion } = expectAccepted(removing('SALES', 'second one'), next);
+    expect(configuration(gone)).toEqual(configuration(sales));
+    const [creationUndone, deletionUndone] = [...events, ...deletion].map((event) => revert(event));
+    expect(configuration(creationUndone?.(next, someTime).next ?? sales)).toEqual(configuration(sales));
+    expect(configuration(deletionUndone?.(gone, someTime).next ?? sales)).toEqual(configuration(next));
+    expect(creationUndone?.(gone, someTime).outcome).toBe('unchanged');
+  });
+
+  it('is unchanged if an equal one is there, and refused if another one is', () => {
+    expectUnchanged(adding('Sales', first), sales);
+    expect(expectRefused(adding('Sales', { ...first, port: 1 }), sales)).toMatchObject({
+      code: 'resource-exists',
+      detail:
+        'The service "Sales" has a listener named "First" already, and it differs from the given one. Choose another name, or ' +
+        'delete the listener first: DELETE /services/Sales/listeners/First.',
+    });
+    expect(expectAccepted(adding('Off', first), sales).effects).toHaveLength(1);
+  });
+
+  it('is refused with every fault of its definition', () => {
+    const wrong = { name: 'x', address: '::', port: 0, parametersSealed: { pin: 'sealed' } };
+    expect(faultsOf(expectRefused(adding('Sales', { ...wrong, protocol: 5 }), sales))).toEqual([
+      '/protocol validation-failed: must be a string, not a number',
+      '/port validation-failed: must be at least 1',
+      expect.stringMatching(
+        /^\/parametersSealed\/pin validation-failed: is sealed, and is not declared secret here/,
+      ),
+    ]);
+    const secret = createSnapshot(listening, { secretParameters: ['pin'] });
+    const plain = { ...second, parameters: { pin: 'x' } };
+    expect(faultsOf(expectRefused(adding('Sales', plain), secret))).toEqual([
+      '/parameters/pin validation-failed: is secret, and must not be plain text: put the output of gateway-admin seal into parametersSealed',
+    ]);
+  });
+
+  it('is not found under another name, or at another service', () => {
+    expect(expectRefused(adding('Nowhere', first), sales).code).toBe('service-not-found');
+    expect(expectRefused(removing('Off', 'First'), sales)).toMatchObject({
+      code: 'listener-not-found',
+      detail: 'The service "Off" has no listener named "First". GET /services/Off/listeners lists them.',
+    });
+    expect(() => deleteListener(sales, 'Sales', 5 as never, someTime)).toThrow(TypeError);
+  });
+
+  // Promise: adopt-listeners
+  it('is taken over from a listening: what differs goes before what comes', () => {
+    const moved = { ...first, port: 6000 };
+    const given = createSnapshot({
+      services: [
+        { name: 'Sales', router: 'cli', listeners: [second, moved] },
+        { name: 'Off', router: 'cli', state: 'started', listeners: [first] },
+      ],
+    });
+    const decision = expectAccepted((from, context) => adoptDocument(from, given, context), sales);
+    expect(decision.effects.map(({ type, resource }) => `${type} ${resource}`)).toEqual([
+      'listener.delete /services/Sales/listeners/First',
+      'listener.create /services/Sales/listeners/Second-One',
+      'listener.create /services/Sales/listeners/First',
+      'listener.create /services/Off/listeners/First',
+      'service.start /services/Off',
+    ]);
+    expect(configuration(decision.next)).toEqual(configuration(given));
+  });
+
+  it('comes last when its deletion is undone, and its service is as it was created all the same', async () => {
+    const definition = { name: 'New', router: 'cli', state: 'stopped', listeners: [first, second] } as const;
+    const created = expectAccepted((from) => createResource(from, 'services', definition, someTime), sales);
+    const deleted = expectAccepted(removing('New', 'First'), created.next);
+    const [creation, deletion] = [...created.events, ...deleted.events];
+    if (creation === undefined || deletion === undefined) throw new Error('There is no event');
+    const { next } = revert(deletion)(deleted.next, someTime);
+    expect(next.services.find('new')?.listeners).toEqual([second, first]);
+    expect(expectAccepted(revert(creation), next).next.services.find('new')).toBeUndefined();
+    expectUnchanged((from) => createResource(from, 'services', definition, someTime), next);
+    const pointersTo = async (...listeners: readonly Listener[]): Promise<readonly string[]> => {
+      const given = createSnapshot({
+        services: [...(listening.services ?? []), { ...definition, state: 'stopped', listeners }],
+      });
+      return (await differencesOf(next, given)).map(({ pointer }) => pointer);
+    };
+    expect(await pointersTo(first, second)).toEqual([]);
+    expect(await pointersTo(first, { ...second, port: 6000 })).toEqual(['/services/2/listeners/1/port']);
   });
 });

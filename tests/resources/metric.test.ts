@@ -267,25 +267,19 @@ describe('the reader of the text format', () => {
   });
 
   it.each([
-    `${head}a 1`,
-    'a 1\n',
-    `${head}b 1\n`,
-    `${head}a 1\na 2\n`,
-    `${head}a{b="1",b="2"} 1\n`,
-    `${head}a{b="1"} 1\na{b="1"} 2\n`,
-    `${head}a{b="\\t"} 1\n`,
-    `${head}a{b="""} 1\n`,
-    `${head}a{b="\\"} 1\n`,
-    `${head}a{1="b"} 1\n`,
-    `${head}a one\n`,
-    `${head}a\n`,
-    `${head}a 1\n${head}a{b="1"} 1\n`,
-    `${head}\n`,
-    '# HELP a A toy\n',
-    '# HELP a A toy\n# TYPE b gauge\n',
-    '# HELP a A toy\n# TYPE a figure\n',
-    '# TYPE a gauge\n# HELP a A toy\n',
-    '# HELP a A \\toy\n# TYPE a gauge\n',
+    ...[
+      `${head}a 1`,
+      'a 1\n',
+      `${head}b 1\n`,
+      `${head}a 1\na 2\n`,
+      `${head}a one\n`,
+      `${head}a\n`,
+      `${head}\n`,
+    ],
+    ...['b="1",b="2"', 'b="\\t"', 'b="""', 'b="\\"', '1="b"'].map((labels) => `${head}a{${labels}} 1\n`),
+    ...[`${head}a{b="1"} 1\na{b="1"} 2\n`, `${head}a 1\n${head}a{b="1"} 1\n`, '# HELP a A toy\n'],
+    ...['# HELP a A toy\n# TYPE b gauge\n', '# HELP a A toy\n# TYPE a figure\n'],
+    ...['# TYPE a gauge\n# HELP a A toy\n', '# HELP a A \\toy\n# TYPE a gauge\n'],
   ])('refuses %j', (text) => {
     expect(() => readExposition(text)).toThrow(SyntaxError);
   });

@@ -49,18 +49,15 @@ describe('creating a user', () => {
     expect(next.users.version).toEqual({ command: 1, live: 1 });
   });
 
-  it.each(['ada', 'ADA', 'Ada', 'grace'])(
-    'is refused for the existing user %s, and keeps the password',
-    (name) => {
-      const snapshot = sampleSnapshot();
-      const problem = expectRefused(create({ name, passwordHash: 'another' }), snapshot);
-      expect([problem.code, problem.status]).toEqual(['user-exists', 409]);
-      expect(problem.detail).toBe(
-        `There is already a user named "${name}", in this or another case. Change the password of that user, or choose another name.`,
-      );
-      expect(snapshot.users.find(name)?.settings.passwordHash).toBe(planted.hash);
-    },
-  );
+  it.each(['ADA', 'grace'])('is refused for the existing user %s, and keeps the password', (name) => {
+    const snapshot = sampleSnapshot();
+    const problem = expectRefused(create({ name, passwordHash: 'another' }), snapshot);
+    expect(problem).toMatchObject({
+      ...{ code: 'user-exists', status: 409 },
+      detail: `There is already a user named "${name}", in this or another case. Change the password of that user, or choose another name.`,
+    });
+    expect(snapshot.users.find(name)?.settings.passwordHash).toBe(planted.hash);
+  });
 
   it.each([
     ['', undefined],

@@ -3,8 +3,6 @@
  * Prometheus ("Exposition formats", "Text format details"), and refuses what that page leaves to chance.
  */
 
-import { isDeepStrictEqual } from 'node:util';
-
 /** The lines of one metric. */
 export interface Family {
   readonly name: string;
@@ -30,6 +28,7 @@ export function readExposition(text: string): readonly Family[] {
   if (!text.endsWith('\n')) throw new SyntaxError('The last line does not end with a line feed');
   const families: (Family & { readonly samples: Sample[] })[] = [];
   const lines = text.slice(0, -1).split('\n').values();
+  const known = new Set<string>();
   for (const line of lines) {
     const family = families.at(-1);
     if (line.startsWith('#')) {
@@ -37,7 +36,7 @@ export function readExposition(text: string): readonly Family[] {
       if (families.some(({ name }) => name === next.name)) refuse(line);
       families.push({ ...next, samples: [] });
     } else if (family === undefined) refuse(line);
-    else family.samples.push(sampleOf(line, family));
+    else family.samples.push(sampleOf(line, family.name, known));
   }
   return families;
 }
@@ -48,15 +47,17 @@ function headOf(first: string, second: string): Omit<Family, 'samples'> {
   return name === of ? { name, help: unescaped(help), type } : refuse(second);
 }
 
-/** Reads a line. No two lines of a metric have the same labels. */
-function sampleOf(line: string, { name: of, samples }: Family): Sample {
+/** Reads a line. No two lines of a metric have the same labels: those that are known are added to a set. */
+function sampleOf(line: string, of: string, known: Set<string>): Sample {
   const [, metric, written = '', value = ''] = sampleLine.exec(line) ?? refuse(line);
   const pairs = [...written.matchAll(new RegExp(label, 'g'))].map(([pair]) => {
     const at = pair.indexOf('=');
     return [pair.slice(0, at), unescaped(pair.slice(at + 2, -1))] as const;
   });
   const labels = Object.fromEntries(pairs);
-  const isNew = samples.every((each) => !isDeepStrictEqual(each.labels, labels));
+  const place = JSON.stringify([metric, ...Object.entries(labels).toSorted()]);
+  const isNew = !known.has(place);
+  known.add(place);
   if (metric !== of || !number.test(value) || Object.keys(labels).length < pairs.length || !isNew)
     refuse(line);
   return { labels, value: Number(value.replace('Inf', 'Infinity')) };

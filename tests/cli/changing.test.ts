@@ -46,13 +46,6 @@ function ask(args: readonly string[], circumstances?: Circumstances): Promise<Re
 }
 
 describe('a change by gateway-admin', () => {
-  it('ends with a status of its own if the gateway refuses in the middle', async () => {
-    running.gateway.will('done', new EffectRefusedError('Busy'));
-    running.admin.report(openedSessions(1500));
-    const { code, err } = await ask(['close', 'sessions', 'my-service', '--yes']);
-    expect([code, err]).toEqual([7, expect.stringContaining('1 of 2 parts were done')]);
-  });
-
   // Promise: command-line-plan
   it.each([
     [['stop', 'service', 'my-service'], 'service.stop /services/My-Service'],
@@ -85,26 +78,6 @@ describe('a change by gateway-admin', () => {
   });
 
   it.each([
-    [['start', 'service', 'my-service'], 'Nothing to do: start service my-service on eu-1.'],
-    [
-      ['set', 'server', 'db-server-2', 'maintenance'],
-      'Nothing to do: set maintenance of server db-server-2 on eu-1.',
-    ],
-    [
-      ['clear', 'server', 'db-serv-1', 'maintenance'],
-      'Nothing to do: clear maintenance of server db-serv-1 on eu-1.',
-    ],
-    [['close', 'sessions', 'report-service'], 'Nothing to do: close the sessions of report-service on eu-1.'],
-  ])('%j says that nothing is to do, and asks nobody', async (args, told) => {
-    expect(await ask(args)).toEqual({ code: 0, out: `${told}\n`, err: '' });
-  });
-
-  it('plans nothing if nothing is to do', async () => {
-    const { out } = await ask(['start', 'service', 'my-service', '--dry-run']);
-    expect(out).toBe('Plan: start service my-service\n  nothing to do\nNothing was done on eu-1.\n');
-  });
-
-  it.each([
     ['sessions', 'my-service', '/services/my-service?fields=current_connections', '2 left'],
     ['connections', 'db-serv-1', '/servers/db-serv-1/connections?range=0-0', '2 left'],
   ])('says on a terminal how many %s are still to close', async (what, name, counting, told) => {
@@ -129,61 +102,6 @@ describe('a change by gateway-admin', () => {
     });
     const { code, err } = await ask(['close', what, name, '--yes'], { isTerminal: true });
     expect([code, err.replaceAll('\r\x1b[K', '|')]).toEqual([0, expect.stringContaining(`|${told}|`)]);
-  });
-
-  it('says what was closed', async () => {
-    expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
-      'Done: stop service my-service on eu-1. 2 sessions continue.\n',
-    );
-    expect((await ask(['close', 'sessions', 'my-service', '--yes'])).out).toBe(
-      'Done: close the sessions of my-service on eu-1. 2 sessions and 3 backend connections closed.\n',
-    );
-  });
-
-  it('says in the singular that one session was closed', async () => {
-    expect((await ask(['close', 'session', '12', '--yes'])).out).toBe(
-      'Done: close session 12 of carol from ::1 (service My-Service) on eu-1. 1 session and 1 backend connection closed.\n',
-    );
-    expect((await ask(['stop', 'service', 'my-service'])).out).toBe(
-      'Done: stop service my-service on eu-1. 1 session continues.\n',
-    );
-    expect((await ask(['close', 'sessions', 'bare-service', '--yes'])).out).toBe(
-      'Done: close the sessions of bare-service on eu-1. 1 session closed.\n',
-    );
-    expect((await ask(['close', 'connections', 'db-serv-1', '--yes'])).out).toBe(
-      'Done: close the connections to db-serv-1 on eu-1. 1 backend connection closed.\n',
-    );
-  });
-
-  it('gives programs the plan, the sums, or what the interface answered', async () => {
-    const target = '/service/my-service/stop?dry_run=true';
-    const plan = (await (await fetch(url + target, { method: 'PUT' })).json()) as object;
-    const planned = await ask(['stop', 'service', 'my-service', '--dry-run', '--json']);
-    expect(JSON.parse(planned.out)).toEqual(plan);
-    const done = await ask(['stop', 'service', 'my-service', '--json']);
-    expect(JSON.parse(done.out)).toEqual({
-      outcome: 'accepted',
-      command: expect.any(String),
-      closed: { sessions: 0, connections: 0 },
-    });
-    const patched = await ask(['patch', 'service', 'my-service', '--set', 'max_connection=7', '--json']);
-    expect(JSON.parse(patched.out)).toMatchObject({ name: 'My Service', max_connection: 7 });
-  });
-
-  it('holds every change off, and releases the interface again', async () => {
-    const stop = ['stop', 'service', 'my-service'];
-    const plan = 'Plan: make the interface read-only\n  ~ /read_only = true\n';
-    expect((await ask(['hold', '--dry-run'])).out).toContain(plan);
-    const done = { code: 0, out: 'Done: make the interface read-only on eu-1.\n', err: '' };
-    expect(await ask(['hold'])).toEqual(done);
-    expect((await ask(['hold'])).out).toBe('Nothing to do: make the interface read-only on eu-1.\n');
-    const held = await ask(stop);
-    expect([held.code, held.err]).toEqual([
-      5,
-      expect.stringContaining('(read-only) An administrator ends this mode. Try: gateway-admin release'),
-    ]);
-    expect((await ask(['release'])).out).toBe('Done: end the read-only mode of the interface on eu-1.\n');
-    expect((await ask(stop)).code).toBe(0);
   });
 
   // Promise: command-line-yes
@@ -218,89 +136,9 @@ describe('a change by gateway-admin', () => {
 describe('a question of gateway-admin', () => {
   const closing = ['close', 'sessions', 'my-service'];
 
-  // Promise: question
-  it('is about what is done after a yes: sessions that open meanwhile stay', async () => {
-    const meanwhile = (): Promise<void> => {
-      running.admin.report(openedSessions(20));
-      return Promise.resolve();
-    };
-    const { code, out, err } = await ask(closing, { input: 'y', isTerminal: true, meanwhile });
-    expect(err).toContain('my-service on eu-1? 2 sessions and 3 backend connections close. [y/N] ');
-    expect([code, out]).toEqual([
-      0,
-      'Done: close the sessions of my-service on eu-1. 2 sessions and 3 backend connections closed.\n',
-    ]);
-    expect(running.admin.snapshot.sessions.countOfService('my-service')).toBe(20);
-  });
-
-  it('names the session', async () => {
-    const { err } = await ask(['close', 'session', '12'], { input: 'n', isTerminal: true });
-    expect(err).toContain('Close session 12 of carol from ::1 (service My-Service) on eu-1?');
-  });
-
-  it('is asked again if the plan has changed meanwhile, and not with --yes', async () => {
-    const { admin } = running;
-    const limit = (value: number) => [
-      ...['patch', 'service', 'my-service', '--set'],
-      `max_connection=${String(value)}`,
-    ];
-    const another = await meanwhile(admin, () => limitTo(admin, 'My Service', 3));
-    const again = await ask(limit(7), { input: 'y\ny', isTerminal: true });
-    expect(again.err).toContain(
-      'Since then: also ~ /max_connection = 7 (was 3), no longer ~ /max_connection = 7 (was 100).\n' +
-        'The plan has changed:\n  ~ /max_connection = 7 (was 3)\n',
-    );
-    expect(again).toMatchObject({ code: 0, out: expect.stringContaining('Done: patch service my-service') });
-    another.comes();
-    const alone = await ask(limit(9));
-    expect([alone.code, alone.err]).toEqual([6, expect.stringContaining('Nothing was done.')]);
-    expect(admin.snapshot.services.find('my-service')?.settings.max_connection).toBe(3);
-  });
-
-  it('says only what is new if more resources change meanwhile', async () => {
-    const { admin } = running;
-    const entry = await limitTo(admin, 'My Service', 5);
-    await limitTo(admin, 'My Service', 6);
-    await meanwhile(admin, () => limitTo(admin, 'Bare Service', 9));
-    const { err } = await ask(['restore', entry], { input: 'y\ny', isTerminal: true });
-    expect(err).toContain('Since then: also /services/Bare-Service  - /max_connection (was 9).\n');
-    expect(err.split('  note: ')).toHaveLength(2);
-  });
-
-  it('shows what the numbers do not count', async () => {
-    const slow = ['patch', 'service', 'my-service', '--set', 'connection_timeout=1'];
-    const note = 'The gateway may close sessions because of this. It does not say which.';
-    const { out } = await ask([...slow, '--dry-run']);
-    expect(out).toContain(`  note: ${note}\n`);
-    expect(out).not.toContain('closes 0 sessions');
-    // A person is asked about what may end, and a script goes on.
-    const asked = await ask(slow, { input: 'n', isTerminal: true });
-    expect([asked.code, asked.err]).toEqual([1, expect.stringContaining(`? ${note} [y/N] `)]);
-    expect(await ask(slow)).toMatchObject({ code: 0, err: `${note}\n` });
-  });
 });
 
 describe('gateway-admin patch', () => {
-  it('sends the operations in the order in which they are given', async () => {
-    const options = [
-      '--test',
-      'user="service_user"',
-      '--set',
-      'router_options/weights=off',
-      '--unset',
-      'weightby',
-    ];
-    const more = ['--set', 'servers/0=/servers/db-serv-3', '--set', '/servers/-=/servers/db-serv-1'];
-    const { out } = await ask(['patch', 'service', 'my-service', ...options, ...more]);
-    expect(out).toBe('Done: patch service my-service on eu-1.\n');
-    const settings = running.admin.snapshot.services.find('my-service')?.settings;
-    expect(settings).toMatchObject({
-      servers: ['/servers/db-serv-3', '/servers/DB-Server-2', '/servers/db-serv-1'],
-      router_options: { weights: 'off', router_options: 'master' },
-    });
-    expect(settings).not.toHaveProperty('weightby');
-  });
-
   it.each([
     ['7', 7],
     ['"7"', '7'],
@@ -375,47 +213,6 @@ describe('gateway-admin patch', () => {
     expect([code, out, err]).toEqual([2, '', expect.stringContaining(told)]);
   });
 
-  it('replaces a word in the state of a server', async () => {
-    const args = ['patch', 'server', 'db-server-2', '--set', 'state/0=running', '--dry-run'];
-    expect((await ask(args)).out).toContain('\n  ~ /state/0 = "running" (was "maintenance")\n');
-  });
-
-  it('reads a patch from a file, and from the standard input', async () => {
-    const file = join(await newDirectory(), 'patch.json');
-    writeFileSync(file, '[{"op":"replace","path":"/port","value":6000}]');
-    await ask(['patch', 'server', 'db-serv-1', '--file', file]);
-    const input = '[{"op":"replace","path":"/address","value":"192.0.2.1"}]';
-    await ask(['patch', 'server', 'db-serv-1', '--file', '-'], { input });
-    expect(running.admin.snapshot.servers.find('db-serv-1')?.settings).toMatchObject({
-      port: 6000,
-      address: '192.0.2.1',
-    });
-  });
-
-  it('shows the operations in a plan with the values before them, and no secret', async () => {
-    const file = join(await newDirectory(), 'password');
-    writeFileSync(file, 'planted-secret\n', { mode: 0o600 });
-    const args = ['patch', 'service', 'my-service', '--set', 'max_connection=7', '--unset', 'weightby'];
-    const { out, err } = await ask([...args, '--set-from', `password=${file}`, '--dry-run']);
-    expect(err).toBe('');
-    expect(out.split('\n').slice(0, 5)).toEqual([
-      'Plan: patch service my-service',
-      '  - /weightby (was "report_weight")',
-      '  ~ /password',
-      '  ~ /max_connection = 7 (was 100)',
-      '  gateway: service.update /services/My-Service',
-    ]);
-    expect(out).not.toContain('planted');
-  });
-
-  it('says every fault, with its place', async () => {
-    const { code, err } = await ask(['patch', 'server', 'db-serv-1', '--set', 'port=0', '--set', 'address=']);
-    expect(code).toBe(1);
-    expect(err).toMatch(
-      /^gateway-admin: .* \(validation-failed\) Correct each named value\.\n {2}\/address: must .*\n {2}\/port: must .*\n$/,
-    );
-  });
-
   it.each([
     ['show', ['show', 'server', 'db-serv-1']],
     ['a dry run', ['patch', 'server', 'db-serv-1', '--set', 'port=6000', '--dry-run']],
@@ -482,25 +279,6 @@ describe('gateway-admin user', () => {
     expect(await ask(['list', 'users'], { env })).toMatchObject({ code: 0, err: '' });
   });
 
-  it('asks for the password of the user on a terminal, and for a new one twice', async () => {
-    const typed = await ask(['user', 'add', 'bob'], { input: 'new\nnew', isTerminal: true });
-    expect(typed.err).toBe('New password of bob on eu-1: \nThe same password again: \n');
-    const other = await ask(['user', 'add', 'eve'], { input: 'new\nold', isTerminal: true });
-    expect([other.code, other.err]).toEqual([1, expect.stringContaining('The two passwords differ.')]);
-    const asked = await ask(['list', 'users', '--user', 'bob'], { input: 'new', isTerminal: true });
-    expect(asked.code).toBe(0);
-    expect(asked.err).toMatch(/^Password of bob at 127\.0\.0\.1:\d+: \n$/);
-    for (const [input, code, told] of [
-      [interrupt, 130, 'Interrupted.'],
-      [endOfInput, 1, 'No password was typed.'],
-    ] as const) {
-      const left = await ask(['user', 'add', 'joe'], { input, isTerminal: true });
-      expect([left.code, left.err]).toEqual([
-        code,
-        `New password of joe on eu-1: \ngateway-admin: ${told}\n`,
-      ]);
-    }
-  });
 });
 
 const opened: Server[] = [];
@@ -635,10 +413,6 @@ describe('the exit code of gateway-admin', () => {
     expect(err).not.toContain('planted');
   });
 
-  it('is 2 for a user without a password', async () => {
-    const { code, err } = await ask(['list', 'services', '--user', 'ada']);
-    expect([code, err]).toEqual([2, expect.stringContaining('give --password-file')]);
-  });
 });
 
 describe('gateway-admin with a password and no encryption', () => {

@@ -36,7 +36,7 @@ export interface Circumstances {
   /** What the output is like when nobody reads any more. */
   readonly leavesWhen?: (out: string) => boolean;
   /** Gets what is printed, in order, errors too. */
-  readonly record?: (part: string) => void;
+  readonly record?: (part: string, stream: 'out' | 'err') => void;
   /** After how many milliseconds nobody reads the output any more; never if left out. */
   readonly leavesAfterMs?: number;
 }
@@ -60,12 +60,12 @@ export async function command(
   const leave = (): void => void stdout.emit('error', new Error('nobody reads'));
   stdout.setEncoding('utf8').on('data', (part: string) => {
     text.out += part;
-    record?.(part);
+    record?.(part, 'out');
     if (leavesWhen?.(text.out) === true) leave();
   });
   stderr.setEncoding('utf8').on('data', (part: string) => {
     text.err += part;
-    record?.(part);
+    record?.(part, 'err');
     if (!isTerminal || !/: $|\] $/.test(part)) return;
     void Promise.resolve(meanwhile?.()).then(() => stdin.write(`${lines.shift() ?? ''}\n`));
   });

@@ -61,27 +61,6 @@ describe('gateway-admin drain', () => {
     expect(running.gateway.calls).toEqual([]);
   });
 
-  it('asks first exactly if the deadline closes what is left', async () => {
-    const closing = await ask([...drain, '--deadline', '1h', '--then', 'close']);
-    expect([closing.code, closing.err]).toEqual([2, expect.stringContaining('say --yes')]);
-    expect(running.gateway.calls).toEqual([]);
-    expect(await ask([...drain, '--deadline', '1h', '--then', 'resume'])).toMatchObject({ code: 0, err: '' });
-  });
-
-  it('asks a person before a deadline goes away, and tells a script', async () => {
-    await ask([...drain, '--deadline', '1h', '--then', 'close', '--yes']);
-    const detail = 'The deadline of My-Service goes away.';
-    const asked = await ask(drain, { input: 'n', isTerminal: true });
-    expect([asked.code, asked.err]).toEqual([1, expect.stringContaining(`${detail} [y/N]`)]);
-    expect(await ask(drain)).toMatchObject({ code: 0, err: `${detail}\n` });
-  });
-
-  it('shows since when, as it shows every time', async () => {
-    await ask(drain);
-    const { out } = await ask(['show', 'service', 'my-service']);
-    expect(out).toMatch(/^drain\.since +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
-  });
-
   // docs/limits.md has the number.
   it('takes the longest deadline that the interface takes', async () => {
     const args = [...drain, '--deadline', '31536000s', '--then', 'resume'];
@@ -104,17 +83,6 @@ describe('gateway-admin drain', () => {
     ]);
   });
 
-  it('with --wait and --json ends with the drain of which nothing is left', async () => {
-    running.admin.report(
-      [...running.admin.snapshot.sessions].map(({ id, connected }) => ({
-        type: 'session.closed',
-        ...{ id, connected },
-      })),
-    );
-    const { code, out } = await ask([...drain, '--wait', '--json']);
-    const last = JSON.parse(out.trimEnd().split('\n').at(-1) ?? '') as unknown;
-    expect([code, last]).toEqual([0, expect.objectContaining({ state: 'drained', sessions: 0 })]);
-  });
 });
 
 describe('gateway-admin drain and resume of several', () => {
@@ -126,34 +94,4 @@ describe('gateway-admin drain and resume of several', () => {
         .map(async (text) => (await text).includes('"drain"')),
     );
 
-  it('is one plan, one question and one undo', async () => {
-    const args = ['drain', 'server', ...names, '--deadline', '1h', '--then', 'close'];
-    const title = 'drain servers db-serv-1, db-server-2, then close after 3600 s';
-    const { out } = await ask([...args, '--dry-run']);
-    expect(out).toContain(`Plan: ${title}\n`);
-    for (const name of ['db-serv-1', 'DB-Server-2']) expect(out).toContain(`note: What is left of ${name} `);
-    const asked = await ask(args, { input: 'y', isTerminal: true });
-    expect(asked.err.match(/\[y\/N\]/g)).toHaveLength(1);
-    expect([asked.code, asked.out]).toEqual([0, `Done: ${title} on eu-1.\n`]);
-    expect(await draining()).toEqual([true, true]);
-    expect(await ask(['undo', '--last', '--yes'])).toMatchObject({ code: 0 });
-    expect(await draining()).toEqual([false, false]);
-  });
-
-  it('changes nothing if one name is wrong', async () => {
-    const { code, err } = await ask(['drain', 'server', 'db-serv-1', 'db-9']);
-    expect([code, err]).toEqual([1, expect.stringContaining('There is no server named "db-9".')]);
-    expect(await draining()).toEqual([false, false]);
-  });
-
-  it('waits for all, and resumes all', async () => {
-    const { code, out } = await ask(['drain', 'server', 'spare-db', 'db-serv-3', '--wait']);
-    expect([code, out.split('\n').slice(1)]).toEqual([
-      0,
-      ['spare-db: Drained: nothing is left.', 'db-serv-3: Drained: nothing is left.', ''],
-    ]);
-    expect((await ask(['resume', 'server', 'spare-db', 'db-serv-3'])).out).toBe(
-      'Done: resume servers spare-db, db-serv-3 on eu-1.\n',
-    );
-  });
 });

@@ -116,51 +116,9 @@ describe('gateway-admin in production', () => {
     expect(await ask(args)).toMatchObject({ code: 0, out: expect.stringMatching(/^Done: /) });
   });
 
-  it('takes the name of a question, and no yes', async () => {
-    await start();
-    const stop = ['stop', 'service', 'my-service'];
-    for (const text of ['y', '', 'eu-1', 'My Service']) {
-      const { code, err } = await ask(stop, { input: text, isTerminal: true });
-      expect([code, err]).toEqual([
-        1,
-        expect.stringContaining(
-          'Stop service my-service on eu-1 (production)? 2 sessions continue. Type my-service to go on: ',
-        ),
-      ]);
-    }
-    expect(running.admin.snapshot.services.find('my-service')?.state).toBe('started');
-    expect((await ask(stop, { input: 'my-service', isTerminal: true })).code).toBe(0);
-    const started = await ask(['start', 'service', 'my-service'], { input: 'eu-1', isTerminal: true });
-    expect([started.code, started.err]).toEqual([0, expect.stringContaining('Type eu-1 to go on: ')]);
-  });
-
-  it('wants the address of a gateway without a name', async () => {
-    running = runAdmin({ environment: 'production' });
-    url = await serve(running.admin);
-    const { host } = new URL(url);
-    const { code, err } = await ask(['flush'], { input: host, isTerminal: true });
-    expect([code, err]).toEqual([0, expect.stringContaining(`Type ${host} to go on: `)]);
-  });
-
-  it('asks for the name after a password that was typed', async () => {
-    await start();
-    const { code, err } = await ask(['user', 'add', 'bob'], { input: 'new\nnew\neu-1', isTerminal: true });
-    expect([code, err]).toEqual([0, expect.stringContaining('Add user bob on eu-1 (production)? Type eu-1')]);
-  });
 });
 
 describe('gateway-admin elsewhere', () => {
-  it('asks nobody before a stop, and checks the name that production would want', async () => {
-    await start({ environment: 'staging' });
-    const stop = ['stop', 'service', 'my-service'];
-    expect(await ask([...stop, '--confirm-name', 'sales'])).toEqual({
-      code: 2,
-      out: '',
-      err: 'gateway-admin: This is eu-1 (staging): --confirm-name must be my-service, and not sales. Nothing was done.\n',
-    });
-    expect((await ask([...stop, '--confirm-name', 'my-service'])).code).toBe(0);
-    expect((await ask(['start', 'service', 'my-service'], { isTerminal: true })).code).toBe(0);
-  });
 });
 
 describe('the notes of a plan', () => {
@@ -171,31 +129,6 @@ describe('the notes of a plan', () => {
     'The gateway may close sessions because of this. It does not say which.\n',
   ];
 
-  it('reach the standard error of a command with --yes too', async () => {
-    await start({ environment: 'staging' });
-    const { code, out, err } = await ask([...failOver, '--yes']);
-    expect([code, out]).toEqual([0, 'Done: patch service my-service on eu-1 (staging).\n']);
-    expect(err.split(/(?<=\n)/).toSorted()).toEqual(notes.toSorted());
-  });
-
-  it('reach programs as a line of JSON', async () => {
-    await start({ environment: 'staging' });
-    const { out, err } = await ask([...failOver, '--yes', '--json']);
-    expect(JSON.parse(out)).toMatchObject({ name: 'My Service' });
-    const told = JSON.parse(err) as { readonly notes: readonly { readonly detail: string }[] };
-    expect(told.notes.map(({ detail }) => `${detail}\n`).toSorted()).toEqual(notes.toSorted());
-    expect(err).toMatch(/^[^\n]*\n$/);
-    expect((await ask(['flush', '--yes', '--json'])).err).toBe('');
-  });
-
-  it('reach the standard error of apply once', async () => {
-    await start({ environment: 'staging' });
-    const note = 'The gateway may close sessions because of this. It does not say which.';
-    const { out, err } = await ask(['apply', '-', '--yes'], { input });
-    expect([out.includes('note: '), err.split(note)]).toEqual([false, [expect.any(String), '\n']]);
-    const planned = await ask(['plan', '-'], { input: input.replace('9', '10') });
-    expect(planned.out).toContain(`\nnote: ${note}\n`);
-  });
 });
 
 describe('a context that is in use in all terminals', () => {

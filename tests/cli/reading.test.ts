@@ -39,31 +39,6 @@ const columns = {
 };
 
 describe('gateway-admin list', () => {
-  it('prints a table without borders', async () => {
-    expect((await ask('list', 'servers')).out).toBe(
-      [
-        'NAME         STATUS                       ADDRESS           PORT  PROTOCOL',
-        'db-serv-1    master, running              192.168.121.58    5432  pgbackend',
-        'DB Server 2  maintenance, slave, running  db2.example.test  5433  pgbackend',
-        'db-serv-3    down                         /run/db/.s.5434   -     pgbackend',
-        'Spare DB     down, drained                10.0.0.4          5435  pgbackend',
-        '',
-      ].join('\n'),
-    );
-  });
-
-  it('says of a service and of a server that they drain', async () => {
-    const { out: before } = await ask('list', 'servers');
-    await ask('drain', 'server', 'db-serv-1');
-    await ask('drain', 'service', 'my-service');
-    await ask('drain', 'service', 'report-service');
-    expect((await ask('list', 'services')).out).toMatch(/^My Service +stopped, draining /m);
-    expect((await ask('list', 'services')).out).toMatch(/^Report Service +stopped, drained /m);
-    expect((await ask('list', 'servers')).out).toMatch(/^db-serv-1 +master, running, draining /m);
-    await ask('resume', 'server', 'db-serv-1');
-    expect((await ask('list', 'servers')).out).toBe(before);
-  });
-
   it.each(Object.keys(columns))('gives programs what the interface says about %s', async (kind) => {
     const paths: Readonly<Record<string, string>> = {
       modules: '/gateway/modules',
@@ -91,27 +66,6 @@ describe('gateway-admin list', () => {
     expect(out.trim().split(/\s+/).toSorted()).toEqual(kinds.toSorted());
   });
 
-  it('lists the listeners of a service and the connections to a server', async () => {
-    expect((await ask('list', 'listeners', 'my-service')).out).toMatch(
-      /^NAME +PROTOCOL +ADDRESS +PORT +SSL\n/,
-    );
-    expect((await ask('list', 'connections', 'db-serv-1')).out).toMatch(
-      /^SESSION +USER +ADDRESS +SERVICE +STATE +ROLE +STATISTICS\n9 +alice +192\.168\.121\.1 +My-Service +In use /,
-    );
-    const { out } = await ask('list', 'connections', 'db-serv-1', '--json');
-    expect(JSON.parse(out)).toEqual(await get('/servers/db-serv-1/connections'));
-  });
-
-  it('lists the connections of one session', async () => {
-    expect((await ask('list', 'connections', '--session', '9')).out).toMatch(
-      /^SERVER +STATE +ROLE +STATISTICS\nDB-Server-2 +In use +Slave +reads=5 /,
-    );
-    const { out } = await ask('list', 'connections', '--session', '9', '--json');
-    expect(JSON.parse(out)).toEqual(await get('/sessions/9/connections'));
-    const { code, err } = await ask('list', 'connections', '--session', 'x');
-    expect([code, err]).toEqual([1, expect.stringContaining('(session-id-invalid)')]);
-  });
-
   it('shows the first 100 sessions to a person, and says how many there are', async () => {
     const { admin } = runAdmin({ snapshot: createSnapshot({ services: [{ name: 'S', router: 'r' }] }) });
     const session = {
@@ -130,30 +84,6 @@ describe('gateway-admin list', () => {
     const page = await ask('list', 'sessions', '--range', '1230-1299', '--fields', 'id');
     expect(page).toEqual({ code: 0, out: 'ID\n1231\n1232\n1233\n1234\n', err: '4 of 1,234\n' });
     expect(JSON.parse((await ask('list', 'sessions', '--json')).out)).toHaveLength(1234);
-  });
-
-  it('finds sessions', async () => {
-    const { out } = await ask('list', 'sessions', '--service', 'bare-service', '--client', 'bob', '--json');
-    expect(JSON.parse(out)).toEqual(await get('/sessions?service=bare-service&user=bob'));
-    expect(JSON.parse(out)).toHaveLength(1);
-    const idle = await ask('list', 'sessions', '--idle-over', '41', '--older-than', '1h', '--json');
-    expect(JSON.parse(idle.out)).toEqual(await get('/sessions?user=alice'));
-  });
-
-  // Promise: search-names
-  it('says that a service or server of a search does not exist, and that nothing was found of one that does', async () => {
-    for (const kind of ['list', 'watch']) {
-      const server = await ask(kind, 'sessions', '--server', 'db2');
-      const told = 'There is no server named "db2". (server-not-found) Try: gateway-admin list servers\n';
-      expect([server.code, server.out, server.err]).toEqual([1, '', expect.stringContaining(told)]);
-    }
-    const service = await ask('list', 'sessions', '--service', 'slaes', '--client', 'bob', '--json');
-    expect([service.code, JSON.parse(service.err)]).toEqual([
-      1,
-      expect.objectContaining({ code: 'service-not-found' }),
-    ]);
-    const none = await ask('list', 'sessions', '--server', 'db-serv-3', '--service', 'my service');
-    expect(none).toEqual({ code: 0, out: 'No sessions.\n', err: '' });
   });
 
   it.each([
@@ -222,25 +152,6 @@ describe('gateway-admin list', () => {
 });
 
 describe('the times that gateway-admin prints', () => {
-  it.each([
-    [['list', 'sessions'], /^9 .* 2016-09-09 14:12:37 +42$/m],
-    [['show', 'session', '12'], /^connected +2016-12-24 06:07:08$/m],
-    [['show', 'gateway'], /^started +2016-08-31 23:29:26$/m],
-    [['show', 'logs'], /^last_flushed +2016-08-31 23:29:26$/m],
-    [['list', 'tasks'], /^Load Average .* 2016-09-05 14:12:37$/m],
-    [['show', 'service', 'report-service'], /^state_since +2016-08-29 14:00:00$/m],
-    [['show', 'interface'], /^time_zone +Europe\/Helsinki$/m],
-  ])('have one form, with the date, in the time zone of the interface: %j', async (args, told) => {
-    expect((await ask(...args)).out).toMatch(told);
-  });
-
-  it('are as the interface wrote them for programs, and inside of maps of the user', async () => {
-    const text = '2016-08-29T12:52:31+03:00';
-    await ask('patch', 'server', 'db-serv-1', '--set', `parameters/since=${text}`);
-    expect((await ask('show', 'server', 'db-serv-1')).out).toContain(`parameters.since          ${text}\n`);
-    const { out } = await ask('show', 'session', '9', '--json');
-    expect(JSON.parse(out)).toMatchObject({ connected: 'Fri Sep  9 14:12:37 2016' });
-  });
 });
 
 describe('gateway-admin with options before the command', () => {
@@ -258,27 +169,6 @@ describe('gateway-admin with options before the command', () => {
 });
 
 describe('gateway-admin show', () => {
-  it('prints the members of a resource, and of its members, in two columns', async () => {
-    const shown = await fetch(`${url}/servers/db-server-2`);
-    expect((await ask('show', 'server', 'db-server-2')).out).toBe(
-      [
-        'name           DB Server 2',
-        'address        db2.example.test',
-        'port           5433',
-        'protocol       pgbackend',
-        'status         maintenance, slave, running',
-        'status_reason  in recovery',
-        'status_since   2016-08-29 14:00:00',
-        'parameters     -',
-        `entity tag     ${shown.headers.get('etag')?.replaceAll('"', '') ?? ''}`,
-        '',
-      ].join('\n'),
-    );
-    // The interface itself has no entity tag.
-    expect((await ask('show', 'interface')).out).not.toContain('entity tag');
-    expect((await ask('show', 'logs')).out).toContain('\nlog_levels.error            true\n');
-  });
-
   it.each([
     ['service', 'my-service', '/services/my-service'],
     ['servers', 'db-serv-1', '/servers/db-serv-1'],
@@ -292,51 +182,9 @@ describe('gateway-admin show', () => {
     expect(JSON.parse(out)).toEqual(await get(path));
   });
 
-  it('shows with --may which commands are possible, and why not the others', async () => {
-    const { out } = await ask('show', 'filter', 'hint', '--may');
-    const [members = '', acts = ''] = out.split('\n\n');
-    expect(members).toMatch(/^name +Hint\n/);
-    const { detail } = (await (await fetch(`${url}/filters/hint`, { method: 'DELETE' })).json()) as Problem;
-    expect(acts).toBe(`filters.patch   possible\nfilters.delete  no: ${detail}\n`);
-    const json = await ask('show', 'filter', 'hint', '--may', '--json');
-    expect(JSON.parse(json.out)).toEqual(await get('/filters/hint?may=true'));
-    // Nothing can be done with the threads.
-    expect(await ask('show', 'threads', '--may')).toEqual(await ask('show', 'threads'));
-  });
-
-  it('says why there is nothing, in words and for programs', async () => {
-    const told = 'There is no service named "x". (service-not-found) Try: gateway-admin list services';
-    expect(await ask('show', 'service', 'x')).toEqual({ code: 1, out: '', err: `gateway-admin: ${told}\n` });
-    const { code, err } = await ask('show', 'service', 'x', '--json');
-    expect([code, JSON.parse(err)]).toMatchObject([1, { code: 'service-not-found', status: 404 }]);
-  });
 });
 
 describe('the output of gateway-admin', () => {
-  it('lets a name of 255 characters stand out of its column', async () => {
-    const [long, state] = ['x'.repeat(255), 'started'];
-    const services = [long, 'Sales'].map((name) => ({ name, router: 'r' }));
-    url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
-    expect((await ask('list', 'services', '--fields', 'name,state')).out.split('\n')).toEqual([
-      'NAME   STATE',
-      `${long}  ${state}`,
-      `Sales  ${state}`,
-      '',
-    ]);
-  });
-
-  it.each([
-    [['list', 'sessions'], 'No sessions.\n'],
-    [['list', 'services'], 'No services.\n'],
-    [['list', 'listeners', 's'], 'No listeners.\n'],
-    [['list', 'sessions', '--json'], '[]\n'],
-    [['commands'], 'No commands.\n'],
-  ])('says that a list is empty: %j', async (args, told) => {
-    const services = args.includes('s') ? [{ name: 'S', router: 'r' }] : [];
-    url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
-    expect(await ask(...args)).toEqual({ code: 0, out: told, err: '' });
-  });
-
   it('says how far a long command has come', async () => {
     const [first, second] = [hold(), hold()];
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
@@ -350,10 +198,6 @@ describe('the output of gateway-admin', () => {
     expect((await ask('commands')).out).toMatch(/ pending +1 of 3 parts\n$/);
     second.done();
     await closed;
-  });
-
-  it('says that a server is down', async () => {
-    expect((await ask('show', 'server', 'db-serv-3')).out).toMatch(/^status +down$/m);
   });
 
   describe('on a terminal', () => {

@@ -78,6 +78,11 @@ export async function command(
   return { code, ...text };
 }
 
+/** The words of a line, of which those in quotation marks are whole. */
+export function wordsOf(line: string): readonly string[] {
+  return (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ''));
+}
+
 function stream(isTerminal: boolean): PassThrough {
   const members = { isTTY: isTerminal, hasColors: () => isTerminal, setRawMode: () => undefined };
   return Object.assign(new PassThrough(), isTerminal ? members : {});

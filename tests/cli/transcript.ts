@@ -13,7 +13,6 @@ import {
   createSnapshot,
   EffectRefusedError,
   type Admin,
-  type AdminOptions,
   type GatewayDocument,
   type HostReport,
 } from 'gateway-admin-core';
@@ -22,8 +21,8 @@ import type { ApplyWay } from 'gateway-admin-core/testing';
 import { playScenario, type Player } from '../scenario/play.ts';
 import type { Scenario, ScenarioFile } from '../scenario/scenario.ts';
 import { read } from '../support/project.ts';
-import { appliedTo, runAdmin, type Running } from '../support/running-admin.ts';
-import { command, servers } from './command-line.ts';
+import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { command, servers, wordsOf } from './command-line.ts';
 
 const serve = servers(afterEach);
 
@@ -38,9 +37,16 @@ const ways: Readonly<Record<string, () => ApplyWay>> = {
 /** A person with a terminal, in front of a gateway. */
 class Desk implements Player {
   readonly directory = mkdtempSync(join(tmpdir(), 'gateway-admin-'));
-  options: Partial<AdminOptions> = { name: 'eu-1', sealer: createSecretSealer({ key: new Uint8Array(32) }) };
+  options: NonNullable<Parameters<typeof runAdmin>[0]> = {
+    name: 'eu-1',
+    sealer: createSecretSealer({ key: new Uint8Array(32) }),
+  };
   /** The steps that happen between the next plan and its command. */
   meanwhile: string[] = [];
+  /** The interface that answers now. */
+  admin: Admin | undefined;
+  /** Whether the address leads to nobody. */
+  isAlone = false;
   #seen: string[] = [];
   #served: Promise<Running & { readonly url: string }> | undefined;
   #told = 0;
@@ -51,9 +57,10 @@ class Desk implements Player {
 
   async #serve(): Promise<Running & { readonly url: string }> {
     const running = runAdmin(this.options);
+    this.admin = running.admin;
     const handle: Admin['handle'] = async (request) => {
       if (/[?&]mark=/.test(request.target)) await this.#playMeanwhile();
-      return running.admin.handle(request);
+      return this.admin?.handle(request) ?? { matched: false };
     };
     return { ...running, url: await serve({ ...running.admin, handle }) };
   }
@@ -81,7 +88,8 @@ class Desk implements Player {
   }
 
   async type(line: string, isTerminal: boolean): Promise<void> {
-    const { url, gateway } = await this.running();
+    const { gateway, ...served } = await this.running();
+    const url = this.isAlone ? 'http://127.0.0.1:1' : served.url;
     const [words = '', input = ''] = line.split(' <<< ');
     const printed = { out: '', all: '' };
     const { code } = await command(
@@ -138,11 +146,6 @@ function withoutControls(text: string): string {
   return text.replaceAll(/\r\x1b\[K[^\r\n]*|\x1b\[\d*\w|\r/g, '');
 }
 
-/** The words of a line, of which those in quotation marks are whole. */
-function wordsOf(line: string): readonly string[] {
-  return (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ''));
-}
-
 const steps: readonly (readonly [form: RegExp, play: (desk: Desk, ...given: string[]) => unknown])[] = [
   // What the interface begins with, in place of the sample document and a gateway with a name.
   [
@@ -150,7 +153,7 @@ const steps: readonly (readonly [form: RegExp, play: (desk: Desk, ...given: stri
     (desk, json = '') => {
       desk.options = {
         ...desk.options,
-        snapshot: createSnapshot(JSON.parse(json) as GatewayDocument, { life: 'sample' }),
+        snapshot: createSnapshot(JSON.parse(json) as GatewayDocument, { epoch: 'sample' }),
       };
     },
   ],
@@ -160,6 +163,26 @@ const steps: readonly (readonly [form: RegExp, play: (desk: Desk, ...given: stri
       // `null` takes an option away.
       const options = Object.entries({ ...desk.options, ...(JSON.parse(json) as object) });
       desk.options = Object.fromEntries(options.filter(([, value]) => value !== null));
+    },
+  ],
+  [
+    /^restart$/,
+    async (desk) => {
+      const { admin, gateway } = await desk.running();
+      await admin.close();
+      desk.admin = runAdmin({ ...desk.options, gateway }).admin;
+    },
+  ],
+  [
+    /^gateway supports nothing$/,
+    (desk) => {
+      desk.options = { ...desk.options, gateway: Object.assign(sampleGateway(), { supports: [] }) };
+    },
+  ],
+  [
+    /^nobody answers$/,
+    (desk) => {
+      desk.isAlone = true;
     },
   ],
   [
@@ -187,7 +210,8 @@ const steps: readonly (readonly [form: RegExp, play: (desk: Desk, ...given: stri
   [
     /^report (.*)$/,
     async (desk, json = '') => {
-      (await desk.running()).admin.report(JSON.parse(json) as HostReport);
+      await desk.running();
+      desk.admin?.report(JSON.parse(json) as HostReport);
     },
   ],
   [

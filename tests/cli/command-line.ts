@@ -37,22 +37,14 @@ export interface Circumstances {
   readonly leavesWhen?: (out: string) => boolean;
   /** Gets what is printed, in order, errors too. */
   readonly record?: (part: string, stream: 'out' | 'err') => void;
-  /** After how many milliseconds nobody reads the output any more; never if left out. */
-  readonly leavesAfterMs?: number;
+  /** Aborts when nobody reads the output any more. */
+  readonly leaves?: AbortSignal;
 }
 
 /** Runs a command. */
 export async function command(
   args: readonly string[],
-  {
-    input = '',
-    env = {},
-    isTerminal = false,
-    meanwhile,
-    leavesAfterMs,
-    leavesWhen,
-    record,
-  }: Circumstances = {},
+  { input = '', env = {}, isTerminal = false, meanwhile, leaves, leavesWhen, record }: Circumstances = {},
 ): Promise<Result> {
   const [stdin, stdout, stderr] = [stream(isTerminal), stream(isTerminal), stream(isTerminal)];
   const lines = input.split('\n');
@@ -71,10 +63,10 @@ export async function command(
   });
   if (!isTerminal) stdin.end(input);
   stdout.on('error', () => undefined);
-  const leaving = setTimeout(leave, leavesAfterMs ?? 1e9);
+  leaves?.addEventListener('abort', leave);
   const streams = { stdin, stdout, stderr, env };
   const surroundings = Object.assign(new EventEmitter(), streams) as unknown as Surroundings;
-  const code = await run(args, surroundings).finally(() => clearTimeout(leaving));
+  const code = await run(args, surroundings);
   return { code, ...text };
 }
 

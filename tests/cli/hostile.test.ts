@@ -133,7 +133,7 @@ const printable = /^(?:[^\p{Cc}\p{Cf}]*\n)*$/u;
 /** Runs a command. Nobody reads for long what has no end. */
 function call(args: readonly string[], url: string): Promise<Result> {
   const isEndless = args[0] === 'watch' || args[0] === 'events';
-  const reader = isEndless ? { isTerminal: true, leavesAfterMs: 200 } : {};
+  const reader = isEndless ? { isTerminal: true, leaves: AbortSignal.timeout(200) } : {};
   return command(args, { input, env: { GATEWAY_ADMIN_URL: url }, ...reader });
 }
 

@@ -19,6 +19,7 @@ const kinds = new Map([
   ['describe', 'group'],
   ['describe.each', 'group'],
   ['it', 'test'],
+  ['itInBrowser', 'test'],
   ['it.each', 'test'],
 ]);
 

@@ -56,6 +56,44 @@ class Mortal {
   }
 }
 
+/** The time of a page, which a test lets pass faster than its own. Answers come between small steps. */
+class PageTime {
+  #ahead = 0;
+  readonly #page: Page;
+
+  private constructor(page: Page) {
+    this.#page = page;
+  }
+
+  static async of(page: Page): Promise<PageTime> {
+    await page.clock.install();
+    return new PageTime(page);
+  }
+
+  now(): number {
+    return performance.now() + this.#ahead;
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (const end = this.#ahead + ms; this.#ahead < end; this.#ahead += 250) {
+      await this.#page.clock.runFor(250);
+      await sleep(10);
+    }
+  }
+
+  /** Lets time pass until something is so. */
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await this.pass(250);
+  }
+
+  /** Lets time pass until something has come. */
+  async untilSeen(seen: Promise<unknown>): Promise<void> {
+    let isThere = false;
+    const coming = seen.finally(() => (isThere = true));
+    await Promise.all([coming, this.until(() => isThere)]);
+  }
+}
+
 /** Waits until the page says so of its connection. */
 const connection = (page: Page, text: string | RegExp) =>
   page.getByRole('status').filter({ hasText: text }).first().waitFor();
@@ -67,20 +105,19 @@ describe('a page without its gateway', () => {
       const gateway = new Mortal();
       await gateway.begin();
       closing.push(() => gateway.end());
+      const time = await PageTime.of(page);
       await page.goto(`http://127.0.0.1:${String(gateway.port)}/console`);
       await connection(page, 'live');
       // The page is live before it has read its first numbers.
       await page.getByRole('cell', { name: '30' }).first().waitFor();
       await gateway.end();
-      await connection(page, /reconnecting for \d+ s/);
-      await page
-        .getByRole('cell', { name: /30.* old/ })
-        .first()
-        .waitFor();
+      await time.untilSeen(connection(page, /reconnecting for \d+ s/));
+      const old = page.getByRole('cell', { name: /30.* old/ }).first();
+      await time.untilSeen(old.waitFor());
       await gateway.begin();
-      await page.getByText('the gateway was restarted').waitFor();
-      await connection(page, 'live');
-      await page.getByText(/ old/).first().waitFor({ state: 'detached' });
+      await time.untilSeen(page.getByText('the gateway was restarted').waitFor());
+      await time.untilSeen(connection(page, 'live'));
+      await time.untilSeen(page.getByText(/ old/).first().waitFor({ state: 'detached' }));
     },
   );
 });
@@ -90,10 +127,11 @@ describe('a page whose gateway does not answer', () => {
     const gateway = new Mortal({ format: 1 });
     await gateway.begin();
     closing.push(() => gateway.end());
+    const time = await PageTime.of(page);
     await page.goto(`http://127.0.0.1:${String(gateway.port)}/console`);
     await page.getByText('No alerts.').waitFor();
     await gateway.end();
-    await connection(page, 'reconnecting');
+    await time.untilSeen(connection(page, 'reconnecting'));
     expect(await page.getByText('No alerts.').count()).toBe(0);
   });
 
@@ -107,27 +145,34 @@ describe('a page whose gateway does not answer', () => {
         return 'answered';
       },
     });
+    const time = await PageTime.of(page);
     await page.goto(`${origin}/console`);
     await connection(page, 'live');
-    await page.getByRole('row').filter({ hasText: '10.0.0.1' }).waitFor();
+    await time.untilSeen(page.getByRole('row').filter({ hasText: '10.0.0.1' }).waitFor());
     expect(refusals).toBe(3);
   });
 });
 
 describe('a page whose stream of events is refused', () => {
   itInBrowser('says so, and asks again after growing waits', async (page) => {
-    const { origin, requests } = await serveConsole({ admin: { limits: { maxEventReaders: 1 } } });
-    const streams = (): number => requests.filter(({ url = '' }) => url.startsWith('/events')).length;
+    const { origin } = await serveConsole({ admin: { limits: { maxEventReaders: 1 } } });
+    const time = await PageTime.of(page);
+    const asked: number[] = [];
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/events') asked.push(time.now());
+    });
     const reader = await fetch(`${origin}/events`);
     await page.goto(`${origin}/console`);
     await connection(page, 'reconnecting');
-    await page.waitForTimeout(9000);
-    // That of the reader above, at once, and after 2 s and 4 s more.
-    expect(streams()).toBe(4);
+    await time.until(() => asked.length === 3);
+    // After 2 s, and after 4 s more.
+    const [first = 0, second = 0, third = 0] = asked;
+    expect(second - first).toBeGreaterThan(1500);
+    expect(third - second).toBeGreaterThan(3000);
     // Without events, there are lists all the same.
     await page.getByRole('row').filter({ hasText: '10.0.0.1' }).waitFor();
     await reader.body?.cancel();
-    await connection(page, 'live');
+    await time.untilSeen(connection(page, 'live'));
   });
 });
 
@@ -146,34 +191,41 @@ describe('a page behind a proxy', () => {
           return 'answered';
         },
       });
+      const time = await PageTime.of(page);
       await page.goto(`${origin}/console`);
       await connection(page, 'live');
       isAway = true;
       for (const stream of streams) stream.destroy();
-      await connection(page, /reconnecting.*status 404, no such page/);
+      await time.untilSeen(connection(page, /reconnecting.*status 404, no such page/));
       isAway = false;
-      await connection(page, 'live');
+      await time.untilSeen(connection(page, 'live'));
     },
   );
 });
 
 describe('an open page', () => {
   itInBrowser('reads counters alone while nothing happens, and seldom', async (page) => {
-    const served = await serveConsole();
-    await page.goto(`${served.origin}/console`);
-    await page.getByRole('cell', { name: '30' }).first().waitFor();
-    // Until everything was read once.
-    await page.waitForTimeout(1500);
+    const { origin } = await serveConsole();
+    const time = await PageTime.of(page);
+    // The page reads its lists one after the other.
+    const lists = ['alerts', 'commands', 'fleet'].map((name) =>
+      page.waitForResponse((response) => new URL(response.url()).pathname.endsWith(`/${name}`)),
+    );
+    await page.goto(`${origin}/console`);
+    await Promise.all([
+      time.untilSeen(Promise.all(lists)),
+      page.getByRole('cell', { name: '30' }).first().waitFor(),
+    ]);
+    await time.pass(1500);
     const reads: { readonly path: string; readonly at: number }[] = [];
     page.on('request', (request) => {
-      reads.push({ path: new URL(request.url()).pathname, at: performance.now() });
+      reads.push({ path: new URL(request.url()).pathname, at: time.now() });
     });
-    await page.waitForTimeout(7000);
+    await time.until(() => reads.length === 3);
     expect(new Set(reads.map(({ path }) => path))).toEqual(new Set(['/services']));
-    expect(reads.length).toBeGreaterThan(0);
-    for (const [at, { at: time }] of reads.entries()) {
+    for (const [at, { at: moment }] of reads.entries()) {
       const before = reads[at - 1];
-      if (before !== undefined) expect(time - before.at).toBeGreaterThan(2000);
+      if (before !== undefined) expect(moment - before.at).toBeGreaterThan(2000);
     }
   });
 
@@ -187,28 +239,29 @@ describe('an open page', () => {
         const url = route.request().url();
         if (underWay.size > 0) overlapping.push(url);
         underWay.add(url);
-        await sleep(700);
+        await sleep(100);
         underWay.delete(url);
         await route.continue();
       });
+      const time = await PageTime.of(page);
       await page.goto(`${origin}/console#sessions`);
       await page.getByText('40 sessions', { exact: true }).waitFor();
-      await page.waitForTimeout(3000);
+      await time.pass(3000);
       expect(overlapping).toEqual([]);
       await page.evaluate(() => {
         Object.defineProperty(document, 'hidden', { value: true, configurable: true });
         document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
       });
-      await page.waitForTimeout(1500);
+      await time.until(() => underWay.size === 0);
+      await time.pass(1500);
       const seen = requests.length;
-      await page.waitForTimeout(5200);
+      await time.pass(5200);
       expect(requests.length).toBe(seen);
       await page.evaluate(() => {
         Object.defineProperty(document, 'hidden', { value: false, configurable: true });
         document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
       });
-      await page.waitForTimeout(1000);
-      expect(requests.length).toBeGreaterThan(seen);
+      await time.until(() => requests.length > seen);
     },
   );
 

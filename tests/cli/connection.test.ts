@@ -460,7 +460,7 @@ describe('several processes of gateway-admin context at once', () => {
     );
   }
 
-  const names = Array.from({ length: 6 }, (_, at) => `c${String(at)}`);
+  const names = Array.from({ length: 12 }, (_, at) => `c${String(at)}`);
   const contents = async (): Promise<{ readonly current?: string; readonly contexts: object }> =>
     JSON.parse((await call('context list --json')).out) as never;
 

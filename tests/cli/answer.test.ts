@@ -343,7 +343,7 @@ describe('the program gateway-admin', () => {
       response.once('close', () => clearInterval(timer));
     };
     const { code } = await inShell(
-      'timeout 5 bash -c "$(declare -f P); P list services"',
+      'timeout 180 bash -c "$(declare -f P); P list services"',
       await open(endless),
     );
     expect(code).toBe(3);

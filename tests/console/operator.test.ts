@@ -14,7 +14,7 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   buildExamples();
   gateway = await startGateway(['--environment', 'staging']);
-}, 90_000);
+});
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   await gateway.stop();

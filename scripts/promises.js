@@ -6,8 +6,9 @@
  *     node scripts/promises.js --check    prints faults only
  *
  * The page has one entry for each promise: "- `id`: a sentence". A test that checks the promise has the comment
- * "// Promise: id" directly above its `it`, and a scenario has "# Promise: id" directly below its title. Each call fails if a promise has no test or is there twice, if a comment
- * names no promise, or if a comment stands at no test.
+ * "// Promise: id" directly above its `it`, and a scenario or a transcript has "# Promise: id" directly below its title.
+ * Each call fails if a promise has no test or is there twice, if a comment names no promise, or if a comment stands at
+ * no test.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 
@@ -18,6 +19,7 @@ const kinds = new Map([
   ['describe', 'group'],
   ['describe.each', 'group'],
   ['it', 'test'],
+  ['itInBrowser', 'test'],
   ['it.each', 'test'],
 ]);
 
@@ -26,7 +28,7 @@ const tests = readdirSync('tests', { recursive: true })
   .sort()
   .flatMap((path) => {
     if (path.endsWith('.ts')) return testsIn(path, readFileSync(path, 'utf8'));
-    const isScenario = path.startsWith('tests/scenarios/') && path.endsWith('.txt');
+    const isScenario = /^tests\/(?:scenarios|cli\/transcripts)\/.*\.txt$/.test(path);
     return isScenario ? scenariosIn(path, readFileSync(path, 'utf8')) : [];
   });
 const promises = [...readFileSync(page, 'utf8').matchAll(/^- `([^`]+)`: (.*(?:\n {2}.*)*)/gm)].map(

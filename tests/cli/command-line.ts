@@ -36,23 +36,15 @@ export interface Circumstances {
   /** What the output is like when nobody reads any more. */
   readonly leavesWhen?: (out: string) => boolean;
   /** Gets what is printed, in order, errors too. */
-  readonly record?: (part: string) => void;
-  /** After how many milliseconds nobody reads the output any more; never if left out. */
-  readonly leavesAfterMs?: number;
+  readonly record?: (part: string, stream: 'out' | 'err') => void;
+  /** Aborts when nobody reads the output any more. */
+  readonly leaves?: AbortSignal;
 }
 
 /** Runs a command. */
 export async function command(
   args: readonly string[],
-  {
-    input = '',
-    env = {},
-    isTerminal = false,
-    meanwhile,
-    leavesAfterMs,
-    leavesWhen,
-    record,
-  }: Circumstances = {},
+  { input = '', env = {}, isTerminal = false, meanwhile, leaves, leavesWhen, record }: Circumstances = {},
 ): Promise<Result> {
   const [stdin, stdout, stderr] = [stream(isTerminal), stream(isTerminal), stream(isTerminal)];
   const lines = input.split('\n');
@@ -60,22 +52,27 @@ export async function command(
   const leave = (): void => void stdout.emit('error', new Error('nobody reads'));
   stdout.setEncoding('utf8').on('data', (part: string) => {
     text.out += part;
-    record?.(part);
+    record?.(part, 'out');
     if (leavesWhen?.(text.out) === true) leave();
   });
   stderr.setEncoding('utf8').on('data', (part: string) => {
     text.err += part;
-    record?.(part);
+    record?.(part, 'err');
     if (!isTerminal || !/: $|\] $/.test(part)) return;
     void Promise.resolve(meanwhile?.()).then(() => stdin.write(`${lines.shift() ?? ''}\n`));
   });
   if (!isTerminal) stdin.end(input);
   stdout.on('error', () => undefined);
-  const leaving = setTimeout(leave, leavesAfterMs ?? 1e9);
+  leaves?.addEventListener('abort', leave);
   const streams = { stdin, stdout, stderr, env };
   const surroundings = Object.assign(new EventEmitter(), streams) as unknown as Surroundings;
-  const code = await run(args, surroundings).finally(() => clearTimeout(leaving));
+  const code = await run(args, surroundings);
   return { code, ...text };
+}
+
+/** The words of a line, of which those in quotation marks are whole. */
+export function wordsOf(line: string): readonly string[] {
+  return (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ''));
 }
 
 function stream(isTerminal: boolean): PassThrough {

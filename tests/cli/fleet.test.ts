@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { createMemoryStore } from 'gateway-admin-core';
 
 import { createWorld, type Node, type World } from '../fleet/node.ts';
 import { read } from '../support/project.ts';
-import { runAdmin, type Running } from '../support/running-admin.ts';
+import { openRunning, runAdmin, type Running } from '../support/running-admin.ts';
 import { openSampleFleet, runSampleFleet, runWithEndedNode } from '../support/sample-fleet.ts';
 import { command, servers, type Circumstances, type Result } from './command-line.ts';
 
@@ -325,5 +326,19 @@ describe('gateway-admin drain --wait', () => {
       ],
     ]);
     for (const { admin } of [paris, berlin]) await admin.close();
+  });
+
+  it('says while it waits that the gateway has not reported what is open', async () => {
+    const { admin } = await start(openRunning(createMemoryStore(), { name: 'eu-1' }));
+    const open = [...admin.snapshot.sessions];
+    admin.report(open.map(({ id, connected }) => ({ type: 'session.closed', id, connected })));
+    const record = (part: string): void => {
+      if (part.includes('has not reported')) admin.report({ type: 'sessions.complete' });
+    };
+    const { code, out } = await ask(['drain', 'service', 'my-service', '--wait'], { record });
+    expect([code, out.split('\n').slice(1)]).toEqual([
+      0,
+      ['The gateway has not reported its sessions yet.', 'Drained: nothing is left.', ''],
+    ]);
   });
 });

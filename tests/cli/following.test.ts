@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Socket } from 'node:net';
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   closeServerConnections,
   closeSession,
   patchService,
   stopService,
   type Admin,
-  type Operation,
   type PublishedEvent,
+  type Transition,
 } from 'gateway-admin-core';
 import { createNodeHandler } from 'gateway-admin-core/node';
 
@@ -19,6 +18,7 @@ import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { until } from '../system/running-gateway.ts';
+import { answering, answeringServers, type Respond } from './answering-server.ts';
 import { command, servers } from './command-line.ts';
 
 const serve = servers(afterEach);
@@ -30,55 +30,50 @@ beforeEach(async () => {
   url = await serve(admin);
 });
 
-beforeAll(() => {
-  buildPackage();
+let reader: AbortController;
+beforeEach(() => {
+  reader = new AbortController();
 });
-
-const leaving: (() => void)[] = [];
-afterEach(() => {
-  for (const leave of leaving.splice(0)) leave();
-});
+afterEach(() => reader.abort());
 
 /** A command that ends only when its user ends it: what it has printed by now. */
-function follow(...args: readonly string[]): () => string {
-  const child = spawn(process.execPath, [`${root}dist/node/cli/main.js`, ...args, '--url', url]);
+function follow(words: string, at = url): () => string {
   let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
-  leaving.push(() => child.kill());
+  const record = (part: string): void => void (text += part);
+  void command([...words.split(' '), '--url', at], { record, leaves: reader.signal });
   return () => text;
 }
 
-/** Stops a service, and gives the id of the event. */
-async function stop(name: string): Promise<string> {
-  const reader = admin.events();
-  await admin.execute((snapshot, context) => stopService(snapshot, name, context), { actor: 'ada' });
-  const { value } = (await reader.next()) as IteratorYieldResult<PublishedEvent>;
-  await reader.return?.();
+/** Executes a command of ada, and gives the id of the event. */
+async function done(transition: Transition): Promise<string> {
+  const events = admin.events();
+  await admin.execute(transition, { actor: 'ada' });
+  const { value } = (await events.next()) as IteratorYieldResult<PublishedEvent>;
+  await events.return?.();
   return value.id;
 }
 
-async function patch(name: string, operations: readonly Operation[]): Promise<string> {
-  const reader = admin.events();
-  await admin.execute((snapshot, context) => patchService(snapshot, name, operations, context));
-  const { value } = (await reader.next()) as IteratorYieldResult<PublishedEvent>;
-  await reader.return?.();
-  return value.id;
-}
+const stop = (name: string): Promise<string> =>
+  done((snapshot, context) => stopService(snapshot, name, context));
+
+const limit = (value: number): Promise<string> =>
+  done((snapshot, context) =>
+    patchService(snapshot, 'My Service', [{ op: 'replace', path: '/max_connection', value }], context),
+  );
 
 describe('gateway-admin events', () => {
   it('prints an event in a line: when, its id, what, and who did it', async () => {
     const first = await stop('Report Service');
-    const printed = follow('events', '--after', first);
+    const printed = follow(`events --after ${first}`);
     const second = await stop('My Service');
-    const third = await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+    const third = await limit(7);
     await until('both events are printed', () => printed().split('\n').length > 2);
     const [stopped = '', patched = ''] = printed().split('\n');
     // The clock of the interface, in its own time zone.
     expect(stopped.slice(0, 21)).toBe('2016-09-10 03:00:00  ');
     expect(stopped.slice(21)).toBe(`${second}  service.stopped     /services/My-Service  by ada`);
     expect(patched.slice(21)).toBe(
-      `${third}  service.updated     /services/My-Service  ~ /max_connection = 7`,
+      `${third}  service.updated     /services/My-Service  ~ /max_connection = 7  by ada`,
     );
   });
 
@@ -109,9 +104,9 @@ describe('gateway-admin events', () => {
 
   it('gives programs an event in a line, and only the types they want', async () => {
     const first = await stop('Report Service');
-    const printed = follow('events', '--after', first, '--types', 'service.updated', '--json');
+    const printed = follow(`events --after ${first} --types service.updated --json`);
     await stop('My Service');
-    const id = await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+    const id = await limit(7);
     await until('the event is printed', () => printed().includes('\n'));
     expect(JSON.parse(printed())).toMatchObject({
       id,
@@ -120,7 +115,7 @@ describe('gateway-admin events', () => {
   });
 
   it('says where events are missing', async () => {
-    const printed = follow('events', '--after', 'aaaa.1.0');
+    const printed = follow('events --after aaaa.1.0');
     await until('the gap is printed', () => printed().includes('\n'));
     expect(printed()).toBe('Events are missing here: look at the state.\n');
   });
@@ -134,6 +129,7 @@ describe('gateway-admin events', () => {
   });
 
   it('ends when its reader has enough', async () => {
+    buildPackage();
     const first = await stop('Report Service');
     const program = `'${process.execPath}' '${root}dist/node/cli/main.js' events --after ${first} --url ${url}`;
     const child = spawn('sh', ['-c', `${program} | head -n 1`]);
@@ -143,15 +139,15 @@ describe('gateway-admin events', () => {
     await stop('My Service');
     await until('the event is printed', () => text !== '');
     // The next event meets the closed pipe.
-    await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
-    await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 8 }]);
+    await limit(7);
+    await limit(8);
     expect(await ended).toEqual([0, null]);
   });
 });
 
 describe('gateway-admin watch', () => {
   it('lists again after a change', async () => {
-    const printed = follow('watch', 'services', '--fields', 'name,state');
+    const printed = follow('watch services --fields name,state');
     const tables = (): readonly string[] => printed().split(/\n\n/);
     await until('the first table is printed', () => printed().includes('Report Service'));
     expect(tables()[0]).toMatch(/^NAME +STATE\nMy Service +started\n/);
@@ -182,88 +178,65 @@ describe('gateway-admin watch on a terminal', () => {
   });
 });
 
-describe('gateway-admin watch, while the interface is away,', () => {
-  it('says so, and lists again when the interface is back', async () => {
-    const server = createServer(createNodeHandler(admin)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    url = `http://127.0.0.1:${String(port)}`;
-    const printed = follow('watch', 'services', '--fields', 'name,state');
-    await until('the first table is printed', () => printed().includes('Report Service'));
-    server.close().closeAllConnections();
-    await once(server, 'close');
-    await until('the interface is missed', () => printed().includes('ECONNREFUSED'));
-    await stop('My Service');
-    server.listen(port, '127.0.0.1');
-    await until('the change is shown', () => /My Service +stopped/.test(printed()));
-    server.close().closeAllConnections();
-  });
-});
+describe('gateway-admin, while the interface is away,', () => {
+  const open = answeringServers(afterEach);
+  const problem = { type: 'about:blank', status: 403, detail: 'No.' };
+  /** What answers meanwhile, and what is told of that. */
+  const others: readonly (readonly [answer: Respond, told: RegExp])[] = [
+    [({ socket }) => socket.destroy(), /ECONNRESET|socket hang up/],
+    [answering('no such page', 404, 'text/plain'), /status 404/],
+    [answering('<h1>Log in\u001b[2J</h1>', 200, 'text/html'), /status 200/],
+    [answering(problem, 403, 'application/problem+json'), /No\./],
+  ];
 
-describe('a proxy that answers for a while in place of the interface', () => {
-  const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
-    'a page of the proxy': (response) => {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('no such page');
-    },
-    'a page that says yes': (response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in\u001b[2J</h1>');
-    },
-    'a problem of another program': (response) => {
-      const problem = JSON.stringify({ type: 'about:blank', status: 403, detail: 'No.' });
-      response.writeHead(403, { 'content-type': 'application/problem+json' }).end(problem);
-    },
-  };
-  let answer: ((response: ServerResponse) => void) | undefined;
-  const server = createServer((request, response) => {
-    if (answer === undefined) createNodeHandler(admin)(request, response);
-    else answer(response);
-  });
-
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-  beforeEach(() => {
-    url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  });
-  afterEach(() => {
-    answer = undefined;
-    server.closeAllConnections();
-  });
-  afterAll(() => void server.close());
-
-  it.each(Object.entries(answers))(
-    'ends neither events nor watch, and both say so: %s',
-    async (_what, other) => {
-      const followed = follow('events', '--after', await stop('Report Service'));
-      const watched = follow('watch', 'services', '--fields', 'name,state');
-      await patch('My Service', [{ op: 'replace', path: '/max_connection', value: 7 }]);
-      await until('the event is printed', () => followed().includes('max_connection'));
-      await until('the first table is printed', () => watched().includes('Report Service'));
-      answer = other;
-      server.closeAllConnections();
-      const broken = 'The stream of events has broken, and is tried again. ';
-      for (const printed of [followed, watched])
-        await until('the answer is told', () => /(?:status (?:404|200)|No)\./.test(printed()));
-      answer = undefined;
-      await stop('My Service');
+  /** Takes the interface away until the commands say so. Gives what brings it back. */
+  async function takeAway(
+    [answer, told]: (typeof others)[number],
+    first: string,
+  ): Promise<() => Promise<void>> {
+    const handle = createNodeHandler(admin);
+    const sockets = new Set<Socket>();
+    let isAway = false;
+    const proxy = await open((request, response) => {
+      sockets.add(request.socket);
+      (isAway ? answer : handle)(request, response);
+    });
+    const followed = follow(`events --after ${first}`, proxy);
+    const watched = follow('watch services --fields name,state', proxy);
+    await until('the event is printed', () => followed().includes('max_connection'));
+    await until('the first table is printed', () => watched().includes('Report Service'));
+    isAway = true;
+    for (const socket of sockets) socket.destroy();
+    for (const printed of [followed, watched])
+      await until(`${String(told)} is told`, () => told.test(printed()));
+    return async () => {
+      isAway = false;
       for (const printed of [followed, watched])
         await until('the stream is back', () => printed().includes('The events come again.'));
       await until('the event is printed', () => followed().includes('service.stopped'));
       await until('the change is shown', () => /My Service +stopped/.test(watched()));
       for (const printed of [followed, watched]) {
-        expect(printed()).toContain(broken);
+        expect(printed()).toContain('The stream of events has broken, and is tried again. ');
         expect(printed()).not.toContain('\u001b');
       }
-    },
-  );
+    };
+  }
+
+  it('ends neither events nor watch, whatever answers, and both say so', async () => {
+    const first = await stop('Report Service');
+    await limit(7);
+    // The pauses between attempts are real ones, so all wait at the same time.
+    const returns = await Promise.all(others.map((other) => takeAway(other, first)));
+    await stop('My Service');
+    await Promise.all(returns.map((bringBack) => bringBack()));
+  });
 });
 
 describe('gateway-admin watch, while something changes all the time,', () => {
   it('lists at most once a second', async () => {
     const begin = performance.now();
-    const leavesAfterMs = 1500;
-    const watching = command(['watch', 'servers', '--json', '--url', url], { leavesAfterMs });
+    const leaves = AbortSignal.timeout(1500);
+    const watching = command(['watch', 'servers', '--json', '--url', url], { leaves });
     let isRunning = false;
     const changing = setInterval(() => {
       isRunning = !isRunning;

@@ -1,16 +1,20 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createSnapshot, type Problem } from 'gateway-admin-core';
-import { hold } from 'gateway-admin-core/testing';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { createVirtualClock, hold } from 'gateway-admin-core/testing';
 
 import { buildPackage } from '../support/built-package.ts';
 import { crowdedSnapshot } from '../support/document.ts';
 import { root } from '../support/project.ts';
 import { runAdmin } from '../support/running-admin.ts';
 import { itOnTerminal, onTerminal } from '../support/terminal.ts';
+import { answering, answeringServers } from './answering-server.ts';
 import { command, servers, type Result } from './command-line.ts';
 
 const serve = servers(afterEach);
 let url = '';
+/** What a server that is no interface answers. */
+let answered: unknown;
+const address = answeringServers(afterAll)((request, response) => answering(answered)(request, response));
 
 beforeEach(async () => {
   url = await serve(runAdmin().admin);
@@ -39,31 +43,6 @@ const columns = {
 };
 
 describe('gateway-admin list', () => {
-  it('prints a table without borders', async () => {
-    expect((await ask('list', 'servers')).out).toBe(
-      [
-        'NAME         STATUS                       ADDRESS           PORT  PROTOCOL',
-        'db-serv-1    master, running              192.168.121.58    5432  pgbackend',
-        'DB Server 2  maintenance, slave, running  db2.example.test  5433  pgbackend',
-        'db-serv-3    down                         /run/db/.s.5434   -     pgbackend',
-        'Spare DB     down, drained                10.0.0.4          5435  pgbackend',
-        '',
-      ].join('\n'),
-    );
-  });
-
-  it('says of a service and of a server that they drain', async () => {
-    const { out: before } = await ask('list', 'servers');
-    await ask('drain', 'server', 'db-serv-1');
-    await ask('drain', 'service', 'my-service');
-    await ask('drain', 'service', 'report-service');
-    expect((await ask('list', 'services')).out).toMatch(/^My Service +stopped, draining /m);
-    expect((await ask('list', 'services')).out).toMatch(/^Report Service +stopped, drained /m);
-    expect((await ask('list', 'servers')).out).toMatch(/^db-serv-1 +master, running, draining /m);
-    await ask('resume', 'server', 'db-serv-1');
-    expect((await ask('list', 'servers')).out).toBe(before);
-  });
-
   it.each(Object.keys(columns))('gives programs what the interface says about %s', async (kind) => {
     const paths: Readonly<Record<string, string>> = {
       modules: '/gateway/modules',
@@ -91,155 +70,13 @@ describe('gateway-admin list', () => {
     expect(out.trim().split(/\s+/).toSorted()).toEqual(kinds.toSorted());
   });
 
-  it('lists the listeners of a service and the connections to a server', async () => {
-    expect((await ask('list', 'listeners', 'my-service')).out).toMatch(
-      /^NAME +PROTOCOL +ADDRESS +PORT +SSL\n/,
-    );
-    expect((await ask('list', 'connections', 'db-serv-1')).out).toMatch(
-      /^SESSION +USER +ADDRESS +SERVICE +STATE +ROLE +STATISTICS\n9 +alice +192\.168\.121\.1 +My-Service +In use /,
-    );
-    const { out } = await ask('list', 'connections', 'db-serv-1', '--json');
-    expect(JSON.parse(out)).toEqual(await get('/servers/db-serv-1/connections'));
-  });
-
-  it('lists the connections of one session', async () => {
-    expect((await ask('list', 'connections', '--session', '9')).out).toMatch(
-      /^SERVER +STATE +ROLE +STATISTICS\nDB-Server-2 +In use +Slave +reads=5 /,
-    );
-    const { out } = await ask('list', 'connections', '--session', '9', '--json');
-    expect(JSON.parse(out)).toEqual(await get('/sessions/9/connections'));
-    const { code, err } = await ask('list', 'connections', '--session', 'x');
-    expect([code, err]).toEqual([1, expect.stringContaining('(session-id-invalid)')]);
-  });
-
   it('shows the first 100 sessions to a person, and says how many there are', async () => {
-    const { admin } = runAdmin({ snapshot: createSnapshot({ services: [{ name: 'S', router: 'r' }] }) });
-    const session = {
-      state: 'ready',
-      user: 'app',
-      address: '192.0.2.7',
-      service: 'S',
-      connected: 0,
-    } as const;
-    admin.report(
-      Array.from({ length: 1234 }, (_, id) => ({ type: 'session.opened', id: id + 1, ...session })),
-    );
-    url = await serve(admin);
+    url = await serve(runAdmin({ snapshot: crowdedSnapshot(1234) }).admin);
     const { out, err } = await ask('list', 'sessions');
     expect([out.split('\n').length - 2, err]).toEqual([100, '100 of 1,234\n']);
     const page = await ask('list', 'sessions', '--range', '1230-1299', '--fields', 'id');
-    expect(page).toEqual({ code: 0, out: 'ID\n1231\n1232\n1233\n1234\n', err: '4 of 1,234\n' });
+    expect(page).toEqual({ code: 0, out: 'ID\n1230\n1231\n1232\n1233\n', err: '4 of 1,234\n' });
     expect(JSON.parse((await ask('list', 'sessions', '--json')).out)).toHaveLength(1234);
-  });
-
-  it('finds sessions', async () => {
-    const { out } = await ask('list', 'sessions', '--service', 'bare-service', '--client', 'bob', '--json');
-    expect(JSON.parse(out)).toEqual(await get('/sessions?service=bare-service&user=bob'));
-    expect(JSON.parse(out)).toHaveLength(1);
-    const idle = await ask('list', 'sessions', '--idle-over', '41', '--older-than', '1h', '--json');
-    expect(JSON.parse(idle.out)).toEqual(await get('/sessions?user=alice'));
-  });
-
-  // Promise: search-names
-  it('says that a service or server of a search does not exist, and that nothing was found of one that does', async () => {
-    for (const kind of ['list', 'watch']) {
-      const server = await ask(kind, 'sessions', '--server', 'db2');
-      const told = 'There is no server named "db2". (server-not-found) Try: gateway-admin list servers\n';
-      expect([server.code, server.out, server.err]).toEqual([1, '', expect.stringContaining(told)]);
-    }
-    const service = await ask('list', 'sessions', '--service', 'slaes', '--client', 'bob', '--json');
-    expect([service.code, JSON.parse(service.err)]).toEqual([
-      1,
-      expect.objectContaining({ code: 'service-not-found' }),
-    ]);
-    const none = await ask('list', 'sessions', '--server', 'db-serv-3', '--service', 'my service');
-    expect(none).toEqual({ code: 0, out: 'No sessions.\n', err: '' });
-  });
-
-  it.each([
-    [['list'], 'list needs a kind: services, '],
-    [['list', 'planets'], 'list does not take "planets": services, '],
-    [['list', 'services', 'x'], 'list services takes no name. Try: gateway-admin show services'],
-    [['list', 'listeners'], 'list listeners needs the name of a service.'],
-    [['list', 'connections'], 'list connections needs the name of a server, or --session ID.'],
-    [
-      ['list', 'connections', 'db', '--session', '9'],
-      'list connections takes the name of a server or --session',
-    ],
-    [['list', 'servers', '--session', '9'], 'Only connections can be listed of a session.'],
-    [['list', 'connections', '--session', ''], 'The session has no id.'],
-    [['list', 'services', '--range', '9'], 'A range has the form 0-99'],
-    [['list', 'services', '--service', 'x'], 'Only sessions can be searched: --service.'],
-    [['list', 'listeners', 'x', 'y'], 'list takes a kind and a name; the rest are options.'],
-    [['list', 'services', '--nothing'], 'list takes no option --nothing. Try: gateway-admin help list'],
-    [['list', 'services', '-x'], 'list takes no option -x. Try: gateway-admin help list'],
-    [['list', 'services', '--fileds=name'], 'list takes no option --fileds. Did you mean --fields? Try: '],
-    [
-      ['--ulr', 'http://127.0.0.1:9', 'list', 'services'],
-      'There is no option --ulr. Did you mean --url? Try: ',
-    ],
-    [['list', 'servces'], /list does not take "servces": services, .*\. Did you mean services\? Try: /],
-    [['list', 'alerts'], /list does not take "alerts": .*\. The alerts are in: gateway-admin status\. Try: /],
-    [
-      ['alerts'],
-      'There is no command "alerts". The alerts are in: gateway-admin status. Try: gateway-admin help',
-    ],
-    [['lst', 'services'], 'There is no command "lst". Did you mean list? Try: gateway-admin help'],
-    [['show', 'service'], 'show service needs a name.'],
-    [['abandon'], 'abandon needs an id. Try: gateway-admin help abandon'],
-    [
-      ['list', 'services', '--jsn'],
-      'list takes no option --jsn. Did you mean --json? Try: gateway-admin help list',
-    ],
-    [
-      ['list', 'services', '--js'],
-      'list takes no option --js. Did you mean --json? Try: gateway-admin help list',
-    ],
-    [['stop', 'Sales'], 'stop does not take "Sales": service, monitor.'],
-    [['show', 'service', ''], 'show got an empty argument.'],
-    [['show', 'gateway', 'x'], 'show gateway takes no name.'],
-    [['show', 'service', '..'], 'show got "..", and no URL can name such a resource.'],
-    [['list', 'services', '--range'], 'list needs a value after --range: --range 0-99.'],
-    [['list', 'services', '--range', '--fields'], 'list needs a value after --range: --range 0-99.'],
-    [['list', 'services', '--json=true'], 'list takes no value after --json.'],
-    [['commands', 'x'], 'commands takes no arguments, only options.'],
-    [['list', 'services', '--url', 'http://127.0.0.1:9/?a=b'], 'The address must end with a path'],
-  ])('refuses %j before anything is sent', async (args, told) => {
-    const { code, out, err } = await command(args, { env: { GATEWAY_ADMIN_URL: 'http://127.0.0.1:9' } });
-    expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(/^gateway-admin: /);
-    expect(err.slice('gateway-admin: '.length)).toEqual(
-      told instanceof RegExp ? expect.stringMatching(told) : expect.stringContaining(told),
-    );
-    const forPrograms = await command([...args, '--json'], {
-      env: { GATEWAY_ADMIN_URL: 'http://127.0.0.1:9' },
-    });
-    expect(forPrograms).toMatchObject({ code: 2, out: '' });
-    expect(JSON.parse(forPrograms.err)).toEqual({
-      detail: told instanceof RegExp ? expect.stringMatching(told) : expect.stringContaining(told),
-    });
-  });
-});
-
-describe('the times that gateway-admin prints', () => {
-  it.each([
-    [['list', 'sessions'], /^9 .* 2016-09-09 14:12:37 +42$/m],
-    [['show', 'session', '12'], /^connected +2016-12-24 06:07:08$/m],
-    [['show', 'gateway'], /^started +2016-08-31 23:29:26$/m],
-    [['show', 'logs'], /^last_flushed +2016-08-31 23:29:26$/m],
-    [['list', 'tasks'], /^Load Average .* 2016-09-05 14:12:37$/m],
-    [['show', 'service', 'report-service'], /^state_since +2016-08-29 14:00:00$/m],
-    [['show', 'interface'], /^time_zone +Europe\/Helsinki$/m],
-  ])('have one form, with the date, in the time zone of the interface: %j', async (args, told) => {
-    expect((await ask(...args)).out).toMatch(told);
-  });
-
-  it('are as the interface wrote them for programs, and inside of maps of the user', async () => {
-    const text = '2016-08-29T12:52:31+03:00';
-    await ask('patch', 'server', 'db-serv-1', '--set', `parameters/since=${text}`);
-    expect((await ask('show', 'server', 'db-serv-1')).out).toContain(`parameters.since          ${text}\n`);
-    const { out } = await ask('show', 'session', '9', '--json');
-    expect(JSON.parse(out)).toMatchObject({ connected: 'Fri Sep  9 14:12:37 2016' });
   });
 });
 
@@ -258,27 +95,6 @@ describe('gateway-admin with options before the command', () => {
 });
 
 describe('gateway-admin show', () => {
-  it('prints the members of a resource, and of its members, in two columns', async () => {
-    const shown = await fetch(`${url}/servers/db-server-2`);
-    expect((await ask('show', 'server', 'db-server-2')).out).toBe(
-      [
-        'name           DB Server 2',
-        'address        db2.example.test',
-        'port           5433',
-        'protocol       pgbackend',
-        'status         maintenance, slave, running',
-        'status_reason  in recovery',
-        'status_since   2016-08-29 14:00:00',
-        'parameters     -',
-        `entity tag     ${shown.headers.get('etag')?.replaceAll('"', '') ?? ''}`,
-        '',
-      ].join('\n'),
-    );
-    // The interface itself has no entity tag.
-    expect((await ask('show', 'interface')).out).not.toContain('entity tag');
-    expect((await ask('show', 'logs')).out).toContain('\nlog_levels.error            true\n');
-  });
-
   it.each([
     ['service', 'my-service', '/services/my-service'],
     ['servers', 'db-serv-1', '/servers/db-serv-1'],
@@ -291,52 +107,9 @@ describe('gateway-admin show', () => {
     const { out } = await ask('show', kind, ...(name === undefined ? [] : [name]), '--json');
     expect(JSON.parse(out)).toEqual(await get(path));
   });
-
-  it('shows with --may which commands are possible, and why not the others', async () => {
-    const { out } = await ask('show', 'filter', 'hint', '--may');
-    const [members = '', acts = ''] = out.split('\n\n');
-    expect(members).toMatch(/^name +Hint\n/);
-    const { detail } = (await (await fetch(`${url}/filters/hint`, { method: 'DELETE' })).json()) as Problem;
-    expect(acts).toBe(`filters.patch   possible\nfilters.delete  no: ${detail}\n`);
-    const json = await ask('show', 'filter', 'hint', '--may', '--json');
-    expect(JSON.parse(json.out)).toEqual(await get('/filters/hint?may=true'));
-    // Nothing can be done with the threads.
-    expect(await ask('show', 'threads', '--may')).toEqual(await ask('show', 'threads'));
-  });
-
-  it('says why there is nothing, in words and for programs', async () => {
-    const told = 'There is no service named "x". (service-not-found) Try: gateway-admin list services';
-    expect(await ask('show', 'service', 'x')).toEqual({ code: 1, out: '', err: `gateway-admin: ${told}\n` });
-    const { code, err } = await ask('show', 'service', 'x', '--json');
-    expect([code, JSON.parse(err)]).toMatchObject([1, { code: 'service-not-found', status: 404 }]);
-  });
 });
 
 describe('the output of gateway-admin', () => {
-  it('lets a name of 255 characters stand out of its column', async () => {
-    const [long, state] = ['x'.repeat(255), 'started'];
-    const services = [long, 'Sales'].map((name) => ({ name, router: 'r' }));
-    url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
-    expect((await ask('list', 'services', '--fields', 'name,state')).out.split('\n')).toEqual([
-      'NAME   STATE',
-      `${long}  ${state}`,
-      `Sales  ${state}`,
-      '',
-    ]);
-  });
-
-  it.each([
-    [['list', 'sessions'], 'No sessions.\n'],
-    [['list', 'services'], 'No services.\n'],
-    [['list', 'listeners', 's'], 'No listeners.\n'],
-    [['list', 'sessions', '--json'], '[]\n'],
-    [['commands'], 'No commands.\n'],
-  ])('says that a list is empty: %j', async (args, told) => {
-    const services = args.includes('s') ? [{ name: 'S', router: 'r' }] : [];
-    url = await serve(runAdmin({ snapshot: createSnapshot({ services }) }).admin);
-    expect(await ask(...args)).toEqual({ code: 0, out: told, err: '' });
-  });
-
   it('says how far a long command has come', async () => {
     const [first, second] = [hold(), hold()];
     const { admin, gateway } = runAdmin({ snapshot: crowdedSnapshot(2500) });
@@ -352,25 +125,144 @@ describe('the output of gateway-admin', () => {
     await closed;
   });
 
-  it('says that a server is down', async () => {
-    expect((await ask('show', 'server', 'db-serv-3')).out).toMatch(/^status +down$/m);
+  itOnTerminal.each([
+    [{}, '\u001b[2mNAME\u001b[22m'],
+    [{ NO_COLOR: '1' }, 'NAME'],
+  ])('has colours on a terminal, if the environment has %j', async (env, first) => {
+    buildPackage();
+    const program = `"${process.execPath}" "${root}dist/node/cli/main.js" list users --url ${url}`;
+    // Many a variable turns colours on or off: CI, for one, and what the test runner sets.
+    const { PATH } = process.env;
+    const { stdout } = onTerminal(program, { PATH, TERM: 'xterm-256color', ...env });
+    const text = (await stdout.setEncoding('utf8').toArray()).join('');
+    expect(text.split('\r\n')[0]).toBe(first);
+  });
+});
+
+describe('gateway-admin history', () => {
+  // The changes of this test are made at 2016-09-10 03:00:00 in the time zone of the gateway.
+  it.each([
+    ['2016-09-10', 1],
+    ['2016-09-11', 0],
+    ['2016-09-10 03:00', 1],
+    ['2016-09-10T03:00:00', 1],
+    ['2016-09-10 03:00:01', 0],
+    ['2016-09-10T00:00:01Z', 0],
+    ['999999999d1h30m', 1],
+    ['1h30m', 0],
+    ['yesterday', 0],
+    ['today', 0],
+  ])('takes %s as the time of --since, in the time zone of the gateway', async (time, count) => {
+    await ask('flush');
+    const { code, out, err } = await ask('history', '--since', time, '--json');
+    expect([code, err]).toEqual([0, '']);
+    expect(JSON.parse(out)).toHaveLength(count);
+    const before = await ask('history', '--before', time, '--json');
+    expect(JSON.parse(before.out)).toHaveLength(1 - count);
   });
 
-  describe('on a terminal', () => {
-    beforeAll(() => {
-      buildPackage();
-    });
+  it('takes what it has printed as a time, and the midnight of yesterday', async () => {
+    url = await serve(runAdmin({ clock: createVirtualClock(Date.now(), { turn: 'event-loop' }) }).admin);
+    const { out } = await ask('flush').then(() => ask('history'));
+    const [, time = ''] = /^([\d-]{10} [\d:]{8}) /.exec(out) ?? [];
+    for (const since of [time, time.slice(0, 10), 'today', 'yesterday'])
+      expect((await ask('history', '--since', since, '--json')).out).toContain('logs.flushed');
+    expect((await ask('history', '--before', 'today', '--json')).out).toBe('[]\n');
+  });
 
-    itOnTerminal.each([
-      [{}, '\u001b[2mNAME\u001b[22m'],
-      [{ NO_COLOR: '1' }, 'NAME'],
-    ])('has colours, if the environment has %j', async (env, first) => {
-      const program = `"${process.execPath}" "${root}dist/node/cli/main.js" list users --url ${url}`;
-      // Many a variable turns colours on or off: CI, for one, and what the test runner sets.
-      const { PATH } = process.env;
-      const { stdout } = onTerminal(program, { PATH, TERM: 'xterm-256color', ...env });
-      const text = (await stdout.setEncoding('utf8').toArray()).join('');
-      expect(text.split('\r\n')[0]).toBe(first);
+  it.each(['soon', '2016-02-30', '2016-13-01', '2016-09-10 25:00', '10.9.2016', '1h30'])(
+    'says which times it takes in place of %s',
+    async (time) => {
+      for (const option of ['since', 'before']) {
+        const { code, err } = await ask('history', `--${option}`, time);
+        expect([code, err]).toEqual([
+          2,
+          `gateway-admin: --${option} takes a time such as 2016-08-29T12:52:31+03:00, 2016-08-29, yesterday or 1h30m, ` +
+            `and not ${time}.\n`,
+        ]);
+      }
+    },
+  );
+});
+
+/** What the program prints of services, whatever an interface has in them. */
+async function listed(services: readonly object[], ...args: readonly string[]): Promise<string> {
+  answered = services;
+  const { code, out } = await command(['list', 'services', '--url', await address, ...args]);
+  expect(code).toBe(0);
+  return out;
+}
+
+/** What the program prints of a list with two columns. */
+const tableOf = (rows: readonly (readonly [name: unknown, state: unknown])[]): Promise<string> =>
+  listed(
+    rows.map(([name, state]) => ({ name, state })),
+    '--fields',
+    'name,state',
+  );
+
+describe('a table of the command line', () => {
+  it('prints any number of rows', async () => {
+    const count = 300_000;
+    const lines = (await tableOf(Array.from({ length: count }, (_, at) => [`s${String(at)}`, 'idle']))).split(
+      '\n',
+    );
+    expect([lines.length, lines[1], lines[count]]).toEqual([count + 2, 's0       idle', 's299999  idle']);
+  });
+
+  it.each([61, 255, 30_000])('makes no other row wider for a name of %d characters', async (length) => {
+    const long = 'x'.repeat(length);
+    expect(
+      await tableOf([
+        [long, 'idle'],
+        ['short', 'idle'],
+      ]),
+    ).toBe(['NAME   STATE', `${long}  idle`, 'short  idle', ''].join('\n'));
+  });
+
+  it('aligns names of up to 60 characters', async () => {
+    const table = await tableOf([
+      ['x'.repeat(60), 'idle'],
+      ['short', 'idle'],
+    ]);
+    expect(table.split('\n')[2]).toBe(`short${' '.repeat(57)}idle`);
+  });
+
+  it('lines columns up as a terminal shows them: wide characters have two columns', async () => {
+    const widths = { a: 1, é: 1, 'e\u0301': 1, я: 1, 日: 2, 한: 2, Ｗ: 2, ｱ: 1, あ: 2, '🙂': 2 } as const;
+    const parts = fc.array(fc.constantFrom(...(Object.keys(widths) as (keyof typeof widths)[])), {
+      minLength: 1,
     });
+    const widthOf = (text: readonly (keyof typeof widths)[]): number =>
+      text.reduce((sum, part) => sum + widths[part], 0);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(parts, parts), { minLength: 1 }), async (given) => {
+        const widest = Math.max('NAME'.length, ...given.map(([first]) => widthOf(first)));
+        const lines = await tableOf(given.map(([first, second]) => [first.join(''), second.join('')]));
+        expect(lines.split('\n').slice(1, -1)).toEqual(
+          given.map(
+            ([first, second]) =>
+              `${first.join('')}${' '.repeat(widest - widthOf(first) + 2)}${second.join('')}`,
+          ),
+        );
+      }),
+    );
+  });
+});
+
+describe('the output of the command line', () => {
+  const controls = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
+
+  // Promise: command-line-terminal
+  it('shows no control character of anybody else, and keeps JSON the same value', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        expect((await tableOf([[value, value]])).replaceAll('\n', '')).not.toMatch(controls);
+        const json = await listed([{ value }], '--json');
+        expect(json.replaceAll('\n', '')).not.toMatch(controls);
+        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify([{ value }])));
+      }),
+    );
+    expect(await tableOf([['a\x1b[2Jb\u202ec', 'idle']])).toContain('\na\\u001b[2Jb\\u202ec  idle\n');
   });
 });

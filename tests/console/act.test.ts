@@ -3,12 +3,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { createRoles, type AdminOptions } from 'gateway-admin-core';
 import { createClient, sendTo, type Client } from 'gateway-admin-core/client';
 import type { Page } from 'playwright-core';
 
-import { inBrowser } from '../support/browser.ts';
+import { ask, button, confirm, dialog, itInBrowser, outcome, planned } from './operate.ts';
 import { serveConsole, type Hosting, type Served } from './served-console.ts';
 
 /** Opens the page, with a service in the drawer. The client is that of another operator. */
@@ -28,27 +28,6 @@ async function fieldOf(
   return answer.ok ? answer.value[field] : answer.problem;
 }
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const dialog = (page: Page) => page.locator('dialog');
-const outcome = (page: Page) => page.locator('.outcome').first();
-
-/** Presses a button, and waits for the plan. */
-async function ask(page: Page, name: string): Promise<void> {
-  await button(page, name).click();
-  await planned(page);
-}
-
-async function planned(page: Page): Promise<void> {
-  await page.locator('dialog[data-phase="planned"]').waitFor();
-}
-
-/** Presses the button of the open dialog that does the act, and waits until it is done. */
-async function confirm(page: Page, name: string): Promise<string> {
-  await dialog(page).getByRole('button', { name, exact: true }).click();
-  await dialog(page).waitFor({ state: 'detached' });
-  return outcome(page).innerText();
-}
-
 async function settings(page: Page, field: string, value: string): Promise<void> {
   await page.getByRole('tab', { name: 'Settings' }).click();
   await page.getByLabel(field, { exact: true }).fill(value);
@@ -56,9 +35,9 @@ async function settings(page: Page, field: string, value: string): Promise<void>
 }
 
 describe('an act of the console', () => {
-  it(
+  itInBrowser(
     'shows its plan, is done with what it showed, and is undone with a plan of its own',
-    inBrowser(async (page) => {
+    async (page) => {
       const { client } = await open(page);
       await ask(page, 'Stop Sales');
       expect(await dialog(page).innerText()).toMatch(/Closes\s+nothing\s+Stays\s+30 sessions continue/);
@@ -72,50 +51,44 @@ describe('an act of the console', () => {
       expect(await page.locator('.outcome').allInnerTexts()).toEqual([
         expect.stringContaining('Undo “Stop Sales”'),
       ]);
-    }),
+    },
   );
 
-  it(
-    'is undone alone, whatever another operator has done since',
-    inBrowser(async (page) => {
-      const { client, admin } = await open(page);
-      await ask(page, 'Stop Sales');
-      const stop = dialog(page).getByRole('button', { name: 'Stop Sales', exact: true });
-      // The other change settles between the answer and the search for the way back.
-      await page.route(/\/history/, async (route) => {
-        await client.services.stop('Reports');
-        await route.continue();
-      });
-      await stop.click();
-      await dialog(page).waitFor({ state: 'detached' });
-      await outcome(page).getByRole('button', { name: 'Undo' }).click();
-      await planned(page);
-      await confirm(page, 'Undo “Stop Sales”');
-      expect(await fieldOf(client, 'state')).toBe('started');
-      expect(admin.snapshot.services.find('reports')?.state).toBe('stopped');
-    }),
-  );
+  itInBrowser('is undone alone, whatever another operator has done since', async (page) => {
+    const { client, admin } = await open(page);
+    await ask(page, 'Stop Sales');
+    const stop = dialog(page).getByRole('button', { name: 'Stop Sales', exact: true });
+    // The other change settles between the answer and the search for the way back.
+    await page.route(/\/history/, async (route) => {
+      await client.services.stop('Reports');
+      await route.continue();
+    });
+    await stop.click();
+    await dialog(page).waitFor({ state: 'detached' });
+    await outcome(page).getByRole('button', { name: 'Undo' }).click();
+    await planned(page);
+    await confirm(page, 'Undo “Stop Sales”');
+    expect(await fieldOf(client, 'state')).toBe('started');
+    expect(admin.snapshot.services.find('reports')?.state).toBe('stopped');
+  });
 
-  it(
-    'says what it does, also where its plan closes nothing at once',
-    inBrowser(async (page) => {
-      await open(page);
-      await ask(page, 'Stop Sales');
-      await dialog(page).getByText('new clients are refused').waitFor();
-      await dialog(page).getByRole('button', { name: 'Cancel' }).click();
-      await ask(page, 'Drain Sales');
-      await page.getByLabel('Deadline in minutes').fill('0.5');
-      await page.getByLabel('Reason').fill('kernel');
-      await dialog(page).getByText('What is left of Sales is closed after 30 s').waitFor();
-      expect(await dialog(page).innerText()).not.toMatch(/Closes\s+nothing|Stays/);
-      await page.getByLabel('Type “Sales” to go on').fill('Sales');
-      await confirm(page, 'Drain Sales');
-    }),
-  );
+  itInBrowser('says what it does, also where its plan closes nothing at once', async (page) => {
+    await open(page);
+    await ask(page, 'Stop Sales');
+    await dialog(page).getByText('new clients are refused').waitFor();
+    await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+    await ask(page, 'Drain Sales');
+    await page.getByLabel('Deadline in minutes').fill('0.5');
+    await page.getByLabel('Reason').fill('kernel');
+    await dialog(page).getByText('What is left of Sales is closed after 30 s').waitFor();
+    expect(await dialog(page).innerText()).not.toMatch(/Closes\s+nothing|Stays/);
+    await page.getByLabel('Type “Sales” to go on').fill('Sales');
+    await confirm(page, 'Drain Sales');
+  });
 
-  it(
+  itInBrowser(
     'is named on its button with its number, and beyond a bound the name is typed',
-    inBrowser(async (page) => {
+    async (page) => {
       const { client, admin } = await open(page);
       await ask(page, 'Close the sessions of Sales');
       const doIt = dialog(page).getByRole('button', { name: 'Close 30 sessions of Sales', exact: true });
@@ -131,12 +104,12 @@ describe('an act of the console', () => {
         });
       expect(await confirm(page, 'Close 30 sessions of Sales')).toContain('Closed 30 sessions');
       expect(await fieldOf(client, 'current_connections')).toBe(3);
-    }),
+    },
   );
 
-  it(
+  itInBrowser(
     'in production is done only after a name is typed: of a stop that of the service, of a start that of the gateway',
-    inBrowser(async (page) => {
+    async (page) => {
       const { client } = await open(page, { admin: { environment: 'production' } });
       for (const [title, name, state] of [
         ['Stop Sales', 'Sales', 'stopped'],
@@ -153,12 +126,12 @@ describe('an act of the console', () => {
         await dialog(page).waitFor({ state: 'detached' });
         expect(await fieldOf(client, 'state')).toBe(state);
       }
-    }),
+    },
   );
 
-  it(
+  itInBrowser(
     'in production asks for no name to hold changes off and to resume, and for one to allow changes again',
-    inBrowser(async (page) => {
+    async (page) => {
       const { client, admin } = await open(page, { admin: { environment: 'production' } });
       await client.services.drain('Sales', {});
       const typing = dialog(page).locator('label');
@@ -174,39 +147,33 @@ describe('an act of the console', () => {
       await page.getByLabel('Type “gw-1” to go on').fill('gw-1');
       await confirm(page, 'Allow changes of gw-1 again');
       expect(admin.readOnly).toBe(false);
-    }),
+    },
   );
 
-  it(
-    'in production wants the address of a gateway that has no name',
-    inBrowser(async (page) => {
-      const admin = { environment: 'production', name: undefined } as unknown as AdminOptions;
-      const { client, port } = await open(page, { admin });
-      await settings(page, 'max_connection', '50');
-      const address = `127.0.0.1:${String(port)}`;
-      await page.getByLabel(`Type “${address}” to go on`).fill(address);
-      await confirm(page, 'Change Sales');
-      expect(await fieldOf(client, 'max_connection')).toBe(50);
-    }),
-  );
+  itInBrowser('in production wants the address of a gateway that has no name', async (page) => {
+    const admin = { environment: 'production', name: undefined } as unknown as AdminOptions;
+    const { client, port } = await open(page, { admin });
+    await settings(page, 'max_connection', '50');
+    const address = `127.0.0.1:${String(port)}`;
+    await page.getByLabel(`Type “${address}” to go on`).fill(address);
+    await confirm(page, 'Change Sales');
+    expect(await fieldOf(client, 'max_connection')).toBe(50);
+  });
 
-  it(
-    'that deletes a resource closes its drawer',
-    inBrowser(async (page) => {
-      await open(page);
-      await page.getByRole('row').getByRole('button', { name: 'Old Sales', exact: true }).click();
-      await ask(page, 'Delete Old Sales');
-      await confirm(page, 'Delete Old Sales');
-      await page
-        .getByRole('complementary', { name: /^Events since/ })
-        .getByText('service.deleted')
-        .waitFor();
-    }),
-  );
+  itInBrowser('that deletes a resource closes its drawer', async (page) => {
+    await open(page);
+    await page.getByRole('row').getByRole('button', { name: 'Old Sales', exact: true }).click();
+    await ask(page, 'Delete Old Sales');
+    await confirm(page, 'Delete Old Sales');
+    await page
+      .getByRole('complementary', { name: /^Events since/ })
+      .getByText('service.deleted')
+      .waitFor();
+  });
 
-  it(
+  itInBrowser(
     'that no longer fits what was shown does nothing, says what has changed, and asks again',
-    inBrowser(async (page) => {
+    async (page) => {
       const { client } = await open(page);
       await settings(page, 'max_connection', '50');
       const shown = await dialog(page).innerText();
@@ -222,54 +189,48 @@ describe('an act of the console', () => {
       expect(await changed.innerText()).toMatch(/was .*100 → 50.*now .*70 → 50/);
       await confirm(page, 'Change Sales');
       expect(await fieldOf(client, 'max_connection')).toBe(50);
-    }),
+    },
   );
 
-  it(
-    'is not done by a second press of a key on a plan that nobody has read',
-    inBrowser(async (page) => {
-      const { client } = await open(page, { admin: { environment: 'production' } });
-      await settings(page, 'max_connection', '50');
-      await client.services.patch('Sales', [{ op: 'add', path: '/max_connection', value: 70 }]);
-      await page.getByLabel('Type “gw-1” to go on').fill('gw-1');
-      await page.keyboard.press('Enter');
-      await dialog(page).getByText('Nothing was done.').waitFor();
-      await page.keyboard.press('Enter');
-      await sleep(300);
-      expect(await fieldOf(client, 'max_connection')).toBe(70);
-      await page.keyboard.type('gw-1');
-      await page.keyboard.press('Enter');
-      await dialog(page).waitFor({ state: 'detached' });
-      expect(await fieldOf(client, 'max_connection')).toBe(50);
-    }),
-  );
+  itInBrowser('is not done by a second press of a key on a plan that nobody has read', async (page) => {
+    const { client } = await open(page, { admin: { environment: 'production' } });
+    await settings(page, 'max_connection', '50');
+    await client.services.patch('Sales', [{ op: 'add', path: '/max_connection', value: 70 }]);
+    await page.getByLabel('Type “gw-1” to go on').fill('gw-1');
+    await page.keyboard.press('Enter');
+    await dialog(page).getByText('Nothing was done.').waitFor();
+    await page.keyboard.press('Enter');
+    await sleep(300);
+    expect(await fieldOf(client, 'max_connection')).toBe(70);
+    await page.keyboard.type('gw-1');
+    await page.keyboard.press('Enter');
+    await dialog(page).waitFor({ state: 'detached' });
+    expect(await fieldOf(client, 'max_connection')).toBe(50);
+  });
 
-  it(
-    'closes the session that it names, and no later one with the same id',
-    inBrowser(async (page) => {
-      const { admin, origin } = await open(page);
-      const { user = '' } = admin.snapshot.sessions.find(1) ?? {};
-      await page.goto(`${origin}/console#sessions?open=/sessions/1`);
-      await ask(page, `Close session 1 of ${user}`);
-      const { connected = 0 } = admin.snapshot.sessions.find(1) ?? {};
-      admin.report([
-        { type: 'session.closed', id: 1, connected },
-        {
-          ...{ type: 'session.opened', id: 1, state: 'ready', user: 'eve', address: '10.1.1.1' },
-          ...{ service: 'Sales', connected: connected + 1000 },
-        },
-      ]);
-      await dialog(page)
-        .getByRole('button', { name: `Close session 1 of ${user}`, exact: true })
-        .click();
-      await page.locator('dialog[data-phase="refused"]').waitFor();
-      expect(admin.snapshot.sessions.find(1)?.user).toBe('eve');
-    }),
-  );
+  itInBrowser('closes the session that it names, and no later one with the same id', async (page) => {
+    const { admin, origin } = await open(page);
+    const { user = '' } = admin.snapshot.sessions.find(1) ?? {};
+    await page.goto(`${origin}/console#sessions?open=/sessions/1`);
+    await ask(page, `Close session 1 of ${user}`);
+    const { connected = 0 } = admin.snapshot.sessions.find(1) ?? {};
+    admin.report([
+      { type: 'session.closed', id: 1, connected },
+      {
+        ...{ type: 'session.opened', id: 1, state: 'ready', user: 'eve', address: '10.1.1.1' },
+        ...{ service: 'Sales', connected: connected + 1000 },
+      },
+    ]);
+    await dialog(page)
+      .getByRole('button', { name: `Close session 1 of ${user}`, exact: true })
+      .click();
+    await page.locator('dialog[data-phase="refused"]').waitFor();
+    expect(admin.snapshot.sessions.find(1)?.user).toBe('eve');
+  });
 
-  it(
+  itInBrowser(
     'that another has done before says so, and does not offer to take back what the other did',
-    inBrowser(async (page) => {
+    async (page) => {
       const { client } = await open(page);
       await ask(page, 'Stop Sales');
       await client.services.stop('Sales');
@@ -280,27 +241,24 @@ describe('an act of the console', () => {
       await client.services.patch('Sales', [{ op: 'replace', path: '/max_connection', value: 50 }]);
       await confirm(page, 'Change Sales');
       expect(await outcome(page).getByRole('button', { name: 'Undo' }).count()).toBe(0);
-    }),
+    },
   );
 
-  it(
-    'that was to close something says so when nothing was left to close',
-    inBrowser(async (page) => {
-      const { admin } = await open(page);
-      await page.goto(`${page.url().split('#')[0] ?? ''}#sessions?user=nobody`);
-      const connected = Date.now();
-      const session = { state: 'ready', user: 'nobody', address: '10.1.1.1', service: 'Sales', connected };
-      admin.report({ type: 'session.opened', id: 500, ...session });
-      await page.reload();
-      await ask(page, 'Close the sessions of user nobody');
-      admin.report({ type: 'session.closed', id: 500, connected });
-      expect(await confirm(page, 'Close 1 session')).toContain('nothing');
-    }),
-  );
+  itInBrowser('that was to close something says so when nothing was left to close', async (page) => {
+    const { admin } = await open(page);
+    await page.goto(`${page.url().split('#')[0] ?? ''}#sessions?user=nobody`);
+    const connected = Date.now();
+    const session = { state: 'ready', user: 'nobody', address: '10.1.1.1', service: 'Sales', connected };
+    admin.report({ type: 'session.opened', id: 500, ...session });
+    await page.reload();
+    await ask(page, 'Close the sessions of user nobody');
+    admin.report({ type: 'session.closed', id: 500, connected });
+    expect(await confirm(page, 'Close 1 session')).toContain('nothing');
+  });
 
-  it(
+  itInBrowser(
     'stays open while the world changes, and goes on at the gateway when the person leaves',
-    inBrowser(async (page) => {
+    async (page) => {
       const { client, gateway } = await open(page);
       gateway.will(async (_effect, _context, perform) => {
         await sleep(1500);
@@ -313,31 +271,28 @@ describe('an act of the console', () => {
       await outcome(page).waitFor();
       expect(await outcome(page).innerText()).toContain('Stop Sales');
       expect(await fieldOf(client, 'state')).toBe('stopped');
-    }),
+    },
   );
 });
 
 describe('what may not be done', () => {
-  it(
-    'is shown with its reason to a reader',
-    inBrowser(async (page) => {
-      const authorize = createRoles({ readers: ['rita'], others: 'none' });
-      const { requests } = await open(page, {
-        admin: { access: { authorize } },
-        principalOf: () => ({ name: 'rita' }),
-      });
-      expect(await button(page, 'Stop Sales').getAttribute('aria-disabled')).toBe('true');
-      await page.getByText('Not possible:').click();
-      expect(await page.locator('.denied').innerText()).toContain('operator');
-      await button(page, 'Stop Sales').click({ force: true });
-      expect(await dialog(page).count()).toBe(0);
-      expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-    }),
-  );
+  itInBrowser('is shown with its reason to a reader', async (page) => {
+    const authorize = createRoles({ readers: ['rita'], others: 'none' });
+    const { requests } = await open(page, {
+      admin: { access: { authorize } },
+      principalOf: () => ({ name: 'rita' }),
+    });
+    expect(await button(page, 'Stop Sales').getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('Not possible:').click();
+    expect(await page.locator('.denied').innerText()).toContain('operator');
+    await button(page, 'Stop Sales').click({ force: true });
+    expect(await dialog(page).count()).toBe(0);
+    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
 
-  it(
+  itInBrowser(
     'is shown with its reason while all changes are held, and the page says that they are',
-    inBrowser(async (page) => {
+    async (page) => {
       const { admin } = await open(page);
       await ask(page, 'Stop Sales');
       await dialog(page).getByRole('button', { name: 'Cancel' }).click();
@@ -351,31 +306,28 @@ describe('what may not be done', () => {
       await page.goBack();
       await page.locator('button[aria-disabled="true"]', { hasText: 'Stop Sales' }).waitFor();
       expect(admin.readOnly).toBe(true);
-    }),
+    },
   );
 });
 
 describe('what the history offers while all changes are held', () => {
-  it(
-    'is planned, and not done',
-    inBrowser(async (page) => {
-      const { client } = await open(page);
-      await client.services.stop('Sales');
-      await client.interface.patch([{ op: 'replace', path: '/read_only', value: true }]);
-      await page.goto(`${page.url().split('#')[0] ?? ''}#history`);
-      await page.reload();
-      await page.getByRole('button', { name: /^Undo/ }).click();
-      await planned(page);
-      await dialog(page).getByText('Read-only: every change is refused.').waitFor();
-      expect(await dialog(page).locator('[type=submit]').count()).toBe(0);
-    }),
-  );
+  itInBrowser('is planned, and not done', async (page) => {
+    const { client } = await open(page);
+    await client.services.stop('Sales');
+    await client.interface.patch([{ op: 'replace', path: '/read_only', value: true }]);
+    await page.goto(`${page.url().split('#')[0] ?? ''}#history`);
+    await page.reload();
+    await page.getByRole('button', { name: /^Undo/ }).click();
+    await planned(page);
+    await dialog(page).getByText('Read-only: every change is refused.').waitFor();
+    expect(await dialog(page).locator('[type=submit]').count()).toBe(0);
+  });
 });
 
 describe('a form of the console', () => {
-  it(
+  itInBrowser(
     'shows the values of now after its own change and after the way back, and does not call them those of another',
-    inBrowser(async (page) => {
+    async (page) => {
       const { client } = await open(page);
       await settings(page, 'max_connection', '50');
       await confirm(page, 'Change Sales');
@@ -391,102 +343,84 @@ describe('a form of the console', () => {
         () => document.querySelector<HTMLInputElement>('[name=max_connection]')?.value === '100',
       );
       expect(await page.getByText('The settings have changed since you began.').count()).toBe(0);
-    }),
+    },
   );
 
-  it(
-    'says a single fault at its field and once more in words',
-    inBrowser(async (page) => {
-      await open(page);
-      await button(page, 'Add a user').click();
-      await page.getByLabel('Name', { exact: true }).fill('a b');
-      await page.getByLabel('Password', { exact: true }).fill('secret');
-      await page.locator('dialog[data-phase="refused"]').waitFor();
-      expect(await dialog(page).getByText('must be 1 to 64').count()).toBe(2);
-    }),
-  );
+  itInBrowser('says a single fault at its field and once more in words', async (page) => {
+    await open(page);
+    await button(page, 'Add a user').click();
+    await page.getByLabel('Name', { exact: true }).fill('a b');
+    await page.getByLabel('Password', { exact: true }).fill('secret');
+    await page.locator('dialog[data-phase="refused"]').waitFor();
+    expect(await dialog(page).getByText('must be 1 to 64').count()).toBe(2);
+  });
 
-  it(
-    'shows a fault at its field, and opens no dialog',
-    inBrowser(async (page) => {
-      await open(page);
-      await page.getByRole('tab', { name: 'Settings' }).click();
-      const field = page.getByLabel('max_connection', { exact: true });
-      await field.fill('many');
-      await button(page, 'Show what this changes').click();
-      await page.getByText('must be a number').waitFor();
-      expect(await field.getAttribute('aria-invalid')).toBe('true');
-      expect(await dialog(page).count()).toBe(0);
-    }),
-  );
+  itInBrowser('shows a fault at its field, and opens no dialog', async (page) => {
+    await open(page);
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    const field = page.getByLabel('max_connection', { exact: true });
+    await field.fill('many');
+    await button(page, 'Show what this changes').click();
+    await page.getByText('must be a number').waitFor();
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    expect(await dialog(page).count()).toBe(0);
+  });
 
-  it(
-    'keeps what is typed when another operator changes the settings, and says so',
-    inBrowser(async (page) => {
-      const { client } = await open(page);
-      await page.getByRole('tab', { name: 'Settings' }).click();
-      const field = page.getByLabel('max_connection', { exact: true });
-      await field.fill('50');
-      const other = [{ op: 'add' as const, path: '/connection_timeout', value: 9 }];
-      await client.services.patch('Sales', other);
-      await page.getByText('The settings have changed since you began.').waitFor();
-      expect(await field.inputValue()).toBe('50');
-      await button(page, 'Discard my edits').click();
-      expect(await field.inputValue()).toBe('100');
-      expect(await page.getByLabel('connection_timeout', { exact: true }).inputValue()).toBe('9');
-    }),
-  );
+  itInBrowser('keeps what is typed when another operator changes the settings, and says so', async (page) => {
+    const { client } = await open(page);
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    const field = page.getByLabel('max_connection', { exact: true });
+    await field.fill('50');
+    const other = [{ op: 'add' as const, path: '/connection_timeout', value: 9 }];
+    await client.services.patch('Sales', other);
+    await page.getByText('The settings have changed since you began.').waitFor();
+    expect(await field.inputValue()).toBe('50');
+    await button(page, 'Discard my edits').click();
+    expect(await field.inputValue()).toBe('100');
+    expect(await page.getByLabel('connection_timeout', { exact: true }).inputValue()).toBe('9');
+  });
 });
 
 describe('what is typed in a form', () => {
-  it(
-    'has the focus if it is at fault',
-    inBrowser(async (page) => {
-      await open(page);
-      await page.getByRole('tab', { name: 'State' }).press('ArrowRight');
-      const field = page.getByLabel('max_connection', { exact: true });
-      await field.fill('many');
-      await button(page, 'Show what this changes').click();
-      await page.waitForFunction(() => document.activeElement?.matches('[name=max_connection]'));
-      await button(page, 'Reset').click();
-      expect(await field.inputValue()).toBe('100');
-    }),
-  );
+  itInBrowser('has the focus if it is at fault', async (page) => {
+    await open(page);
+    await page.getByRole('tab', { name: 'State' }).press('ArrowRight');
+    const field = page.getByLabel('max_connection', { exact: true });
+    await field.fill('many');
+    await button(page, 'Show what this changes').click();
+    await page.waitForFunction(() => document.activeElement?.matches('[name=max_connection]'));
+    await button(page, 'Reset').click();
+    expect(await field.inputValue()).toBe('100');
+  });
 });
 
 describe('the history', () => {
-  it(
-    'has the values before and after each change, and how much was closed',
-    inBrowser(async (page) => {
-      const { client } = await open(page);
-      await client.services.patch('Sales', [{ op: 'replace', path: '/max_connection', value: 7 }]);
-      await client.services.patch('Sales', [{ op: 'add', path: '/servers', value: [] }]);
-      await client.sessions.closeMany({ service: 'Sales' });
-      await client.services.closeSessions('Reports');
-      await page.getByRole('navigation').getByRole('button', { name: 'History' }).click();
-      await page.getByText('/max_connection: 100 → 7', { exact: true }).waitFor();
-      await page.getByText('30: service Sales', { exact: true }).waitFor();
-      await page.getByText('10', { exact: true }).waitFor();
-      expect(await page.locator('.history').innerText()).not.toMatch(/nothing → nothing/);
-    }),
-  );
+  itInBrowser('has the values before and after each change, and how much was closed', async (page) => {
+    const { client } = await open(page);
+    await client.services.patch('Sales', [{ op: 'replace', path: '/max_connection', value: 7 }]);
+    await client.services.patch('Sales', [{ op: 'add', path: '/servers', value: [] }]);
+    await client.sessions.closeMany({ service: 'Sales' });
+    await client.services.closeSessions('Reports');
+    await page.getByRole('navigation').getByRole('button', { name: 'History' }).click();
+    await page.getByText('/max_connection: 100 → 7', { exact: true }).waitFor();
+    await page.getByText('30: service Sales', { exact: true }).waitFor();
+    await page.getByText('10', { exact: true }).waitFor();
+    expect(await page.locator('.history').innerText()).not.toMatch(/nothing → nothing/);
+  });
 });
 
 describe('two operators', () => {
-  it(
-    'see what the other does, at once',
-    inBrowser(async (page) => {
-      const { client } = await open(page);
-      await client.services.stop('Reports');
-      const row = page.getByRole('row').filter({ hasText: 'Reports' }).first();
-      await row.getByText('stopped').waitFor();
-      await button(page, 'Close the drawer').click();
-      const events = page.getByRole('complementary').getByRole('listitem');
-      await events.filter({ hasText: 'service.stopped' }).waitFor();
-      await client.services.start('Reports');
-      await row.getByText('started').waitFor();
-      await client.sessions.closeMany({ service: 'Sales' });
-      await events.filter({ hasText: /sessions\.closed \/sessions.* 30: service Sales/ }).waitFor();
-    }),
-  );
+  itInBrowser('see what the other does, at once', async (page) => {
+    const { client } = await open(page);
+    await client.services.stop('Reports');
+    const row = page.getByRole('row').filter({ hasText: 'Reports' }).first();
+    await row.getByText('stopped').waitFor();
+    await button(page, 'Close the drawer').click();
+    const events = page.getByRole('complementary').getByRole('listitem');
+    await events.filter({ hasText: 'service.stopped' }).waitFor();
+    await client.services.start('Reports');
+    await row.getByText('started').waitFor();
+    await client.sessions.closeMany({ service: 'Sales' });
+    await events.filter({ hasText: /sessions\.closed \/sessions.* 30: service Sales/ }).waitFor();
+  });
 });

@@ -4,11 +4,11 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { createBasicAuthentication } from 'gateway-admin-core';
 import type { Page } from 'playwright-core';
 
-import { inBrowser } from '../support/browser.ts';
+import { itInBrowser } from './operate.ts';
 import { documentWithUser, password, serveConsole, type Served } from './served-console.ts';
 
 /**
@@ -59,38 +59,35 @@ async function keptIn(page: Page): Promise<string> {
 }
 
 describe('the log-in form of the console, in a real browser', () => {
-  it(
-    'opens the page for the right password, and says that another one is wrong',
-    inBrowser(async (page) => {
-      const { address, requests } = await serveWithUser();
-      const dialogs = await noteDialogs(page);
-      await page.goto(address);
-      await form(page).waitFor();
-      expect(await page.getByRole('alert').count()).toBe(0);
-      const asked = requests.map(({ url = '' }) => url).filter((url) => !url.startsWith('/console'));
-      expect(asked).toEqual(['/gateway', '/?may=true']);
-      // The form is not stretched over the screen.
-      const box = await page.getByRole('button', { name: 'Log in' }).boundingBox();
-      expect(box?.height).toBeLessThan(40);
-      await logIn(page, 'not the password');
-      await page.getByRole('alert').getByText('Wrong name or password.').waitFor();
-      // The next letters are those of another password.
-      await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'password');
-      await page.keyboard.type(password);
-      await page.keyboard.press('Enter');
-      await services(page).waitFor();
-      await page.getByText('live', { exact: true }).waitFor();
-      await page.getByRole('banner').getByText('ada', { exact: true }).waitFor();
-      expect(dialogs).toEqual([]);
-      // Over plain HTTP to such a name, a browser does not say that a script asks, so the interface has its own
-      // challenge.
-      expect(new Set(requests.map(({ headers }) => headers['sec-fetch-mode']))).toEqual(new Set([undefined]));
-    }),
-  );
+  itInBrowser('opens the page for the right password, and says that another one is wrong', async (page) => {
+    const { address, requests } = await serveWithUser();
+    const dialogs = await noteDialogs(page);
+    await page.goto(address);
+    await form(page).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    const asked = requests.map(({ url = '' }) => url).filter((url) => !url.startsWith('/console'));
+    expect(asked).toEqual(['/gateway', '/?may=true']);
+    // The form is not stretched over the screen.
+    const box = await page.getByRole('button', { name: 'Log in' }).boundingBox();
+    expect(box?.height).toBeLessThan(40);
+    await logIn(page, 'not the password');
+    await page.getByRole('alert').getByText('Wrong name or password.').waitFor();
+    // The next letters are those of another password.
+    await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'password');
+    await page.keyboard.type(password);
+    await page.keyboard.press('Enter');
+    await services(page).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('banner').getByText('ada', { exact: true }).waitFor();
+    expect(dialogs).toEqual([]);
+    // Over plain HTTP to such a name, a browser does not say that a script asks, so the interface has its own
+    // challenge.
+    expect(new Set(requests.map(({ headers }) => headers['sec-fetch-mode']))).toEqual(new Set([undefined]));
+  });
 
-  it(
+  itInBrowser(
     'keeps the password in memory alone: a reload asks again, and so does the button for that',
-    inBrowser(async (page) => {
+    async (page) => {
       const { address, requests } = await serveWithUser();
       const dialogs = await noteDialogs(page);
       await page.goto(address);
@@ -113,12 +110,12 @@ describe('the log-in form of the console, in a real browser', () => {
       expect(last.map(({ url }) => url)).toContain('/gateway');
       expect(last.filter(({ headers }) => headers.authorization !== undefined)).toHaveLength(0);
       expect(dialogs).toEqual([]);
-    }),
+    },
   );
 
-  it(
+  itInBrowser(
     'comes when another person creates the first user, and does not speak of an earlier log-in',
-    inBrowser(async (page) => {
+    async (page) => {
       const access = { authenticate: createBasicAuthentication({ openUntilFirstUser: true }) };
       const { origin } = await serveConsole({ admin: { access } });
       await page.goto(`${origin}/console`);
@@ -132,12 +129,12 @@ describe('the log-in form of the console, in a real browser', () => {
       await page.getByRole('alert').getByText('Log in to see the gateway.').waitFor();
       await logIn(page, password);
       await services(page).waitFor();
-    }),
+    },
   );
 
-  it(
+  itInBrowser(
     'comes back when the password is changed, says so, and leads to the same place',
-    inBrowser(async (page) => {
+    async (page) => {
       const { address, origin, port } = await serveWithUser();
       const dialogs = await noteDialogs(page);
       await page.goto(`${address}#?open=/services/Sales`);
@@ -165,28 +162,25 @@ describe('the log-in form of the console, in a real browser', () => {
       await logIn(page, 'a new one');
       await page.getByRole('tab', { name: 'State' }).waitFor();
       expect(dialogs).toEqual([]);
-    }),
+    },
   );
 
-  it(
-    'appears when an interface without users gets its first user',
-    inBrowser(async (page) => {
-      const access = {
-        authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
-        allowedHosts: ['gw.example'],
-      };
-      const { port, admin } = await serveConsole({ admin: { access } });
-      const dialogs = await noteDialogs(page);
-      await page.goto(`http://gw.example:${String(port)}/console`);
-      await services(page).waitFor();
-      await page.getByText('live', { exact: true }).waitFor();
-      await admin.createFirstUser({ name: 'ada', password });
-      await form(page).waitFor();
-      await logIn(page, password);
-      await services(page).waitFor();
-      expect(dialogs).toEqual([]);
-    }),
-  );
+  itInBrowser('appears when an interface without users gets its first user', async (page) => {
+    const access = {
+      authenticate: createBasicAuthentication({ openUntilFirstUser: true }),
+      allowedHosts: ['gw.example'],
+    };
+    const { port, admin } = await serveConsole({ admin: { access } });
+    const dialogs = await noteDialogs(page);
+    await page.goto(`http://gw.example:${String(port)}/console`);
+    await services(page).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await admin.createFirstUser({ name: 'ada', password });
+    await form(page).waitFor();
+    await logIn(page, password);
+    await services(page).waitFor();
+    expect(dialogs).toEqual([]);
+  });
 });
 
 describe('the log-in of a host, in a real browser', () => {
@@ -204,26 +198,23 @@ describe('the log-in of a host, in a real browser', () => {
       headers.cookie?.includes('sid=1') === true ? { name: 'ada' } : undefined,
   } as const;
 
-  it(
-    'opens the page without a form',
-    inBrowser(async (page) => {
-      const served = await serveConsole({ ...hosting, console: { adminPath: '../admin' } });
-      for (const name of ['gw.example', '127.0.0.1']) {
-        const origin = `http://${name}:${String(served.port)}`;
-        await page.goto(`${origin}/log-in`);
-        await page.goto(`${origin}/console`);
-        await services(page).waitFor();
-        await page.getByRole('banner').getByText('ada', { exact: true }).waitFor();
-        expect(await page.getByRole('button', { name: 'Log out' }).count()).toBe(0);
-        expect(await form(page).count()).toBe(0);
-      }
-      expect(served.requests.filter(({ headers }) => headers.authorization !== undefined)).toHaveLength(0);
-    }),
-  );
+  itInBrowser('opens the page without a form', async (page) => {
+    const served = await serveConsole({ ...hosting, console: { adminPath: '../admin' } });
+    for (const name of ['gw.example', '127.0.0.1']) {
+      const origin = `http://${name}:${String(served.port)}`;
+      await page.goto(`${origin}/log-in`);
+      await page.goto(`${origin}/console`);
+      await services(page).waitFor();
+      await page.getByRole('banner').getByText('ada', { exact: true }).waitFor();
+      expect(await page.getByRole('button', { name: 'Log out' }).count()).toBe(0);
+      expect(await form(page).count()).toBe(0);
+    }
+    expect(served.requests.filter(({ headers }) => headers.authorization !== undefined)).toHaveLength(0);
+  });
 
-  it(
+  itInBrowser(
     'is a link for a caller without a cookie, and the page opens at its place once the person comes back',
-    inBrowser(async (page) => {
+    async (page) => {
       const { origin } = await serveConsole({
         ...hosting,
         console: { adminPath: '../admin', logInPath: '../log-in' },
@@ -245,44 +236,38 @@ describe('the log-in of a host, in a real browser', () => {
       // The browser of the tests shows all pages at once.
       await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
       await page.getByRole('tab', { name: 'State' }).waitFor();
-    }),
+    },
   );
 
-  it(
-    'is asked for in words when it ends between two requests',
-    inBrowser(async (page) => {
-      let isOver = false;
-      const { origin } = await serveConsole({
-        ...hosting,
-        console: { adminPath: '../admin', logInPath: '../log-in' },
-        principalOf: async ({ url = '' }) => {
-          // The page draws what it was told until a list is refused.
-          if (isOver) await sleep(url.startsWith('/admin/?') ? 0 : 200);
-          if (isOver) return undefined;
-          isOver = url.startsWith('/admin/events');
-          return { name: 'ada' };
-        },
-      });
-      await page.goto(`${origin}/console`);
-      await page.getByRole('link', { name: 'To the log-in page' }).waitFor();
-      // What everybody may read of the interface has not taken the place of what the page knew.
-      expect(await page.title()).toBe('gw-1');
-    }),
-  );
+  itInBrowser('is asked for in words when it ends between two requests', async (page) => {
+    let isOver = false;
+    const { origin } = await serveConsole({
+      ...hosting,
+      console: { adminPath: '../admin', logInPath: '../log-in' },
+      principalOf: async ({ url = '' }) => {
+        // The page draws what it was told until a list is refused.
+        if (isOver) await sleep(url.startsWith('/admin/?') ? 0 : 200);
+        if (isOver) return undefined;
+        isOver = url.startsWith('/admin/events');
+        return { name: 'ada' };
+      },
+    });
+    await page.goto(`${origin}/console`);
+    await page.getByRole('link', { name: 'To the log-in page' }).waitFor();
+    // What everybody may read of the interface has not taken the place of what the page knew.
+    expect(await page.title()).toBe('gw-1');
+  });
 
-  it(
-    'may lead callers without a cookie to a page of another origin',
-    inBrowser(async (page) => {
-      const { origin, port } = await serveConsole({
-        inFront: ({ headers }, response) => {
-          if (headers.cookie?.includes('sid=1') === true) return 'goes on';
-          response.writeHead(302, { location: `http://log-in.example:${String(port)}/` }).end();
-          return 'answered';
-        },
-      });
-      await page.context().addCookies([{ name: 'sid', value: '1', url: origin }]);
-      await page.goto(`${origin}/console`);
-      await services(page).waitFor();
-    }),
-  );
+  itInBrowser('may lead callers without a cookie to a page of another origin', async (page) => {
+    const { origin, port } = await serveConsole({
+      inFront: ({ headers }, response) => {
+        if (headers.cookie?.includes('sid=1') === true) return 'goes on';
+        response.writeHead(302, { location: `http://log-in.example:${String(port)}/` }).end();
+        return 'answered';
+      },
+    });
+    await page.context().addCookies([{ name: 'sid', value: '1', url: origin }]);
+    await page.goto(`${origin}/console`);
+    await services(page).waitFor();
+  });
 });

@@ -1,12 +1,11 @@
 /**
  * A day of an operator, in the page alone: the example gateway with real PostgreSQL servers and real clients.
  */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import pg from 'pg';
-import type { Page } from 'playwright-core';
 
 import { buildExamples } from '../support/built-package.ts';
-import { inBrowser } from '../support/browser.ts';
+import { ask, button, confirm, dialog, itInBrowser, planned } from './operate.ts';
 import { startGateway, type RunningGateway } from '../system/running-gateway.ts';
 
 const clients: pg.Client[] = [];
@@ -15,7 +14,7 @@ let gateway: RunningGateway;
 beforeAll(async () => {
   buildExamples();
   gateway = await startGateway(['--environment', 'staging']);
-}, 90_000);
+});
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   await gateway.stop();
@@ -51,30 +50,15 @@ async function countServed(some: readonly pg.Client[]): Promise<number> {
   return served.filter(Boolean).length;
 }
 
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
-const dialog = (page: Page) => page.locator('dialog');
-
-async function ask(page: Page, name: string | RegExp): Promise<string> {
-  await button(page, name).first().click();
-  await page.locator('dialog[data-phase="planned"]').waitFor();
-  return dialog(page).innerText();
-}
-
-async function confirm(page: Page, name: string): Promise<string> {
-  await dialog(page).getByRole('button', { name, exact: true }).click();
-  await dialog(page).waitFor({ state: 'detached' });
-  return page.locator('.outcome').first().innerText();
-}
-
 describe('an operator with the page alone', () => {
-  it(
+  itInBrowser(
     'drains a server, sees what is left, and brings it back, and no client is cut',
-    inBrowser(async (page) => {
+    async (page) => {
       const some = await connect('Reports', 40);
       await page.goto(`${gateway.admin}/console#?open=/servers/db-2`);
       await button(page, 'Drain db-2').click();
       await page.getByLabel('Reason').fill('new kernel');
-      await page.locator('dialog[data-phase="planned"]').waitFor();
+      await planned(page);
       await confirm(page, 'Drain db-2');
       const row = page.getByRole('row').filter({ hasText: 'new kernel' });
       await row.getByText(/draining/).waitFor();
@@ -84,12 +68,12 @@ describe('an operator with the page alone', () => {
       await confirm(page, 'Resume db-2');
       await row.waitFor({ state: 'detached' });
       expect(await countServed(some)).toBe(40);
-    }),
+    },
   );
 
-  it(
+  itInBrowser(
     'closes exactly the sessions that the button names: those of one service, and chosen ones',
-    inBrowser(async (page) => {
+    async (page) => {
       const others = await connect('Read-Write', 12);
       await page.goto(`${gateway.admin}/console#sessions?service=Read+Write`);
       await page.getByText('12 sessions', { exact: true }).waitFor();
@@ -103,41 +87,35 @@ describe('an operator with the page alone', () => {
       await page.getByLabel('Type “Read Write” to go on').fill('Read Write');
       expect(await confirm(page, 'Close 10 sessions of Read Write')).toContain('Closed 10 sessions');
       expect(await countServed(others)).toBe(0);
-    }),
+    },
   );
 
-  it(
-    'stops a service, reads in the history who has stopped it, and undoes that',
-    inBrowser(async (page) => {
-      await page.goto(`${gateway.admin}/console#?open=/services/Reports`);
-      await ask(page, 'Stop Reports');
-      await confirm(page, 'Stop Reports');
-      await page.getByRole('navigation').getByRole('button', { name: 'History' }).click();
-      const entry = page.getByRole('listitem').filter({ hasText: 'service.stopped' }).first();
-      await entry.getByRole('button', { name: /^Undo/ }).click();
-      await page.locator('dialog[data-phase="planned"]').waitFor();
-      await confirm(page, 'Undo “service.stopped /services/Reports”');
-      expect(await countServed(await connect('Reports', 1))).toBe(1);
-    }),
-  );
+  itInBrowser('stops a service, reads in the history who has stopped it, and undoes that', async (page) => {
+    await page.goto(`${gateway.admin}/console#?open=/services/Reports`);
+    await ask(page, 'Stop Reports');
+    await confirm(page, 'Stop Reports');
+    await page.getByRole('navigation').getByRole('button', { name: 'History' }).click();
+    const entry = page.getByRole('listitem').filter({ hasText: 'service.stopped' }).first();
+    await entry.getByRole('button', { name: /^Undo/ }).click();
+    await planned(page);
+    await confirm(page, 'Undo “service.stopped /services/Reports”');
+    expect(await countServed(await connect('Reports', 1))).toBe(1);
+  });
 
-  it(
-    'adds a server to a service, and takes it away again',
-    inBrowser(async (page) => {
-      await page.goto(`${gateway.admin}/console`);
-      const db1 = (await gateway.get('/servers/db-1')) as { readonly port: number };
-      await button(page, 'Add a server').click();
-      const field = (name: string) => dialog(page).getByLabel(name, { exact: true });
-      await field('name').fill('db-3');
-      await field('address').fill('127.0.0.1');
-      await field('port').fill(String(db1.port));
-      await field('protocol').fill('postgresql');
-      await page.locator('dialog[data-phase="planned"]').waitFor();
-      await confirm(page, 'Add server db-3');
-      await button(page, 'db-3').first().click();
-      await ask(page, 'Delete db-3');
-      await confirm(page, 'Delete db-3');
-      await page.getByRole('row').filter({ hasText: 'db-3' }).waitFor({ state: 'detached' });
-    }),
-  );
+  itInBrowser('adds a server to a service, and takes it away again', async (page) => {
+    await page.goto(`${gateway.admin}/console`);
+    const db1 = (await gateway.get('/servers/db-1')) as { readonly port: number };
+    await button(page, 'Add a server').click();
+    const field = (name: string) => dialog(page).getByLabel(name, { exact: true });
+    await field('name').fill('db-3');
+    await field('address').fill('127.0.0.1');
+    await field('port').fill(String(db1.port));
+    await field('protocol').fill('postgresql');
+    await planned(page);
+    await confirm(page, 'Add server db-3');
+    await button(page, 'db-3').first().click();
+    await ask(page, 'Delete db-3');
+    await confirm(page, 'Delete db-3');
+    await page.getByRole('row').filter({ hasText: 'db-3' }).waitFor({ state: 'detached' });
+  });
 });

@@ -1,9 +1,28 @@
-import { describe, expect, it, jest } from '@jest/globals';
+/**
+ * The code blocks of the pages, and how they are found and checked.
+ */
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 
-import { blocksOfMarkdown, blocksOfSource, type Chain, chainsOf, examplesWithoutCode } from './code-block.ts';
+import { exists, filesBelow, read, textFiles } from '../support/project.ts';
+import {
+  blocksOfMarkdown,
+  blocksOfSource,
+  type Chain,
+  chainsOf,
+  examplesWithoutCode,
+  placeOf,
+} from './code-block.ts';
 import { faultOf } from './plain-block.ts';
-import { runChain } from './running-block.ts';
+import { compileOnly, runChain } from './running-block.ts';
 import { typeFaults } from './typed-block.ts';
+
+const sources = filesBelow('src', '.ts');
+const pages = textFiles().filter((path) => path.endsWith('.md') && !path.startsWith('etc/'));
+const blocks = [
+  ...pages.map((page) => blocksOfMarkdown(page, read(page))),
+  ...sources.map((source) => blocksOfSource(source, read(source))),
+];
+const chains = blocks.flatMap(chainsOf);
 
 /** One chain of TypeScript blocks on a page that begins on line 3. */
 function chain(...codes: readonly string[]): Chain {
@@ -17,6 +36,63 @@ function chain(...codes: readonly string[]): Chain {
   if (first === undefined) throw new RangeError('A chain has at least one block');
   return [first, ...rest];
 }
+
+/** Blocks for the checks of this file, compiled with those of the pages. */
+const [right, wrong, loose] = [
+  chain('const four: number = 2 + 2;\nawait Promise.resolve(four);'),
+  chain('const text = "a";', '// continued\nconst number: number = text;'),
+  chain("import { nothing } from 'gateway-admin-core/nowhere';"),
+].map(([first, ...rest], index): Chain => [{ ...first, file: `page-${String(index)}.md` }, ...rest]) as [
+  Chain,
+  Chain,
+  Chain,
+];
+const importing = chainsOf(
+  blocksOfMarkdown(
+    'page.md',
+    [
+      '```ts file=two.ts\nexport const two = 2;\n```',
+      "```ts\nimport { two } from './two.js';\nconst text: string = two;\n```\n",
+    ].join('\n'),
+  ),
+);
+
+let faults: ReturnType<typeof typeFaults>;
+beforeAll(() => {
+  faults = typeFaults([...chains, right, wrong, loose, ...importing]);
+});
+
+describe('the code blocks of the documentation', () => {
+  it('are there', () => {
+    expect(chains).not.toHaveLength(0);
+  });
+
+  it.each(blocks.flat().map((block) => [placeOf(block), block] as const))(
+    '%s is of a kind that is checked',
+    (_place, block) => {
+      expect(faultOf(block, exists)).toBeUndefined();
+    },
+  );
+
+  it.each(sources)('%s has code for each @example', (source) => {
+    expect(examplesWithoutCode(read(source))).toEqual([]);
+  });
+});
+
+describe('the TypeScript blocks of the documentation', () => {
+  it.each(chains.map((chain) => [placeOf(chain[0]), chain] as const))('%s compiles', (_place, chain) => {
+    expect(faults.get(chain)).toEqual([]);
+  });
+
+  // Promise: code-blocks
+  it.each(
+    chains
+      .filter(([first]) => !first.words.includes(compileOnly))
+      .map((chain) => [placeOf(chain[0]), chain] as const),
+  )('%s does what it says', async (_place, chain) => {
+    await expect(runChain(chain, (id) => jest.requireActual(id))).resolves.toBeUndefined();
+  });
+});
 
 async function run(...codes: readonly string[]): Promise<void> {
   await runChain(chain(...codes), (id) => jest.requireActual(id));
@@ -88,17 +164,8 @@ describe('finding blocks', () => {
 });
 
 describe('compiling blocks', () => {
-  const right = chain('const four: number = 2 + 2;\nawait Promise.resolve(four);');
-  const wrong = chain('const text = "a";', '// continued\nconst number: number = text;');
-  const loose = chain("import { nothing } from 'gateway-admin-core/nowhere';");
-  const faults = typeFaults(
-    [right, wrong, loose].map(
-      ([first, ...rest], index) => [{ ...first, file: `page-${String(index)}.md` }, ...rest] as const,
-    ),
-  );
-
   it('passes what is right and names page and line of what is wrong', () => {
-    expect([...faults.values()]).toEqual([
+    expect([right, wrong, loose].map((each) => faults.get(each))).toEqual([
       [],
       ["page-1.md:14: Type 'string' is not assignable to type 'number'."],
       [expect.stringContaining('page-2.md:3: Cannot find module')],
@@ -106,12 +173,7 @@ describe('compiling blocks', () => {
   });
 
   it('lets a block import another one by the name of its file', () => {
-    const page = [
-      '```ts file=two.ts\nexport const two = 2;\n```',
-      "```ts\nimport { two } from './two.js';\nconst text: string = two;\n```\n",
-    ];
-    const found = typeFaults(chainsOf(blocksOfMarkdown('page.md', page.join('\n'))));
-    expect([...found.values()]).toEqual([
+    expect(importing.map((each) => faults.get(each))).toEqual([
       [],
       ["page.md:6: Type 'number' is not assignable to type 'string'."],
     ]);

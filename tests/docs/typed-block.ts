@@ -3,19 +3,27 @@
  */
 import { dirname, join } from 'node:path';
 
+import { buildPackage } from '../support/built-package.ts';
 import { compile, compilerOptions } from '../support/compiler.ts';
 import { type Chain, fileNameOf, textOf } from './code-block.ts';
 
 /**
- * Checks the blocks with the options of the project; the package's name means its sources.
+ * Checks the blocks with the options of the project; the package's name means what the build declares.
  *
  * @returns for each chain what the compiler says against it, a sentence each with page and line
  */
 export function typeFaults(chains: readonly Chain[]): ReadonlyMap<Chain, readonly string[]> {
-  const options = compilerOptions('tsconfig.json');
+  buildPackage();
+  const { paths = {}, ...options } = compilerOptions('tsconfig.json');
+  const built = Object.entries(paths).map(([name, sources]) => [name, sources.map(declarationOf)]);
   const texts = new Map(chains.map((chain) => [pathOf(chain), `${textOf(chain)}\nexport {};\n`]));
   // A block may show a declaration that the page does not go on to use.
-  const found = compile(texts, { ...options, noUnusedLocals: false, noUnusedParameters: false });
+  const found = compile(texts, {
+    ...options,
+    paths: Object.fromEntries(built),
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+  });
   return new Map(
     chains.map((chain) => [
       chain,
@@ -24,6 +32,11 @@ export function typeFaults(chains: readonly Chain[]): ReadonlyMap<Chain, readonl
       ),
     ]),
   );
+}
+
+/** What the build declares of a source: the compiler reads that much faster. */
+function declarationOf(source: string): string {
+  return source.replace(/^\.\/src\/(.*)\.ts$/, './dist/$1.d.ts');
 }
 
 /** Beside its page, so that the compiler resolves packages as it does there. Other blocks can import a named file. */

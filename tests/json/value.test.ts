@@ -174,7 +174,14 @@ describe('equality', () => {
 describe('the size of a value', () => {
   it('is that of its JSON, or up to one more for each list and object in it, as long as that is ASCII', () => {
     const texts = fc.oneof(
-      fc.constantFrom('', 'a', 'a text with twenty-nine signs', '\\'.repeat(100), '\u0001"'.repeat(200)),
+      fc.constantFrom(
+        '',
+        'a',
+        'a text with twenty-nine signs',
+        '\\'.repeat(100),
+        '\u0001"'.repeat(200),
+        '\ud800'.repeat(300),
+      ),
       fc.string({ unit: fc.constantFrom('a', 'b', '0'), maxLength: 200 }),
     );
     const { value } = fc.letrec<{ value: Json }>((tie) => ({

@@ -21,6 +21,7 @@ import * as shape from '../../src/core/shape.ts';
 import { createTimeFormat } from '../../src/core/time.ts';
 import { parseOperations } from '../../src/json/patch.ts';
 import { diff } from '../../src/json/diff.ts';
+import type { Json } from '../../src/json/value.ts';
 import { fieldTables } from '../../src/resources/index.ts';
 import { valuesOf } from '../support/arbitrary-shape.ts';
 import { compile, compilerOptions } from '../support/compiler.ts';

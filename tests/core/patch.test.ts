@@ -653,16 +653,18 @@ describe('settings of another snapshot', () => {
 describe('sealing', () => {
   const seal = (secret: string): Promise<string> => Promise.resolve(`<${String(secret.length)}>`);
 
+  /** The values of operations on the desk, or by another view. */
   async function sealedValues(
     operations: readonly object[],
-    of: Parameters<typeof sealOperations>[0] = deskView,
-  ) {
-    const { sealed: made, faults } = await sealOperations(of, parsed(operations), { seal });
+    sealAll = (each: readonly ParsedOperation[]) => sealOperations(deskView, each, { seal }),
+  ): Promise<readonly (Json | undefined)[]> {
+    const { sealed: made, faults } = await sealAll(parsed(operations));
     expect(faults).toEqual([]);
     expect(made.map(({ index }) => index)).toEqual(made.map((_, index) => index));
     return made.map(({ value }) => value);
   }
 
+  const ofHouse = (each: readonly ParsedOperation[]) => sealOperations(view, each, { seal });
   const six = { sealed: '<6>' };
 
   it('finds every secret of a patch from a client, and leaves everything else', async () => {
@@ -683,7 +685,7 @@ describe('sealing', () => {
     const boxes = { pin: { content: six }, red: { content: 'open' } };
     expect(values).toEqual([six, six, ...maps, six, boxes, 'open', undefined]);
     const whole = 'test /key "secret"|add /key/x "secret"|remove /key|add /owner "secret"';
-    expect(await sealedValues(operationsOf(whole), view)).toEqual([six, six, undefined, 'secret']);
+    expect(await sealedValues(operationsOf(whole), ofHouse)).toEqual([six, six, undefined, 'secret']);
   });
 
   it.each([[''], [7], [null], [{ sealed: 'forged' }], [['secret']], ['x'.repeat(1025)], ['a\nb']] as const)(
@@ -697,7 +699,7 @@ describe('sealing', () => {
       expect(values).toEqual([null, { pin: null }, { content: null, colour: '' }]);
       const [entry] = await sealedValues([{ op: 'add', path: '/boxes/pin', value }]);
       expect(entry === null || (entry as Partial<Record<string, Json>>)['content'] === null).toBe(true);
-      expect(await sealedValues([{ op: 'add', path: '/key', value }], view)).toEqual([null]);
+      expect(await sealedValues([{ op: 'add', path: '/key', value }], ofHouse)).toEqual([null]);
     },
   );
 

@@ -272,7 +272,6 @@ describe('whatever is commanded and reported, each step tells, as a walk over th
 });
 
 const stop: Transition = (snapshot, context) => stopService(snapshot, 'My Service', context);
-type Accepted = Extract<Decision, { readonly outcome: 'accepted' }>;
 const change = { revision: 1, origin: 'command', batch: new Batch() } as const;
 
 /** The stop, with something wrong about it. */

@@ -4,25 +4,12 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Listener, Snapshot } from 'gateway-admin-core';
 
 import { formatEtag, parseEntityTags, satisfiesIfMatch, satisfiesIfNoneMatch } from '../../src/http/etag.ts';
 import { isEpoch } from '../../src/core/version.ts';
 import { clipRange, parseRange, rangeLinks, type Range } from '../../src/http/range.ts';
 import { parseFields, selectFields } from '../../src/http/fields.ts';
 import { createRouter, type Routable } from '../../src/http/router.ts';
-import type { PathParameters } from '../../src/http/route.ts';
-import { nameKey } from '../../src/core/name.ts';
-import { fail, ok, type Result } from '../../src/problem.ts';
-import { createSnapshot } from '../../src/resources/document.ts';
-import { boundRoutes } from '../../src/resources/index.ts';
-import { listenerFields } from '../../src/resources/listener.ts';
-import { services } from '../../src/resources/snapshot.ts';
-import { finder } from '../../src/resources/shared/look-up.ts';
-import { commandRoute, itemRoute, type KindRoute } from '../../src/resources/shared/route.ts';
-import { isShown } from '../../src/core/field.ts';
-import { sampleDocument } from '../support/document.ts';
-import { surroundings } from '../support/surroundings.ts';
 
 const routes: readonly (Routable & { readonly id: string })[] = [
   { id: 'list', method: 'GET', path: '/things', aliases: [] },
@@ -31,6 +18,8 @@ const routes: readonly (Routable & { readonly id: string })[] = [
   { id: 'stop', method: 'PUT', path: '/thing/:name/stop', aliases: ['/things/:name/stop'] },
   { id: 'parts', method: 'GET', path: '/things/:name/parts', aliases: [] },
   { id: 'drop', method: 'DELETE', path: '/things/:name/parts', aliases: [] },
+  { id: 'part', method: 'GET', path: '/things/:name/parts/:part', aliases: [] },
+  { id: 'close', method: 'DELETE', path: '/things/:name/parts/:part', aliases: [] },
   { id: 'self', method: 'GET', path: '/self', aliases: [] },
 ];
 const { match } = createRouter(routes);
@@ -50,7 +39,9 @@ describe('a router', () => {
     const parts = fc.constantFrom('/', 'things', ':name', '%', '%2F', 'a', '..');
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: parts }), (name, path) => {
-        expect(found('GET', `/things/${encodeURIComponent(name)}`)).toBe(`get ${JSON.stringify(name)}`);
+        const [written, read] = [encodeURIComponent(name), JSON.stringify(name)];
+        expect(found('GET', `/things/${written}`)).toBe(`get ${read}`);
+        expect(found('GET', `/things/a%2Fb/parts/${written}`)).toBe(`part "a/b" ${read}`);
         expect(match('GET', path).found).toMatch(/^(?:route|path|broken-escape|nothing)$/);
       }),
     );
@@ -79,6 +70,8 @@ describe('a router', () => {
     ['PUT', '/things/a/stop/', 'stop "a"'],
     ['DELETE', '/things/a/parts', 'drop "a"'],
     ['GET', '/self', 'self'],
+    ['DELETE', '/things/MY%20a/parts/b%252F/', 'close "MY a" "b%2F"'],
+    ['PUT', '/things/a/parts/b', 'GET, HEAD, DELETE, OPTIONS'],
     ['POST', '/things', 'GET, HEAD, OPTIONS'],
     ['get', '/things', 'GET, HEAD, OPTIONS'],
     ['OPTIONS', '/things/a', 'GET, HEAD, PATCH, OPTIONS'],
@@ -92,7 +85,7 @@ describe('a router', () => {
 
   const nowhere =
     '//|things|-self|//things|/things//|/things//parts|/Things|/%74hings|/thing|/things/a/Parts';
-  it.each(['', '/', ...nowhere.split('|'), '/things/a/parts/b', '/constructor', '*'])(
+  it.each(['', '/', ...nowhere.split('|'), '/things/a/parts/b/c', '/constructor', '*'])(
     'finds nothing at %j',
     (path) => {
       expect(found('GET', path)).toBe('nothing');
@@ -105,125 +98,22 @@ describe('a router', () => {
     expect(spelled).toEqual(['route', 'nothing', 'nothing']);
   });
 
-  it.each(['%zz', '%', 'a%2', '%C0%AF'])('says that the escape in /things/%s is broken', (segment) => {
-    for (const found of [match('GET', `/things/${segment}`), match('PUT', `/things/${segment}/stop`)])
-      expect(found).toEqual({ found: 'broken-escape', segment, route: expect.anything() });
+  it.each(['%zz', '%', 'a%2', '%C0%AF'])('says that the escape in %s is broken', (segment) => {
+    const places = [
+      `GET /things/${segment}`,
+      `PUT /things/${segment}/stop`,
+      `DELETE /things/a/parts/${segment}`,
+    ];
+    for (const place of [...places, `HEAD /things/${segment}/parts/%zz`]) {
+      const [method = '', path = ''] = place.split(' ');
+      expect(match(method, path)).toEqual({ found: 'broken-escape', segment, route: expect.anything() });
+    }
   });
 
   it('refuses two routes for one method and path', () => {
     const again = { id: 'again', method: 'PATCH', path: '/other/:name', aliases: ['/things/:name'] };
     const sentence = 'Two routes for PATCH /things/:name: each method and path may have one route';
     expect(() => createRouter([...routes, again])).toThrow(new RangeError(sentence));
-  });
-});
-
-const path = '/services/:name/doors/:listener';
-const findService = finder(services);
-
-function find(snapshot: Snapshot, parameters: PathParameters): Result<Listener> {
-  const service = findService(snapshot, parameters);
-  if (!service.ok) return service;
-  const key = nameKey(parameters['listener'] ?? '');
-  const listener = service.value.listeners.find(({ name }) => nameKey(name) === key);
-  return listener === undefined ? fail('service-not-found', 'There is no such listener.') : ok(listener);
-}
-
-/** Toys: what reads one listener of a service, and what closes it. */
-const toys: readonly KindRoute[] = [
-  itemRoute<Listener>({
-    id: 'listeners.get',
-    kind: 'item',
-    method: 'GET',
-    path,
-    role: 'reader',
-    summary: 'Gives one listener of a service.',
-    shape: listenerFields.representation,
-    find,
-    read: (_snapshot, listener) => listener,
-  }),
-  commandRoute<Listener>({
-    id: 'listeners.close',
-    kind: 'command',
-    method: 'DELETE',
-    path,
-    role: 'operator',
-    summary: 'Closes a listener of a service.',
-    find,
-    link: ({ name }) => name,
-    decide: (next) => ({ outcome: 'unchanged', next, resources: [] }),
-  }),
-];
-const { match: matchToys } = createRouter<KindRoute>([...boundRoutes, ...toys]);
-
-/** What GET shows at a path, or the problem. */
-function get(snapshot: Snapshot, target: string): unknown {
-  const found = matchToys('GET', target);
-  if (found.found !== 'route' || found.route.kind !== 'item')
-    throw new Error(`GET ${target}: ${found.found}`);
-  const thing = found.route.find(snapshot, found.parameters);
-  return thing.ok ? found.route.read(snapshot, thing.value, surroundings) : thing.problem.code;
-}
-
-// The routes belong to these modules, and know only the snapshots of these modules.
-const sample = createSnapshot(sampleDocument);
-
-describe('a route with two variables', () => {
-  it('finds what both name, each compared as names are', () => {
-    const [first, second] = sample.services.find('my-service')?.listeners ?? [];
-    expect(get(sample, '/services/My-Service/doors/My-Listener')).toBe(first);
-    expect(get(sample, '/services/MY%20SERVICE/doors/secure%20listener/')).toBe(second);
-    expect(get(sample, '/services/My-Service/doors/nothing')).toBe('service-not-found');
-    expect(get(sample, '/services/Bare-Service/doors/My-Listener')).toBe('service-not-found');
-  });
-
-  it('gives each by its name, percent-decoded once, whatever it is', () => {
-    const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((value) => value.isWellFormed());
-    fc.assert(
-      fc.property(text, text, (name, listener) => {
-        const target = `/services/${encodeURIComponent(name)}/doors/${encodeURIComponent(listener)}`;
-        const route = { found: 'route', route: toys[0], parameters: { name, listener } };
-        expect(matchToys('GET', target)).toMatchObject(route);
-      }),
-    );
-  });
-
-  it.each([
-    ['/services/%zz/doors/a', '%zz'],
-    ['/services/a/doors/%zz', '%zz'],
-    ['/services/a/doors/%C0%AF', '%C0%AF'],
-    ['/services/%/doors/%zz', '%'],
-  ])('says which escape of %s is broken', (target, segment) => {
-    for (const method of ['GET', 'HEAD', 'DELETE'])
-      expect(matchToys(method, target)).toEqual({
-        found: 'broken-escape',
-        segment,
-        route: expect.anything(),
-      });
-  });
-
-  it('lists its methods, and those of the routes beside it stay as they are', () => {
-    expect(matchToys('PUT', '/services/a/doors/b')).toMatchObject({
-      found: 'path',
-      path: { allow: 'GET, HEAD, DELETE, OPTIONS' },
-    });
-    expect(matchToys('DELETE', '/services/a/listeners')).toMatchObject({
-      path: { allow: 'GET, HEAD, POST, OPTIONS' },
-    });
-    expect(matchToys('GET', '/services/a/listeners')).toMatchObject({ route: { id: 'services.listeners' } });
-  });
-
-  it.each(['/services//doors/b', '/services/a/doors//', '/services/a/Listeners/b', '/services/a/doors/b/c'])(
-    'finds nothing at %s',
-    (target) => {
-      expect(matchToys('GET', target)).toEqual({ found: 'nothing' });
-    },
-  );
-
-  it('selects by the fields of what it shows', () => {
-    expect(toys.map(({ fields }) => fields)).toEqual([
-      listenerFields.all.filter(isShown).map(({ name }) => name),
-      [],
-    ]);
   });
 });
 

@@ -165,6 +165,16 @@ describe('patchSettings', () => {
       '3 /colour validation-failed, 0 /rooms/hall validation-failed, 2 /guests/0 link-unresolved',
     ],
     [
+      'what a rule refuses and what is wrong in the result, in the order of the operations',
+      'replace /colour "blue"|replace /age 1',
+      '0 /colour validation-failed, 1 /age field-not-modifiable',
+    ],
+    [
+      'nothing that may be gone once a refused operation is right',
+      'replace /rooms {"hall":"x"}|move /rooms/hall /age',
+      '1 /age field-not-modifiable',
+    ],
+    [
       'a list that is too long, with the link in it that is wrong',
       'replace /guests ["/people/ada","/people/bob"]|add /guests/0 "/people/eve"',
       '1 /guests validation-failed, 1 /guests/0 link-unresolved',

@@ -4,7 +4,6 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import * as rfc6902 from 'rfc6902';
 
 import { diff, difference } from '../../src/json/diff.ts';
 import { type Json, deepFreeze, sizeOf } from '../../src/json/value.ts';
@@ -62,26 +61,6 @@ describe('applyPatch', () => {
         if (result.ok && expected.done) expect(textOf(result.value)).toBe(textOf(expected.document));
       }),
       { numRuns: 5000 },
-    );
-  });
-
-  it('does what rfc6902 does, where that does what it should', () => {
-    // It takes no pointer to the root, and finds the target of a move before it has removed the source.
-    const good = (each: Operation): boolean =>
-      each.path !== '' &&
-      (!('from' in each) || (each.from !== '' && (each.op === 'copy' || !after(each.from, each.path))));
-    const after = (from: string, path: string): boolean => path.split('/').length > from.split('/').length;
-    fc.assert(
-      fc.property(patches(harmless), ([document, list]) => {
-        const operations = list.filter(good);
-        const result = applyPatch(document, operations);
-        if (!result.ok) return;
-        const copies = JSON.stringify([document, operations]);
-        const [copy, patch] = JSON.parse(copies) as [Json, rfc6902.Operation[]];
-        expect(new Set(rfc6902.applyPatch(copy, patch))).toEqual(new Set(operations.map(() => null)));
-        expect(textOf(result.value)).toBe(textOf(copy));
-      }),
-      { numRuns: 2000 },
     );
   });
 

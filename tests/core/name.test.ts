@@ -115,16 +115,7 @@ describe('a text with many combining marks', () => {
 });
 
 describe('nameFault', () => {
-  const right = [
-    'a',
-    'Read Write Split',
-    'naïve café',
-    '数据库',
-    '100% /?#',
-    '...',
-    'constructor',
-    '__proto__',
-  ];
+  const right = 'a|Read Write Split|naïve café|数据库|100% /?#|...|constructor|__proto__'.split('|');
   it.each([...right, 'x'.repeat(255), '😀'.repeat(255)])('accepts %j', (name) => {
     expect(nameFault(name)).toBeUndefined();
   });
@@ -266,20 +257,18 @@ describe('linkTo and parseLink', () => {
     expect(parseLink(link, 'servers')).toBe(name);
   });
 
-  const others = [
-    'http://gateway.test/servers/a',
-    '//gateway.test/servers/a',
-    '/services/a',
-    '/Servers/a',
-    'servers/a',
-  ];
+  const others = 'http://gateway.test/servers/a //gateway.test/servers/a /services/a /Servers/a servers/a';
   const inside = 'a?b a#b . .. %2e%2E ../servers/a a/b a/ %zz a%2 %C0%AF %ED%A0%80'.split(' ');
-  it.each([...others, 'a', '/servers/', '/servers', '', ...inside.map((name) => `/servers/${name}`)])(
-    'take no name from %j',
-    (link) => {
-      expect(parseLink(link, 'servers')).toBeUndefined();
-    },
-  );
+  it.each([
+    ...others.split(' '),
+    'a',
+    '/servers/',
+    '/servers',
+    '',
+    ...inside.map((name) => `/servers/${name}`),
+  ])('take no name from %j', (link) => {
+    expect(parseLink(link, 'servers')).toBeUndefined();
+  });
 });
 
 describe('decodeSegment', () => {

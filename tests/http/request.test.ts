@@ -219,19 +219,7 @@ describe('parseEntityTags', () => {
     expect(parseEntityTags(header)).toEqual({ ok: true, value: tags });
   });
 
-  const refused = [
-    'a',
-    '"a',
-    '"a" "b"',
-    'w/"a"',
-    'W/ "a"',
-    'W/',
-    '"a", W/',
-    '"a"W/"b"',
-    '"a b"',
-    '"a\0"',
-    '"a\x7f"',
-  ];
+  const refused = 'a|"a|"a" "b"|w/"a"|W/ "a"|W/|"a", W/|"a"W/"b"|"a b"|"a\0"|"a\x7f"'.split('|');
   it.each([...refused, '"€"', '"a\\"b"', '*, "a"', '*, *', '"a"\n', '"a"b, "c"', '"a", b"c"'])(
     'refuses %j',
     (header) => {
@@ -360,21 +348,7 @@ describe('parseRange', () => {
     expect(parseRange(['0-9007199254740991'])).toEqual({ ok: true, value: greatest });
   });
 
-  const forms = [
-    '',
-    '1-',
-    '-10',
-    '-1-10',
-    '1--10',
-    '10',
-    '1-2-3',
-    ' 1-2',
-    '1-2\n',
-    '1e1-2e1',
-    '١-٢',
-    'items=0-9',
-    '0-1,4-5',
-  ];
+  const forms = '|1-|-10|-1-10|1--10|10|1-2-3| 1-2|1-2\n|1e1-2e1|١-٢|items=0-9|0-1,4-5'.split('|');
   it.each<[string, readonly (readonly string[])[]]>([
     ['must be given exactly once', [[], ['0-1', '0-1']]],
     [

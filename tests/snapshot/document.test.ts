@@ -306,6 +306,9 @@ const connected = (...all: readonly Entry[]): Entry => ({
   connections: all.map((each) => ({ ...connection, ...each })),
 });
 
+/** The first connection of the first session. */
+const joined = '/sessions/0/connections/0';
+
 /** Faults by their places; without another code, each is validation-failed. */
 type Row = readonly [what: string, document: unknown, faults: string];
 
@@ -358,7 +361,7 @@ const shapes: readonly Row[] = [
     '/users/0/password field-unknown, /users/0/passwordHash',
   ],
   ['a session id', oneSession({ id: unsafe }), '/sessions/0/id'],
-  ['a server that is no link', oneSession(connected({ server: 7 })), '/sessions/0/connections/0/server'],
+  ['a server that is no link', oneSession(connected({ server: 7 })), `${joined}/server`],
   [
     'a link of the wrong kind',
     oneService({ filters: ['/servers/db'] }),
@@ -385,28 +388,24 @@ const meanings: readonly Row[] = [
   ['a user name', { users: [{ ...user, name: 'ada lovelace' }] }, '/users/0/name'],
   ['a session id twice', oneSession({}, { id: 1 }), '/sessions/1/id'],
   ['a session without service', { sessions: [session] }, '/sessions/0/service link-unresolved'],
+  ['no such server', oneSession(connected({ server: '/servers/x' })), `${joined}/server link-unresolved`],
   [
-    'a connection without server',
-    oneSession(connected({ server: '/servers/x' })),
-    '/sessions/0/connections/0/server link-unresolved',
-  ],
-  [
-    'a connection to a service',
+    'a service for a server',
     oneSession(connected({ server: '/services/Sales' })),
-    '/sessions/0/connections/0/server link-unresolved',
+    `${joined}/server link-unresolved`,
   ],
   [
-    'a connection on another service than its session',
+    'a connection on another service',
     oneSession(connected({ service: '/services/SALES' }), connected({}, { service: '/services/stock' })),
     '/sessions/1/connections/1/service',
   ],
   [
-    'a connection on no service',
+    'no such service',
     oneSession(connected({ service: '/services/nothing' })),
-    '/sessions/0/connections/0/service link-unresolved',
+    `${joined}/service link-unresolved`,
   ],
   [
-    'a connection on a service, of a session on no service',
+    'a session on no service',
     oneSession({ service: '/services/x', ...connected({ service: '/services/Sales' }) }),
     '/sessions/0/service link-unresolved',
   ],

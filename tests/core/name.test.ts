@@ -31,7 +31,9 @@ describe('nameKey', () => {
 
   // Names that are four times as long as the names of secrets are not compared with them.
   it('gives every Unicode character a key that is its own key, and has at least a quarter of its length', () => {
-    for (let code = 0; code <= 0x10ffff; code += 1) {
+    // No other character is assigned, but for private use.
+    const assigned = [...Array(0x34000).keys(), ...Array.from({ length: 0x1000 }, (_, at) => 0xe0000 + at)];
+    for (const code of assigned) {
       const character = String.fromCodePoint(code);
       const key = nameKey(character);
       const length = Math.max(character.length, character.normalize('NFD').length);

@@ -59,13 +59,20 @@ function write(time: TimeFormat, instant: number): string[] {
   return [time.iso8601(instant), time.rfc5322(instant), time.asctime(instant)];
 }
 
+/** An instant without its milliseconds. */
+const secondOf = (instant: number): number => Math.floor(instant / 1000) * 1000;
+
 describe('createTimeFormat', () => {
-  it('shows in asctime what the clocks of the zone show', () => {
+  it('shows what the clocks of the zone show, with the nearest offset in minutes', () => {
     fc.assert(
       fc.property(zones, fc.array(eventful, { minLength: 1 }), (zone, all) => {
         const time = createTimeFormat(zone);
         const oracle = createOracle(zone);
-        for (const instant of all) expect(time.asctime(instant)).toBe(oracle(instant));
+        for (const instant of all) {
+          expect(time.asctime(instant)).toBe(oracle(instant));
+          const written = at(`${time.iso8601(instant).slice(0, 19)}Z`);
+          expect(Math.abs(at(`${oracle(instant)} UTC`) - written)).toBeLessThanOrEqual(30_000);
+        }
       }),
     );
   });
@@ -74,21 +81,10 @@ describe('createTimeFormat', () => {
     fc.assert(
       fc.property(zones, fc.oneof(eventful, ordinary), (zone, instant) => {
         const time = createTimeFormat(zone);
-        const second = Math.floor(instant / 1000) * 1000;
-        expect(time.iso8601(instant)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
-        expect(at(time.iso8601(instant))).toBe(second);
-        expect(toIso(time.rfc5322(instant))).toBe(time.iso8601(instant));
-      }),
-    );
-  });
-
-  it('uses the offset nearest to what the clocks of the zone show', () => {
-    fc.assert(
-      fc.property(zones, eventful, (zone, instant) => {
-        const time = createTimeFormat(zone);
-        const clocks = at(`${time.asctime(instant)} UTC`);
-        const written = at(`${time.iso8601(instant).slice(0, 19)}Z`);
-        expect(Math.abs(clocks - written)).toBeLessThanOrEqual(30_000);
+        const text = time.iso8601(instant);
+        expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
+        expect([at(text), parseInstant(text)]).toEqual([secondOf(instant), secondOf(instant)]);
+        expect(toIso(time.rfc5322(instant))).toBe(text);
       }),
     );
   });
@@ -118,24 +114,16 @@ describe('createTimeFormat', () => {
   });
 
   it('agrees with the platform in the seconds around every change of offset', () => {
-    for (const zone of [
-      'Europe/Dublin',
-      'Africa/Monrovia',
-      'Australia/Lord_Howe',
-      'Pacific/Apia',
-      'Asia/Gaza',
-    ]) {
+    const changing = 'Europe/Dublin Africa/Monrovia Australia/Lord_Howe Pacific/Apia Asia/Gaza'.split(' ');
+    const steps = [-61, -60, -59, -1, 0, 1, 29, 30, 59, 60, 3600];
+    for (const zone of changing) {
       const time = createTimeFormat(zone);
       const oracle = createOracle(zone);
-      const changes = changesOf(oracle, at('1910-01-01T00:00:00Z'), at('2037-01-01T00:00:00Z'));
+      const changes = changesOf(oracle, at('1965-01-01T00:00:00Z'), at('2037-01-01T00:00:00Z'));
       expect(changes).not.toHaveLength(0);
-      for (const change of changes) {
-        for (const instant of [-61, -60, -59, -1, 0, 1, 29, 30, 59, 60, 3600].map(
-          (step) => change + step * 1000,
-        )) {
-          expect(time.asctime(instant)).toBe(oracle(instant));
-          expect(at(time.iso8601(instant))).toBe(instant);
-        }
+      for (const instant of changes.flatMap((change) => steps.map((step) => change + step * 1000))) {
+        expect(time.asctime(instant)).toBe(oracle(instant));
+        expect(at(time.iso8601(instant))).toBe(instant);
       }
     }
   });
@@ -172,25 +160,18 @@ describe('createTimeFormat', () => {
     expect(createTimeFormat(zone).iso8601(at(instant))).toBe(text);
   });
 
-  it('shows the seconds of an offset in asctime, which has no offset to round', () => {
-    expect(createTimeFormat('Africa/Monrovia').asctime(at('1971-06-01T00:00:00Z'))).toBe(
-      'Mon May 31 23:15:30 1971',
-    );
-    expect(createTimeFormat('Asia/Singapore').asctime(at('1900-01-01T00:00:00Z'))).toBe(
-      'Mon Jan  1 06:55:25 1900',
-    );
-  });
-
-  it('pads the day with a space in asctime and with a zero in rfc5322', () => {
-    const time = createTimeFormat('UTC');
-    expect(write(time, at('0987-01-02T03:04:05Z')).slice(1)).toEqual([
+  it('shows the seconds of an offset in asctime, and pads the day with a space, in rfc5322 with a zero', () => {
+    const asctime = (zone: string, text: string): string => createTimeFormat(zone).asctime(at(text));
+    expect(asctime('Africa/Monrovia', '1971-06-01T00:00:00Z')).toBe('Mon May 31 23:15:30 1971');
+    expect(asctime('Asia/Singapore', '1900-01-01T00:00:00Z')).toBe('Mon Jan  1 06:55:25 1900');
+    expect(asctime('UTC', '2016-12-10T00:00:00Z')).toBe('Sat Dec 10 00:00:00 2016');
+    expect(write(createTimeFormat('UTC'), at('0987-01-02T03:04:05Z')).slice(1)).toEqual([
       'Tue, 02 Jan 0987 03:04:05 +0000',
       'Tue Jan  2 03:04:05 0987',
     ]);
-    expect(time.asctime(at('2016-12-10T00:00:00Z'))).toBe('Sat Dec 10 00:00:00 2016');
   });
 
-  it.each([
+  const noZones = [
     '',
     'Z',
     'Mars/Olympus',
@@ -202,11 +183,11 @@ describe('createTimeFormat', () => {
     '03:00',
     '\u221203:00',
     ' UTC',
-  ])('refuses the zone %j and says what would be one', (zone) => {
+  ];
+  it.each(noZones)('refuses the zone %j and says what would be one', (zone) => {
+    const hint = 'give an IANA name such as "Europe/Helsinki" or an offset such as "+03:00"';
     expect(() => createTimeFormat(zone)).toThrow(RangeError);
-    expect(() => createTimeFormat(zone)).toThrow(
-      `There is no time zone "${zone}": give an IANA name such as "Europe/Helsinki" or an offset such as "+03:00"`,
-    );
+    expect(() => createTimeFormat(zone)).toThrow(`There is no time zone "${zone}": ${hint}`);
   });
 
   it.each(['UTC', '+03:00', 'Europe/Helsinki'])('in %s refuses what is no instant', (zone) => {
@@ -268,28 +249,23 @@ describe('the surroundings', () => {
 
   // Promise: times
   it.each([
-    ['UTC', 'C', 0],
     ['America/New_York', 'en_US.UTF-8', -300],
     ['Asia/Kolkata', 'hi_IN.UTF-8', 330],
-    ['Europe/Helsinki', 'fi_FI.UTF-8', 120],
     ['Africa/Monrovia', 'ar_EG.UTF-8', -44],
-    ['Pacific/Apia', 'th_TH.UTF-8', -660],
   ])('of a process in %s with the locale %s make no difference', (TZ, LC_ALL, ahead) => {
     const texts = samples.map((zone) => {
       const time = createTimeFormat(zone);
       return moments.flatMap((moment) => [
-        ...write(time, moment),
-        formatInstant(moment),
-        parseInstant(time.iso8601(moment)),
+        ...[...write(time, moment), formatInstant(moment), parseInstant(time.iso8601(moment))],
       ]);
     });
     expect(run(writeSamples, { TZ, LC_ALL, LANG: LC_ALL })).toEqual({ ahead, texts });
   });
 
   // The platform takes up to 50 ms to load its zones. The first answer of a process must not wait for them.
-  it.each(samples)('are read when a format for %s is made, not when it first writes', (zone) => {
+  it('are read when a format is made, not when it first writes', () => {
     const count = `${code}
-      const time = createTimeFormat('${zone}');
+      const times = ${JSON.stringify(samples)}.map(createTimeFormat);
       const { DateTimeFormat } = Intl;
       let made = 0;
       Intl.DateTimeFormat = class extends DateTimeFormat {
@@ -298,7 +274,7 @@ describe('the surroundings', () => {
           made += 1;
         }
       };
-      time.iso8601(0), time.rfc5322(0), time.asctime(0);
+      for (const time of times) time.iso8601(0), time.rfc5322(0), time.asctime(0);
       process.stdout.write(String(made));`;
     expect(run(count)).toBe(0);
   });
@@ -324,14 +300,9 @@ describe('formatInstant and parseInstant', () => {
     );
   });
 
-  it('agree with createTimeFormat in every zone', () => {
-    fc.assert(
-      fc.property(zones, ordinary, (zone, instant) => {
-        const second = Math.floor(instant / 1000) * 1000;
-        expect(parseInstant(createTimeFormat(zone).iso8601(instant))).toBe(second);
-        expect(createTimeFormat('UTC').iso8601(second)).toBe(formatInstant(second));
-      }),
-    );
+  it('agree with createTimeFormat in UTC, to the second', () => {
+    const { iso8601 } = createTimeFormat('UTC');
+    fc.assert(fc.property(ordinary, (instant) => iso8601(instant) === formatInstant(secondOf(instant))));
   });
 });
 
@@ -364,49 +335,37 @@ describe('parseInstant', () => {
   });
 
   it.each([
-    ['Z', '2016-08-29T09:52:31Z', '2016-08-29T09:52:31.000Z'],
-    ['an offset', '2016-08-29T12:52:31+03:00', '2016-08-29T09:52:31.000Z'],
-    ['a negative offset', '2016-08-29T00:00:00-00:30', '2016-08-29T00:30:00.000Z'],
-    ['one digit of a second', '2016-08-29T09:52:31.5Z', '2016-08-29T09:52:31.500Z'],
-    ['milliseconds', '2016-08-29T09:52:31.057Z', '2016-08-29T09:52:31.057Z'],
-    ['nanoseconds, cut off', '2016-08-29T09:52:31.999999999+00:00', '2016-08-29T09:52:31.999Z'],
-    ['a leap day', '2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000Z'],
-    ['a year below 100', '0050-01-01T00:00:00Z', '0050-01-01T00:00:00.000Z'],
-  ])('accepts %s', (_what, text, instant) => {
+    ['2016-08-29T09:52:31Z', '2016-08-29T09:52:31.000Z'],
+    ['2016-08-29T12:52:31+03:00', '2016-08-29T09:52:31.000Z'],
+    ['2016-08-29T00:00:00-00:30', '2016-08-29T00:30:00.000Z'],
+    ['2016-08-29T09:52:31.5Z', '2016-08-29T09:52:31.500Z'],
+    ['2016-08-29T09:52:31.057Z', '2016-08-29T09:52:31.057Z'],
+    ['2016-08-29T09:52:31.999999999+00:00', '2016-08-29T09:52:31.999Z'],
+    ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000Z'],
+    ['0050-01-01T00:00:00Z', '0050-01-01T00:00:00.000Z'],
+  ])('accepts %s', (text, instant) => {
     expect(parseInstant(text)).toBe(at(instant));
   });
 
   it.each([
-    ['no offset', '2016-08-29T12:52:31'],
-    ['no time', '2016-08-29'],
-    ['no seconds', '2016-08-29T12:52Z'],
-    ['a space between', '2016-08-29 12:52:31Z'],
-    ['small letters', '2016-08-29t12:52:31z'],
-    ['the basic form', '20160829T125231Z'],
-    ['an offset without colon', '2016-08-29T12:52:31+0300'],
-    ['an offset of hours', '2016-08-29T12:52:31+03'],
-    ['an offset of a day', '2016-08-29T12:52:31+24:00'],
-    ['an offset of sixty minutes', '2016-08-29T12:52:31+03:60'],
-    ['an empty fraction', '2016-08-29T12:52:31.Z'],
-    ['a decimal comma', '2016-08-29T12:52:31,5Z'],
-    ['ten digits of a second', '2016-08-29T12:52:31.1234567890Z'],
-    ['29 February of a common year', '1900-02-29T00:00:00Z'],
-    ['31 June', '2016-06-31T00:00:00Z'],
-    ['month 0', '2016-00-01T00:00:00Z'],
-    ['month 13', '2016-13-01T00:00:00Z'],
-    ['24:00', '2016-08-29T24:00:00Z'],
-    ['a leap second', '2016-12-31T23:59:60Z'],
-    ['minute 60', '2016-08-29T12:60:00Z'],
-    ['the year 0', '0000-12-31T23:59:59Z'],
-    ['an offset that leads into the year 0', '0001-01-01T00:00:00+00:01'],
-    ['an offset that leads past the year 9999', '9999-12-31T23:59:59-00:01'],
-    ['a longer year', '+010000-01-01T00:00:00Z'],
-    ['white space around', ' 2016-08-29T09:52:31Z'],
-    ['a line end', '2016-08-29T09:52:31Z\n'],
-    ['other digits', '٢٠١٦-08-29T09:52:31Z'],
-    ['another form', 'Mon, 29 Aug 2016 12:52:31 +0300'],
-    ['nothing', ''],
-  ])('refuses %s', (_what, text) => {
-    expect(parseInstant(text)).toBeUndefined();
+    ['a part that is missing', '2016-08-29T12:52:31|2016-08-29|2016-08-29T12:52Z|2016-08-29T12:52:31.Z|'],
+    [
+      'another form',
+      '2016-08-29 12:52:31Z|2016-08-29t12:52:31z|20160829T125231Z|Mon, 29 Aug 2016 12:52:31 +0300',
+    ],
+    [
+      'another offset',
+      '2016-08-29T12:52:31+0300|2016-08-29T12:52:31+03|2016-08-29T12:52:31+24:00|2016-08-29T12:52:31+03:60',
+    ],
+    ['another fraction', '2016-08-29T12:52:31,5Z|2016-08-29T12:52:31.1234567890Z'],
+    ['no such day', '1900-02-29T00:00:00Z|2016-06-31T00:00:00Z|2016-00-01T00:00:00Z|2016-13-01T00:00:00Z'],
+    ['no time of the day', '2016-08-29T24:00:00Z|2016-12-31T23:59:60Z|2016-08-29T12:60:00Z'],
+    [
+      'no such year',
+      '0000-12-31T23:59:59Z|0001-01-01T00:00:00+00:01|9999-12-31T23:59:59-00:01|+010000-01-01T00:00:00Z',
+    ],
+    ['other characters', ' 2016-08-29T09:52:31Z|2016-08-29T09:52:31Z\n|٢٠١٦-08-29T09:52:31Z'],
+  ])('refuses %s: %j', (_what, texts) => {
+    expect(texts.split('|').filter((text) => parseInstant(text) !== undefined)).toEqual([]);
   });
 });

@@ -5,9 +5,9 @@
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { createSnapshot, evolve, type Entity, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
+import { createSnapshot, type Entity, type GatewayDocument, type Snapshot } from 'gateway-admin-core';
 
-import { filter, monitor, server as entryOf, service, user } from '../support/document-entry.ts';
+import { changedSnapshots } from '../support/changed-snapshot.ts';
 import { collections, expectDecision } from '../support/expect-decision.ts';
 import { thawedPlaces } from '../support/frozen.ts';
 import { followUsers, replaceVersions, withFleetVersions } from '../support/internal.ts';
@@ -78,29 +78,6 @@ describe('the versions of a node', () => {
   });
 });
 
-/**
- * Something of each kind has the name of the service. A session of the service opens, then the service stops, then the
- * session closes, with a revision each.
- */
-function changedSnapshot(): Snapshot {
-  const twice = <T extends { readonly name: string }>(entry: T): readonly T[] => [
-    entry,
-    { ...entry, name: service.name },
-  ];
-  const before = createSnapshot({
-    servers: twice(entryOf),
-    services: [service, { ...service, name: 'Stock' }],
-    monitors: twice(monitor),
-    filters: twice(filter),
-    users: twice(user),
-  });
-  const head = { at: 0, resource: '/services/Sales' };
-  const session = { id: 7, state: '', user: '', address: '', service: 'sales', connected: 0 };
-  const opened = evolve(before, [{ type: 'session.opened', ...head, ...session }]);
-  const stopped = evolve(opened, [{ type: 'service.stopped', ...head, service: 'sales' }]);
-  return evolve(stopped, [{ type: 'session.closed', ...head, id: 7, connected: 0 }]);
-}
-
 /** The later of two versions, part by part. */
 const latestOf = (one: Version, other: Version): Version => ({
   command: Math.max(one.command, other.command),
@@ -108,7 +85,7 @@ const latestOf = (one: Version, other: Version): Version => ({
 });
 
 describe('the replacement of versions', () => {
-  const snapshot = changedSnapshot();
+  const [, , snapshot] = changedSnapshots();
   /** A collection, or a resource with its key. */
   type Place = readonly [collection: (typeof collections)[number], key?: string | undefined];
   const resources = (of: Snapshot, collection: (typeof collections)[number]): readonly Entity[] => [

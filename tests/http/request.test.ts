@@ -1,6 +1,6 @@
 /**
- * What a request says besides its method and path: entity tags in headers, a range and fields in the query. These are
- * pure functions, and their laws hold for texts that no client in a test sends.
+ * What a request says: which route it means, its entity tags, its range and its fields. These are pure functions, and
+ * their laws hold for texts that no client in a test sends. No route of the library has every case of the router.
  */
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
@@ -9,6 +9,113 @@ import { formatEtag, parseEntityTags, satisfiesIfMatch, satisfiesIfNoneMatch } f
 import { isEpoch } from '../../src/core/version.ts';
 import { clipRange, parseRange, rangeLinks, type Range } from '../../src/http/range.ts';
 import { parseFields, selectFields } from '../../src/http/fields.ts';
+import { createRouter, type Routable } from '../../src/http/router.ts';
+
+const routes: readonly (Routable & { readonly id: string })[] = [
+  { id: 'list', method: 'GET', path: '/things', aliases: [] },
+  { id: 'get', method: 'GET', path: '/things/:name', aliases: [] },
+  { id: 'patch', method: 'PATCH', path: '/thing/:name', aliases: ['/things/:name'] },
+  { id: 'stop', method: 'PUT', path: '/thing/:name/stop', aliases: ['/things/:name/stop'] },
+  { id: 'parts', method: 'GET', path: '/things/:name/parts', aliases: [] },
+  { id: 'drop', method: 'DELETE', path: '/things/:name/parts', aliases: [] },
+  { id: 'part', method: 'GET', path: '/things/:name/parts/:part', aliases: [] },
+  { id: 'close', method: 'DELETE', path: '/things/:name/parts/:part', aliases: [] },
+  { id: 'self', method: 'GET', path: '/self', aliases: [] },
+];
+const { match } = createRouter(routes);
+
+/** What is found, in short. */
+function found(method: string, path: string): string {
+  const result = match(method, path);
+  if (result.found === 'route')
+    return [result.route.id, ...Object.values(result.parameters).map((value) => JSON.stringify(value))].join(
+      ' ',
+    );
+  return result.found === 'path' ? result.path.allow : result.found;
+}
+
+describe('a router', () => {
+  it('finds each thing by its name, whatever the name is, and answers for every path', () => {
+    const parts = fc.constantFrom('/', 'things', ':name', '%', '%2F', 'a', '..');
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: parts }), (name, path) => {
+        const [written, read] = [encodeURIComponent(name), JSON.stringify(name)];
+        expect(found('GET', `/things/${written}`)).toBe(`get ${read}`);
+        expect(found('GET', `/things/a%2Fb/parts/${written}`)).toBe(`part "a/b" ${read}`);
+        expect(match('GET', path).found).toMatch(/^(?:route|path|broken-escape|nothing)$/);
+      }),
+    );
+  });
+
+  it('finds nothing at a path without a leading slash, even where each word is a name', () => {
+    const anything = createRouter([{ method: 'GET', path: '/:name', aliases: [] }]);
+    expect(anything.match('GET', '/a').found).toBe('route');
+    for (const path of ['', 'a', '*']) expect(anything.match('GET', path).found).toBe('nothing');
+  });
+
+  it.each([
+    ['GET', '/things', 'list'],
+    ['GET', '/things/', 'list'],
+    ['GET', '/things/a', 'get "a"'],
+    ['GET', '/things/a/', 'get "a"'],
+    ['HEAD', '/things/a', 'get "a"'],
+    ['GET', '/things/a%2Fb', 'get "a/b"'],
+    ['GET', '/things/%2525', 'get "%25"'],
+    ['GET', '/things/parts', 'get "parts"'],
+    ['GET', '/things/parts/parts', 'parts "parts"'],
+    ['GET', '/things/:name', 'get ":name"'],
+    ['PATCH', '/thing/a', 'patch "a"'],
+    ['PATCH', '/things/a', 'patch "a"'],
+    ['PUT', '/thing/a/stop', 'stop "a"'],
+    ['PUT', '/things/a/stop/', 'stop "a"'],
+    ['DELETE', '/things/a/parts', 'drop "a"'],
+    ['GET', '/self', 'self'],
+    ['DELETE', '/things/MY%20a/parts/b%252F/', 'close "MY a" "b%2F"'],
+    ['PUT', '/things/a/parts/b', 'GET, HEAD, DELETE, OPTIONS'],
+    ['POST', '/things', 'GET, HEAD, OPTIONS'],
+    ['get', '/things', 'GET, HEAD, OPTIONS'],
+    ['OPTIONS', '/things/a', 'GET, HEAD, PATCH, OPTIONS'],
+    ['GET', '/thing/a', 'PATCH, OPTIONS'],
+    ['HEAD', '/thing/a', 'PATCH, OPTIONS'],
+    ['GET', '/things/a/stop', 'PUT, OPTIONS'],
+    ['PUT', '/things/a/parts', 'GET, HEAD, DELETE, OPTIONS'],
+  ])('finds %s %s as %s', (method, path, expected) => {
+    expect(found(method, path)).toBe(expected);
+  });
+
+  const nowhere =
+    '//|things|-self|//things|/things//|/things//parts|/Things|/%74hings|/thing|/things/a/Parts';
+  it.each(['', '/', ...nowhere.split('|'), '/things/a/parts/b/c', '/constructor', '*'])(
+    'finds nothing at %j',
+    (path) => {
+      expect(found('GET', path)).toBe('nothing');
+    },
+  );
+
+  it('finds the root in one spelling', () => {
+    const { match: matchRoot } = createRouter([{ method: 'GET', path: '/', aliases: [] }]);
+    const spelled = ['/', '//', ''].map((path) => matchRoot('GET', path).found);
+    expect(spelled).toEqual(['route', 'nothing', 'nothing']);
+  });
+
+  it.each(['%zz', '%', 'a%2', '%C0%AF'])('says that the escape in %s is broken', (segment) => {
+    const places = [
+      `GET /things/${segment}`,
+      `PUT /things/${segment}/stop`,
+      `DELETE /things/a/parts/${segment}`,
+    ];
+    for (const place of [...places, `HEAD /things/${segment}/parts/%zz`]) {
+      const [method = '', path = ''] = place.split(' ');
+      expect(match(method, path)).toEqual({ found: 'broken-escape', segment, route: expect.anything() });
+    }
+  });
+
+  it('refuses two routes for one method and path', () => {
+    const again = { id: 'again', method: 'PATCH', path: '/other/:name', aliases: ['/things/:name'] };
+    const sentence = 'Two routes for PATCH /things/:name: each method and path may have one route';
+    expect(() => createRouter([...routes, again])).toThrow(new RangeError(sentence));
+  });
+});
 
 const epochs = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
 const versions = fc.record({ command: fc.maxSafeNat(), live: fc.maxSafeNat() });
@@ -112,36 +219,16 @@ describe('parseEntityTags', () => {
     expect(parseEntityTags(header)).toEqual({ ok: true, value: tags });
   });
 
-  it.each([
-    ['no quotes', 'a'],
-    ['an open quote', '"a'],
-    ['two tags without a comma', '"a" "b"'],
-    ['a lower-case weak prefix', 'w/"a"'],
-    ['space after the weak prefix', 'W/ "a"'],
-    ['a weak prefix alone', 'W/'],
-    ['a weak prefix at the end', '"a", W/'],
-    ['a weak prefix without a comma', '"a"W/"b"'],
-    ['space in a tag', '"a b"'],
-    ['a control character in a tag', '"a\0"'],
-    ['DEL in a tag', '"a\x7f"'],
-    ['a character that a header cannot have', '"€"'],
-    ['an escaped quote', '"a\\"b"'],
-    ['a star in a list', '*, "a"'],
-    ['two stars', '*, *'],
-    ['a line end', '"a"\n'],
-    ['a word after a tag', '"a"b, "c"'],
-    ['a word before a tag', '"a", b"c"'],
-  ])('refuses %s', (_what, header) => {
-    expect(parseEntityTags(header)).toMatchObject({
-      ok: false,
-      problem: {
-        code: 'header-invalid',
-        status: 400,
-        detail:
-          'If-Match and If-None-Match must be * or a list of entity tags in double quotes, such as "x.7.9", "x.8.9".',
-      },
-    });
-  });
+  const refused = 'a|"a|"a" "b"|w/"a"|W/ "a"|W/|"a", W/|"a"W/"b"|"a b"|"a\0"|"a\x7f"'.split('|');
+  it.each([...refused, '"€"', '"a\\"b"', '*, "a"', '*, *', '"a"\n', '"a"b, "c"', '"a", b"c"'])(
+    'refuses %j',
+    (header) => {
+      const detail =
+        'If-Match and If-None-Match must be * or a list of entity tags in double quotes, such as "x.7.9", "x.8.9".';
+      const problem = { code: 'header-invalid', status: 400, detail };
+      expect(parseEntityTags(header)).toMatchObject({ ok: false, problem });
+    },
+  );
 
   it('takes time in proportion to the length, whatever is repeated', () => {
     const headers = ['"a",', ', ', '"', 'W/', '" "', 'W/"a" ', ' \t', '*'].map((part) =>
@@ -153,38 +240,31 @@ describe('parseEntityTags', () => {
 });
 
 describe('satisfiesIfMatch', () => {
-  it('holds for a tag of the same epoch and command, whatever was reported or selected since', () => {
+  it('holds for a tag of the same epoch and command alone, whatever was reported or selected since', () => {
+    const tags = fc.tuple(epochs, versions, projections);
     fc.assert(
-      fc.property(epochs, versions, fc.maxSafeNat(), projections, (epoch, version, live, projection) => {
-        const header = `"other", ${formatEtag(epoch, { ...version, live }, projection)}`;
-        expect(satisfiesIfMatch(tagsOf(header), formatEtag(epoch, version))).toBe(true);
+      fc.property(tags, epochs, versions, ([epoch, then, projection], other, version) => {
+        const header = `"other", ${formatEtag(epoch, then, projection)}`;
+        const same = { command: then.command, live: version.live };
+        expect(satisfiesIfMatch(tagsOf(header), formatEtag(epoch, same))).toBe(true);
+        const current = formatEtag(other, version);
+        const isSame = epoch === other && then.command === version.command;
+        expect(satisfiesIfMatch(tagsOf(header), current)).toBe(isSame);
+        expect(satisfiesIfMatch(tagsOf(header), formatEtag(other, same))).toBe(epoch === other);
       }),
     );
   });
 
-  it('does not hold after another command or in another epoch', () => {
-    fc.assert(
-      fc.property(epochs, epochs, versions, versions, (epoch, now, then, version) => {
-        const tags = tagsOf(formatEtag(epoch, then));
-        const current = formatEtag(now, version);
-        expect(satisfiesIfMatch(tags, current)).toBe(epoch === now && then.command === version.command);
-      }),
-    );
-  });
-
-  it('holds for the weak form of a tag, which a proxy that compresses gives, and only for the same command', () => {
-    expect(satisfiesIfMatch(['W/"x1.7.9"'], '"x1.7.9"')).toBe(true);
-    expect(satisfiesIfMatch(['W/"x1.6.9"'], '"x1.7.9"')).toBe(false);
-  });
-
-  it.each([
-    ['a command that begins alike', '"x1.71.9"'],
-    ['an epoch that ends alike', '"ax1.7.9"'],
-    ['the epoch alone', '"x1"'],
-    ['a tag without live part', '"x1.7"'],
-    ['an empty tag', '""'],
-  ])('does not hold for %s', (_what, tag) => {
-    expect(satisfiesIfMatch([tag], '"x1.7.9"')).toBe(false);
+  it.each<[string, string, boolean]>([
+    ['the weak form of a tag, which a proxy that compresses gives', 'W/"x1.7.9"', true],
+    ['the weak form of another command', 'W/"x1.6.9"', false],
+    ['a command that begins alike', '"x1.71.9"', false],
+    ['an epoch that ends alike', '"ax1.7.9"', false],
+    ['the epoch alone', '"x1"', false],
+    ['a tag without live part', '"x1.7"', false],
+    ['an empty tag', '""', false],
+  ])('says of %s, %s: %s', (_what, tag, holds) => {
+    expect(satisfiesIfMatch([tag], '"x1.7.9"')).toBe(holds);
   });
 
   it('compares all of a tag with one dot', () => {
@@ -257,24 +337,30 @@ function walk(start: Range, relation: string, total: number): number[] {
 
 describe('parseRange', () => {
   it('reads what was written', () => {
+    const written = (first: number, last: number): string => `${String(first)}-${String(last)}`;
     fc.assert(
       fc.property(ranges, (range) => {
-        expect(parseRange([`${String(range.first)}-${String(range.last)}`])).toEqual({
-          ok: true,
-          value: range,
-        });
+        expect(parseRange([written(range.first, range.last)])).toEqual({ ok: true, value: range });
       }),
     );
+    expect(parseRange(['00-09'])).toEqual({ ok: true, value: { first: 0, last: 9 } });
+    const greatest = { first: 0, last: 9007199254740991 };
+    expect(parseRange(['0-9007199254740991'])).toEqual({ ok: true, value: greatest });
   });
 
-  it.each([
-    [[], 'must be given exactly once'],
-    [['0-1', '0-1'], 'must be given exactly once'],
-    [['1-'], 'must be two positions, such as range=0-99, both included and counted from 0'],
-    [['2-1'], 'must begin with the lower position'],
-    [['0-9007199254740992'], 'must not have a position above 9007199254740991'],
-  ])('says of %j that the range %s', (values, rule) => {
-    expect(parseRange(values)).toMatchObject({ problem: { detail: `The parameter "range" ${rule}.` } });
+  const forms = '|1-|-10|-1-10|1--10|10|1-2-3| 1-2|1-2\n|1e1-2e1|١-٢|items=0-9|0-1,4-5'.split('|');
+  it.each<[string, readonly (readonly string[])[]]>([
+    ['must be given exactly once', [[], ['0-1', '0-1']]],
+    [
+      'must be two positions, such as range=0-99, both included and counted from 0',
+      forms.map((each) => [each]),
+    ],
+    ['must begin with the lower position', [['2-1'], ['20-10']]],
+    ['must not have a position above 9007199254740991', [['0-9007199254740992'], [`0-${'9'.repeat(400)}`]]],
+  ])('says that the range %s: %j', (rule, all) => {
+    const problem = { code: 'range-invalid', status: 400, detail: `The parameter "range" ${rule}.` };
+    for (const values of all)
+      expect([values, parseRange(values)]).toMatchObject([values, { ok: false, problem }]);
   });
 
   it('accepts nothing but two positions in order', () => {
@@ -286,44 +372,12 @@ describe('parseRange', () => {
       }),
     );
   });
-
-  it.each([
-    ['a single element', '5-5', { first: 5, last: 5 }],
-    ['the beginning', '0-9', { first: 0, last: 9 }],
-    ['leading zeros', '00-09', { first: 0, last: 9 }],
-    ['the greatest position', '0-9007199254740991', { first: 0, last: 9007199254740991 }],
-  ])('accepts %s', (_what, value, range) => {
-    expect(parseRange([value])).toEqual({ ok: true, value: range });
-  });
-
-  it.each([
-    ['no value', []],
-    ['an empty value', ['']],
-    ['reversed ends', ['20-10']],
-    ['no end', ['10-']],
-    ['no beginning', ['-10']],
-    ['a negative beginning', ['-1-10']],
-    ['a negative end', ['1--10']],
-    ['a number alone', ['10']],
-    ['three numbers', ['1-2-3']],
-    ['white space', [' 1-2']],
-    ['a line end', ['1-2\n']],
-    ['an exponent', ['1e1-2e1']],
-    ['other digits', ['١-٢']],
-    ['a unit', ['items=0-9']],
-    ['two ranges', ['0-1,4-5']],
-    ['a repeated parameter', ['0-1', '0-1']],
-    ['an unsafe integer', ['0-9007199254740992']],
-    ['a number without bounds', [`0-${'9'.repeat(400)}`]],
-  ])('refuses %s', (_what, values) => {
-    expect(parseRange(values)).toMatchObject({ ok: false, problem: { code: 'range-invalid', status: 400 } });
-  });
 });
 
 describe('clipRange', () => {
   it('stays within the list and takes exactly the elements that exist', () => {
     fc.assert(
-      fc.property(smallRanges, fc.nat(80), (range, total) => {
+      fc.property(fc.oneof(smallRanges, ranges), fc.nat(80), (range, total) => {
         const { offset, length } = clipRange(range, total);
         const all = Array.from({ length: total }, (_, index) => index);
         expect(length).toBeGreaterThanOrEqual(0);
@@ -335,40 +389,20 @@ describe('clipRange', () => {
     );
   });
 
-  it('stays within the list for positions of any size', () => {
-    fc.assert(
-      fc.property(ranges, fc.nat(), (range, total) => {
-        const { offset, length } = clipRange(range, total);
-        expect(offset >= 0 && length >= 0 && offset + length <= total).toBe(true);
-      }),
-    );
-  });
-
-  it('gives the whole list when no range was asked for', () => {
+  it('gives the whole list when no range was asked for, and no elements past the end', () => {
     expect(clipRange(undefined, 7)).toEqual({ offset: 0, length: 7 });
-  });
-
-  it('gives no elements past the end', () => {
     expect(clipRange({ first: 7, last: 9 }, 7)).toEqual({ offset: 7, length: 0 });
     expect(clipRange({ first: 0, last: 9 }, 0)).toEqual({ offset: 0, length: 0 });
   });
 });
 
 describe('rangeLinks', () => {
-  it('lead forward over every element that is left, each once', () => {
+  it('lead over every element that is left, and over every element before, each once', () => {
     fc.assert(
       fc.property(smallRanges, fc.nat(80), (range, total) => {
-        const rest = Array.from({ length: total }, (_, index) => index).slice(range.first);
-        expect(walk(range, 'next', total)).toEqual(rest);
-      }),
-    );
-  });
-
-  it('lead back over every element before, each once', () => {
-    fc.assert(
-      fc.property(smallRanges, fc.nat(80), (range, total) => {
-        const upTo = Array.from({ length: Math.min(range.last + 1, total) }, (_, index) => index);
-        expect(walk(range, 'prev', total).sort((a, b) => a - b)).toEqual(upTo);
+        const all = Array.from({ length: total }, (_, index) => index);
+        expect(walk(range, 'next', total)).toEqual(all.slice(range.first));
+        expect(walk(range, 'prev', total).sort((a, b) => a - b)).toEqual(all.slice(0, range.last + 1));
       }),
     );
   });
@@ -377,10 +411,8 @@ describe('rangeLinks', () => {
     fc.assert(
       fc.property(ranges, fc.nat(), (range, total) => {
         for (const page of Object.values(pages(rangeLinks(range, total, '')))) {
-          expect(parseRange([`${String(page.first)}-${String(page.last)}`])).toEqual({
-            ok: true,
-            value: page,
-          });
+          const written = `${String(page.first)}-${String(page.last)}`;
+          expect(parseRange([written])).toEqual({ ok: true, value: page });
         }
       }),
     );
@@ -389,9 +421,10 @@ describe('rangeLinks', () => {
   it('keep the rest of the query and can be resolved against any base', () => {
     const header = rangeLinks({ first: 10, last: 19 }, 100, 'fields=id,name');
     expect(header).toBe('<?fields=id,name&range=20-29>; rel="next", <?fields=id,name&range=0-9>; rel="prev"');
-    expect(
-      new URL('?fields=id,name&range=20-29', 'http://gateway.test/admin/sessions?range=10-19').href,
-    ).toBe('http://gateway.test/admin/sessions?fields=id,name&range=20-29');
+    const base = 'http://gateway.test/admin/sessions';
+    expect(new URL('?fields=id&range=20-29', `${base}?range=10-19`).href).toBe(
+      `${base}?fields=id&range=20-29`,
+    );
   });
 
   it.each([
@@ -441,71 +474,41 @@ describe('parseFields', () => {
     );
   });
 
+  const empty = 'The parameter "fields" must be names separated by commas, and one name is empty.';
   it.each([
     ['an unknown name', ['id,colour'], 'There is no field "colour" here.'],
     ['other case', ['ID'], 'There is no field "ID" here.'],
     ['an inherited name', ['toString'], 'There is no field "toString" here.'],
     ['a nested name', ['name/first'], 'There is no field "name/first" here.'],
+    ['an empty list', [''], empty],
+    ['no list', [], empty],
+    ['a trailing comma', ['id,'], empty],
+    ['one good list of two', ['id', ' '], empty],
     [
-      'an empty list',
-      [''],
-      'The parameter "fields" must be names separated by commas, and one name is empty.',
-    ],
-    ['no list', [], 'The parameter "fields" must be names separated by commas, and one name is empty.'],
-    [
-      'a trailing comma',
-      ['id,'],
-      'The parameter "fields" must be names separated by commas, and one name is empty.',
-    ],
-    [
-      'one good list of two',
-      ['id', ' '],
-      'The parameter "fields" must be names separated by commas, and one name is empty.',
+      'a long name, of which it repeats the beginning,',
+      ['x'.repeat(8000)],
+      `There is no field "${'x'.repeat(100)}"… here.`,
     ],
   ])('refuses %s and lists the names that exist', (_what, values, sentence) => {
-    expect(parseFields(values, ['id', 'name'])).toEqual({
-      ok: false,
-      problem: expect.objectContaining({
-        code: 'fields-invalid',
-        status: 400,
-        detail: `${sentence} The fields are: id, name.`,
-      }),
-    });
-  });
-
-  it('repeats only the beginning of a long name', () => {
-    const result = parseFields(['x'.repeat(8000)], ['id']);
-    expect(result).toMatchObject({
-      problem: { detail: `There is no field "${'x'.repeat(100)}"… here. The fields are: id.` },
-    });
+    const problem = { code: 'fields-invalid', status: 400, detail: `${sentence} The fields are: id, name.` };
+    expect(parseFields(values, ['id', 'name'])).toMatchObject({ ok: false, problem });
   });
 });
 
 describe('selectFields', () => {
   it('keeps the own properties that were asked for, in the order given, and nothing else', () => {
-    const representation = fc.dictionary(fc.oneof(fc.constantFrom(...known), fc.string()), fc.integer());
+    const some = fc.oneof(fc.constantFrom(...known), fc.string());
     fc.assert(
-      fc.property(
-        representation,
-        fc.uniqueArray(fc.oneof(fc.constantFrom(...known), fc.string())),
-        (whole, fields) => {
-          // Keys that look like array indexes come first in any object.
-          const plain = fields.filter((name) => !/^\d+$/.test(name));
-          const selection = selectFields(plain)(whole);
-          expect(Object.keys(selection)).toEqual(plain.filter((name) => Object.hasOwn(whole, name)));
-          expect(Object.getPrototypeOf(selection)).toBe(Object.prototype);
-          for (const [name, value] of Object.entries(selection)) {
-            expect(value).toBe(Object.getOwnPropertyDescriptor(whole, name)?.value);
-          }
-        },
-      ),
+      fc.property(fc.dictionary(some, fc.integer()), fc.uniqueArray(some), (whole, fields) => {
+        // Keys that look like array indexes come first in any object.
+        const plain = fields.filter((name) => !/^\d+$/.test(name));
+        const selection = selectFields(plain)(Object.freeze(whole));
+        expect(Object.keys(selection)).toEqual(plain.filter((name) => Object.hasOwn(whole, name)));
+        expect(Object.getPrototypeOf(selection)).toBe(Object.prototype);
+        for (const [name, value] of Object.entries(selection))
+          expect(value).toBe(Object.getOwnPropertyDescriptor(whole, name)?.value);
+      }),
     );
-  });
-
-  it('leaves out an optional field that is absent, and everything inherited', () => {
-    expect(selectFields(['name', 'filters', 'toString'])({ name: 'a', state: 'started' })).toEqual({
-      name: 'a',
-    });
   });
 
   it('treats a field named __proto__ like any other', () => {
@@ -514,11 +517,5 @@ describe('selectFields', () => {
     expect(JSON.stringify(selection)).toBe('{"__proto__":{"polluted":true}}');
     expect('polluted' in selection).toBe(false);
     expect(selectFields(['__proto__'])({ id: 1 })).toEqual({});
-  });
-
-  it('leaves the representation as it was', () => {
-    const whole = Object.freeze({ id: 1, name: 'a' });
-    expect(selectFields(['id'])(whole)).toEqual({ id: 1 });
-    expect(whole).toEqual({ id: 1, name: 'a' });
   });
 });

@@ -1,10 +1,11 @@
 /**
- * JSON Patch, compared with a model on documents that no resource has. `applyPatch` is public, its parts are not.
+ * JSON Patch and the difference of two documents, compared with a model on documents that no resource has. `applyPatch`
+ * and `diff` are public; their parts and the inverse are not.
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import * as rfc6902 from 'rfc6902';
 
+import { diff, difference } from '../../src/json/diff.ts';
 import { type Json, deepFreeze, sizeOf } from '../../src/json/value.ts';
 import {
   applyOperations,
@@ -23,7 +24,7 @@ import { read } from '../support/project.ts';
 const plain = { reservedKeys: 'plain' } as const;
 
 const reserved = ['__proto__', 'constructor', 'prototype'];
-const harmless = ['a', 'b', '', '0', '1', '2', '01', '-', '~', '/', 'length', 'map', 'toString'];
+const harmless = ['', ...'a b 0 1 2 01 - ~ / length map toString'.split(' ')];
 const anyPatch = patches([...harmless, ...reserved]);
 const anyTree = trees([...harmless, ...reserved]);
 
@@ -60,26 +61,6 @@ describe('applyPatch', () => {
         if (result.ok && expected.done) expect(textOf(result.value)).toBe(textOf(expected.document));
       }),
       { numRuns: 5000 },
-    );
-  });
-
-  it('does what rfc6902 does, where that does what it should', () => {
-    // It takes no pointer to the root, and finds the target of a move before it has removed the source.
-    const good = (each: Operation): boolean =>
-      each.path !== '' &&
-      (!('from' in each) || (each.from !== '' && (each.op === 'copy' || !after(each.from, each.path))));
-    const after = (from: string, path: string): boolean => path.split('/').length > from.split('/').length;
-    fc.assert(
-      fc.property(patches(harmless), ([document, list]) => {
-        const operations = list.filter(good);
-        const result = applyPatch(document, operations);
-        if (!result.ok) return;
-        const copies = JSON.stringify([document, operations]);
-        const [copy, patch] = JSON.parse(copies) as [Json, rfc6902.Operation[]];
-        expect(new Set(rfc6902.applyPatch(copy, patch))).toEqual(new Set(operations.map(() => null)));
-        expect(textOf(result.value)).toBe(textOf(copy));
-      }),
-      { numRuns: 2000 },
     );
   });
 
@@ -181,27 +162,6 @@ describe('the public suite', () => {
     expect(result.ok).toBe(error === undefined);
     if (result.ok) expect(result.value).toEqual(expected);
   });
-
-  // From here on the cases that later versions have gained, written anew.
-  it.each<[Json, string, Json]>([
-    [{ old: 1 }, 'add  ["new"]', ['new']],
-    [['old'], 'add  {"new":1}', { new: 1 }],
-    [[], 'add /- null', [null]],
-    [{ x: 1 }, 'add /X 2', { x: 1, X: 2 }],
-    [{ x: [{ z: 1 }] }, 'copy /x /c|replace /c/0/z 2', { x: [{ z: 1 }], c: [{ z: 2 }] }],
-    [{ x: [{ z: 1 }] }, 'copy /x /c|replace /x/0/z 2', { x: [{ z: 2 }], c: [{ z: 1 }] }],
-  ])('agrees: %j with %s is %j', (doc, patch, expected) => {
-    expect(valueOf(applyPatch(doc, patch.split('|').map(short)))).toEqual(expected);
-  });
-
-  it.each<[Json, readonly unknown[]]>([
-    [{ x: 1 }, 'replace /y/z 2|replace x 2|copy /y /x|move /y /x'.split('|').map(short)],
-    [{ x: 1 }, 'remove /y|remove /y/z'.split('|').map(short)],
-    [[7, 8], 'test /00 7|test /01 8|remove /2'.split('|').map(short)],
-    [{ x: 1 }, [undefined, null].map((path) => ({ op: 'add', path, value: 2 }))],
-  ])('agrees: in %j none of %j can be done', (doc, operations) => {
-    for (const operation of operations) expect(applyPatch(doc, [operation]).ok).toBe(false);
-  });
 });
 
 describe('a refusal', () => {
@@ -278,14 +238,15 @@ describe('a refusal', () => {
     expect(result.ok || result.problem.detail).toContain(expected);
   });
 
-  const reserved = '__proto__, constructor and prototype are not allowed as keys';
+  const keys = '__proto__, constructor and prototype are not allowed as keys';
+  const example = '[{"op":"replace","path":"/a","value":1}]';
   it.each<[unknown, PatchRules, string]>([
     [
-      [short('remove /a'), short('add /b 1')],
+      Array(2).fill(short('add /b 1')),
       { maxOperations: 1 },
       'The patch has 2 operations; at most 1 are allowed. Send several patches.',
     ],
-    [[short('add /prototype 1')], {}, `/prototype: ${reserved}`],
+    [[short('add /prototype 1')], {}, `/prototype: ${keys}`],
     [[short('move /map /map/k/x')], {}, '/map/k/x: lies inside the value that the operation moves'],
     [[short('remove ')], {}, 'must not be empty: a patch cannot remove the whole document'],
     [
@@ -294,11 +255,7 @@ describe('a refusal', () => {
       '/a: does not equal the value of the test; read the present value and adapt the patch',
     ],
     [[short('add /b 1')], { maxResultBytes: 9 }, '/b: would make the document larger than 9 bytes'],
-    [
-      {},
-      {},
-      'A JSON Patch must be an array of operations, such as [{"op":"replace","path":"/a","value":1}].',
-    ],
+    [{}, {}, `A JSON Patch must be an array of operations, such as ${example}.`],
     [['remove'], {}, '/0: must be a plain object'],
     [[null], {}, '/0: must be a plain object'],
     [[{ op: 'remove' }], {}, '/0/path: is required'],
@@ -310,28 +267,16 @@ describe('a refusal', () => {
   });
 
   it('of a pointer says the rule and the limits', () => {
-    const result = applyPatch(document, [{ op: 'remove', path: 'a' }], {
-      maxPointerLength: 7,
-      maxPointerTokens: 3,
-    });
-    expect(result.ok || result.problem.errors).toMatchObject([
-      {
-        detail:
-          'must be "" or start with "/", have 0 or 1 after each "~", and at most 7 characters and 3 tokens',
-      },
-    ]);
+    const limits = { maxPointerLength: 7, maxPointerTokens: 3 };
+    const result = applyPatch(document, [{ op: 'remove', path: 'a' }], limits);
+    const rule =
+      'must be "" or start with "/", have 0 or 1 after each "~", and at most 7 characters and 3 tokens';
+    expect(result.ok || result.problem.errors).toMatchObject([{ detail: rule }]);
   });
 
   it('is patch-malformed for what is no list', () => {
-    for (const operations of [
-      null,
-      'text',
-      1,
-      {},
-      { length: 0 },
-      { 0: short('remove /a'), length: 1 },
-      undefined,
-    ]) {
+    const like = { 0: short('remove /a'), length: 1 };
+    for (const operations of [null, 'text', 1, {}, { length: 0 }, like, undefined]) {
       const result = applyPatch(document, operations);
       expect(result.ok || result.problem.code).toBe('patch-malformed');
     }
@@ -366,51 +311,6 @@ describe('a refusal', () => {
     expect(valueOf(applyPatch(start, wave))).toBe(start);
     const same = [short(`add  ${JSON.stringify(start)}`)];
     expect(valueOf(applyPatch(start, same, { maxResultBytes: 9 }))).toBe(start);
-  });
-
-  it('counts the digits of numbers', () => {
-    const zeros = frozen(Array<number>(200_000).fill(0));
-    expect(valueOf(applyPatch(zeros, [short('add /- 0')]))).toHaveLength(200_001);
-    const long = frozen(Array<number>(50_000).fill(-1.2345678901234567e-100));
-    expect(faultsOf(applyPatch(long, [short('add /- 0')]))).toEqual(['patch-result-too-large 0 /-']);
-  });
-
-  it.each(['\u0001', '"', '\\', '\ud800'])(
-    'counts the escapes of a long text and of a long name: %j',
-    (character) => {
-      const { length } = JSON.stringify(character.repeat(1000));
-      const text = character.repeat(1000);
-      const [value, name] = [{ a: text }, { [text]: 1 }];
-      for (const document of [value, name]) {
-        const maxResultBytes = length + 5;
-        const operations = [{ op: 'add', path: '/b', value: document }];
-        expect(faultsOf(applyPatch({}, operations, { maxResultBytes }))).toEqual([
-          'patch-result-too-large 0 /b',
-        ]);
-        expect(applyPatch({}, operations, { maxResultBytes: maxResultBytes + 10 }).ok).toBe(true);
-      }
-    },
-  );
-
-  it('stops moves alone that rename members, at the operation that crosses the limit', () => {
-    const names = Array.from({ length: 2000 }, (_, at) => `k${String(at)}`);
-    let document = frozen(Object.fromEntries(names.map((name) => [name, 'x'.repeat(300)])));
-    let refused: readonly string[] = [];
-    for (let at = 0; at < names.length && refused.length === 0; at += 100) {
-      const moves = names.slice(at, at + 100).map((name) => ({
-        op: 'move',
-        from: `/${name}`,
-        path: `/${name.padEnd(1000, 'x')}`,
-      }));
-      const result = applyPatch(document, moves);
-      refused = faultsOf(result);
-      if (result.ok) document = result.value;
-    }
-    expect(refused).toEqual([expect.stringMatching(/^patch-result-too-large \d+ \/k\d+x+/)]);
-    expect(JSON.stringify(document).length).toBeLessThan(1_048_576);
-    const { length } = JSON.stringify(document);
-    // The last patch was refused at a move in its midst.
-    expect(length).toBeGreaterThan(1_048_576 - 100 * 1000);
   });
 
   it('measures a text whose JSON would be too long to be a text', () => {
@@ -491,20 +391,6 @@ describe('a refusal', () => {
     }
   });
 
-  it('measures a large document that is frozen, as it grows and shrinks from patch to patch', () => {
-    const text = 'x'.repeat(400_000);
-    let grown: Json = deepFreeze({ small: { a: 1 }, large: text });
-    for (let round = 0; round < 10; round += 1) {
-      const added = applyPatch(grown, [{ op: 'add', path: '/more', value: text }]);
-      expect(faultsOf(applyPatch(valueOf(added), [{ op: 'add', path: '/most', value: text }]))).toEqual([
-        'patch-result-too-large 0 /most',
-      ]);
-      grown = valueOf(applyPatch(valueOf(added), [short('remove /more')]));
-      grown = valueOf(applyPatch(grown, [short(`add /small/a ${String(round + 2)}`)]));
-    }
-    expect(grown).toEqual({ small: { a: 11 }, large: text });
-  });
-
   it.each([
     ['thawed', <T>(value: T): T => value],
     ['frozen outside', Object.freeze],
@@ -527,14 +413,11 @@ describe('a refusal', () => {
     }
   });
 
-  it('puts a text in the place of a large document that was patched before', () => {
+  it('puts a text in the place of a long text, and of a large document that was patched before', () => {
     const document = frozen({ large: 'x'.repeat(20_000) });
     const patched = valueOf(applyPatch(document, [short('add /a 1')]));
-    expect(valueOf(applyPatch(patched, [short('replace  "text"')]))).toBe('text');
-  });
-
-  it('puts a text in the place of a long text', () => {
-    expect(valueOf(applyPatch('x'.repeat(20_000), [short('replace  "text"')]))).toBe('text');
+    for (const large of [patched, 'x'.repeat(20_000)])
+      expect(valueOf(applyPatch(large, [short('replace  "text"')]))).toBe('text');
   });
 
   it('of a value that is not JSON says where it is', () => {
@@ -582,20 +465,16 @@ describe('the depth of a value', () => {
 });
 
 describe('an add that must find nothing there', () => {
-  const refuse = { present: 'refuse' } as const;
-  const apply = (text: string): Result<Json> =>
-    applyOperations({ a: 1, list: [1], toString: 2 }, valueOf(parseOperations([short(text)])), refuse);
-
-  it.each(['add /a 1', 'add /a 2', 'add /list []', 'add /toString 2'])('is refused for %s', (text) => {
-    expect(faultsOf(apply(text))).toEqual([`patch-test-failed 0 ${text.split(' ')[1] ?? ''}`]);
+  it.each([
+    ['add /a 1|add /a 2|add /list []|add /toString 2', false],
+    ['add /b 1|add /list/0 1|add /list/- 1|add /valueOf 1|replace /a 2|add  []', true],
+  ])('is for each of %s done: %s', (texts, isDone) => {
+    for (const text of texts.split('|')) {
+      const operations = valueOf(parseOperations([short(text)]));
+      const result = applyOperations({ a: 1, list: [1], toString: 2 }, operations, { present: 'refuse' });
+      expect(faultsOf(result)).toEqual(isDone ? [] : [`patch-test-failed 0 ${text.split(' ')[1] ?? ''}`]);
+    }
   });
-
-  it.each(['add /b 1', 'add /list/0 1', 'add /list/- 1', 'add /valueOf 1', 'replace /a 2', 'add  []'])(
-    'is done for %s',
-    (text) => {
-      expect(apply(text).ok).toBe(true);
-    },
-  );
 });
 
 describe('reserved keys taken as plain', () => {
@@ -607,5 +486,145 @@ describe('reserved keys taken as plain', () => {
     const result = valueOf(applyPatch({}, operations, plain));
     expect(textOf(result)).toBe('{"__proto__":{"b":2},"c":1,"constructor":{"a":1,"b":2,"prototype":3}}');
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
+  });
+});
+
+const unlimited = { ...plain, maxOperations: Infinity, maxPointerLength: Infinity };
+
+/** What may be at the ends of lists, and in maps, so that most differ in little. */
+const small = fc.letrec<{ tree: Json }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.constantFrom<Json>(0, 1, 'a', null),
+    fc.array(tie('tree'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom('a', 'b', 'toString'), tie('tree'), { noNullPrototype: true }),
+  ),
+})).tree;
+/** Two documents: of any kind, or such that differ in little. */
+const pairs = fc.oneof(
+  fc.tuple(anyTree, anyTree),
+  fc.tuple(small, small),
+  anyPatch.map(([from, operations]): [Json, Json] => {
+    const changed = applyPatch(from, operations, plain);
+    return [from, changed.ok ? changed.value : null];
+  }),
+);
+
+describe('diff', () => {
+  // Promise: diff
+  it('makes a patch that leads from one document to the other, within the usual limits', () => {
+    fc.assert(
+      fc.property(pairs, fc.boolean(), ([from, to], guards) => {
+        const texts = [textOf(from), textOf(to)];
+        const patch = diff(from, to, { guards });
+        expect(textOf(valueOf(applyPatch(from, patch, plain)))).toBe(texts[1]);
+        expect(patch.length === 0).toBe(texts[0] === texts[1]);
+        expect([textOf(from), textOf(to)]).toEqual(texts);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const services = Array.from({ length: 1000 }, (_, n) => ({ name: `s${String(n)}`, port: n }));
+  const added = { name: 'n', port: 0 };
+  const addedText = JSON.stringify(added);
+  const numbered = Object.fromEntries(services.entries());
+  const long = { ['k'.repeat(1100)]: 1 };
+  it.each<[string, Json, Json, readonly string[]]>([
+    ['nothing', services, [...services], []],
+    ['one item of many', services, services.with(500, { name: 's500', port: 1 }), ['replace /500/port 1']],
+    ['the first of many gone', services, services.slice(1), ['remove /0']],
+    ['as many gone as a patch may say', services, services.slice(100), Array<string>(100).fill('remove /0')],
+    ['one put between many', services, services.toSpliced(7, 0, added), [`add /7 ${addedText}`]],
+    ['a list of numbers', [1, 2, 3, 4], [2, 3, 4, 1], ['remove /0', 'add /- 1']],
+    ['lists that have little in common', services, [{ a: 1 }], ['replace  [{"a":1}]']],
+    ['short lists with nothing in common', [{ a: 1 }, { b: 1 }], [{ c: 1 }], ['replace  [{"c":1}]']],
+    ['objects that become numbers', [{ a: 1 }, { b: 1 }, { c: 1 }], [1, 2], ['replace  [1,2]']],
+    ['a member', { a: 1, b: 2 }, { b: 2, c: 3 }, ['remove /a', 'add /c 3']],
+    ['more than a patch may say', { x: numbered }, { x: {} }, ['replace /x {}']],
+    [
+      'more than that, beside a member',
+      { x: numbered, y: { a: 1 } },
+      { x: {}, y: { a: 1 } },
+      ['replace /x {}'],
+    ],
+    ['more than a patch may say of the whole', numbered, {}, ['replace  {}']],
+    ['a list that is gone', ['a', 'b'], [], ['remove /0', 'remove /0']],
+    ['a list that comes', [], ['a', 'b'], ['add /- "a"', 'add /- "b"']],
+    ['items at the end', services.slice(2), [...services.slice(2), added], [`add /- ${addedText}`]],
+    ['an item that is another', ['a', 'b', 'c'], ['a', 'x', 'c'], ['replace /1 "x"']],
+    ['a pointer that would be too long', { x: long }, { x: {} }, ['replace /x {}']],
+    ['that beside a short one', { x: long, y: 1 }, { x: {}, y: 2 }, ['replace /x {}', 'replace /y 2']],
+  ])('is short: %s', (_, from, to, expected) => {
+    expect(diff(from, to)).toEqual(expected.map(short));
+  });
+
+  it.each<[string, (inner: Json) => Json]>([
+    ['maps', (inner) => ({ a: inner })],
+    ['lists', (inner) => [[inner], 0]],
+  ])('keeps its pointers short where %s are deep', (_, wrap) => {
+    const deep = (leaf: Json): Json => Array.from({ length: 40 }).reduce<Json>(wrap, { a: [leaf] });
+    expect(valueOf(applyPatch(deep(1), diff(deep(1), deep(2))))).toEqual(deep(2));
+  });
+
+  it('with guards is refused once what it takes away has changed', () => {
+    const patch = diff({ a: [{ b: 1 }, { c: 2 }], d: 3 }, { a: [{ b: 9 }] }, { guards: true });
+    expect(patch).toEqual(expect.arrayContaining([short('test /d 3'), short('remove /d')]));
+    const others = ['{"b":1},{"c":2}],"d":4', '{"b":1},{"c":3}],"d":3', '{"b":1},{"c":2}]'];
+    const results = others.map((other) => applyPatch(JSON.parse(`{"a":[${other}}`) as Json, patch));
+    const codes = results.map((each) => each.ok || each.problem.code);
+    expect(codes).toEqual(['patch-test-failed', 'patch-test-failed', 'patch-path-missing']);
+  });
+});
+
+describe('difference', () => {
+  it('leads there as a patch without guards does, and back, and is frozen as far as the values are', () => {
+    fc.assert(
+      fc.property(pairs, ([before, after]) => {
+        const made = difference(frozen(before), frozen(after));
+        expect(textOf(made.operations)).toBe(textOf(diff(before, after)));
+        expect(textOf(valueOf(applyPatch(after, made.inverse, unlimited)))).toBe(textOf(before));
+        expect(made.inverse.length === 0).toBe(modelEqual(before, after));
+        expect(thawedPlaces(made)).toEqual(['(the whole)']);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('guards every transition of the inverse but an added member by a test of what is there', () => {
+    const isGuarded = (patch: readonly Operation[], position: number): boolean => {
+      const { op, path } = patch[position] ?? { op: 'test', path: '' };
+      if (op === 'test') return true;
+      const guards = patch.slice(0, position).filter((each) => each.op === 'test');
+      if (op !== 'add') return guards.at(-1)?.path === path;
+      const list = path.slice(0, path.lastIndexOf('/'));
+      return guards.at(-1)?.path.startsWith(list) === true || !/\/\d+$/.test(path);
+    };
+    fc.assert(
+      fc.property(small, small, (before, after) => {
+        const { inverse } = difference(before, after);
+        for (const position of inverse.keys()) expect(isGuarded(inverse, position)).toBe(true);
+      }),
+    );
+  });
+
+  it.each<[string, Json, Json, readonly string[]]>([
+    ['a member added', { a: 1 }, { a: 1, b: 2 }, ['test /b 2', 'remove /b']],
+    ['a member removed', { a: 1, b: 2 }, { a: 1 }, ['add /b 2']],
+    ['a member replaced', { a: 1 }, { a: 2 }, ['test /a 2', 'replace /a 1']],
+    ['items appended', ['a'], ['a', 'b', 'c'], ['test /1 "b"', 'remove /1', 'test /1 "c"', 'remove /1']],
+    ['items removed', ['a', 'b', 'c', 'd'], ['a', 'd'], ['test /1 "d"', 'add /1 "b"', 'add /2 "c"']],
+    ['the last item removed', ['a', 'b'], ['a'], ['test /0 "a"', 'add /1 "b"']],
+    ['the only item removed', ['a'], [], ['test  []', 'add /0 "a"']],
+    ['an item replaced', ['a', 'b'], ['a', 'x'], ['test /1 "x"', 'replace /1 "b"']],
+    [
+      'an object and a text replaced',
+      [{ a: 1 }, 'b'],
+      [{ a: 2 }, 'x'],
+      ['test /0/a 2', 'replace /0/a 1', 'test /1 "x"', 'replace /1 "b"'],
+    ],
+    ['items reordered', ['a', 'b', 'c'], ['c', 'a', 'b'], ['test  ["c","a","b"]', 'replace  ["a","b","c"]']],
+  ])('has an inverse that is short: %s', (_, before, after, expected) => {
+    expect(difference(before, after).inverse).toEqual(expected.map(short));
   });
 });

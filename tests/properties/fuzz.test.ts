@@ -9,7 +9,7 @@ import { runAdmin } from '../support/running-admin.ts';
 import { transports, type Sent } from '../support/transport.ts';
 
 /** How many documents in all; `npm run test:fuzz` asks for many more. */
-const runs = Number(process.env['FUZZ_RUNS'] ?? 2000);
+const runs = Number(process.env['FUZZ_RUNS'] ?? 1000);
 
 const patchType = 'application/json-patch+json';
 const writers = [

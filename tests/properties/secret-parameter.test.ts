@@ -202,7 +202,7 @@ afterEach(() => {
 describe('a secret parameter, wherever a patch has it', () => {
   // Promise: secret-parameter
   it('is nowhere in plain text, and sealed nowhere that a reader sees', async () => {
-    const met = { audited: 0, accepted: 0, refused: 0 };
+    const met = { runs: 0, audited: 0, accepted: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(sendings, async (list) => {
         const store = createMemoryStore();
@@ -225,6 +225,7 @@ describe('a secret parameter, wherever a patch has it', () => {
         const events: AdminEvent[] = [];
         for await (const item of reader) if (item.gap === undefined) events.push(item.event);
 
+        met.runs += 1;
         met[snapshot === before ? 'refused' : 'accepted'] += 1;
         const inside = [document, events, gateway.calls, stored];
         if (audited.length > 0) met.audited += 1;
@@ -244,9 +245,11 @@ describe('a secret parameter, wherever a patch has it', () => {
         expect(textOf(shown)).not.toContain('v1.');
         for (const names of mapsOf(document)) expect(names.filter(isSecretName)).toEqual([]);
       }),
-      { numRuns: 400 },
+      { numRuns: 100 },
     );
-    for (const count of Object.values(met)) expect(count).toBeGreaterThan(3);
+    expect(met.audited).toBeGreaterThan(0.6 * met.runs);
+    expect(met.accepted).toBeGreaterThan(0.3 * met.runs);
+    expect(met.refused).toBeGreaterThan(0.2 * met.runs);
   });
 
   it('is never lost, but to an operation that names it', async () => {
@@ -256,7 +259,7 @@ describe('a secret parameter, wherever a patch has it', () => {
         fc.array(fc.nat(), { maxLength: 4 }),
         async (kind, picks) => {
           const { admin } = runAdmin({ snapshot: createSnapshot(sampleDocument), secretParameters: names });
-          const before = sealedNames(toDocument(admin.snapshot));
+          const before = mapsOf(toDocument(admin.snapshot), 'Sealed');
           const map = mapOf(kind);
           const present = admin.snapshot[`${kind}s`].find(map.patch.split('/')[2] ?? '');
           const open = (present?.settings as unknown as Record<string, Json>)[map.field] ?? {};
@@ -270,7 +273,7 @@ describe('a secret parameter, wherever a patch has it', () => {
           ];
           const operations = picks.map((pick) => wholes[pick % wholes.length] ?? {});
           await answerTo(admin, { kind, operations, by: 'program' });
-          expect(sealedNames(toDocument(admin.snapshot))).toEqual(before);
+          expect(mapsOf(toDocument(admin.snapshot), 'Sealed')).toEqual(before);
         },
       ),
       { numRuns: 100 },
@@ -278,7 +281,7 @@ describe('a secret parameter, wherever a patch has it', () => {
   });
 
   it('comes back sealed when its change is undone', async () => {
-    let undone = 0;
+    const met = { runs: 0, undone: 0 };
     await fc.assert(
       fc.asyncProperty(sendings, async (list) => {
         const { admin } = runAdmin({ snapshot: createSnapshot(sampleDocument), secretParameters: names });
@@ -295,12 +298,13 @@ describe('a secret parameter, wherever a patch has it', () => {
           expect(decision.outcome).not.toBe('refused');
           return decision.next;
         }, last);
-        undone += events.length;
+        met.runs += 1;
+        met.undone += events.length;
         expect(toDocument(back)).toEqual(before);
       }),
       { numRuns: 100 },
     );
-    expect(undone).toBeGreaterThan(1);
+    expect(met.undone).toBeGreaterThan(0.3 * met.runs);
   });
 });
 
@@ -309,25 +313,21 @@ describe('a secret parameter in a document', () => {
   const plainDocuments = fc
     .tuple(documents, spellings, fc.nat())
     .map(([document, name, at]): readonly [GatewayDocument, string] | undefined => {
-      const places = [
-        ...(document.services ?? []).map((_, position) => ['services', position, 'router_options'] as const),
-        ...(document.servers ?? []).map((_, position) => ['servers', position, 'parameters'] as const),
-        ...(document.filters ?? []).map((_, position) => ['filters', position, 'parameters'] as const),
-        ...(document.monitors ?? []).map((_, position) => ['monitors', position, 'parameters'] as const),
-      ];
+      const mapNames = {
+        services: 'router_options',
+        servers: 'parameters',
+        filters: 'parameters',
+        monitors: 'parameters',
+      };
+      const copy = structuredClone(document) as unknown as Record<string, Record<string, object>[]>;
+      const places = Object.entries(mapNames).flatMap(([collection, map]) =>
+        (copy[collection] ?? []).map((entry, position) => ({ collection, map, entry, position })),
+      );
       const place = places[at % Math.max(places.length, 1)];
       if (place === undefined) return undefined;
-      const [collection, position, map] = place;
-      const copy = structuredClone(document) as unknown as Record<
-        string,
-        Record<string, Record<string, unknown>>[]
-      >;
-      const entry = copy[collection]?.[position];
-      if (entry === undefined) return undefined;
-      entry[map] = {
-        ...entry[map],
-        [name]: collection === 'filters' ? { value: secret, configurable: true } : secret,
-      };
+      const { collection, map, entry, position } = place;
+      const value = collection === 'filters' ? { value: secret, configurable: true } : secret;
+      entry[map] = { ...entry[map], [name]: value };
       return [copy, `/${collection}/${String(position)}/${map}/${name}`];
     })
     .filter((made) => made !== undefined);
@@ -382,30 +382,13 @@ function isSecretName(name: string): boolean {
   return names.some((each) => nameKey(each) === nameKey(name));
 }
 
-/** The names in each map in the open. */
-function mapsOf({
-  services = [],
-  servers = [],
-  monitors = [],
-  filters = [],
-}: GatewayDocument): readonly string[][] {
-  return [
-    ...services.map(({ router_options: map = {} }) => Object.keys(map)),
-    ...[...servers, ...monitors].map(({ parameters: map = {} }) => Object.keys(map)),
-    ...filters.map(({ parameters: map = {} }) => Object.keys(map)),
-  ];
-}
-
-/** The names in each map of sealed texts. */
-function sealedNames({
-  services = [],
-  servers = [],
-  monitors = [],
-  filters = [],
-}: GatewayDocument): readonly string[][] {
-  return [
-    ...services.map(({ router_optionsSealed: map = {} }) => Object.keys(map)),
-    ...[...servers, ...monitors].map(({ parametersSealed: map = {} }) => Object.keys(map)),
-    ...filters.map(({ parametersSealed: map = {} }) => Object.keys(map)),
-  ];
+/** The names in each map in the open, or of sealed texts. */
+function mapsOf(document: GatewayDocument, end = ''): readonly string[][] {
+  const { services = [], servers = [], monitors = [], filters = [] } = document;
+  const entries: readonly object[] = [...services, ...servers, ...monitors, ...filters];
+  return entries.map((entry) => {
+    const { [`router_options${end}`]: options, [`parameters${end}`]: parameters = options ?? {} } =
+      entry as Readonly<Record<string, object>>;
+    return Object.keys(parameters);
+  });
 }

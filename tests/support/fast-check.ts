@@ -56,8 +56,11 @@ function more<Given>(
     numRuns,
     ...(leftMs === Infinity ? {} : { interruptAfterTimeLimit: leftMs, markInterruptAsFailure: false }),
     reporter: (details) => {
-      if (details.failed) throw new Error(fc.defaultReportMessage(details), { cause: details.errorInstance });
-      if (details.interrupted) sayCut(details.numRuns, numRuns);
+      // A property that was cut before its first run counts as failed, without an input that fails.
+      const isCut = details.interrupted && details.counterexample === null;
+      if (isCut) sayCut(details.numRuns, numRuns);
+      else if (details.failed)
+        throw new Error(fc.defaultReportMessage(details), { cause: details.errorInstance });
     },
   });
 }

@@ -289,67 +289,56 @@ function rebuilt(model: Pick<Model, 'sessions' | 'totals' | 'live'>, start = emp
 }
 
 describe('a session table', () => {
-  it('says of its sessions what a list of them says', () => {
+  it('says of its sessions, of each service and of each server what a search through a list says', () => {
     fc.assert(
       fc.property(histories, fc.nat(130), fc.nat(130), (history, offset, length) => {
         const { table, model } = lastOf(history);
+        const end = offset + length;
         expect([...table]).toEqual(model.sessions);
         expect(table.size).toBe(model.sessions.length);
-        expect(table.range(offset, length)).toEqual(model.sessions.slice(offset, offset + length));
+        expect(table.range(offset, length)).toEqual(model.sessions.slice(offset, end));
         expect(table.range(0, Infinity)).toEqual(model.sessions);
         const every = Array.from({ length: 122 }, (_, id) => model.sessions.find((each) => each.id === id));
         expect(every.map((_, id) => table.find(id))).toEqual(every);
         const counts = every.map((session) => session?.connections.length ?? 0);
         expect(every.map((_, id) => table.countConnections(id))).toEqual(counts);
-      }),
-    );
-  });
-
-  it('says of each service what a count of its sessions says', () => {
-    fc.assert(
-      fc.property(histories, fc.nat(60), fc.nat(60), (history, offset, length) => {
-        const { table, model } = lastOf(history);
         for (const key of [...services, 'toString']) {
           const all = model.ofService(key);
-          const page = all.slice(offset, offset + length);
-          expect(table.countOfService(key)).toBe(all.length);
-          expect(table.totalOfService(key)).toBe(model.totals.get(key) ?? 0);
-          expect(table.liveOfService(key)).toBe(model.live.get(key) ?? 0);
           const connections = all.flatMap((session) => session.connections);
+          const [total, live] = [model.totals.get(key) ?? 0, model.live.get(key) ?? 0];
+          expect([table.totalOfService(key), table.liveOfService(key)]).toEqual([total, live]);
+          expect(table.countOfService(key)).toBe(all.length);
           expect(table.countConnectionsOfService(key)).toBe(connections.length);
           expect(table.rangeOfService(key, 0, Infinity)).toEqual(all);
-          expect(table.rangeOfService(key, offset, length)).toEqual(page);
-          expect(table.idsOfService(key, offset, length)).toEqual(page.map(({ id }) => id));
+          expect(table.rangeOfService(key, offset, length)).toEqual(all.slice(offset, end));
+          expect(table.idsOfService(key, offset, length)).toEqual(all.slice(offset, end).map(({ id }) => id));
+        }
+        for (const key of [...servers, 'db-9']) {
+          const all = model.ofServer(key);
+          const having = model.sessions.filter((each) =>
+            each.connections.some(({ server }) => server === key),
+          );
+          expect([table.countOfServer(key), table.countSessionsOfServer(key)]).toEqual([
+            all.length,
+            having.length,
+          ]);
+          expect(table.rangeOfServer(key, offset, length)).toEqual(having.slice(offset, end));
+          expect(table.connectionsOfServer(key, 0, Infinity)).toEqual(all);
+          expect(table.connectionsOfServer(key, offset, length)).toEqual(all.slice(offset, end));
         }
         expect(table.total).toBe([...model.totals.values()].reduce((sum, each) => sum + each, 0));
         expect(table.index.live).toBe(Math.max(0, ...model.live.values()));
       }),
+      { numRuns: 60 },
     );
   });
 
-  it('says of each server what a search through all connections says, in order', () => {
-    fc.assert(
-      fc.property(histories, fc.nat(60), fc.nat(60), (history, offset, length) => {
-        const { table, model } = lastOf(history);
-        for (const key of [...servers, 'db-9']) {
-          const all = model.ofServer(key);
-          expect(table.countOfServer(key)).toBe(all.length);
-          const having = model.sessions.filter((each) =>
-            each.connections.some(({ server }) => server === key),
-          );
-          expect(table.countSessionsOfServer(key)).toBe(having.length);
-          expect(table.rangeOfServer(key, offset, length)).toEqual(having.slice(offset, offset + length));
-          expect(table.connectionsOfServer(key, 0, Infinity)).toEqual(all);
-          expect(table.connectionsOfServer(key, offset, length)).toEqual(all.slice(offset, offset + length));
-        }
-      }),
-    );
-  });
-
-  it('has in its JSON the counters, the sessions of each service and server, and all sessions', () => {
+  it('is frozen, has all in its JSON, and equals a table that came to the same another way', () => {
     fc.assert(
       fc.property(histories, (history) => {
         const { table, model } = lastOf(history);
+        expect(thawedPlaces(table)).toEqual([]);
+        expect(table).toEqual(rebuilt(model));
         expect(JSON.parse(JSON.stringify(table))).toEqual({
           size: model.sessions.length,
           total: table.total,
@@ -364,36 +353,37 @@ describe('a session table', () => {
           sessions: withoutOpened(model.sessions),
         });
       }),
+      { numRuns: 60 },
     );
   });
 
-  it('stays as it was when newer tables have changed', () => {
+  it('stays as it was when newer tables have changed, and never counts fewer sessions that were ever opened', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        for (const { table, model } of play(history)) {
+        const tables = play(history);
+        for (const { table, model } of tables) {
           expect(JSON.stringify([...table])).toBe(JSON.stringify(model.sessions));
           for (const key of services) expect(table.countOfService(key)).toBe(model.ofService(key).length);
           for (const key of servers) expect(table.countOfServer(key)).toBe(model.ofServer(key).length);
         }
+        for (const key of services) {
+          const totals = tables.map(({ table }) => table.totalOfService(key));
+          expect(totals).toEqual(totals.toSorted((a, b) => a - b));
+          const open = tables.map(({ table }) => table.countOfService(key));
+          expect(open.filter((count, at) => count > (totals[at] ?? 0))).toEqual([]);
+        }
       }),
+      { numRuns: 30 },
     );
   });
 
-  it('is the same object exactly when a change does not apply', () => {
+  it('is the same object, or a batch tells of no change, exactly when a change does not apply', () => {
     fc.assert(
       fc.property(histories, lists, (history, more) => {
         const { table, model } = lastOf(history);
-        const change = { revision: 9 };
-        const applied = more.filter((command) => command.run<IndexedSessionTable>(table, change) !== table);
-        expect(applied).toEqual(more.filter((command) => command.run<Model>(model, change) !== model));
-      }),
-    );
-  });
-
-  it('tells in a batch exactly when a change applies, and leaves the table of before as it was', () => {
-    fc.assert(
-      fc.property(histories, lists, (history, more) => {
-        const { table, model } = lastOf(history);
+        const alone = { revision: 9 };
+        const applied = more.filter((command) => command.run<IndexedSessionTable>(table, alone) !== table);
+        expect(applied).toEqual(more.filter((command) => command.run<Model>(model, alone) !== model));
         const before = JSON.stringify(table);
         const batch = new Batch();
         const change = { revision: 9, batch };
@@ -411,37 +401,7 @@ describe('a session table', () => {
         expect([...now].flatMap((session) => thawedPlaces(session))).toEqual([]);
         expect(Object.isFrozen(now) && Object.isFrozen(now.index)).toBe(true);
       }),
-    );
-  });
-
-  it('never counts fewer sessions that were ever opened than before, nor fewer than are open', () => {
-    fc.assert(
-      fc.property(histories, (history) => {
-        const transitions = play(history);
-        for (const key of services) {
-          const totals = transitions.map(({ table }) => table.totalOfService(key));
-          expect(totals).toEqual(totals.toSorted((a, b) => a - b));
-          const open = transitions.map(({ table }) => table.countOfService(key));
-          expect(open.filter((count, transition) => count > (totals[transition] ?? 0))).toEqual([]);
-        }
-      }),
-    );
-  });
-
-  it('is frozen with all that it gives', () => {
-    fc.assert(
-      fc.property(histories, (history) => {
-        expect(thawedPlaces(lastOf(history).table)).toEqual([]);
-      }),
-    );
-  });
-
-  it('equals a table that came to the same sessions and counters another way', () => {
-    fc.assert(
-      fc.property(histories, (history) => {
-        const { table, model } = lastOf(history);
-        expect(table).toEqual(rebuilt(model));
-      }),
+      { numRuns: 60 },
     );
   });
 
@@ -471,6 +431,7 @@ describe('a session table', () => {
         ])
           expect(table).not.toEqual(rebuilt(model, reversed));
       }),
+      { numRuns: 40 },
     );
   });
 });
@@ -498,14 +459,10 @@ describe('a record of the table', () => {
     connections.pop();
     expect(table.find(7)).toMatchObject({ state: 'ready', connections: [{ statistics: { reads: 1 } }] });
   });
-
   it('shares the statistics of connections that have done nothing', () => {
-    const table = one.openConnection(
-      { id: 7 },
-      { ...connection, id: 2, statistics: { ...noStatistics } },
-      change,
-    );
-    expect(table.find(7)?.connections.map((each) => each.statistics === noStatistics)).toEqual([true, true]);
+    const other = { ...connection, id: 2, statistics: { ...noStatistics } };
+    const found = one.openConnection({ id: 7 }, other, change).find(7);
+    expect(found?.connections.map((each) => each.statistics === noStatistics)).toEqual([true, true]);
   });
 
   it('keeps its identity, whatever an update says', () => {

@@ -1,0 +1,724 @@
+/**
+ * Patches of settings, the updates that they make, and secrets: as whole fields, and as entries of maps. The fields are
+ * those of toys, because no kind has every case.
+ */
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { redactSecrets } from 'gateway-admin-core';
+import * as z from 'zod/mini';
+
+import type { Json, JsonObject } from '../../src/json/value.ts';
+import { applyPatch, parseOperations, type Operation, type ParsedOperation } from '../../src/json/patch.ts';
+import { defineFields, loadFields, representFields, saveFields, secretNames } from '../../src/core/field.ts';
+import { sealOperations } from '../../src/core/patch-seal.ts';
+import {
+  adoptSettings,
+  patchSettings,
+  patchViewOf,
+  revertSettings,
+  withSecretEntries,
+} from '../../src/core/patch-view.ts';
+import type { FindName } from '../../src/core/reference.ts';
+import { createRedactor, isSealed, maskSecrets, passwordFault } from '../../src/core/secret.ts';
+import { createTimeFormat } from '../../src/core/time.ts';
+import type { Result } from '../../src/problem.ts';
+import { changedBy, invertUpdate, mergeUpdate, wholeUpdate, type Update } from '../../src/core/update.ts';
+import { character } from '../support/arbitrary-character.ts';
+import { short } from '../support/patch-model.ts';
+
+/** Operations in short, with a bar between them. */
+const operationsOf = (text: string): readonly Operation[] => text.split('|').map(short);
+
+function parsed(operations: readonly object[]): readonly ParsedOperation[] {
+  const result = parseOperations(operations as Json);
+  if (!result.ok) throw new Error('It is no patch');
+  return result.value;
+}
+
+/** The faults of a refusal, each as "operation pointer code". */
+function codes<T>(result: Result<T>): readonly string[] {
+  const faults = result.ok ? [] : (result.problem.errors ?? []);
+  return faults.map(({ pointer, code, operation }) => `${String(operation)} ${pointer} ${code}`);
+}
+
+/** A toy: a house with an owner, guests who are linked, and two secrets that nobody may read. */
+interface House {
+  readonly colour: 'red' | 'green';
+  readonly guests: readonly string[];
+  readonly rooms: Readonly<Record<string, number>>;
+  readonly owner?: string;
+  readonly keySealed?: string;
+  readonly alarmSealed?: string;
+}
+interface StoredHouse {
+  readonly address: string;
+  readonly age: number;
+}
+type ShownHouse = StoredHouse & Pick<House, 'rooms' | 'owner'> & { readonly paint: House['colour'] };
+
+const fields = defineFields<{
+  settings: House;
+  representation: ShownHouse & Partial<Pick<House, 'guests'>>;
+  document: ShownHouse & Partial<Pick<House, 'guests' | 'keySealed' | 'alarmSealed'>>;
+  state: StoredHouse;
+}>()({
+  address: { shape: z.string() },
+  age: { shape: z.int() },
+  paint: { shape: z.enum(['red', 'green']), setting: 'colour' },
+  guests: {
+    shape: z.array(z.string()).check(z.maxLength(2)),
+    setting: true,
+    links: 'people',
+    default: [],
+    hiddenWhenEmpty: true,
+  },
+  rooms: { shape: z.record(z.string(), z.int()), setting: true },
+  owner: { shape: z.string(), setting: true, optional: true },
+  key: { shape: z.string(), setting: true, optional: true, secret: 'keySealed' },
+  alarm: { shape: z.string(), setting: true, optional: true, secret: 'alarmSealed' },
+});
+const view = patchViewOf<House>(fields);
+
+const house: House = {
+  colour: 'red',
+  guests: ['/people/Ada'],
+  rooms: { hall: 1 },
+  keySealed: 'sealed-key',
+  alarmSealed: 'sealed-alarm',
+};
+const shown: JsonObject = { address: 'Main Street', age: 100, paint: 'red' };
+const find: FindName = (collection, name) =>
+  collection === 'people' ? ['Ada', 'Bob'].find((each) => each.toLowerCase() === name) : undefined;
+
+function patch(text: string): ReturnType<typeof patchSettings<House>> {
+  return patchSettings(view, () => shown, house, parsed(operationsOf(text)), find);
+}
+
+function after(text: string): House {
+  const result = patch(text);
+  if (!result.ok) throw new Error(result.problem.detail);
+  return result.value.after;
+}
+
+describe('patchSettings', () => {
+  // Promise: patch-no-op
+  it('gives the very settings when nothing changes, and only the operations that are needed otherwise', () => {
+    expect(after('replace /colour "red"')).toBe(house);
+    expect(after('move /paint /paint')).toBe(house);
+    const changed = patch('replace /rooms {"hall":1,"loft":2}|replace /colour "red"');
+    const operations = [short('add /rooms/loft 2')];
+    expect(changed).toMatchObject({ ok: true, value: { operations } });
+  });
+
+  const both = ['/people/Ada', '/people/Bob'];
+  it.each<[string, string, Partial<House>]>([
+    ['another spelling of a field', 'replace /paint "green"', { colour: 'green' }],
+    ['a link in another spelling, written in one form', 'add /guests/- "/people/BOB"', { guests: both }],
+    ['a list that can be empty, removed', 'remove /guests', { guests: [] }],
+    [
+      'an item of the emptied list',
+      'remove /guests|add /guests/- "/people/bob"',
+      { guests: ['/people/Bob'] },
+    ],
+    ['a field that may be absent', 'replace /owner "Bob"', { owner: 'Bob' }],
+    ['a whole list moved', 'move /guests /owner|replace /owner "Eve"', { guests: [], owner: 'Eve' }],
+    [
+      'a list that was moved away, filled again',
+      'move /guests /owner|replace /owner "Eve"|add /guests/- "/people/Bob"',
+      { guests: ['/people/Bob'], owner: 'Eve' },
+    ],
+    [
+      'an item moved, with the other items left',
+      'add /guests/- "/people/Bob"|move /guests/0 /owner',
+      { guests: ['/people/Bob'], owner: '/people/Ada' },
+    ],
+    ['a test of what cannot be modified', 'test /age 100', {}],
+    ['a secret, stored under its own name', 'add /key {"sealed":"new"}', { keySealed: 'new' }],
+  ])('does %s', (_what, text, changed) => {
+    expect(after(text)).toEqual({ ...house, ...changed });
+  });
+
+  it.each([
+    ['a link to the same', 'add /guests/- "/people/ADA"', '0 /guests/1 link-unresolved'],
+    ['a removal of what is needed', 'remove /rooms', '0 /rooms validation-failed'],
+    ['a removal of what is absent', 'remove /owner', '0 /owner patch-path-missing'],
+    ['a test that fails', 'test /age 101', '0 /age patch-test-failed'],
+    ['a copy from what cannot be modified', 'copy /address /owner', '0 /address field-not-modifiable'],
+    ['a move of what is needed', 'move /colour /owner', '0 /colour validation-failed'],
+    [
+      'a copy of what is wrong, which is not at fault,',
+      'replace /rooms/hall "large"|copy /rooms/hall /owner',
+      '0 /rooms/hall validation-failed',
+    ],
+    ['a copy from a secret', 'copy /key /owner', '0 /key field-write-only'],
+    ['a copy from another secret', 'copy /alarm /owner', '0 /alarm field-write-only'],
+    ['a test of another secret', 'test /alarm "sealed-alarm"', '0 /alarm field-write-only'],
+    [
+      'all that breaks the rules, before it tries anything',
+      'replace /colour "green"|replace /age 1|add /nothing 1|test /key "x"|add /rooms/prototype 1|remove ',
+      '1 /age field-not-modifiable, 2 /nothing field-unknown, 3 /key field-write-only, ' +
+        '4 /rooms/prototype reserved-key, 5  op-not-allowed',
+    ],
+    [
+      'the operation that wrote what is wrong in the end',
+      'replace /rooms {"hall":"x"}|replace /colour "blue"|add /guests/0 "/people/eve"|replace /colour "pink"',
+      '3 /colour validation-failed, 0 /rooms/hall validation-failed, 2 /guests/0 link-unresolved',
+    ],
+    [
+      'what a rule refuses and what is wrong in the result, in the order of the operations',
+      'replace /colour "blue"|replace /age 1',
+      '0 /colour validation-failed, 1 /age field-not-modifiable',
+    ],
+    [
+      'nothing that may be gone once a refused operation is right',
+      'replace /rooms {"hall":"x"}|move /rooms/hall /age',
+      '1 /age field-not-modifiable',
+    ],
+    [
+      'a list that is too long, with the link in it that is wrong',
+      'replace /guests ["/people/ada","/people/bob"]|add /guests/0 "/people/eve"',
+      '1 /guests validation-failed, 1 /guests/0 link-unresolved',
+    ],
+  ])('refuses, and names, %s', (_what, text, faults) => {
+    expect(codes(patch(text)).join(', ')).toBe(faults);
+  });
+
+  const modifiable = 'modifiable fields: colour, guests, rooms, owner, key, alarm';
+  const secret =
+    'names a secret, which a patch cannot read or compare; add, replace or remove the whole secret';
+  const rule = 'must be a string of 1 to 1024 bytes in UTF-8 without control characters';
+  const whole = 'must name a field, because a patch cannot change the whole resource';
+  const keys = '__proto__, constructor and prototype are not allowed as keys';
+  it.each([
+    ['add /x 1', `/x: names no field of this resource; ${modifiable}`],
+    ['replace /age 1', `/age: names a field that cannot be modified; ${modifiable}`],
+    ['remove ', `${whole}; ${modifiable}`],
+    ['test /key "x"', `/key: ${secret}`],
+    ['add /key 7', `/key: ${rule}`],
+    ['add /key ""', `/key: ${rule}`],
+    ['add /key "x"', '/key: must be sealed first, as { "sealed": … }'],
+    ['add /rooms/prototype 1', '/rooms/prototype: "prototype" is not allowed as a key'],
+    ['add /rooms {"constructor":1}', `/rooms/constructor: ${keys}`],
+  ])('says of %s: %s', (text, sentence) => {
+    const result = patch(text);
+    expect(result.ok || result.problem.detail).toBe(sentence);
+  });
+
+  it('refuses a value that holds one object many times over for what it comes to, and counts it not out', () => {
+    const doubled = Array.from({ length: 25 }).reduce<Json>((inner) => ({ a: inner, b: inner }), {});
+    const operations = parsed([{ op: 'add', path: '/rooms/new', value: doubled }]);
+    const result = patchSettings(view, () => shown, house, operations, find);
+    expect(codes(result)).toEqual(['0 /rooms/new patch-result-too-large']);
+  });
+
+  it('takes a map of up to 1000 members', () => {
+    const rooms = (count: number): string =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`r${String(at)}`, at])));
+    expect(patch(`replace /rooms ${rooms(1000)}`).ok).toBe(true);
+    expect(codes(patch(`replace /rooms ${rooms(1001)}`))).toEqual(['0 /rooms validation-failed']);
+  });
+});
+
+describe('a field that is kept sealed', () => {
+  it('is a change whenever it is written', () => {
+    const again = patch('replace /key {"sealed":"sealed-key"}');
+    expect(again).toMatchObject({ ok: true, value: { after: house, operations: [] } });
+    expect(again.ok && again.value.after).not.toBe(house);
+  });
+
+  it('comes back when its change is undone, and is removed like any other', () => {
+    const changed = patch('add /key {"sealed":"new"}');
+    if (!changed.ok) throw new Error(changed.problem.detail);
+    const reverted = revertSettings(view, changed.value.after, parsed(changed.value.inverse), find);
+    expect(reverted.ok && reverted.value.after).toEqual(house);
+    const { keySealed: _gone, ...rest } = house;
+    expect(after('remove /key')).toEqual(rest);
+  });
+
+  it('is not undone together with the whole resource', () => {
+    const undo = revertSettings(view, house, parsed([{ op: 'replace', path: '', value: null }]), find);
+    expect(undo).toMatchObject({ ok: false, problem: { code: 'op-not-allowed' } });
+  });
+});
+
+type Settings = Readonly<Record<string, Json>>;
+
+const values = fc.oneof(
+  fc.constantFrom<Json>(0, 'a', true, null),
+  fc.array(fc.nat(3)),
+  fc.dictionary(fc.constantFrom('x', 'y'), fc.nat(3)).map((record): Json => ({ ...record })),
+);
+const settings: fc.Arbitrary<Settings> = fc
+  .dictionary(fc.constantFrom('one', 'two', 'three', 'four'), values)
+  .map((record) => ({ ...record }));
+
+/** Whether two values are the same whatever the order of their members. */
+function sameValue(one: Json | undefined, other: Json | undefined): boolean {
+  const [a, b] = [one, other].map((value) =>
+    isRecord(value) ? `record ${JSON.stringify(Object.entries(value).toSorted())}` : JSON.stringify(value),
+  );
+  return a === b;
+}
+
+function isRecord(value: Json | undefined): value is Settings {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const update = (before: Settings, after: Settings): Update<Settings> => ({ before, after, operations: [] });
+
+describe('an update', () => {
+  it('gives what was decided, and keeps what has changed meanwhile wherever it leaves a field alone', () => {
+    fc.assert(
+      fc.property(settings, settings, settings, (before, after, now) => {
+        const [whole, present] = [update(before, after), Object.freeze(now)];
+        expect(mergeUpdate(before, whole)).toEqual(after);
+        const merged = mergeUpdate(present, whole);
+        for (const name of ['one', 'two', 'three', 'four']) {
+          const alone = sameValue(before[name], after[name]);
+          expect(merged[name]).toEqual(alone ? present[name] : after[name]);
+        }
+        expect(whole).toEqual(update(before, after));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('does the same without the settings that it does not change, and has them again from what was before', () => {
+    fc.assert(
+      fc.property(settings, settings, settings, (before, after, present) => {
+        const whole = update(before, after);
+        const changed = changedBy(whole);
+        expect(mergeUpdate(present, changed)).toEqual(mergeUpdate(present, whole));
+        for (const each of [changed, whole]) expect(wholeUpdate(before, each)).toEqual({ before, after });
+        const both = Object.keys({ ...changed.before, ...changed.after });
+        expect(both.filter((name) => sameValue(changed.before[name], changed.after[name]))).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('has an inverse whose operations make of what came what there was', () => {
+    fc.assert(
+      fc.property(settings, settings, (before, after) => {
+        const inverse = invertUpdate(update(before, after));
+        expect([inverse.before, inverse.after]).toEqual([after, before]);
+        expect(applyPatch(after, inverse.operations)).toEqual({ ok: true, value: before });
+      }),
+    );
+  });
+
+  it('keeps in its inverse what else the effect says', () => {
+    const head = { type: 'server.update', resource: '/servers/a', server: 'a' };
+    expect(invertUpdate({ ...head, ...update({ one: 1 }, { one: 2 }) })).toEqual({
+      ...head,
+      before: { one: 2 },
+      after: { one: 1 },
+      operations: [short('replace /one 1')],
+    });
+  });
+});
+
+describe('redactSecrets', () => {
+  // Promise: redact
+  it('leaves no hash and no sealed text wherever they stand, and everything else', () => {
+    const secret = 'planted-secret';
+    const plain = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
+    const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
+      tree: fc.oneof(
+        plain,
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.record({
+          passwordHash: fc.constant(secret),
+          passwordSealed: fc.constant(secret),
+          name: tie('tree'),
+        }),
+        fc.record({
+          op: fc.constant('add'),
+          path: fc.constant('/passwordSealed'),
+          value: fc.constant(secret),
+        }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, (value) => {
+        expect(JSON.stringify(redactSecrets(value))).not.toContain(secret);
+      }),
+    );
+    fc.assert(fc.property(plain, (value) => expect(redactSecrets(value)).toEqual(value)));
+  });
+
+  it('leaves no sealed text in the form that a transition takes', () => {
+    const sealed = { sealed: 'planted-secret' };
+    const operation = { op: 'add', path: '/parameters/pin', value: sealed };
+    expect(redactSecrets({ operations: [operation], list: [sealed, 1], pin: sealed, name: 'ada' })).toEqual({
+      operations: [{ op: 'add', path: '/parameters/pin' }],
+      list: [null, 1],
+      name: 'ada',
+    });
+  });
+
+  it('refuses a value that contains itself, and takes one that contains a part twice', () => {
+    const part = { passwordHash: 'planted-secret', name: 'ada' };
+    expect(redactSecrets({ one: part, other: [part, part] })).toEqual({
+      one: { name: 'ada' },
+      other: [{ name: 'ada' }, { name: 'ada' }],
+    });
+    const cycle: Record<string, unknown> = { part };
+    cycle['inner'] = { list: [part, cycle] };
+    const list: unknown[] = [part];
+    list.push([list]);
+    for (const value of [cycle, [cycle], list]) {
+      expect(() => redactSecrets(value as Json)).toThrow(TypeError);
+      expect(() => redactSecrets(value as Json)).toThrow(
+        'redactSecrets: the value is circular, so it is not JSON',
+      );
+    }
+  });
+
+  it('does not change what it is given', () => {
+    const given = Object.freeze({
+      passwordHash: 'x',
+      inner: Object.freeze([Object.freeze({ passwordSealed: 'y' })]),
+    });
+    expect(redactSecrets(given)).toEqual({ inner: [{}] });
+    expect(given.passwordHash).toBe('x');
+  });
+});
+
+describe('passwordFault', () => {
+  const right = [
+    'x',
+    ' ',
+    'correct horse battery staple',
+    'ü'.repeat(512),
+    '😀'.repeat(256),
+    'x'.repeat(1024),
+    'a:b',
+  ];
+  // The bytes of the composed form count, which is what is hashed.
+  it.each([...right, 'u\u0308'.repeat(512)])('accepts %j', (password) => {
+    expect(passwordFault(password)).toBeUndefined();
+  });
+
+  const tooLong = ['x'.repeat(1025), 'ü'.repeat(513), '😀'.repeat(257)];
+  it.each<[Json]>(
+    ['', ...tooLong, 'a\u0000b', 'a\nb', 'a\u0085b', 'a\ud800', 7, null, ['x'], { sealed: 'x' }].map(
+      (each) => [each],
+    ),
+  )('refuses %j', (password) => {
+    expect(passwordFault(password)).toMatch(/^must /);
+  });
+
+  it('never repeats the password', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 12, unit: character }), (password) => {
+        expect(passwordFault(`${password}\u0000`)).not.toContain(password);
+      }),
+    );
+  });
+});
+
+describe('isSealed', () => {
+  it('knows sealed text by its member', () => {
+    const others = [undefined, null, 'x', 7, [], {}, { sealed: 7 }, { sealed: null }];
+    expect([{ sealed: 'x' }, ...others].filter(isSealed)).toEqual([{ sealed: 'x' }]);
+  });
+});
+
+/** A toy: a desk with notes, of which some are secret, and boxes, of which the content can be secret. */
+interface Box {
+  readonly content: string;
+  readonly colour: string;
+}
+interface Desk {
+  readonly notes: Readonly<Record<string, string>>;
+  readonly notesSealed: Readonly<Record<string, string>>;
+  readonly boxes: Readonly<Record<string, Box>>;
+  readonly boxesSealed: Readonly<Record<string, Box>>;
+  readonly owner?: string;
+}
+type Written = Partial<Desk>;
+
+const box = z.strictObject({ content: z.string(), colour: z.string() });
+const notes = z.record(z.string(), z.string());
+const deskFields = defineFields<{
+  settings: Desk;
+  representation: Omit<Desk, 'notesSealed' | 'boxesSealed'>;
+  document: Written;
+  state: object;
+}>()({
+  notes: { shape: notes, setting: true, default: {} },
+  notesSealed: { shape: notes, setting: true, default: {}, secret: 'notesSealed', sealedEntriesOf: 'notes' },
+  boxes: { shape: z.record(z.string(), box), setting: true, default: {} },
+  boxesSealed: {
+    shape: z.record(z.string(), box),
+    setting: true,
+    default: {},
+    secret: 'boxesSealed',
+    sealedEntriesOf: 'boxes',
+    secretMember: 'content',
+  },
+  owner: { shape: z.string(), setting: true, optional: true },
+});
+const isPin = (name: string): boolean => name.toLowerCase().startsWith('pin');
+const deskView = withSecretEntries(patchViewOf<Desk>(deskFields), isPin);
+const desk: Desk = {
+  notes: { milk: 'two', list: 'long' },
+  notesSealed: { pin: 'sealed-pin' },
+  boxes: { red: { content: 'toys', colour: 'red' } },
+  boxesSealed: { pin: { content: 'sealed-box', colour: 'grey' } },
+};
+const noName = (): undefined => undefined;
+
+function patchDesk(text: string, of = deskView, present = desk): ReturnType<typeof patchSettings<Desk>> {
+  return patchSettings(of, () => ({}), present, parsed(operationsOf(text)), noName);
+}
+
+/** The texts of the faults, for people. */
+function details<T>(result: Result<T>): readonly (string | undefined)[] {
+  return result.ok ? [] : (result.problem.errors ?? []).map(({ detail }) => detail);
+}
+
+function deskAfter(text: string): Desk {
+  const result = patchDesk(text);
+  if (!result.ok) throw new Error(result.problem.detail);
+  return result.value.after;
+}
+
+const sealed = '{"sealed":"sealed-new"}';
+const newPin = { pin: 'sealed-new' };
+
+describe('a secret entry of a map', () => {
+  it('is stored apart from the other entries, wherever a patch writes it', () => {
+    expect(deskAfter(`add /notes/pin ${sealed}`).notesSealed).toEqual(newPin);
+    expect(deskAfter(`replace /notes/pin ${sealed}`).notesSealed).toEqual(newPin);
+    for (const op of ['add', 'replace']) {
+      const whole = deskAfter(`${op} /notes {"milk":"one","pin":${sealed},"PIN2":${sealed}}`);
+      expect(whole.notes).toEqual({ milk: 'one' });
+      expect(whole.notesSealed).toEqual({ ...newPin, PIN2: 'sealed-new' });
+    }
+  });
+
+  it('is stored with the rest of the entry, of which one member is the secret', () => {
+    const other = `add /boxes/pin2 {"content":${sealed},"colour":"blue"}`;
+    expect(deskAfter(`replace /boxes/pin/content ${sealed}|${other}`).boxesSealed).toEqual({
+      pin: { content: 'sealed-new', colour: 'grey' },
+      pin2: { content: 'sealed-new', colour: 'blue' },
+    });
+  });
+
+  it('stays when the whole map is replaced without it, and goes when it is removed', () => {
+    expect(deskAfter('replace /notes {}')).toEqual({ ...desk, notes: {} });
+    expect(deskAfter('remove /notes/pin').notesSealed).toEqual({});
+    expect(deskAfter('remove /boxes/pin').boxesSealed).toEqual({});
+  });
+
+  it('is a change whenever it is written, but if it is removed again where there was none', () => {
+    const same = '{"sealed":"sealed-pin"}';
+    const whole = `replace /notes {"milk":"two","list":"long","pin":${same}}`;
+    for (const text of [`replace /notes/pin ${same}`, whole]) {
+      const again = patchDesk(text);
+      expect(again).toMatchObject({ ok: true, value: { after: desk, operations: [] } });
+      expect(again.ok && again.value.after).not.toBe(desk);
+    }
+    expect(deskAfter('add /notes/pincode {"sealed":"x"}|remove /notes/pincode')).toBe(desk);
+  });
+
+  const stranger = `{"content":${sealed},"colour":7}`;
+  it.each([
+    ['is missing', 'remove /notes/pin9', '/notes/pin9 patch-path-missing'],
+    ['lacks its secret', 'remove /boxes/pin/content', '/boxes/pin/content validation-failed'],
+    ['is not valid', `add /boxes/pin ${stranger}`, '/boxes/pin/colour validation-failed'],
+    ['is not valid in a map', `replace /boxes {"pin":${stranger}}`, '/boxes/pin/colour validation-failed'],
+    ['is tested', 'test /notes/pin "sealed-pin"', '/notes/pin field-write-only'],
+    ['is tested where there is none', 'test /notes/PINK "x"', '/notes/PINK field-write-only'],
+    ['is tested inside', 'test /boxes/pin/colour "grey"', '/boxes/pin/colour field-write-only'],
+    ['is tested in the whole map', 'test /notes {"pin":"sealed-pin"}', '/notes/pin field-write-only'],
+    ['is copied', 'copy /notes/pin /owner', '/notes/pin field-write-only'],
+    ['is copied from inside', 'copy /boxes/pin/content /owner', '/boxes/pin/content field-write-only'],
+    ['is moved', 'move /notes/pin /owner', '/notes/pin field-write-only'],
+    ['is a copy', 'copy /notes/milk /notes/pin', '/notes/pin field-write-only'],
+    ['was moved there', 'move /notes/milk /notes/Pin', '/notes/Pin field-write-only'],
+    ['gets a write inside', `add /notes/pin/0 ${sealed}`, '/notes/pin/0 field-write-only'],
+    ['gets another member', 'add /boxes/pin/colour "red"', '/boxes/pin/colour field-write-only'],
+    ['is a plain text', 'add /notes/pin "plain"', '/notes/pin password-unacceptable'],
+    ['is a plain text in a map', 'add /notes {"pin":"plain"}', '/notes/pin password-unacceptable'],
+    ['is a plain member', 'add /boxes/pin {"content":"x","colour":""}', '/boxes/pin password-unacceptable'],
+    ['is no member', 'add /boxes/pin "plain"', '/boxes/pin password-unacceptable'],
+    ['is null', 'replace /boxes/pin/content null', '/boxes/pin/content password-unacceptable'],
+    ['has its stored name', 'add /notesSealed/pin "x"', '/notesSealed/pin field-unknown'],
+    ['is in a map of its stored name', 'add /notesSealed "x"', '/notesSealed field-unknown'],
+    [
+      'is inside its stored name',
+      'add /boxesSealed/pin/content "x"',
+      '/boxesSealed/pin/content field-unknown',
+    ],
+  ])('is refused, with its place as clients know it, when it %s', (_what, text, fault) => {
+    expect(codes(patchDesk(text))).toEqual([`0 ${fault}`]);
+    expect(JSON.stringify(patchDesk(text))).not.toContain('plain');
+    if (fault.endsWith('missing')) expect(details(patchDesk(text))).toEqual(['does not exist']);
+  });
+
+  it('is seen by no operation on the whole map', () => {
+    expect(deskAfter(`test /notes ${JSON.stringify(desk.notes)}`)).toBe(desk);
+    const places = (text: string): readonly string[] => codes(patchDesk(text)).toSorted();
+    const failed = (...all: readonly string[]): readonly string[] =>
+      all.map((each) => `0 ${each} validation-failed`);
+    expect(places('copy /notes /boxes')).toEqual(failed('/boxes/list', '/boxes/milk'));
+    expect(places('move /notes /owner')).toEqual(failed('/notes', '/owner'));
+  });
+});
+
+describe('a view without names of secret entries', () => {
+  it('has no secret entry, takes no sealed text, and no text for an entry that is stored sealed already', () => {
+    const open = patchViewOf<Desk>(deskFields);
+    const run = (value: string, present: Desk): ReturnType<typeof patchSettings<Desk>> =>
+      patchDesk(`add /notes/pin ${value}`, open, present);
+    const bare = { ...desk, notesSealed: {} };
+    expect(run('"x"', bare)).toMatchObject({ value: { after: { notes: { pin: 'x' } } } });
+    expect(codes(run(sealed, bare))).toEqual(['0 /notes/pin validation-failed']);
+    expect(codes(run('"plain"', desk))).toEqual(['0 /notes/pin validation-failed']);
+  });
+});
+
+describe('an undo', () => {
+  const undo = (inverse: readonly object[], present = desk): ReturnType<typeof revertSettings<Desk>> =>
+    revertSettings(deskView, present, parsed(inverse), noName);
+
+  it('brings the sealed text back', () => {
+    const changed = patchDesk(`replace /notes/pin ${sealed}`);
+    if (!changed.ok) throw new Error(changed.problem.detail);
+    const reverted = undo(changed.value.inverse, changed.value.after);
+    expect(reverted.ok && reverted.value.after).toEqual(desk);
+  });
+
+  it('brings no text back that is secret by now, and names the place as clients do', () => {
+    const reverted = undo([short('add /notes/pin2 "plain"')]);
+    expect(codes(reverted)).toEqual(['0 /notes/pin2 validation-failed']);
+    expect(details(reverted)).toEqual(['is secret, and must be sealed']);
+    expect(JSON.stringify(reverted)).not.toContain('plain');
+    expect(codes(undo([short('remove /notesSealed/pin9')]))).toEqual(['0 /notes/pin9 patch-path-missing']);
+  });
+});
+
+describe('settings of another snapshot', () => {
+  it('are taken over with their sealed texts', () => {
+    const given = { ...desk, notesSealed: { pin: 'sealed-other' } };
+    const adopted = adoptSettings(deskView, desk, given, noName);
+    expect(adopted.ok && adopted.value.after).toEqual(given);
+  });
+
+  it('are refused when an entry is sealed that is not secret here, or is not sealed that is secret', () => {
+    const given = { ...desk, notes: { pin2: 'plain' }, notesSealed: { ...desk.notesSealed, key: 'x' } };
+    const adopted = adoptSettings(deskView, desk, given, noName);
+    const faults = ['/notes/pin2', '/notes/key'].map((place) => `undefined ${place} validation-failed`);
+    expect(codes(adopted)).toEqual(faults);
+    expect(JSON.stringify(adopted)).not.toContain('plain');
+  });
+});
+
+describe('sealing', () => {
+  const seal = (secret: string): Promise<string> => Promise.resolve(`<${String(secret.length)}>`);
+
+  /** The values of operations on the desk, or by another view. */
+  async function sealedValues(
+    operations: readonly object[],
+    sealAll = (each: readonly ParsedOperation[]) => sealOperations(deskView, each, { seal }),
+  ): Promise<readonly (Json | undefined)[]> {
+    const { sealed: made, faults } = await sealAll(parsed(operations));
+    expect(faults).toEqual([]);
+    expect(made.map(({ index }) => index)).toEqual(made.map((_, index) => index));
+    return made.map(({ value }) => value);
+  }
+
+  const ofHouse = (each: readonly ParsedOperation[]) => sealOperations(view, each, { seal });
+  const six = { sealed: '<6>' };
+
+  it('finds every secret of a patch from a client, and leaves everything else', async () => {
+    const values = await sealedValues([
+      { op: 'add', path: '/notes/pin', value: 'secret' },
+      { op: 'test', path: '/notes/Pin', value: 'secret' },
+      { op: 'add', path: '/notes', value: { PIN: 'secret', milk: 'secret', pin2: 7 } },
+      { op: 'replace', path: '/boxes/pin', value: { content: 'secret', colour: 'red' } },
+      { op: 'replace', path: '/boxes/pin/content', value: 'secret' },
+      { op: 'replace', path: '/boxes', value: { pin: { content: 'secret' }, red: { content: 'open' } } },
+      { op: 'add', path: '/notes/milk', value: 'open' },
+      { op: 'remove', path: '/notes/pin' },
+    ]);
+    const maps = [
+      { PIN: six, milk: 'secret', pin2: null },
+      { content: six, colour: 'red' },
+    ];
+    const boxes = { pin: { content: six }, red: { content: 'open' } };
+    expect(values).toEqual([six, six, ...maps, six, boxes, 'open', undefined]);
+    const whole = 'test /key "secret"|add /key/x "secret"|remove /key|add /owner "secret"';
+    expect(await sealedValues(operationsOf(whole), ofHouse)).toEqual([six, six, undefined, 'secret']);
+  });
+
+  it.each([[''], [7], [null], [{ sealed: 'forged' }], [['secret']], ['x'.repeat(1025)], ['a\nb']] as const)(
+    'lets no other value pass for a secret: %j',
+    async (value) => {
+      const values = await sealedValues([
+        { op: 'add', path: '/notes/pin', value },
+        { op: 'add', path: '/notes', value: { pin: value } },
+        { op: 'add', path: '/boxes/pin', value: { content: value, colour: '' } },
+      ]);
+      expect(values).toEqual([null, { pin: null }, { content: null, colour: '' }]);
+      const [entry] = await sealedValues([{ op: 'add', path: '/boxes/pin', value }]);
+      expect(entry === null || (entry as Partial<Record<string, Json>>)['content'] === null).toBe(true);
+      expect(await sealedValues([{ op: 'add', path: '/key', value }], ofHouse)).toEqual([null]);
+    },
+  );
+
+  it('does no work for a map that is refused for its size', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`pin${String(at)}`, 'secret']));
+    const [value] = await sealedValues([{ op: 'add', path: '/notes', value: many }]);
+    expect(new Set(Object.values(value as object))).toEqual(new Set([null]));
+  });
+
+  it('names each secret that could not be read after a restart', async () => {
+    const nothing = { seal: () => Promise.resolve(undefined) };
+    const text = 'add /notes {"pin":"secret","milk":"x"}|add /boxes/pin/content "secret"';
+    const result = await sealOperations(deskView, parsed(operationsOf(text)), nothing);
+    const ofField = parsed(operationsOf('test /key "secret"|replace /owner "ada"|replace /key "secret"'));
+    const { faults } = await sealOperations(view, ofField, nothing);
+    const places = [...result.faults, ...faults].map(
+      ({ operation, pointer }) => `${String(operation)} ${pointer}`,
+    );
+    expect(places).toEqual(['0 /notes/pin', '1 /boxes/pin/content', '2 /key']);
+    expect(result.faults[0]).toMatchObject({
+      code: 'secret-not-storable',
+      detail:
+        'cannot be stored: the configuration outlives the process, and the key that seals secrets does not. ' +
+        'Configure a lasting key for the gateway first',
+    });
+    expect(JSON.stringify(result)).not.toContain('"secret"');
+  });
+});
+
+describe('what is shown of secret entries', () => {
+  it('is nothing in a representation, and everything in a document', () => {
+    const { rest, settings } = loadFields(deskFields, desk);
+    expect(saveFields(deskFields, rest, settings)).toEqual(desk);
+    const { notes, boxes } = desk;
+    const times = createTimeFormat('UTC');
+    expect(representFields(deskFields, { rest, settings, derived: {}, times })).toEqual({ notes, boxes });
+  });
+
+  it('is the name of an entry, where a patch or a console shows that there is one', () => {
+    const { notes, boxes } = desk;
+    expect(maskSecrets(desk, new Set(['notesSealed', 'boxesSealed']))).toEqual({
+      ...desk,
+      notesSealed: { pin: '[redacted]' },
+      boxesSealed: { pin: { content: '[redacted]', colour: '[redacted]' } },
+    });
+    const redact = createRedactor(secretNames(deskFields));
+    expect(redact({ before: desk })).toEqual({ before: { notes, boxes } });
+    const [others, told] = ['|add /notes/milk "open"', '|replace /notes {"milk":"open"}'];
+    const given = operationsOf(`add /notesSealed/pin "sealed-pin"|remove /boxesSealed/pin${others}${told}`);
+    expect(redact(given)).toEqual([
+      { op: 'add', path: '/notes/pin' },
+      ...operationsOf(`remove /boxes/pin${others}${told}`),
+    ]);
+  });
+});

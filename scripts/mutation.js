@@ -18,7 +18,7 @@ const testsOf = {
   core: [
     'core/*',
     'http/request',
-    'contract/{modifiable-field,secret}',
+    'contract/{field,secret}',
     'openapi/document',
     'properties/patch',
     'resources/revert',

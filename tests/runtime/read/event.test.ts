@@ -1,5 +1,5 @@
 /**
- * What programs and clients read of the events. tests/properties/event-stream.test.ts has the law of a reader that is cut
+ * What programs and clients read of the events. tests/properties/reading.test.ts has the law of a reader that is cut
  * anywhere, and tests/contract/limit/log.ts how many events are kept.
  */
 import { getEventListeners } from 'node:events';

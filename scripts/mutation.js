@@ -44,7 +44,7 @@ const testsOf = {
   runtime: [
     'runtime/**/*',
     'scenarios',
-    'adapters/refusal',
+    'adapters/fetch-and-node',
     'contract/{authentication,condition,outcome,plan,protocol,query,session-search}',
     'fleet/{fence,fleet,following,log}',
     'snapshot/large-document',
@@ -52,7 +52,7 @@ const testsOf = {
   'runtime/command': ['runtime/**/*', 'scenarios'],
   'runtime/journal': ['runtime/**/*', 'scenarios'],
   fleet: ['fleet/*', 'scenarios'],
-  ports: ['ports/**/*', 'package/argument', 'runtime/**/{failing-store,store}'],
+  ports: ['ports/**/*', 'package/exports', 'runtime/**/{failing-store,store}'],
 };
 const leastPercent = 90;
 

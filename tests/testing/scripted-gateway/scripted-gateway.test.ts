@@ -1,12 +1,15 @@
+/**
+ * The scripted gateway: scripts, faults and held calls.
+ */
 import { describe, expect, it } from '@jest/globals';
 import {
   createAdmin,
-  EffectRefusedError,
-  HostError,
-  stopService,
   type Effect,
   type EffectContext,
+  EffectRefusedError,
   type Execution,
+  HostError,
+  stopService,
 } from 'gateway-admin-core';
 import {
   createRandom,
@@ -14,11 +17,12 @@ import {
   createVirtualClock,
   everyFault,
   type GatewayFaults,
+  hold,
   type ScriptedGateway,
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
-import { transitionOf, verbs as commands, type Act } from '../../support/arbitrary-happening.ts';
+import { type Act, transitionOf, verbs as commands } from '../../support/arbitrary-happening.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 
 const stop: Effect = { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' };
@@ -491,5 +495,68 @@ describe('an interface in front of a gateway with every fault', () => {
     const closed = admin.close();
     expect(await clock.runUntilIdle()).toBe(true);
     await closed;
+  });
+});
+
+describe('a held call', () => {
+  const stateOf = (gateway: ScriptedGateway): string | undefined =>
+    gateway.state.services['my-service']?.state;
+
+  it('applies the effect when the test says done', async () => {
+    const { gateway } = scene();
+    const held = hold();
+    const seen: string[] = [];
+    void held.begun.then(() => seen.push('begun'));
+    gateway.will(held.apply);
+    await Promise.resolve();
+    expect(seen).toEqual([]);
+    const call = gateway.apply(stop, context).then(() => seen.push('done'));
+    await held.begun;
+    expect([seen, stateOf(gateway)]).toEqual([['begun'], 'started']);
+    held.done();
+    await call;
+    expect([seen, stateOf(gateway)]).toEqual([['begun', 'done'], 'stopped']);
+  });
+
+  it('applies nothing when the test says fail, whatever the test says later', async () => {
+    const { gateway } = scene();
+    const held = hold();
+    gateway.will(held.apply);
+    const call = gateway.apply(stop, context);
+    const refusal = new EffectRefusedError('Busy.');
+    held.fail(refusal);
+    held.done();
+    await expect(call).rejects.toBe(refusal);
+    expect(stateOf(gateway)).toBe('started');
+  });
+
+  it('is refused when the gateway cannot apply the effect', async () => {
+    const { gateway } = scene();
+    const held = hold();
+    gateway.will(held.apply);
+    const call = gateway.apply({ ...stop, service: 'nothing' }, context);
+    held.done();
+    await expect(call).rejects.toThrow(EffectRefusedError);
+  });
+
+  it('can be ended before it is made, or never made', async () => {
+    const { gateway } = scene();
+    const [done, failed] = [hold(), hold()];
+    done.done();
+    failed.fail(new Error('nobody hears of it'));
+    gateway.will(done.apply);
+    await gateway.apply(stop, context);
+    expect(stateOf(gateway)).toBe('stopped');
+  });
+
+  it('applies nothing after the calls are dropped', async () => {
+    const { gateway } = scene();
+    const held = hold();
+    gateway.will(held.apply);
+    const call = gateway.apply(stop, context);
+    gateway.dropCalls();
+    held.done();
+    await call;
+    expect(stateOf(gateway)).toBe('started');
   });
 });

@@ -39,7 +39,7 @@ const testsOf = {
   runtime: [
     'runtime/**/*',
     'scenarios',
-    'adapters/refusal',
+    'adapters/fetch-and-node',
     'contract/{authentication,command,condition,endpoint,protocol,session}',
     'fleet/{fence,fleet,following,log}',
     'snapshot/document',
@@ -47,7 +47,7 @@ const testsOf = {
   'runtime/command': ['runtime/**/*', 'scenarios'],
   'runtime/journal': ['runtime/**/*', 'scenarios'],
   fleet: ['fleet/*', 'scenarios'],
-  ports: ['ports/**/*', 'package/argument', 'runtime/**/store'],
+  ports: ['ports/**/*', 'package/exports', 'runtime/**/store'],
 };
 const leastPercent = 90;
 

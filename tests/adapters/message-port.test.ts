@@ -262,14 +262,6 @@ describe('an interface behind a message port', () => {
     expect([told, errors]).toEqual([[failure], [failure]]);
   });
 
-  it('refuses a misspelt option', () => {
-    const [near] = channel();
-    const options = { principalof: () => undefined } as object;
-    expect(() => serve(runAdmin().admin, near, options)).toThrow(
-      /option of serve with the name "principalof". Did you mean principalOf\?/,
-    );
-  });
-
   it('has a port of its own', () => {
     const { near, far, end } = open(runAdmin().admin);
     expect(() => serve(runAdmin().admin, near)).toThrow('The message port is in use');

@@ -1,6 +1,19 @@
-import { createServer, request as httpRequest, Agent, type IncomingMessage } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
-import type { Server } from 'node:http';
+/**
+ * The adapter for node:http: connections, pipelined requests, and answers in pieces.
+ */
+import { EventEmitter, once } from 'node:events';
+import {
+  Agent,
+  createServer,
+  get,
+  type IncomingMessage,
+  request as httpRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
+import { type AddressInfo, connect, type Server as SocketServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Admin, AdminRequest } from 'gateway-admin-core';
@@ -8,7 +21,7 @@ import { createNodeHandler } from 'gateway-admin-core/node';
 import { hold } from 'gateway-admin-core/testing';
 
 import { openedSessions } from '../support/opened-session.ts';
-import { appliedTo, runAdmin, sampleGateway, type Running } from '../support/running-admin.ts';
+import { appliedTo, runAdmin, type Running, sampleGateway } from '../support/running-admin.ts';
 
 describe('an interface behind node', () => {
   const gateway = sampleGateway();
@@ -134,20 +147,6 @@ describe('an interface behind node', () => {
     parsing.close();
   });
 
-  it('answers 500 for an error in the third argument, and tells onError of the adapter', async () => {
-    const told: unknown[] = [];
-    const failure = new Error('no such page');
-    const handler = createNodeHandler(running.admin, { onError: (error) => told.push(error) });
-    server.removeAllListeners('request').on('request', (request, response) => {
-      handler(request, response, () => {
-        throw failure;
-      });
-    });
-    const response = await fetch(`http://127.0.0.1:${String(port)}/elsewhere`);
-    expect([response.status, await response.text()]).toEqual([500, '']);
-    expect([told, running.errors]).toEqual([[failure], []]);
-  });
-
   it('breaks off an answer whose pieces fail, and tells onError of the adapter', async () => {
     const told: unknown[] = [];
     const failure = new Error('no more');
@@ -206,7 +205,7 @@ describe('pipelined requests', () => {
         },
       },
     });
-    running.admin.report(openedSessions(20_000));
+    running.admin.report(openedSessions(10_000));
     const server = createServer(createNodeHandler(running.admin));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');
@@ -250,7 +249,7 @@ describe('pipelined requests', () => {
   });
 
   it('wait while the client does not read the answer before', async () => {
-    const { started, held, socket, server } = await pipeline(50, '/sessions', 20_000);
+    const { started, held, socket, server } = await pipeline(50, '/sessions', 10_000);
     socket.pause();
     const answering = setInterval(() => held.splice(0).forEach((go) => go()), 1);
     // The buffers of the system hold the first answers, and never all of the 50 lists.
@@ -267,7 +266,7 @@ describe('pipelined requests', () => {
 
   it('of 50 clients that read nothing take bounded memory', async () => {
     const running = runAdmin({});
-    running.admin.report(openedSessions(20_000));
+    running.admin.report(openedSessions(10_000));
     let started = 0;
     const listener = createNodeHandler({
       ...running.admin,
@@ -336,4 +335,107 @@ describe('pipelined requests', () => {
     expect(started).toHaveLength(1);
     server.close();
   });
+});
+
+const servers: SocketServer[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function portOf(server: SocketServer): Promise<number> {
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function answerAt(port: number): Promise<IncomingMessage> {
+  const [answer] = (await once(
+    get({ host: '127.0.0.1', port, agent: false, path: '/events' }),
+    'response',
+  )) as [IncomingMessage];
+  return answer.on('error', () => undefined);
+}
+
+/** An interface whose answers have these pieces. */
+function inPieces(pieces: () => AsyncIterable<Uint8Array>): Pick<Admin, 'handle'> {
+  return {
+    handle: () => Promise.resolve({ matched: true, response: { status: 200, headers: {}, body: pieces() } }),
+  };
+}
+
+it('ends with the response that the host has ended, also if another piece comes', async () => {
+  const { admin } = runAdmin();
+  const told: unknown[] = [];
+  const handle = createNodeHandler(admin, { onError: (error) => told.push(error) });
+  let response: ServerResponse | undefined;
+  const port = await portOf(createServer((request, given) => handle(request, (response = given))));
+  const answer = await answerAt(port);
+  await once(answer.setEncoding('utf8'), 'data');
+  response?.end();
+  await admin.handle({ method: 'PUT', target: '/service/My-Service/stop', headers: {} });
+  await once(answer.resume(), 'end');
+  expect(told).toEqual([]);
+});
+
+it('listens once to a middleware that takes its listeners, and ends when a client leaves that reads nothing', async () => {
+  const ended = { at: 0 };
+  const handle = createNodeHandler(
+    inPieces(async function* () {
+      try {
+        for (let count = 0; count < 2000; count += 1) {
+          yield new Uint8Array(100_000);
+          await sleep(0);
+        }
+      } finally {
+        ended.at = performance.now();
+      }
+    }),
+  );
+  const own = new EventEmitter();
+  const port = await portOf(
+    createServer((request, response) => {
+      const on = response.on.bind(response);
+      // As the middleware compression does.
+      const takeOver = (event: string, listener: () => void): EventEmitter => {
+        if (event !== 'drain') return on(event, listener);
+        on('drain', () => own.emit('drain'));
+        return own.on(event, listener);
+      };
+      handle(request, Object.assign(response, { on: takeOver }));
+    }),
+  );
+  const answer = await answerAt(port);
+  for (let count = 0; count < 40; count += 1) await once(answer, 'data');
+  expect(own.listenerCount('drain')).toBe(1);
+  expect(own.listenerCount('close')).toBe(0);
+  answer.pause();
+  await sleep(100);
+  expect(ended.at).toBe(0);
+  answer.destroy();
+  for (let tries = 0; tries < 100 && ended.at === 0; tries += 1) await sleep(20);
+  expect(ended.at).toBeGreaterThan(0);
+});
+
+it.each([
+  ['an error', new Error('No more.')],
+  ['nothing', undefined],
+])('breaks over HTTP/2 when its pieces fail with %s, and tells it', async (_what, fault) => {
+  const told: unknown[] = [];
+  const handle = createNodeHandler(
+    inPieces(async function* () {
+      yield new Uint8Array(10);
+      await Promise.reject(await sleep(20, fault));
+    }),
+    { onError: (error) => told.push(error) },
+  );
+  const server = createHttp2Server((request, response) =>
+    handle(request as unknown as IncomingMessage, response as unknown as ServerResponse),
+  );
+  const client = connectHttp2(`http://127.0.0.1:${String(await portOf(server))}`);
+  const stream = client.request({ ':path': '/' });
+  const seen: string[] = [];
+  stream.on('end', () => seen.push('end')).on('error', () => seen.push('error'));
+  await once(stream.resume(), 'close').catch(() => undefined);
+  client.close();
+  expect([seen, told]).toEqual([['error'], [fault]]);
 });

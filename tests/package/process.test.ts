@@ -1,9 +1,15 @@
-import { spawn } from 'node:child_process';
-import { cp, symlink } from 'node:fs/promises';
+/**
+ * The built package in processes of its own: with nothing else alive, with another copy, and without Node.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { build } from 'esbuild';
 
 import { buildPackage } from '../support/built-package.ts';
 import { root } from '../support/project.ts';
@@ -47,97 +53,76 @@ const temporaryDirectory = temporaryDirectories();
 
 beforeAll(buildPackage);
 
-describe('a program with many readers or commands', () => {
-  it('gets no warning from 50 readers of events on one signal', async () => {
+describe('a program with nothing else alive', () => {
+  it('gets its answers, and no warning, whatever the host never answers', async () => {
     const ended = await run(`
-      const admin = createAdmin({ snapshot, gateway });
+      const services = Array.from({ length: 50 }, (_, at) => ({ name: 's' + at, router: 'r' }));
+      const sessions = Array.from({ length: 10_000 }, (_, id) => ({
+        id, state: 'open', user: 'u', address: 'a', service: '/services/Sales', connected: '2026-01-01T00:00:00Z',
+      }));
+      const observe = { onError() {} };
+      const fail = () => Promise.reject(new Error('the wire broke'));
+
+      let admin = createAdmin({ snapshot, gateway });
       const controller = new AbortController();
       const items = Array.from({ length: 50 }, () => admin.events({ signal: controller.signal }).next());
       await admin.execute(stop);
       controller.abort();
-      print((await Promise.all(items)).filter(({ done }) => !done).length);
-    `);
-    expect(ended).toEqual({ code: 0, stdout: '50', stderr: '' });
-  });
+      print('50 readers on one signal: ' + (await Promise.all(items)).filter(({ done }) => !done).length);
 
-  it('gets no warning from 50 commands of unknown outcome', async () => {
-    const ended = await run(`
-      const services = Array.from({ length: 50 }, (_, at) => ({ name: 's' + at, router: 'r' }));
-      const fail = () => Promise.reject(new Error('the wire broke'));
-      const admin = createAdmin({
-        snapshot: createSnapshot({ services }),
-        gateway: { apply: fail, inspect: fail },
-        observe: { onError() {} },
-      });
+      admin = createAdmin({ snapshot: createSnapshot({ services }), gateway: { apply: fail, inspect: fail }, observe });
       const executions = services.map(({ name }) =>
         admin.execute((snapshot, context) => stopService(snapshot, name, context)));
-      print([...new Set((await Promise.all(executions)).map(({ outcome }) => outcome))].join());
+      print('50 commands at once: ' + [...new Set((await Promise.all(executions)).map(({ outcome }) => outcome))].join());
       await admin.close();
-    `);
-    expect(ended).toEqual({ code: 0, stdout: 'unknown', stderr: '' });
-  });
-});
 
-describe('a program with nothing else alive', () => {
-  it('gets the answer of a teardown of 10,000 sessions', async () => {
-    const ended = await run(`
-      const sessions = Array.from({ length: 10_000 }, (_, id) => ({
-        id, state: 'open', user: 'u', address: 'a', service: '/services/Sales', connected: '2026-01-01T00:00:00Z',
-      }));
-      const admin = createAdmin({
+      admin = createAdmin({
         snapshot: createSnapshot({ services: [{ name: 'Sales', router: 'r' }], sessions }),
         gateway,
       });
       const close = (snapshot, context) => closeServiceSessions(snapshot, 'Sales', context);
-      print((await admin.execute(close)).outcome + ' ' + admin.snapshot.sessions.size);
+      print('10,000 sessions: ' + (await admin.execute(close)).outcome + ' ' + admin.snapshot.sessions.size);
       await admin.close();
-      print('closed');
-    `);
-    expect(ended).toEqual({ code: 0, stdout: 'accepted 0\nclosed', stderr: '' });
-  });
 
-  it.each([
-    ['apply', "{ apply: never, inspect: async () => 'in-place' }", 'accepted'],
-    ['apply and inspect', '{ apply: never, inspect: never }', 'unknown'],
-  ])('gets the answer of a command whose call of %s never ends', async (_calls, gateway, outcome) => {
-    const ended = await run(`
-      const admin = createAdmin({ snapshot, limits, gateway: ${gateway}, observe: { onError() {} } });
-      print((await admin.execute(stop)).outcome);
-      await admin.close();
-      print('closed');
-    `);
-    expect(ended).toEqual({ code: 0, stdout: `${outcome}\nclosed`, stderr: '' });
-  });
+      for (const inspect of [gateway.inspect, never]) {
+        admin = createAdmin({ snapshot, limits, gateway: { apply: never, inspect }, observe });
+        print('a silent gateway: ' + (await admin.execute(stop)).outcome);
+        await admin.close();
+      }
 
-  it('can close the interface while a call of the host never ends', async () => {
-    const ended = await run(`
-      const admin = createAdmin({ snapshot, limits, gateway: { apply: never, inspect: never }, observe: { onError() {} } });
+      admin = createAdmin({ snapshot, limits, gateway: { apply: never, inspect: never }, observe });
       const execution = admin.execute(stop);
       await admin.close();
-      print((await execution).outcome);
+      print('closed during a call: ' + (await execution).outcome);
+
+      for (const hangs of [{ append: never }, { [Symbol.asyncDispose]: never }]) {
+        admin = await openAdmin({ snapshot, limits, gateway, store: { ...createMemoryStore(), ...hangs }, observe });
+        print('a silent store: ' + (await admin.execute(stop)).outcome);
+        await admin.close();
+      }
+
+      const store = { ...createMemoryStore(), compact: never };
+      await openAdmin({ snapshot, limits, gateway, store, observe }).catch(({ message }) => print(message));
     `);
-    expect(ended).toEqual({ code: 0, stdout: 'unknown', stderr: '' });
+    const said = [
+      '50 readers on one signal: 50',
+      '50 commands at once: unknown',
+      '10,000 sessions: accepted 0',
+      'a silent gateway: accepted',
+      'a silent gateway: unknown',
+      'closed during a call: unknown',
+      'a silent store: refused',
+      'a silent store: accepted',
+      'The configuration store did not answer within 60 ms.',
+    ];
+    expect(ended).toEqual({ code: 0, stdout: said.join('\n'), stderr: '' });
   });
 
-  it.each(['append', Symbol.asyncDispose.toString()])(
-    'gets its answers if the call of %s in the store never ends',
-    async (name) => {
-      const ended = await run(`
-        const store = createMemoryStore();
-        const hangs = { ...store, ${name === 'append' ? name : '[Symbol.asyncDispose]'}: never };
-        const admin = await openAdmin({ snapshot, limits, gateway, store: hangs, observe: { onError() {} } });
-        print((await admin.execute(stop)).outcome);
-        await admin.close();
-        print('closed');
-      `);
-      const outcome = name === 'append' ? 'refused' : 'accepted';
-      expect(ended).toEqual({ code: 0, stdout: `${outcome}\nclosed`, stderr: '' });
-    },
-  );
-
-  it('can end while a stream of events is open in the process, read or not', async () => {
+  it('ends while a stream of events is open in the process, and the outcome of a command is unknown', async () => {
     const ended = await run(`
-      const admin = createAdmin({ snapshot, gateway });
+      const fail = () => Promise.reject(new Error('no connection'));
+      const admin = createAdmin({ snapshot, gateway: { apply: fail, inspect: fail }, observe: { onError() {} } });
+      print((await admin.execute(stop)).outcome);
       const open = async () => (await admin.handle({ method: 'GET', target: '/events', headers: {} })).response.body;
       await open();
       const pieces = (await open())[Symbol.asyncIterator]();
@@ -145,7 +130,7 @@ describe('a program with nothing else alive', () => {
       pieces.next().then(() => print('never'));
       print('waits');
     `);
-    expect(ended).toEqual({ code: 0, stdout: 'waits', stderr: '' });
+    expect(ended).toEqual({ code: 0, stdout: 'unknown\nwaits', stderr: '' });
   });
 
   it('ends when its server is closed after the client of a stream of events has left', async () => {
@@ -164,27 +149,6 @@ describe('a program with nothing else alive', () => {
       server.close();
     `);
     expect(ended).toEqual({ code: 0, stdout: 'reads', stderr: '' });
-  });
-
-  it('can reject to open a store that does not answer', async () => {
-    const ended = await run(`
-      const store = { ...createMemoryStore(), compact: never };
-      await openAdmin({ snapshot, limits, gateway, store, observe: { onError() {} } }).catch(({ message }) => print(message));
-    `);
-    expect(ended).toEqual({
-      code: 0,
-      stdout: 'The configuration store did not answer within 60 ms.',
-      stderr: '',
-    });
-  });
-
-  it('ends although the outcome of a command is still unknown', async () => {
-    const ended = await run(`
-      const fail = () => Promise.reject(new Error('no connection'));
-      const admin = createAdmin({ snapshot, gateway: { apply: fail, inspect: fail }, observe: { onError() {} } });
-      print((await admin.execute(stop)).outcome);
-    `);
-    expect(ended).toEqual({ code: 0, stdout: 'unknown', stderr: '' });
   });
 });
 
@@ -216,5 +180,77 @@ describe('a program with two copies of the library', () => {
     const [refused, accepted, states, isSame] = ended.stdout.split('\n');
     expect(refused).toMatch(/^409 .*The gateway refused: The other copy refuses\./);
     expect([accepted, states, isSame]).toEqual(['204 ', 'started stopped', 'false']);
+  });
+});
+
+/** Loads a module where there is no Node and gives what it reports of stopping a service. */
+async function loadWithoutNode(url: string): Promise<unknown> {
+  const main = `${root}tests/package/neutral-runtime/main.js`;
+  const { stdout } = await promisify(execFile)(process.execPath, [main, url]);
+  return JSON.parse(stdout);
+}
+
+const stopped = {
+  outcome: 'accepted',
+  events: [{ type: 'service.stopped', at: 0, resource: '/services/sales' }],
+  effects: [{ type: 'service.stop', resource: '/services/sales' }],
+  process: 'undefined',
+};
+
+beforeAll(buildPackage);
+
+describe('the built main entry', () => {
+  it('stops a service where there is no Node', async () => {
+    const report = await loadWithoutNode(pathToFileURL(`${root}dist/index.js`).href);
+    expect(report).toMatchObject(stopped);
+  });
+});
+
+describe('a bundle for a browser', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'gateway-bundle-'));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  async function bundle(platform: 'browser' | 'node') {
+    const outfile = join(directory, `${platform}.mjs`);
+    const { metafile } = await build({
+      entryPoints: [`${root}dist/index.js`],
+      outfile,
+      platform,
+      bundle: true,
+      format: 'esm',
+      metafile: true,
+    });
+    const [output] = Object.values(metafile.outputs);
+    const used = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+    const hasCompiler = used.some(([file]) => file.endsWith('/zod/v4/core/compile.js'));
+    return { url: pathToFileURL(outfile).href, hasCompiler };
+  }
+
+  it('stops a service without the compiler of shapes', async () => {
+    const { url, hasCompiler } = await bundle('browser');
+    expect(hasCompiler).toBe(false);
+    expect(await loadWithoutNode(url)).toMatchObject(stopped);
+  });
+
+  it('differs from one for Node, which has the compiler', async () => {
+    expect(await bundle('node')).toMatchObject({ hasCompiler: true });
+  });
+});
+
+describe('the runtime without Node', () => {
+  it.each([
+    ["import 'node:fs';", 'imports node:fs'],
+    ["import 'fs';", 'imports fs'],
+    ["await import('node:fs');", 'imports node:fs'],
+    ['process.cwd();', 'process is not defined'],
+    ['Buffer.alloc(1);', 'Buffer is not defined'],
+    ['setImmediate(() => {});', 'setImmediate is not defined'],
+  ])('refuses %s', async (code, message) => {
+    await expect(loadWithoutNode(`data:text/javascript,${encodeURIComponent(code)}`)).rejects.toThrow(
+      message,
+    );
   });
 });

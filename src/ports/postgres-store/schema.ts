@@ -121,8 +121,9 @@ export async function migrate(query: Query, schema: string): Promise<void> {
   await query('begin isolation level read committed');
   try {
     await query(`select pg_advisory_xact_lock(hashtext('gateway-admin-core'), hashtext($1))`, [schema]);
-    const [row] = await query('select to_regnamespace($1)::text as name', [identifier(schema)]);
-    if (row?.['name'] === null) await query(`create schema ${identifier(schema)}`);
+    // A server looks names up in a cache. The read of a table brings in what was done during the wait for the lock.
+    const [row] = await query('select nspname from pg_namespace where nspname = $1', [schema]);
+    if (row === undefined) await query(`create schema ${identifier(schema)}`);
     for (const migration of migrations.slice(await versionOf(query, schema))) {
       await query(migration(identifier(schema)));
     }

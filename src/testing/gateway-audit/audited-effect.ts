@@ -56,37 +56,34 @@ const context: Context = { now: 0 };
 /** The number of sessions that the audits look at. */
 const maxSessions = 100;
 
-/** The effects that transitions on a snapshot ask for, by the verbs of their types. */
-const sources: readonly (readonly [
-  types: RegExp,
-  effects: (snapshot: Snapshot) => readonly AuditedEffect[],
-])[] = [
-  [/\.(?:start|stop)$/, (snapshot) => reversibleEffects(snapshot, runningTransitions)],
-  [/\.update$/, (snapshot) => reversibleEffects(snapshot, patchTransitions)],
-  [/\.update$/, (snapshot) => reversibleEffects(snapshot, drainTransitions)],
-  [
-    /\.(?:close|flush)$/,
-    (snapshot) => closingTransitions(snapshot).flatMap((transition) => closingEffects(snapshot, transition)),
-  ],
-  [
-    /\.(?:create|delete)$/,
-    (snapshot) => deletions(snapshot).flatMap((transition) => membershipEffects(snapshot, transition)),
-  ],
-];
+/** The effects of a snapshot, all of them or those of one type. @internal */
+export type AuditedEffects = (only?: Effect['type']) => readonly AuditedEffect[];
 
-/** Lists effects that transitions on a snapshot ask for, all of them or those of one type. @internal */
-export function auditedEffectsOf(snapshot: Snapshot, only?: Effect['type']): readonly AuditedEffect[] {
-  return sources
-    .filter(([types]) => only === undefined || types.test(only))
-    .flatMap(([, effects]) => effects(snapshot))
-    .filter(({ effect }) => only === undefined || effect.type === only);
+/**
+ * Gives the effects that transitions on a snapshot ask for. A source decides its effects when a law asks for one of
+ * their types, and only once: few laws look at other types.
+ *
+ * @internal
+ */
+export function auditedEffectsIn(snapshot: Snapshot): AuditedEffects {
+  const known = new Map<Source, readonly AuditedEffect[]>();
+  const decided = (source: Source): readonly AuditedEffect[] => {
+    const effects = known.get(source) ?? source.effects(snapshot);
+    known.set(source, effects);
+    return effects;
+  };
+  return (only) =>
+    sources
+      .filter(({ types }) => only === undefined || types.includes(only))
+      .flatMap(decided)
+      .filter(({ effect }) => only === undefined || effect.type === only);
 }
 
 function reversibleEffects(
   snapshot: Snapshot,
-  transitions: (snapshot: Snapshot) => readonly Transitions[],
+  transitions: readonly Transitions[],
 ): readonly AuditedEffect[] {
-  return transitions(snapshot).flatMap((each) => reversibleEffect(snapshot, each));
+  return transitions.flatMap((each) => reversibleEffect(snapshot, each));
 }
 
 /** A deletion, and the creation of what was deleted. */
@@ -109,21 +106,21 @@ function membershipEffects(snapshot: Snapshot, deletion: Transition): readonly A
   return [...reversibleEffect(snapshot, [deletion]), ...creations];
 }
 
-/** The deletions of all resources, those in use too, and of the first listener of each service. */
-function deletions(snapshot: Snapshot): readonly Transition[] {
-  return [
-    ...kindsOf(samples).flatMap((kind) =>
-      Array.from(
-        snapshot[`${kind}s`] as Iterable<{ readonly name: string }>,
-        ({ name }): Transition =>
-          (now, within) =>
-            deleteResource(now, `${kind}s`, name, within),
-      ),
-    ),
-    ...Array.from(snapshot.services).flatMap(({ name, listeners: [first] }): readonly Transition[] =>
-      first === undefined ? [] : [(now, within) => deleteListener(now, name, first.name, within)],
-    ),
-  ];
+/** The deletions of all resources of a kind, those in use too. */
+function deletions(snapshot: Snapshot, kind: keyof typeof samples): readonly Transition[] {
+  return Array.from(
+    snapshot[`${kind}s`] as Iterable<{ readonly name: string }>,
+    ({ name }): Transition =>
+      (now, within) =>
+        deleteResource(now, `${kind}s`, name, within),
+  );
+}
+
+/** The deletions of the first listener of each service. */
+function listenerDeletions({ services }: Snapshot): readonly Transition[] {
+  return Array.from(services).flatMap(({ name, listeners: [first] }): readonly Transition[] =>
+    first === undefined ? [] : [(now, within) => deleteListener(now, name, first.name, within)],
+  );
 }
 
 function reversibleEffect(snapshot: Snapshot, [transition, later]: Transitions): readonly AuditedEffect[] {
@@ -142,13 +139,15 @@ function reversibleEffect(snapshot: Snapshot, [transition, later]: Transitions):
   return [{ effect, settlements, inverse: effectOf(revert(event)), later: later && effectOf(later) }];
 }
 
-function closingEffects(snapshot: Snapshot, transition: Transition): readonly AuditedEffect[] {
-  return effectsOf(transition(snapshot, context)).map((effect) => ({
-    effect,
-    gone: ofLaterSessions(effect),
-    elsewhere: onAnotherServer(effect, snapshot),
-    kept: keptBy(effect, snapshot),
-  }));
+function closingEffects(snapshot: Snapshot, transitions: readonly Transition[]): readonly AuditedEffect[] {
+  return transitions
+    .flatMap((transition) => effectsOf(transition(snapshot, context)))
+    .map((effect) => ({
+      effect,
+      gone: ofLaterSessions(effect),
+      elsewhere: onAnotherServer(effect, snapshot),
+      kept: keptBy(effect, snapshot),
+    }));
 }
 
 /** The effects that close what another closing effect leaves open, each a single session or connection. */
@@ -225,15 +224,13 @@ function kindsOf<Kind extends string>(table: Readonly<Record<Kind, unknown>>): r
   return Object.keys(table) as Kind[];
 }
 
-function runningTransitions(snapshot: Snapshot): readonly Transitions[] {
-  return kindsOf(runs).flatMap((kind) =>
-    [...snapshot[`${kind}s`]]
-      .filter(({ settings }) => !('drain' in settings))
-      .map(({ name, state }) => {
-        const run = runs[kind][state === 'started' ? 'stop' : 'start'];
-        return [(now, within) => run(now, name, within)];
-      }),
-  );
+function runningTransitions(snapshot: Snapshot, kind: keyof typeof runs): readonly Transitions[] {
+  return [...snapshot[`${kind}s`]]
+    .filter(({ settings }) => !('drain' in settings))
+    .map(({ name, state }) => {
+      const run = runs[kind][state === 'started' ? 'stop' : 'start'];
+      return [(now, within) => run(now, name, within)];
+    });
 }
 
 /** The drains of a server in use and of a stopped service. The drain of a started service begins with a stop. */
@@ -260,12 +257,10 @@ export function isDrain(effect: Effect): boolean {
   return effect.before.drain === undefined && effect.after.drain !== undefined;
 }
 
-function patchTransitions(snapshot: Snapshot): readonly Transitions[] {
-  return kindsOf(samples).flatMap((kind) => {
-    // The sample takes resources of its kind. The compiler cannot derive that from the kind.
-    const sample: (resource: never) => Transitions = samples[kind];
-    return [...snapshot[`${kind}s`]].map((resource) => sample(resource as never));
-  });
+function patchTransitions(snapshot: Snapshot, kind: keyof typeof samples): readonly Transitions[] {
+  // The sample takes resources of its kind. The compiler cannot derive that from the kind.
+  const sample: (resource: never) => Transitions = samples[kind];
+  return [...snapshot[`${kind}s`]].map((resource) => sample(resource as never));
 }
 
 /** The transition that sets a setting to a value. */
@@ -287,7 +282,8 @@ function toggled(status: readonly ServerStatusWord[]): readonly ServerStatusWord
   return others.length < status.length ? others : ['maintenance', ...others];
 }
 
-function closingTransitions({ services, servers, sessions }: Snapshot): readonly Transition[] {
+/** The closing of two sessions, and of the sessions of each service. */
+function sessionClosings({ services, sessions }: Snapshot): readonly Transition[] {
   return [
     ...sessions.range(0, 2).map(
       ({ id }): Transition =>
@@ -300,14 +296,17 @@ function closingTransitions({ services, servers, sessions }: Snapshot): readonly
         (snapshot, within) =>
           closeServiceSessions(snapshot, name, within),
     ),
-    ...Array.from(
-      servers,
-      ({ name }): Transition =>
-        (snapshot, within) =>
-          closeServerConnections(snapshot, name, within),
-    ),
-    flushLogs,
   ];
+}
+
+/** The closing of the connections to each server. */
+function connectionClosings({ servers }: Snapshot): readonly Transition[] {
+  return Array.from(
+    servers,
+    ({ name }): Transition =>
+      (snapshot, within) =>
+        closeServerConnections(snapshot, name, within),
+  );
 }
 
 /** The same effect with later connect times. No session of the gateway has these connect times. */
@@ -327,3 +326,36 @@ function onAnotherServer(effect: Effect, { servers }: Snapshot): Effect | undefi
   const other = Array.from(servers).find(({ key }) => key !== effect.server);
   return other && { ...effect, resource: linkTo('servers', other.name), server: other.key };
 }
+
+/** Decides the effects of some types. */
+interface Source {
+  readonly types: readonly Effect['type'][];
+  readonly effects: (snapshot: Snapshot) => readonly AuditedEffect[];
+}
+
+/** Each row decides the effects of its types on a snapshot. The order of the rows is the order of the audits. */
+const sources: readonly Source[] = [
+  ...kindsOf(runs).map((kind) => ({
+    types: [`${kind}.start`, `${kind}.stop`] as const,
+    effects: (now: Snapshot) => reversibleEffects(now, runningTransitions(now, kind)),
+  })),
+  ...kindsOf(samples).map((kind) => ({
+    types: [`${kind}.update`] as const,
+    effects: (now: Snapshot) => reversibleEffects(now, patchTransitions(now, kind)),
+  })),
+  {
+    types: ['service.update', 'server.update'],
+    effects: (now) => reversibleEffects(now, drainTransitions(now)),
+  },
+  { types: ['sessions.close'], effects: (now) => closingEffects(now, sessionClosings(now)) },
+  { types: ['connections.close'], effects: (now) => closingEffects(now, connectionClosings(now)) },
+  { types: ['logs.flush'], effects: (now) => closingEffects(now, [flushLogs]) },
+  ...kindsOf(samples).map((kind) => ({
+    types: [`${kind}.delete`, `${kind}.create`] as const,
+    effects: (now: Snapshot) => deletions(now, kind).flatMap((each) => membershipEffects(now, each)),
+  })),
+  {
+    types: ['listener.delete', 'listener.create'],
+    effects: (now) => listenerDeletions(now).flatMap((each) => membershipEffects(now, each)),
+  },
+];

@@ -14,7 +14,7 @@ import {
   type HostReport,
   type Snapshot,
 } from '../../index.ts';
-import { auditedEffectsOf, isDrain, type AuditedEffect } from './audited-effect.ts';
+import { auditedEffectsIn, isDrain, type AuditedEffect, type AuditedEffects } from './audited-effect.ts';
 import {
   clientServices,
   eventually,
@@ -24,7 +24,7 @@ import {
   type Host,
 } from './audited-gateway.ts';
 import { callsFor } from './call.ts';
-import { clientLaws, laws, startLaws, type AuditedEffects, type Law } from './law.ts';
+import { clientLaws, laws, startLaws, type Law } from './law.ts';
 import { reportLaws } from './report-law.ts';
 
 /**
@@ -162,16 +162,6 @@ function isSupported({ effect }: AuditedEffect, supports: NonNullable<GatewayPor
 
 function coveredBy({ covers }: Law, type: Effect['type'], all: AuditedEffects): readonly AuditedEffect[] {
   return all(type).filter((audited) => covers(audited, all));
-}
-
-/** Gives the effects of a snapshot. A type is decided when a law asks for it: few laws look at other types. */
-function auditedEffectsIn(snapshot: Snapshot): AuditedEffects {
-  const known = new Map<Effect['type'] | undefined, readonly AuditedEffect[]>();
-  return (only) => {
-    const effects = known.get(only) ?? auditedEffectsOf(snapshot, only);
-    known.set(only, effects);
-    return effects;
-  };
 }
 
 /** The snapshot with sessions as the clients of the audits open them, to know which audits there are. */

@@ -2,11 +2,8 @@
  * The laws of gateway ports: each row of the table is one requirement, for every effect that it covers.
  */
 import { systemClock, type Effect, type Update } from '../../index.ts';
-import { isDrain, type AuditedEffect } from './audited-effect.ts';
+import { isDrain, type AuditedEffect, type AuditedEffects } from './audited-effect.ts';
 import { textOf, type Calls } from './call.ts';
-
-/** The effects of a snapshot, all of them or those of one type. @internal */
-export type AuditedEffects = (only?: Effect['type']) => readonly AuditedEffect[];
 
 /** One row of the table of audits. @internal */
 export interface Law {

@@ -1,13 +1,20 @@
-import { appendFile, readFile, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
+/**
+ * The audit file after power failures, failures of the disk, and the death of its process.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, type FileHandle, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { openAuditFile, type AuditFile, type AuditFileOptions } from 'gateway-admin-core/audit-file';
+import { type AuditFile, type AuditFileOptions, openAuditFile } from 'gateway-admin-core/audit-file';
 
 import {
-  AuditLedger,
   appendTo,
+  AuditLedger,
   auditRecord,
   filesIn,
   linesIn,
@@ -15,7 +22,9 @@ import {
   numbersIn,
   openAuditWith,
 } from '../../support/audit-life.ts';
-import { DiskLog, restoreDisk, type Disk } from '../../support/disk-log.ts';
+import { buildPackage } from '../../support/built-package.ts';
+import { type Disk, DiskLog, restoreDisk } from '../../support/disk-log.ts';
+import { root } from '../../support/project.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';
 import { watchedFiles, type Watcher } from '../../support/watched-files.ts';
 
@@ -434,4 +443,52 @@ describe('an audit file', () => {
       { numRuns: 60 },
     );
   });
+});
+
+/** Appends records without end, several at once, and prints the number of each one that is confirmed. */
+const program = `
+import { writeSync } from 'node:fs';
+const { openAuditFile } = await import(process.argv[1]);
+const [directory, start] = process.argv.slice(2);
+const sink = await openAuditFile(directory, { maxBytes: 100_000 });
+for (let next = Number(start); ;) {
+  const numbers = Array.from({ length: 1 + next % 20 }, () => next++);
+  const time = 'x'.repeat(next % 1000);
+  const records = numbers.map((number) => ({ kind: 'dropped', id: 'a.' + number, time, count: 1 }));
+  await sink.append(records);
+  writeSync(1, numbers.join('\\n') + '\\n');
+}
+`;
+
+/** Runs the program until it has printed so many numbers, and kills it. Gives the numbers. */
+async function killed(directory: string, start: number, count: number): Promise<readonly number[]> {
+  const entry = pathToFileURL(`${root}dist/ports/audit-file/audit-file.js`).href;
+  const parameters = ['--input-type=module', '--eval', program, entry, directory, String(start)];
+  const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  const numbers: number[] = [];
+  // What was printed before the end is read to its end.
+  for await (const line of createInterface(child.stdout)) {
+    if (numbers.push(Number(line)) === count) child.kill('SIGKILL');
+  }
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  return numbers;
+}
+
+beforeAll(buildPackage);
+
+// Promise: audit-file-killed
+it('an audit file has every confirmed record after its process was killed, and each line can be read', async () => {
+  const directory = await temporaryDirectory();
+  const confirmed: number[] = [];
+  for (const [run, count] of [1, 200, 1000].entries()) {
+    const start = run * 1_000_000;
+    const last = start + 999_999;
+    confirmed.push(...(await killed(directory, start, count)), last);
+    await appendTo(directory, last);
+    const found = await numbersIn(directory);
+    expect(new Set(found).size).toBe(found.length);
+    expect(found.filter((number) => confirmed.includes(number))).toEqual(confirmed);
+  }
+  expect((await filesIn(directory)).length).toBeGreaterThan(2);
 });

@@ -267,13 +267,6 @@ describe('a file store', () => {
     await store[Symbol.asyncDispose]();
     expect((await historyIn(directory)).records).toEqual([1]);
   });
-
-  it('works in a directory with a path longer than the address of a socket', async () => {
-    const directory = join(await temporaryDirectory(), 'd'.repeat(200));
-    await appendIn(directory, 1);
-    expect((await historyIn(directory)).records).toEqual([1]);
-    expect(await readdir(directory)).toEqual(['journal-1']);
-  });
 });
 
 describe('a directory that is in use', () => {
@@ -287,17 +280,6 @@ describe('a directory that is in use', () => {
     await expect(openFileStore(link)).rejects.toThrow(StoreLockedError);
     await first[Symbol.asyncDispose]();
     await (await openFileStore(link))[Symbol.asyncDispose]();
-  });
-
-  it('is opened by one at most of twenty at once', async () => {
-    const directory = await temporaryDirectory();
-    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => openFileStore(directory)));
-    const open = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    expect(open.length).toBeLessThanOrEqual(1);
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(StoreLockedError);
-    }
-    for (const store of open) await store[Symbol.asyncDispose]();
   });
 });
 

@@ -55,126 +55,87 @@ async function lockIn(directory: string): Promise<string> {
   return join(directory, name);
 }
 
+/** Replaces a file in a directory by a copy of it. */
+async function replaceByCopy(directory: string, name: string): Promise<void> {
+  await copyFile(join(directory, name), join(directory, 'copy'));
+  await rename(join(directory, 'copy'), join(directory, name));
+}
+
+/** Replaces a file in a directory by a link to it. */
+async function replaceByLink(directory: string, name: string): Promise<void> {
+  await rename(join(directory, name), join(directory, 'moved'));
+  await symlink('moved', join(directory, name));
+}
+
+/** Replaces what is at a path by an empty file. */
+async function replaceByFile(path: string): Promise<void> {
+  await rename(path, `${path}-moved`);
+  await writeFile(path, '');
+}
+
+async function replaceDirectoryByCopy(directory: string): Promise<void> {
+  await rename(directory, `${directory}-moved`);
+  await mkdir(directory);
+  for (const name of await readdir(`${directory}-moved`))
+    await link(join(`${directory}-moved`, name), join(directory, name));
+}
+
+async function replaceLock(directory: string): Promise<void> {
+  const lock = await lockIn(directory);
+  await unlink(lock);
+  await writeFile(lock, '');
+}
+
+type Does = (path: string) => Promise<unknown>;
+type Change = readonly [name: string, change: Does, named: RegExp];
+
+/** Does something with a file of a directory. */
+const inside =
+  (name: string, does: Does): Does =>
+  (directory) =>
+    does(join(directory, name));
+const toSnapshot = (does: Does): Does => inside('snapshot', does);
+const toJournal = (does: Does): Does => inside('journal-1', does);
+
 /** What another program does to the directory of an open store, and the path that the store must name. */
-const changes: readonly [name: string, change: (directory: string) => Promise<unknown>, named: RegExp][] = [
-  ['removes the lock', async (directory) => unlink(await lockIn(directory)), /lock-\w+\.sock was removed or/],
-  [
-    'replaces the lock',
-    async (directory) => {
-      const lock = await lockIn(directory);
-      await unlink(lock);
-      await writeFile(lock, '');
-    },
-    /lock-\w+\.sock was removed or replaced/,
-  ],
-  ['removes the journal', (directory) => unlink(join(directory, 'journal-1')), /journal-1 was removed or/],
-  [
-    'replaces the journal by a copy',
-    async (directory) => {
-      await copyFile(join(directory, 'journal-1'), join(directory, 'copy'));
-      await rename(join(directory, 'copy'), join(directory, 'journal-1'));
-    },
-    /journal-1 was removed or replaced/,
-  ],
-  [
-    'replaces the journal by a link to it',
-    async (directory) => {
-      await rename(join(directory, 'journal-1'), join(directory, 'moved'));
-      await symlink('moved', join(directory, 'journal-1'));
-    },
-    /journal-1 was removed or replaced/,
-  ],
-  [
-    'cuts the journal',
-    (directory) => truncate(join(directory, 'journal-1'), 50),
-    /journal-1 has 50 bytes instead of/,
-  ],
-  [
-    'cuts the journal to nothing',
-    (directory) => truncate(join(directory, 'journal-1'), 0),
-    /journal-1 has 0 bytes instead of/,
-  ],
-  [
-    'writes to the journal',
-    (directory) => appendFile(join(directory, 'journal-1'), 'more'),
-    /journal-1 has \d+ bytes instead of/,
-  ],
-  ['removes the directory', (directory) => rm(directory, { recursive: true }), /store was removed or/],
-  ['moves the directory', (directory) => rename(directory, `${directory}-moved`), /store was removed or/],
-  [
-    'replaces the directory by a copy',
-    async (directory) => {
-      await rename(directory, `${directory}-moved`);
-      await mkdir(directory);
-      for (const name of await readdir(`${directory}-moved`))
-        await link(join(`${directory}-moved`, name), join(directory, name));
-    },
-    /store was removed or replaced/,
-  ],
-  [
-    'replaces the directory by a file',
-    async (directory) => {
-      await rename(directory, `${directory}-moved`);
-      await writeFile(directory, '');
-    },
-    /store was removed or replaced/,
-  ],
-  [
-    'replaces the directory above by a file',
-    async (directory) => {
-      const above = join(directory, '..');
-      await rename(above, `${above}-moved`);
-      await writeFile(above, '');
-    },
-    /store was removed or replaced/,
-  ],
+const changes: readonly Change[] = [
+  ['removes the lock', async (at) => unlink(await lockIn(at)), /lock-\w+\.sock was removed or replaced/],
+  ['replaces the lock', replaceLock, /lock-\w+\.sock was removed or replaced/],
+  ['removes the journal', toJournal(unlink), /journal-1 was removed or replaced/],
+  ['copies the journal', (at) => replaceByCopy(at, 'journal-1'), /journal-1 was removed or replaced/],
+  ['links the journal', (at) => replaceByLink(at, 'journal-1'), /journal-1 was removed or replaced/],
+  ['cuts the journal', toJournal((path) => truncate(path, 50)), /journal-1 has 50 bytes instead of/],
+  ['empties the journal', toJournal((path) => truncate(path, 0)), /journal-1 has 0 bytes instead of/],
+  ['writes to it', toJournal((path) => appendFile(path, 'x')), /journal-1 has \d+ bytes instead of/],
+  ['removes the directory', (at) => rm(at, { recursive: true }), /store was removed or replaced/],
+  ['moves the directory', (at) => rename(at, `${at}-moved`), /store was removed or replaced/],
+  ['replaces the directory by a copy', replaceDirectoryByCopy, /store was removed or replaced/],
+  ['replaces the directory by a file', replaceByFile, /store was removed or replaced/],
+  ['replaces the one above by a file', inside('..', replaceByFile), /store was removed or replaced/],
 ];
 
 /** The same for the snapshot of an open store that has compacted its records. */
-const snapshotChanges: typeof changes = [
-  ['removes the snapshot', (directory) => unlink(join(directory, 'snapshot')), /snapshot was removed or/],
-  [
-    'replaces the snapshot by a copy',
-    async (directory) => {
-      await copyFile(join(directory, 'snapshot'), join(directory, 'copy'));
-      await rename(join(directory, 'copy'), join(directory, 'snapshot'));
-    },
-    /snapshot was removed or replaced/,
-  ],
-  [
-    'replaces the snapshot by a link to it',
-    async (directory) => {
-      await rename(join(directory, 'snapshot'), join(directory, 'moved'));
-      await symlink('moved', join(directory, 'snapshot'));
-    },
-    /snapshot was removed or replaced/,
-  ],
-  [
-    'cuts the snapshot',
-    (directory) => truncate(join(directory, 'snapshot'), 50),
-    /snapshot has 50 bytes instead/,
-  ],
-  [
-    'writes to the snapshot',
-    (directory) => appendFile(join(directory, 'snapshot'), 'x'),
-    /snapshot has \d+ bytes/,
-  ],
-  [
-    'opens the snapshot to other users',
-    (directory) => chmod(join(directory, 'snapshot'), 0o666),
-    /snapshot was opened to other users \(mode 666\)/,
-  ],
-  [
-    'opens the journal to other users',
-    (directory) => chmod(join(directory, 'journal-2'), 0o660),
-    /journal-2 was opened to other users \(mode 660\)/,
-  ],
-  [
-    'opens the directory to other users',
-    (directory) => chmod(directory, 0o770),
-    /store was opened to other users/,
-  ],
+const snapshotChanges: readonly Change[] = [
+  ['removes the snapshot', toSnapshot(unlink), /snapshot was removed or replaced/],
+  ['copies the snapshot', (at) => replaceByCopy(at, 'snapshot'), /snapshot was removed or replaced/],
+  ['links the snapshot', (at) => replaceByLink(at, 'snapshot'), /snapshot was removed or replaced/],
+  ['cuts the snapshot', toSnapshot((path) => truncate(path, 50)), /snapshot has 50 bytes instead of/],
+  ['writes to it', toSnapshot((path) => appendFile(path, 'x')), /snapshot has \d+ bytes instead of/],
+  ['opens the snapshot', toSnapshot((path) => chmod(path, 0o666)), /snapshot was opened .* \(mode 666\)/],
+  ['opens the journal', inside('journal-2', (path) => chmod(path, 0o660)), /journal-2 was opened .* 660\)/],
+  ['opens the directory', (at) => chmod(at, 0o770), /store was opened to other users/],
 ];
+
+/** A disk with which another program does something right after a journal was synced. */
+function sabotaged() {
+  const program = { acts: (): Promise<unknown> => Promise.resolve() };
+  const files = watchedFiles(async ({ method, path }, make) => {
+    const result = await make();
+    if (method === 'datasync' && basename(path).startsWith('journal-')) await program.acts();
+    return result;
+  });
+  return { program, files };
+}
 
 describe('an open store whose snapshot another program changes', () => {
   /** A store with a snapshot, of this process or of an earlier one. */
@@ -218,14 +179,9 @@ describe('an open store whose snapshot another program changes', () => {
     'confirms no call during which it happens: the program %s',
     async (_name, change) => {
       const directory = await place();
-      let sabotage = (): Promise<unknown> => Promise.resolve();
-      const files = watchedFiles(async ({ method, path }, make) => {
-        const result = await make();
-        if (method === 'datasync' && basename(path) === 'journal-2') await sabotage();
-        return result;
-      });
+      const { program, files } = sabotaged();
       const { store, position } = await compacted(directory, 'an earlier one', files);
-      sabotage = () => change(directory);
+      program.acts = () => change(directory);
       await expect(store.append(['lost'], { expectedPosition: position })).rejects.toBeInstanceOf(
         StoreLostError,
       );
@@ -290,69 +246,59 @@ describe('an open store whose snapshot another program changes', () => {
 });
 
 describe('an open store whose directory another program changes', () => {
+  /** An open store that has kept a record. */
+  async function kept(directory: string, files: NodeFiles = nodeFiles) {
+    const store = await openStoreWith(directory, files);
+    const first = await store.load();
+    return {
+      store,
+      where: { expectedPosition: await store.append(['kept'], { expectedPosition: first.position }) },
+    };
+  }
+
   // Promise: store-taken
   it.each(changes)('confirms nothing from then on: the program %s', async (_name, change, named) => {
-    const directory = await place();
-    const store = await openFileStore(directory);
-    const first = await store.load();
-    const position = await store.append(['kept'], { expectedPosition: first.position });
-    await change(directory);
-    const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
-    expect(lost).toBeInstanceOf(StoreLostError);
-    const { message } = lost as StoreLostError;
-    expect(message).toMatch(named);
-    expect(message).toContain(`while the directory ${directory} was open`);
-    expect(message).toMatch(
-      /, so another process may use the directory\. The last call was not confirmed, .* restart this process\.$/,
-    );
-    // For good, and whatever is called.
-    await expect(store.append(['later'], { expectedPosition: position })).rejects.toBe(lost);
-    await expect(store.compact({}, { expectedPosition: position })).rejects.toBe(lost);
-    await store[Symbol.asyncDispose]();
-  });
-
-  it.each(changes)('confirms no compaction: the program %s', async (_name, change, named) => {
-    const directory = await place();
-    const store = await openFileStore(directory);
-    const first = await store.load();
-    const position = await store.append(['kept'], { expectedPosition: first.position });
-    await change(directory);
-    await expect(store.compact({}, { expectedPosition: position })).rejects.toThrow(named);
-    await store[Symbol.asyncDispose]();
+    for (const call of ['append', 'compact'] as const) {
+      const directory = await place();
+      const { store, where } = await kept(directory);
+      await change(directory);
+      const lost = await rejectionOf(
+        call === 'append' ? store.append(['lost'], where) : store.compact({}, where),
+      );
+      expect(lost).toBeInstanceOf(StoreLostError);
+      const { message } = lost as StoreLostError;
+      expect(message).toMatch(named);
+      expect(message).toContain(`while the directory ${directory} was open`);
+      expect(message).toMatch(
+        /, so another process may use the directory\. The last call was not confirmed, .* restart this process\.$/,
+      );
+      // For good, and whatever is called.
+      await expect(store.append(['later'], where)).rejects.toBe(lost);
+      await expect(store.compact({}, where)).rejects.toBe(lost);
+      await store[Symbol.asyncDispose]();
+    }
   });
 
   it.each(changes)('confirms no append during which it happens: the program %s', async (_name, change) => {
     const directory = await place();
-    let sabotage: (() => Promise<unknown>) | undefined;
-    const files = watchedFiles(async ({ method, path }, make) => {
-      const result = await make();
-      if (method === 'datasync' && basename(path) === 'journal-1') await sabotage?.();
-      return result;
-    });
-    const store = await openStoreWith(directory, files);
-    const first = await store.load();
-    const position = await store.append(['kept'], { expectedPosition: first.position });
-    sabotage = () => change(directory);
-    const lost = store.append(['lost'], { expectedPosition: position });
-    await expect(lost).rejects.toBeInstanceOf(StoreLostError);
-    sabotage = undefined;
-    await expect(store.append(['later'], { expectedPosition: position })).rejects.toBeInstanceOf(
-      StoreLostError,
-    );
+    const { program, files } = sabotaged();
+    const { store, where } = await kept(directory, files);
+    program.acts = () => change(directory);
+    await expect(store.append(['lost'], where)).rejects.toBeInstanceOf(StoreLostError);
+    program.acts = () => Promise.resolve();
+    await expect(store.append(['later'], where)).rejects.toBeInstanceOf(StoreLostError);
     await store[Symbol.asyncDispose]();
   });
 
   it('does not repeat a failed call on a journal that another program has cut meanwhile', async () => {
     const directory = await place();
     const disk = failingDisk();
-    const store = await openStoreWith(directory, disk.files);
-    const first = await store.load();
-    const position = await store.append(['kept'], { expectedPosition: first.position });
+    const { store, where } = await kept(directory, disk.files);
     disk.fails = true;
-    await expect(store.append(['lost'], { expectedPosition: position })).rejects.toThrow('EIO');
+    await expect(store.append(['lost'], where)).rejects.toThrow('EIO');
     disk.fails = false;
     await truncate(join(directory, 'journal-1'), 50);
-    const lost = await rejectionOf(store.append(['lost'], { expectedPosition: position }));
+    const lost = await rejectionOf(store.append(['lost'], where));
     expect(lost).toBeInstanceOf(StoreLostError);
     expect(String(lost)).toContain('journal-1 has 50 bytes instead of');
     await store[Symbol.asyncDispose]();
@@ -372,18 +318,16 @@ describe('an open store whose directory another program changes', () => {
   // Promise: second-writer
   it('leaves the content to a second store that opened after the lock was removed', async () => {
     const directory = await place();
-    const first = await openFileStore(directory);
-    const loaded = await first.load();
-    const position = await first.append(['of the first'], { expectedPosition: loaded.position });
+    const { store: first, where } = await kept(directory);
     await expect(openFileStore(directory)).rejects.toThrow(StoreLockedError);
     await unlink(await lockIn(directory));
     const second = await openFileStore(directory);
     const history = await second.load();
-    await expect(first.append(['lost'], { expectedPosition: position })).rejects.toThrow(StoreLostError);
+    await expect(first.append(['lost'], where)).rejects.toThrow(StoreLostError);
     await first[Symbol.asyncDispose]();
     await second.append(['of the second'], { expectedPosition: history.position });
     await second[Symbol.asyncDispose]();
-    expect((await historyIn(directory)).records).toEqual(['of the first', 'of the second']);
+    expect((await historyIn(directory)).records).toEqual(['kept', 'of the second']);
   });
 
   it('is not lost because the file system fails to look at it', async () => {
@@ -487,12 +431,17 @@ describe('openFileStore', () => {
     expect({ ino, mode, size }).toEqual({ ino: before.ino, mode: before.mode, size: before.size });
   });
 
-  it.each(['700', '750', '755'])(
-    'takes a directory that only its owner may write to: mode %s',
-    async (mode) => {
+  it.each([
+    [0o700, 0o600],
+    [0o750, 0o640],
+    [0o755, 0o644],
+  ])(
+    'takes a directory and files that only their owner may write to: modes %i and %i',
+    async (mode, ofFile) => {
       const path = join(await temporaryDirectory(), 'store');
-      await open(path, parseInt(mode, 8));
+      await open(path, mode);
       await appendIn(path, 'kept');
+      await chmod(join(path, 'journal-1'), ofFile);
       expect((await historyIn(path)).records).toEqual(['kept']);
     },
   );
@@ -514,13 +463,6 @@ describe('openFileStore', () => {
       }
     },
   );
-
-  it.each(['600', '640', '644'])('takes files that only their owner may write to: mode %s', async (mode) => {
-    const directory = await place();
-    await appendIn(directory, 'kept');
-    await chmod(join(directory, 'journal-1'), parseInt(mode, 8));
-    expect((await historyIn(directory)).records).toEqual(['kept']);
-  });
 
   it('is refused on Windows, before anything is created', async () => {
     const path = join(await temporaryDirectory(), 'store');

@@ -1,24 +1,18 @@
+/**
+ * The scripted gateway: scripts, faults and held calls.
+ */
 import { describe, expect, it } from '@jest/globals';
+import { type Effect, type EffectContext, EffectRefusedError } from 'gateway-admin-core';
 import {
-  createAdmin,
-  EffectRefusedError,
-  HostError,
-  stopService,
-  type Effect,
-  type EffectContext,
-  type Execution,
-} from 'gateway-admin-core';
-import {
-  createRandom,
   createScriptedGateway,
   createVirtualClock,
   everyFault,
   type GatewayFaults,
+  hold,
   type ScriptedGateway,
   type VirtualClock,
 } from 'gateway-admin-core/testing';
 
-import { transitionOf, verbs as commands, type Act } from '../../support/arbitrary-happening.ts';
 import { sampleSnapshot } from '../../support/document.ts';
 
 const stop: Effect = { type: 'service.stop', resource: '/services/My-Service', service: 'my-service' };
@@ -399,97 +393,65 @@ describe('a wrong argument', () => {
   });
 });
 
-/** The commands that ask the gateway for something; admin users are no affair of a gateway. */
-const verbs = Object.keys(commands).filter((verb): verb is Act['verb'] => !verb.startsWith('users.'));
+describe('a held call', () => {
+  const stateOf = (gateway: ScriptedGateway): string | undefined =>
+    gateway.state.services['my-service']?.state;
 
-interface Run extends Scene {
-  readonly differences: readonly string[];
-  readonly outcomes: readonly Execution['outcome'][];
-  readonly errors: readonly unknown[];
-  readonly idle: boolean;
-}
-
-/** Commands and traffic, on a gateway that does all it can to confuse the interface. */
-async function simulate(seed: number): Promise<Run> {
-  const faults = { ...everyFault, apply: { ...everyFault.apply, silentBefore: 0 } };
-  const { gateway, clock } = scene({ seed, faults });
-  const { pick, below } = createRandom(seed);
-  const errors: unknown[] = [];
-  const admin = createAdmin({
-    snapshot: sampleSnapshot(),
-    gateway,
-    clock,
-    observe: { onError: (error) => errors.push(error) },
-  });
-  const some = (collection: 'services' | 'servers' | 'monitors'): string =>
-    pick(Object.keys(gateway.state[collection]));
-  const traffic = [
-    () => gateway.openSession(some('services')),
-    () => gateway.closeSession(below(15)),
-    () => gateway.openConnection(below(15), some('servers')),
-    () => gateway.findStatus(some('servers'), pick([[], ['running'], ['master', 'running']])),
-    () => gateway.failService(some('services')),
-    () => gateway.failMonitor(some('monitors')),
-  ];
-  const executions: Promise<Execution>[] = [];
-  for (let round = 0; round < 25; round += 1) {
-    executions.push(
-      admin.execute(transitionOf({ verb: pick(verbs), pick: below(10), value: below(100_000) })),
-    );
-    admin.report(pick(traffic)());
-    for (let move = below(3); move > 0; move -= 1) await clock.next();
-  }
-  const idle = await clock.runUntilIdle();
-  admin.report(gateway.statusReports());
-  const outcomes = (await Promise.all(executions)).map(({ outcome }) => outcome);
-  return { gateway, clock, differences: gateway.differences(admin.snapshot), outcomes, errors, idle };
-}
-
-describe('an interface in front of a gateway with every fault', () => {
-  it('settles every command, and then agrees with the gateway', async () => {
-    const seen = new Set<string>();
-    let failures = 0;
-    for (let seed = 0; seed < 60; seed += 1) {
-      const { differences, errors: told, idle, outcomes, gateway } = await simulate(seed);
-      // Every failure of the gateway is told; nothing else may fail.
-      const errors = told.filter((error) => !(error instanceof HostError));
-      failures += told.length;
-      expect({ seed, differences, errors, idle }).toEqual({ seed, differences: [], errors: [], idle: true });
-      for (const { method, way } of gateway.calls) seen.add(`${method} ${way}`);
-      for (const outcome of outcomes) seen.add(outcome);
-    }
-    expect(failures).toBeGreaterThan(60);
-    const { silentBefore: _none, ...apply } = everyFault.apply;
-    expect([...seen].sort()).toEqual(
-      [
-        ...Object.keys({ ...apply, done: 0 }).map((way) => `apply ${way}`),
-        ...Object.keys({ ...everyFault.inspect, answer: 0 }).map((way) => `inspect ${way}`),
-        ...['accepted', 'refused', 'unchanged', 'unknown'],
-      ].sort(),
-    );
+  it('applies the effect when the test says done', async () => {
+    const { gateway } = scene();
+    const held = hold();
+    const seen: string[] = [];
+    void held.begun.then(() => seen.push('begun'));
+    gateway.will(held.apply);
+    await Promise.resolve();
+    expect(seen).toEqual([]);
+    const call = gateway.apply(stop, context).then(() => seen.push('done'));
+    await held.begun;
+    expect([seen, stateOf(gateway)]).toEqual([['begun'], 'started']);
+    held.done();
+    await call;
+    expect([seen, stateOf(gateway)]).toEqual([['begun', 'done'], 'stopped']);
   });
 
-  it('does the same for the same seed', async () => {
-    const tell = ({ gateway, clock, outcomes }: Run): unknown => [
-      gateway.state,
-      gateway.calls.map(({ method, way, effect }) => [method, way, effect]),
-      clock.monotonic(),
-      outcomes,
-    ];
-    expect(tell(await simulate(4))).toEqual(tell(await simulate(4)));
-    expect(tell(await simulate(4))).not.toEqual(tell(await simulate(5)));
+  it('applies nothing when the test says fail, whatever the test says later', async () => {
+    const { gateway } = scene();
+    const held = hold();
+    gateway.will(held.apply);
+    const call = gateway.apply(stop, context);
+    const refusal = new EffectRefusedError('Busy.');
+    held.fail(refusal);
+    held.done();
+    await expect(call).rejects.toBe(refusal);
+    expect(stateOf(gateway)).toBe('started');
   });
 
-  it('keeps commands in flight until close if the gateway never answers', async () => {
-    const { gateway, clock } = scene();
-    const admin = createAdmin({ snapshot: sampleSnapshot(), gateway, clock });
-    gateway.will('silentBefore');
-    const execution = admin.execute((now, within) => stopService(now, 'My Service', within));
-    expect(await clock.runUntilIdle()).toBe(false);
-    expect((await execution).outcome).toBe('unknown');
-    expect(gateway.differences(admin.snapshot)).toEqual([]);
-    const closed = admin.close();
-    expect(await clock.runUntilIdle()).toBe(true);
-    await closed;
+  it('is refused when the gateway cannot apply the effect', async () => {
+    const { gateway } = scene();
+    const held = hold();
+    gateway.will(held.apply);
+    const call = gateway.apply({ ...stop, service: 'nothing' }, context);
+    held.done();
+    await expect(call).rejects.toThrow(EffectRefusedError);
+  });
+
+  it('can be ended before it is made, or never made', async () => {
+    const { gateway } = scene();
+    const [done, failed] = [hold(), hold()];
+    done.done();
+    failed.fail(new Error('nobody hears of it'));
+    gateway.will(done.apply);
+    await gateway.apply(stop, context);
+    expect(stateOf(gateway)).toBe('stopped');
+  });
+
+  it('applies nothing after the calls are dropped', async () => {
+    const { gateway } = scene();
+    const held = hold();
+    gateway.will(held.apply);
+    const call = gateway.apply(stop, context);
+    gateway.dropCalls();
+    held.done();
+    await call;
+    expect(stateOf(gateway)).toBe('started');
   });
 });

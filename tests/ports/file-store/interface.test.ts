@@ -1,12 +1,17 @@
 /**
- * The store of an earlier version: `earlier-version/` is a store that the version before the history has written, with
- * 21 commands in it. Its state has no entries, and its records were made for no history.
+ * Interfaces on a file store: their secrets, and the store of an earlier version. `earlier-version/` is a store that the version before the history has written, with 21 commands in it. Its state has no entries, and its records were made for no history.
  */
-import { copyFile, readdir } from 'node:fs/promises';
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, it } from '@jest/globals';
-import { createSnapshot, type Admin, type GatewayDocument, type Json } from 'gateway-admin-core';
+import {
+  type Admin,
+  createSecretSealer,
+  createSnapshot,
+  type GatewayDocument,
+  type Json,
+} from 'gateway-admin-core';
 import { openFileStore } from 'gateway-admin-core/file-store';
 
 import { configuration } from '../../support/configuration.ts';
@@ -110,4 +115,47 @@ it('has a history, in which commands are undone and restored, also after another
   expect(await takeBack(again, `${history[0] ?? ''}/undo`)).toBe(204);
   expect(changed(again)).toEqual(undone);
   await again.close();
+});
+
+const json = { 'content-type': 'application/json' };
+const password = 'correct horse';
+
+async function textsIn(directory: string): Promise<string> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = await Promise.all(files.map(({ name }) => readFile(join(directory, name), 'latin1')));
+  return texts.join('');
+}
+
+// Promise: stored-secret
+it('the files of a store have the passwords of services and users sealed or hashed, and nowhere in the clear', async () => {
+  const directory = await temporaryDirectory();
+  const sealer = createSecretSealer({ key: new Uint8Array(32).fill(7) });
+  const before = await openRunning(await openFileStore(directory), { sealer });
+  const patch = { method: 'PATCH', target: '/services/My-Service', headers: json };
+  const user = {
+    method: 'PUT',
+    target: '/users',
+    headers: json,
+    body: JSON.stringify({ name: 'newcomer', password }),
+  };
+  for (const request of [
+    { ...patch, body: JSON.stringify([{ op: 'add', path: '/password', value: password }]) },
+    user,
+  ]) {
+    const handled = await before.admin.handle(request);
+    expect(handled.matched && handled.response.status).toBeLessThan(300);
+  }
+  const written = await textsIn(directory);
+  await before.admin.close();
+
+  const after = await openRunning(await openFileStore(directory), { sealer });
+  const { passwordSealed = '' } = after.admin.snapshot.services.find('my-service')?.settings ?? {};
+  expect(await sealer.open(passwordSealed)).toBe(password);
+  await after.admin.close();
+  for (const kept of [written, await textsIn(directory)]) {
+    expect(kept).toContain('"passwordSealed":"v1.');
+    expect(kept).not.toContain(password);
+    expect(kept).not.toContain(btoa(password).replace(/=+$/, ''));
+  }
 });

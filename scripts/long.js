@@ -26,6 +26,7 @@ const parts =
         ['test:simulation', '--scenarios', '1000000', seed],
         ['test:faults'],
         ['test:fuzz'],
+        ['test:properties'],
         ['test:console'],
         ['test:crash'],
         ['test:fleet'],

@@ -316,8 +316,7 @@ describe('an open page', () => {
       if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
       await route.continue();
     });
-    await page.goto(`${origin}/console`);
-    await page.getByRole('button', { name: 'db-1', exact: true }).first().click();
+    await page.goto(`${origin}/console#?open=/servers/db-1`);
     await page.getByRole('tabpanel').getByText('10.0.0.1').waitFor();
     isHeld = true;
     for (let at = 1; at <= 50; at += 1) {

@@ -131,10 +131,16 @@ describe('a console, in a real browser', () => {
 const drawer = (page: Page) => page.getByRole('region', { name: 'service Sales' });
 const fragment = (page: Page): string => new URL(page.url()).hash;
 
+/** Opens the page, until what is wrong is shown: after that, a button stays where it is. */
+async function openWhole(page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/console`);
+  await page.getByRole('banner').getByText('Broken has failed').waitFor();
+}
+
 describe('the address of the console, in a real browser', () => {
   itInBrowser('names the view, the search, the chosen sessions, the drawer and its tab', async (page) => {
     const { origin } = await serveConsole();
-    await page.goto(`${origin}/console`);
+    await openWhole(page, origin);
     await button(page, 'Sales').first().click();
     await drawer(page).getByRole('tab', { name: 'Settings' }).click();
     await drawer(page).getByLabel('max_connection', { exact: true }).waitFor();
@@ -210,7 +216,7 @@ describe('the address of the console, in a real browser', () => {
 
   itInBrowser('is left and found again by the back button and the forward button', async (page) => {
     const { origin } = await serveConsole();
-    await page.goto(`${origin}/console`);
+    await openWhole(page, origin);
     await button(page, 'Sales').first().click();
     await drawer(page).getByRole('tab', { name: 'History' }).click();
     await drawer(page).getByText('None.').first().waitFor();

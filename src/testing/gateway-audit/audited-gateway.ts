@@ -193,14 +193,21 @@ async function connectClients<Gateway extends AuditedGateway>(
 
 /** Whether something succeeds before the patience ends. */
 async function within(success: Promise<boolean>): Promise<boolean> {
-  const over = new AbortController();
-  const late = systemClock.sleep(patienceMs, over.signal).then(() => false);
-  return Promise.race([success.catch(() => false), late]).finally(() => {
-    over.abort();
-  });
+  let outcome: boolean | undefined;
+  void success
+    .catch(() => false)
+    .then((hasSucceeded) => {
+      outcome = hasSucceeded;
+    });
+  return (await eventually(() => outcome)) ?? false;
 }
 
-/** Looks until there is something to see; `undefined` if there is nothing for too long. @internal */
+/**
+ * Looks until there is something to see; `undefined` if there is nothing for too long. Counts the looks: on a busy
+ * machine, they take longer, and so does the gateway.
+ *
+ * @internal
+ */
 export async function eventually<T>(look: () => T | undefined, mostMs = patienceMs): Promise<T | undefined> {
   for (let waited = 0; waited < mostMs; waited += pauseMs) {
     const seen = look();

@@ -4,7 +4,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createAdmin, createBasicAuthentication, createSnapshot, stopService } from 'gateway-admin-core';
+import {
+  createAdmin,
+  createBasicAuthentication,
+  createSecretSealer,
+  createSnapshot,
+  stopService,
+} from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
 import { buildPackage } from '../support/built-package.ts';
@@ -40,6 +46,29 @@ function ask(line: string | readonly string[], circumstances?: Circumstances): P
   const words = typeof line === 'string' ? wordsOf(line) : line;
   return command([...words, '--url', url], circumstances);
 }
+
+// Promise: create-secret
+it('sends what is in the file of --set-from, without its line end', async () => {
+  const sealer = createSecretSealer();
+  await start({ sealer });
+  const file = join(await newDirectory(), 'secret');
+  writeFileSync(file, 'plum pie\n', { mode: 0o600 });
+  for (const [line, name] of [
+    ['create service New --set router=cli', 'new'],
+    ['patch service bare-service', 'bare-service'],
+  ] as const) {
+    expect(await ask(`${line} --set-from password=${file}`)).toMatchObject({ code: 0 });
+    const sealed = running.admin.snapshot.services.find(name)?.settings.passwordSealed ?? '';
+    expect(await sealer.open(sealed)).toBe('plum pie');
+  }
+});
+
+it('prints every fault of a document, however many', async () => {
+  const entry = { address: '::1', port: 0, protocol: 'pg' };
+  const servers = Array.from({ length: 30 }, (_, at) => ({ name: `db-${String(at)}`, ...entry }));
+  const { err } = await command(['check', '-'], { input: JSON.stringify({ servers }) });
+  expect(err.match(/\n {2}\/servers\/\d+\/port must be at least 1/g)).toHaveLength(30);
+});
 
 describe('a change by gateway-admin', () => {
   // Promise: command-line-plan

@@ -54,6 +54,16 @@ describe('gateway-admin list', () => {
     expect([code, JSON.parse(out)]).toEqual([0, await get(path)]);
   });
 
+  it.each([
+    ['list connections db-serv-1', '/servers/db-serv-1/connections'],
+    ['list connections --session 9', '/sessions/9/connections'],
+    ['list sessions --service bare-service --client bob', '/sessions?service=bare-service&user=bob'],
+    ['list sessions --idle-over 41 --older-than 1h', '/sessions?user=alice'],
+  ])('gives programs what the interface says: %s', async (line, path) => {
+    const { code, out } = await ask(...line.split(' '), '--json');
+    expect([code, JSON.parse(out)]).toEqual([0, await get(path)]);
+  });
+
   it.each(Object.entries(columns))('has a field for each column of %s', async (kind, fields) => {
     const { code, err } = await ask('list', kind, '--fields', fields.join(), '--json');
     expect([code, err]).toEqual([0, '']);

@@ -34,6 +34,12 @@ const ways: Readonly<Record<string, () => ApplyWay>> = {
   'refuse it': () => new EffectRefusedError('Busy'),
 };
 
+function wayNamed(name: string): ApplyWay {
+  const make = ways[name];
+  if (make === undefined) throw new Error(`No way is "${name}"; these are: ${Object.keys(ways).join(', ')}`);
+  return make();
+}
+
 /** A person with a terminal, in front of a gateway. */
 class Desk implements Player {
   readonly directory = mkdtempSync(join(tmpdir(), 'gateway-admin-'));
@@ -218,7 +224,7 @@ const steps: readonly (readonly [form: RegExp, play: (desk: Desk, ...given: stri
     /^gateway: (.*)$/,
     async (desk, list = '') => {
       const { gateway } = await desk.running();
-      gateway.will(...list.split(', ').map((way) => ways[way]?.() ?? 'done'));
+      gateway.will(...list.split(', ').map(wayNamed));
     },
   ],
   [

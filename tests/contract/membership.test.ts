@@ -96,6 +96,14 @@ describe.each(creations)('POST $path', (endpoint) => {
     expect(list.at(-1)?.name).toBe(definition.name);
   });
 
+  it('compares If-Match with the entity tag of the list, which changes', async () => {
+    const tag = await tagOf(path);
+    expect((await post(path, definition, { 'if-match': tag })).status).toBe(201);
+    const other = { ...definition, name: 'Another', listeners: undefined };
+    expect(codeOf(await post(path, other, { 'if-match': tag }))).toEqual([412, 'precondition-failed']);
+    expect((await post(path, other, { 'if-match': await tagOf(path) })).status).toBe(201);
+  });
+
   // Promise: create-again
   it('answers 200 and changes nothing if an equal resource is there', async () => {
     const created = await post(path, definition);
@@ -242,6 +250,17 @@ describe.each(deletions)('DELETE $path', (endpoint) => {
     expect(running.gateway.applied.map(({ type }) => type)).toEqual([
       `${/(\w+)s$/.exec(list)?.[1] ?? ''}.delete`,
     ]);
+  });
+
+  it('compares If-Match with the entity tag of the resource', async () => {
+    const before = await tagOf(target);
+    await post(list, creation?.body?.json);
+    // A listener has the tag of its list, and no older one.
+    const listed = await tagOf(list);
+    const other = listed === (await tagOf(target)) ? before : listed;
+    expect((await send('DELETE', target, undefined, { 'if-match': other })).status).toBe(412);
+    const tag = await tagOf(target);
+    expect((await send('DELETE', target, undefined, { 'if-match': tag })).status).toBe(204);
   });
 
   it('is undone by the history, with everything that the resource had', async () => {

@@ -1,7 +1,7 @@
 /**
  * The modifiable fields of the Gateway Administration REST Interface: one row for each, with what it must be, and a value
- * that is another than that of the sample. Values that are refused are in bad-value.ts. The rules are docs/spec-choices.md 26 in their
- * plainest form; they share no code with the sources.
+ * that is another than that of the sample. Values that are refused are in bad-value.ts. The rules are
+ * docs/spec-choices.md 26 in their plainest form; they share no code with the sources.
  */
 import { isIP } from 'node:net';
 

@@ -485,7 +485,7 @@ describe('a listener of a service', () => {
   });
 
   // Promise: adopt-listeners
-  it('is taken over from a listening: what differs goes before what comes', () => {
+  it('is taken over from a document: what differs goes before what comes', () => {
     const moved = { ...first, port: 6000 };
     const given = createSnapshot({
       services: [

@@ -157,6 +157,12 @@ describe.each(machines)('a $kind', ({ kind, step, of, report }) => {
     }
   });
 
+  it('is as it was when a report with a reason or a start is folded again', () => {
+    const failing = applyReports(inState('started'), report('failed', { reason: 'no route' }), { now: 5 });
+    const back = applyReports(failing.next, report('started'), { now: 6 });
+    for (const { next, events } of [failing, back]) expect(evolve(next, events)).toBe(next);
+  });
+
   it('says neither once it is started or stopped', () => {
     const snapshot = failed('no route');
     const after = [

@@ -284,6 +284,7 @@ describe('an epoch', () => {
 const unsafe = 9007199254740992;
 type Entry = Record<string, unknown>;
 
+const { port: _port, ...portless } = server;
 const oneServer = (more: Entry): Entry => ({ servers: [{ ...server, ...more }] });
 const oneService = (more: Entry): Entry => ({ servers: [server], services: [{ ...service, ...more }] });
 const oneMonitor = (more: Entry): Entry => ({ servers: [server], monitors: [{ ...monitor, ...more }] });
@@ -320,6 +321,7 @@ const shapes: readonly Row[] = [
     { servers: [{}] },
     '/servers/0/address, /servers/0/name, /servers/0/port, /servers/0/protocol',
   ],
+  ['no port', { servers: [portless] }, '/servers/0/port'],
   ['an unknown member', oneServer({ more: 1 }), '/servers/0/more field-unknown'],
   ['a plain password', oneService({ password: 'x' }), '/services/0/password field-unknown'],
   ['a port', oneServer({ port: 0 }), '/servers/0/port'],
@@ -342,9 +344,11 @@ const shapes: readonly Row[] = [
   ['an option', oneService({ router_options: { a: 1 } }), '/services/0/router_options/a'],
   ['a count', oneService({ total_connections: -1 }), '/services/0/total_connections'],
   ['a listener', oneService({ listeners: [{ ...server, port: 70000 }] }), '/services/0/listeners/0/port'],
+  ['a listener without port', oneService({ listeners: [portless] }), '/services/0/listeners/0/port'],
   ['an interval', oneMonitor({ monitor_interval: 0 }), '/monitors/0/monitor_interval'],
   ['parameters of a filter', oneFilter({ parameters: { a: 'b' } }), '/filters/0/parameters/a'],
   ['no value of a parameter', oneFilter({ parameters: { a: {} } }), '/filters/0/parameters/a/value'],
+  ['no hash', { users: [{ name: 'ada' }] }, '/users/0/passwordHash'],
   ['a hash', { users: [{ ...user, passwordHash: '' }] }, '/users/0/passwordHash'],
   [
     'a plain password of a user',

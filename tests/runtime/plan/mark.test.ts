@@ -9,6 +9,7 @@ import {
   closeServerConnections,
   closeServiceSessions,
   closeSessions,
+  createMemoryStore,
   createRoles,
   sequence,
   stopService,
@@ -22,7 +23,7 @@ import { patchSubject, subjectPatches } from '../../support/arbitrary-patch.ts';
 import { ask } from '../../support/ask.ts';
 import { crowdedSnapshot, sampleSnapshot } from '../../support/document.ts';
 import { openedSession, openedSessions } from '../../support/opened-session.ts';
-import { runAdmin } from '../../support/running-admin.ts';
+import { openRunning, runAdmin } from '../../support/running-admin.ts';
 import { closeMine, limit, stop } from '../../support/transition.ts';
 
 const closing =
@@ -74,6 +75,19 @@ describe('a command with the mark of its plan', () => {
     const execution = admin.execute(cutting('db-serv-1'));
     admin.report({ type: 'connection.closed', session: 9, id: 0 });
     expect(await execution).toMatchObject({ outcome: 'accepted', closed: { connections: 1 } });
+  });
+
+  it('stores no record of a part that closes nothing', async () => {
+    const store = createMemoryStore();
+    const { admin } = await openRunning(store, { snapshot: crowdedSnapshot(0) });
+    const ofSales = openedSessions(4000, 'db').map((each) => ({ ...each, service: 'Sales' }));
+    admin.report(ofSales.slice(0, 10));
+    const mark = markOf(admin, closing('Sales'));
+    admin.report(ofSales.slice(10));
+    const before = (await store.load()).records.length;
+    expect(await admin.execute(closing('Sales'), { mark })).toMatchObject({ closed: { sessions: 10 } });
+    // The intent and the settlement of the first part, and the end.
+    expect((await store.load()).records.length - before).toBe(3);
   });
 
   it('is done if what its plan closes has ended, and another closing of the sequence has sessions now', async () => {

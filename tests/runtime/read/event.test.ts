@@ -105,6 +105,14 @@ describe('the events', () => {
     expect(await takeEvents(reader, 2)).toEqual(['1.0 service.stopped', 'end']);
   });
 
+  it('have a gap for a reader that resumes inside a revision that is kept in part', async () => {
+    const { admin } = runAdmin({ limits: { maxEventsKept: 2 } });
+    admin.report([1, 2, 3, 4].map((id) => openedSession(id)));
+    await admin.close();
+    expect(await takeEvents(await after(admin, '1.0'), 2)).toEqual(['gap 1.2', '1.2 session.opened']);
+    expect(await takeEvents(await after(admin, '1.1'), 1)).toEqual(['1.2 session.opened']);
+  });
+
   it('begin with the next event, or after a given event id', async () => {
     const { admin } = runAdmin();
     await flushTimes(admin, 2);

@@ -174,8 +174,9 @@ describe.each(Object.entries(commands).map((entry, at) => [...entry, at] as cons
   '%s',
   (type, command, at) => {
     /** Every other command gets each fourth fault in each call, beginning with another one. */
+    const isWhole = whole.includes(type) || process.env['PROPERTY_RUNS'] === 'many';
     const dealt = <T>(faults: readonly T[], from = 0): readonly T[] =>
-      faults.filter((_fault, index) => whole.includes(type) || (index + from + at) % 4 === 0);
+      faults.filter((_fault, index) => isWhole || (index + from + at) % 4 === 0);
 
     // Promise: failed-apply
     // Promise: failed-inspect

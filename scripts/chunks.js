@@ -3,11 +3,13 @@
  * place of a hundred. Other packages stay outside, so that they are updated as ever. Bundlers get the single modules,
  * of which they leave out what is not used.
  */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
+
+import { writeWhole } from './write-whole.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { exports, bin } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
@@ -23,12 +25,7 @@ const { outputFiles } = await build({
   ...{ sourcemap: true, sourcesContent: false },
   write: false,
 });
-// A program that starts meanwhile reads whole files.
-for (const { path, contents } of outputFiles.filter((each) => !isThere(each))) {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.new`, contents);
-  renameSync(`${path}.new`, path);
-}
+for (const { path, contents } of outputFiles) writeWhole(path, contents);
 // An installation does this too. Here, `npx gateway-admin` runs the file of the build.
 for (const file of Object.values(bin)) chmodSync(join(root, file), 0o755);
 // The chunks of before go last: a process may have the files of before open, and load one more.
@@ -37,11 +34,3 @@ const stale = readdirSync(`${root}dist/node`, { recursive: true, withFileTypes: 
   .map(({ parentPath, name }) => join(parentPath, name))
   .filter((file) => outputFiles.every(({ path }) => path !== file));
 for (const file of stale) rmSync(file);
-
-function isThere({ path, contents }) {
-  try {
-    return readFileSync(path).equals(contents);
-  } catch {
-    return false;
-  }
-}

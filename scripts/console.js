@@ -2,13 +2,14 @@
  * Builds the page of the console from `console/` into `dist/console/page.js`, a module with the files as text.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { minify } from '@swc/core';
 import { build } from 'esbuild';
 
 import { fieldsOfKinds } from './meaning.js';
+import { writeWhole } from './write-whole.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -31,13 +32,7 @@ const html = readFileSync(`${root}console/index.html`, 'utf8')
 const module = Object.entries({ html, version: hashOf(html), files })
   .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
   .join('');
-const page = `${root}dist/console/page.js`;
-// Who reads the page meanwhile gets a whole one.
-if (!existsSync(page) || readFileSync(page, 'utf8') !== module) {
-  mkdirSync(`${root}dist/console`, { recursive: true });
-  writeFileSync(`${page}.${process.pid}`, module);
-  renameSync(`${page}.${process.pid}`, page);
-}
+writeWhole(`${root}dist/console/page.js`, module);
 
 /** The exports of a module of the page without imports. */
 async function imported(entry) {

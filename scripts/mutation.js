@@ -26,7 +26,7 @@ const testsOf = {
     'snapshot/{document,secret-parameter,snapshot}',
   ],
   http: ['http/*', 'contract/{condition,endpoint,protocol}'],
-  snapshot: ['snapshot/*', 'properties/transition', 'contract/session', 'runtime/**/{argument,recovery}'],
+  snapshot: ['snapshot/**/*', 'properties/transition', 'contract/session', 'runtime/**/{argument,recovery}'],
   resources: [
     'resources/*',
     'contract/{bad-input,command,cost,endpoint,field,secret,session}',

@@ -2,11 +2,12 @@
  * The build and the tests, side by side: a test that runs the built package waits for the build. The last line is that of
  * the test runner. Where the build fails, the tests of the package build again, and say so.
  */
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { runScript } from './run.js';
+import { writeWhole } from './write-whole.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'build-'));
 const ended = join(folder, 'ended');
@@ -23,7 +24,6 @@ try {
 /** Builds, and writes whether the build went well. Gives its exit code. */
 async function build() {
   const { code } = await runScript('build:example', 'inherit');
-  writeFileSync(`${ended}.new`, code === 0 ? 'yes' : 'no');
-  renameSync(`${ended}.new`, ended);
+  writeWhole(ended, code === 0 ? 'yes' : 'no');
   return code;
 }

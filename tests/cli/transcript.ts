@@ -129,12 +129,9 @@ class Desk implements Player {
       .replaceAll(new URL(url).host, 'HOST')
       .replaceAll(`${this.directory}/`, '@')
       .replaceAll(ownVersion, '$1VERSION');
-    return text === ''
-      ? []
-      : text
-          .replace(/\n$/, '')
-          .split('\n')
-          .map((line) => line.trimEnd() || '~');
+    if (text === '') return [];
+    const lines = text.split('\n').map((line) => line.trimEnd() || '~');
+    return text.endsWith('\n') ? lines.slice(0, -1) : [...lines, '(no newline)'];
   }
 }
 
@@ -243,7 +240,9 @@ const steps: readonly (readonly [form: RegExp, play: (desk: Desk, ...given: stri
 export async function playTranscript(transcript: Scenario, file: ScenarioFile): Promise<Scenario> {
   const desk = new Desk();
   try {
-    return await playScenario(transcript, file, desk);
+    const played = await playScenario(transcript, file, desk);
+    if (desk.meanwhile.length > 0) throw new Error(`Nothing was asked after ${desk.meanwhile.join(', ')}`);
+    return played;
   } finally {
     rmSync(desk.directory, { recursive: true });
   }

@@ -306,3 +306,27 @@ describe('every interface that tests run', () => {
     expect(takeLeaks()).toEqual([expect.stringMatching(/^an answer: /)]);
   });
 });
+
+describe('one secret twice in a sequence', () => {
+  const listener = { name: 'New', protocol: 'p', address: '::', port: 4011, parameters: { password } };
+  const patch = [{ op: 'replace', path: '/password', value: password }];
+
+  it.each([
+    ['POST', `${service}/listeners`, listener, 409],
+    ['POST', '/servers', listener, 409],
+    ['PATCH', service, patch, 200],
+  ] as const)('is planned as it is done: %s %s', async (method, path, body, status) => {
+    const { admin } = runAdmin({ sealer: createSecretSealer(), secretParameters: ['password'] });
+    const { send } = await transports.core(admin);
+    const commands = [1, 2].map(() => ({ method, path, body }));
+    const sent = { headers: json, body: JSON.stringify({ commands }) };
+    const plan = await send('POST', '/sequence?dry_run=true', sent);
+    const made = await send('POST', '/sequence', sent);
+    expect([plan.status, made.status < 300 ? 200 : made.status]).toEqual([status, status]);
+    if (status !== 200) return;
+    // No two seals are equal, so each patch is a change.
+    const { events } = plan.body as { readonly events: readonly object[] };
+    const [entry] = (await send('GET', '/history')).body as readonly { readonly events: readonly object[] }[];
+    expect([events.length, entry?.events.length]).toEqual([2, 2]);
+  });
+});

@@ -119,9 +119,13 @@ export async function command(
 }
 
 /**
- * What stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows secrets.
+ * Gives what stands for each secret of a plan, so that planning costs nothing. Neither the plan nor its mark shows
+ * secrets. No two are equal, as no two seals and no two hashes of one secret are.
  */
-const placeholder = 'planned';
+function createPlaceholders(): () => string {
+  let count = 0;
+  return () => `planned ${String((count += 1))}`;
+}
 
 /** Hashes and seals for a command. For a plan nothing is hashed: a reader may plan, and places for hashing are few. */
 function secretsOf({ request, caller, query }: Arrival<Route>, options: HandlerOptions): SecretPorts {
@@ -129,12 +133,12 @@ function secretsOf({ request, caller, query }: Arrival<Route>, options: HandlerO
   const isSecretParameter = isSecretIn(snapshot());
   const { objection, isStorable } = secrets;
   if (query.dryRun) {
-    const seal = isStorable ? placeholder : undefined;
+    const placeholder = createPlaceholders();
     return {
       objection,
       isSecretParameter,
-      hash: async () => Promise.resolve(ok(placeholder)),
-      seal: async () => Promise.resolve(seal),
+      hash: async () => Promise.resolve(ok(placeholder())),
+      seal: async () => Promise.resolve(isStorable ? placeholder() : undefined),
     };
   }
   const share = shareOfCaller(request, caller.principal);

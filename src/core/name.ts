@@ -5,7 +5,7 @@
  */
 
 import { assertText } from '../json/value.ts';
-import { hasLongRun, normalForm } from './normal-form.ts';
+import { hasLongRun, normalForm } from './text.ts';
 
 /** Names that folding would not change. Most names are of this kind. */
 const foldedAlready = /^[a-z0-9._-]*$/;

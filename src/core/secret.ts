@@ -13,8 +13,7 @@ import {
   type JsonObject,
 } from '../json/value.ts';
 import type { Fault, Result } from '../problem.ts';
-import { normalForm } from './normal-form.ts';
-import { utf8Length } from './utf8.ts';
+import { normalForm, utf8Length } from './text.ts';
 
 /**
  * Sealed text in place of a secret. A transition accepts no other form of a secret.

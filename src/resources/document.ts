@@ -16,8 +16,7 @@ import { AdminError } from '../error.ts';
 import { copyDeferring } from '../json/copy.ts';
 import { deepFreeze, isArray, isObject, type Json } from '../json/value.ts';
 import { faultsOf, listFaults, type Fault, type Result } from '../problem.ts';
-import { checkEntry, loadEntity, namesIn } from '../snapshot/entry.ts';
-import { reservedFaults } from '../snapshot/reserved-key.ts';
+import { checkEntry, loadEntity, namesIn, reservedFaults } from '../snapshot/entry.ts';
 import {
   assertSecretParameters,
   plainFault,

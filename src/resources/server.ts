@@ -37,7 +37,7 @@ import {
 import { withWholeDrain } from './shared/returning-drain.ts';
 import type { About, Draining, Kind } from './shared/kind.ts';
 import { finder, reported } from './shared/look-up.ts';
-import { readableReason, reasonField, sinceField } from './shared/reason.ts';
+import { readableReason, reasonField, sinceField } from './shared/lifecycle.ts';
 import type { Rendering } from './shared/rendering.ts';
 import { commandRoute, endpointOf, readRoutes, type KindRoute } from './shared/route.ts';
 import {

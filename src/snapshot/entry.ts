@@ -7,7 +7,7 @@ import { isTextList, resolveLinks, type FindName } from '../core/reference.ts';
 import { parseShape } from '../core/shape.ts';
 import { initialVersion, type Version } from '../core/version.ts';
 import { deepFreeze, isArray, isObject, type Json, type JsonObject } from '../json/value.ts';
-import { formatPointer, parsePointer } from '../json/pointer.ts';
+import { formatPointer, hasReservedKey, parsePointer, reservedToken } from '../json/pointer.ts';
 import type { Fault } from '../problem.ts';
 import type { ConfiguredEntity } from './state.ts';
 
@@ -118,4 +118,25 @@ export function loadEntity(
   // The cast is safe: `defineFields` makes the compiler check the table of a kind against its interfaces.
   const own = { key: nameKey(String(rest['name'])), version, settings };
   return deepFreeze(Object.assign(rest, own)) as unknown as ConfiguredEntity;
+}
+
+/**
+ * Gives a fault for each reserved key in a value.
+ *
+ * @param value - plain JSON of limited depth
+ * @param path - the place of the value in the document
+ * @internal
+ */
+export function reservedFaults(value: Json, path: readonly (string | number)[] = []): readonly Fault[] {
+  return hasReservedKey(value) === undefined ? [] : faultsIn(value, path);
+}
+
+/** Recursion is safe, because the depth is limited. */
+function faultsIn(value: Json, path: readonly (string | number)[]): readonly Fault[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value as JsonObject).flatMap(([name, member]) => {
+    const place = [...path, name];
+    if (reservedToken([name]) === undefined) return faultsIn(member, place);
+    return [{ pointer: formatPointer(place), code: 'reserved-key', detail: 'is not allowed as a key' }];
+  });
 }

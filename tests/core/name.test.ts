@@ -11,9 +11,8 @@ import { inspectable, inspectList, inspectMethod, quote } from '../../src/core/i
 import { decodeSegment, linkKey, linkTo, parseLink, percentEncode } from '../../src/core/link.ts';
 import { assertMembers } from '../../src/core/member.ts';
 import { nameFault, nameKey } from '../../src/core/name.ts';
-import { longestRun, normalForm } from '../../src/core/normal-form.ts';
+import { cutToBytes, longestRun, normalForm, utf8Length } from '../../src/core/text.ts';
 import { canonicalLink, resolveLinks, type FindName } from '../../src/core/reference.ts';
-import { cutToBytes, utf8Length } from '../../src/core/utf8.ts';
 import { character } from '../support/arbitrary-character.ts';
 
 const text = fc.string({ unit: character });

@@ -6,10 +6,9 @@
  */
 import { assertMembers } from '../../core/member.ts';
 import type { AuditRecord } from '../audit-record.ts';
-import { writeSynced } from '../file/bytes.ts';
+import { type NodeFiles, nodeFiles, writeSynced } from '../file/file-system.ts';
 import { OwnDirectory } from '../file/directory.ts';
 import { isSameFile, statusAt } from '../file/identity.ts';
-import { nodeFiles, type NodeFiles } from '../file/node-files.ts';
 import type { AuditSink } from '../port.ts';
 import { StoreLostError } from '../port-error.ts';
 import {

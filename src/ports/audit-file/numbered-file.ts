@@ -10,7 +10,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { readBytes, writeSynced } from '../file/bytes.ts';
+import { readBytes, writeSynced } from '../file/file-system.ts';
 import { notCreated, type OwnDirectory, type OwnFile } from '../file/directory.ts';
 import { assertOwnFile, statusAt } from '../file/identity.ts';
 

@@ -17,10 +17,9 @@ import { join } from 'node:path';
 
 import { assertMembers } from '../../core/member.ts';
 import type { Json } from '../../json/value.ts';
-import { readBytes, writeSynced } from '../file/bytes.ts';
+import { type NodeFiles, nodeFiles, readBytes, writeSynced } from '../file/file-system.ts';
 import { notCreated, OwnDirectory, type FileAtRest, type OwnFile } from '../file/directory.ts';
 import { assertOwnFile, statusAt } from '../file/identity.ts';
-import { nodeFiles, type NodeFiles } from '../file/node-files.ts';
 import type { ConfigurationStore, StoredHistory } from '../port.ts';
 import { StoreConflictError, StoreLostError } from '../port-error.ts';
 import {

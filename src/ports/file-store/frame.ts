@@ -20,7 +20,7 @@ import { crc32 } from 'node:zlib';
 
 import { AdminError } from '../../error.ts';
 import type { Json } from '../../json/value.ts';
-import { readBytes } from '../file/bytes.ts';
+import { readBytes } from '../file/file-system.ts';
 
 /**
  * The error of `load` for a store that is damaged in a way no crash can cause. Nothing was guessed, and no file was

@@ -9,8 +9,7 @@ import { dirname, resolve } from 'node:path';
 import { StoreLostError } from '../port-error.ts';
 import { assertOwnDirectory, isSameFile, openingOf, statusAt, type Identity } from './identity.ts';
 import { lockDirectory, type Lock } from './lock.ts';
-import type { NodeFiles } from './node-files.ts';
-import { meaningOf } from './refusal.ts';
+import { meaningOf, type NodeFiles } from './file-system.ts';
 
 /** An open file of the directory. @internal */
 export interface OwnFile {

@@ -6,7 +6,7 @@
  */
 import type { BigIntStats } from 'node:fs';
 
-import type { NodeFiles } from './node-files.ts';
+import type { NodeFiles } from './file-system.ts';
 
 /** A file, whatever its name. @internal */
 export interface Identity {

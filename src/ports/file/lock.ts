@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AdminError } from '../../error.ts';
 import { statusAt, type Identity } from './identity.ts';
-import type { NodeFiles } from './node-files.ts';
+import type { NodeFiles } from './file-system.ts';
 
 /**
  * The error with which `openFileStore` and `openAuditFile` reject if the directory is in use.

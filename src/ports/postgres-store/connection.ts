@@ -4,8 +4,7 @@
 import { Client, type ClientConfig } from 'pg';
 
 import { assertKept, keptColumn } from './durability.ts';
-import { ask, logInOf, type LogInOptions } from './log-in.ts';
-import { sentenceOf } from './sentence.ts';
+import { ask, logInOf, type LogInOptions, sentenceOf } from './log-in.ts';
 
 /**
  * The address of a PostgreSQL server.

@@ -7,7 +7,6 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 
 import { isContainer, isText, type Json } from '../../json/value.ts';
-import { sentenceOf } from './sentence.ts';
 
 /** How to log in. @internal */
 export interface LogInOptions {
@@ -85,4 +84,17 @@ async function inTime<T>(part: PartName, answer: Promise<T>, milliseconds: numbe
   return Promise.race([answer, late]).finally(() => {
     clearTimeout(timer);
   });
+}
+
+/**
+ * The message of an error, without its other members: `detail` and `where` quote rows, with password hashes and sealed
+ * secrets.
+ *
+ * @internal
+ */
+export function sentenceOf(error: unknown): string {
+  // Not `instanceof`: an error of the system may come from another realm than this module.
+  const { message, code, errors } = (error ?? {}) as Partial<AggregateError & { readonly code: unknown }>;
+  if (!message && Array.isArray(errors)) return errors.map(sentenceOf).join(', ');
+  return `${message ?? 'an unknown error'}${typeof code === 'string' ? ` (${code})` : ''}`;
 }

@@ -23,12 +23,21 @@ import { defineLifecycle, nextState } from '../../core/lifecycle.ts';
 import type { ReportTable } from '../../core/report.ts';
 import { linkTo } from '../../core/link.ts';
 import * as shape from '../../core/shape.ts';
+import { cutToBytes } from '../../core/text.ts';
 import { quoted } from '../../problem.ts';
 import { linkOf, replace, shownVersion, type ConfiguredEntity, type State } from '../../snapshot/state.ts';
 import type { About, AdoptionSteps } from './kind.ts';
 import { finder, linkOfCollection, lookUp, reported } from './look-up.ts';
-import { readableReason, reasonField, sinceField } from './reason.ts';
 import { commandRoute, endpointOf, type KindRoute } from './route.ts';
+
+/** Longest reason, in bytes of UTF-8. */
+const longestReason = 1024;
+
+/** The row of a field with a reason. @internal */
+export const reasonField = { shape: shape.text(longestReason), optional: true, kept: false } as const;
+
+/** The row of a field that says since when something is as the host sees it. @internal */
+export const sinceField = { shape: shape.instant, time: 'iso8601', optional: true, kept: false } as const;
 
 /**
  * The state of a service or monitor. Only a report of the host leads to `failed`; the host then retries on its own.
@@ -375,4 +384,11 @@ export function lifecycleRoutes<S extends State, K extends Singular>(
       decide: (snapshot: S, thing, context) => decideFound(machine, command, snapshot, thing, context),
     }),
   );
+}
+
+/** The reason of the host as one line of text. What the host sees must not get lost because of its reason. @internal */
+export function readableReason(reason: string): string {
+  return cutToBytes(reason, longestReason)
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, ' ');
 }

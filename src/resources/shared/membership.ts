@@ -28,8 +28,7 @@ import { initialVersion, nextVersion } from '../../core/version.ts';
 import { formatPointer } from '../../json/pointer.ts';
 import { isObject, sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import { ok, problem, problemOf, quoted, type Fault, type Problem, type Result } from '../../problem.ts';
-import { checkEntry, loadEntity } from '../../snapshot/entry.ts';
-import { reservedFaults } from '../../snapshot/reserved-key.ts';
+import { checkEntry, loadEntity, reservedFaults } from '../../snapshot/entry.ts';
 import { isSecretIn, misplacedSecrets } from '../../snapshot/secret-parameter.ts';
 import {
   find,

@@ -4,7 +4,8 @@
 import { parseEntityTags, satisfiesIfNoneMatch } from '../../http/etag.ts';
 import { selectFields } from '../../http/fields.ts';
 import { clipRange, rangeLinks } from '../../http/range.ts';
-import type { Listing, May, Route } from '../../http/route.ts';
+import type { Listing, May, Route, Search } from '../../http/route.ts';
+import { nextTurn } from '../../ports/system-clock.ts';
 import { fail, ok, type Problem, type Result } from '../../problem.ts';
 import type { BoundResourceRoute } from '../../resources/index.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
@@ -16,7 +17,6 @@ import { shownCaller } from './access.ts';
 import type { Arrival, HandlerOptions, Replying } from './arrival.ts';
 import type { Query } from './query.ts';
 import { empty, jsonText, list, refusal, stream, type Headers, type Reply } from './respond.ts';
-import { findAll } from './search.ts';
 import type { Reading, TextCache } from './text-cache.ts';
 
 type ItemRoute = Extract<BoundResourceRoute, { readonly kind: 'item' }>;
@@ -226,4 +226,26 @@ function pageHeaders({ range, rest }: Query, { total, after }: Listing): Readonl
 /** The entity tags of a header; `undefined` without the header. @internal */
 export function entityTags(header: string | undefined): Result<'*' | readonly string[] | undefined> {
   return header === undefined ? { ok: true, value: undefined } : parseEntityTags(header);
+}
+
+/** The number of candidates that one turn of the event loop looks at. */
+const pieceLength = 5000;
+
+/**
+ * Finds the elements of a search. A long search is cut into pieces, so that the event loop is not blocked. All pieces
+ * look at one snapshot.
+ *
+ * @param selected - a list whose elements are known, or a search
+ * @param signal - aborts the search when the client disconnects
+ * @throws the reason of the signal
+ */
+async function findAll(selected: Listing | Search, signal?: AbortSignal): Promise<Listing> {
+  if ('slice' in selected) return selected;
+  const found: unknown[] = [];
+  for (let start = 0; start < selected.candidates; start += pieceLength) {
+    if (start > 0) await nextTurn();
+    signal?.throwIfAborted();
+    for (const each of selected.wanted(start, pieceLength)) found.push(each);
+  }
+  return selected.listing(found);
 }

@@ -17,9 +17,8 @@ import { LateAnswer } from '../host/deadline.ts';
 import { askHost, hashWith, verifyWith } from '../host/guard.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../command/turn.ts';
-import { createFailedLogins } from './failed-logins.ts';
+import { createFailedLogins, createRememberedLogins } from './remembered-logins.ts';
 import { createFairQueue, type Share, type Turn } from './fair-queue.ts';
-import { createRememberedLogins } from './remembered-logins.ts';
 import { shareOf } from './share.ts';
 
 /** The options of {@link createPasswords}. @internal */

@@ -10,7 +10,7 @@ import { faultsOf, quoted, type Fault, type Result } from '../../problem.ts';
 import { canonicalLink, resolveLinks, type FindName } from '../../core/reference.ts';
 import * as shape from '../../core/shape.ts';
 import { formatInstant, parseInstant } from '../../core/time.ts';
-import { reservedFaults } from '../reserved-key.ts';
+import { reservedFaults } from '../entry.ts';
 import {
   IndexedSessionTable,
   noStatistics,

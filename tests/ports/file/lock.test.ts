@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { StoreLockedError, lockDirectory, socketAddress } from '../../../src/ports/file/lock.ts';
-import { nodeFiles } from '../../../src/ports/file/node-files.ts';
+import { nodeFiles } from '../../../src/ports/file/file-system.ts';
 import { buildPackage } from '../../support/built-package.ts';
 import { root } from '../../support/project.ts';
 import { temporaryDirectories } from '../../support/temporary-directory.ts';

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { systemClock } from 'gateway-admin-core';
 import { createRandom, createVirtualClock } from 'gateway-admin-core/testing';
 
-import { createFailedLogins } from '../../../src/runtime/password/failed-logins.ts';
+import { createFailedLogins } from '../../../src/runtime/password/remembered-logins.ts';
 import { createFairQueue, type FairQueue, type Share } from '../../../src/runtime/password/fair-queue.ts';
 import { shareOf } from '../../../src/runtime/password/share.ts';
 import { createSigner } from '../../../src/runtime/password/signer.ts';

@@ -1,0 +1,52 @@
+/**
+ * Texts of clients and hosts: their Unicode form NFC, and their length in UTF-8. The pure part of the library has no
+ * encoder.
+ */
+
+/** The longest run of combining marks that is normalised. @internal */
+export const longestRun = 30;
+
+/** A text without a longer run. No part can match in two ways, so the time grows with the length of the text alone. */
+const withoutLongRun = /^\p{M}{0,30}(?:\P{M}\p{M}{0,30})*$/u;
+
+/** Whether a text has more than 30 combining marks in a row. @internal */
+export function hasLongRun(text: string): boolean {
+  return text.length > longestRun && !withoutLongRun.test(text);
+}
+
+/**
+ * Gives the form NFC of a text. A text with more than 30 combining marks in a row is given back unchanged, because
+ * normalising takes time that grows with the square of the run. No language needs more than a few marks.
+ *
+ * @see Unicode Standard Annex 15, "Stream-Safe Text Format".
+ *
+ * @internal
+ */
+export function normalForm(text: string): string {
+  return hasLongRun(text) ? text : text.normalize('NFC');
+}
+
+/** Gives the number of bytes of a text in UTF-8. @internal */
+export function utf8Length(text: string): number {
+  let length = 0;
+  for (const character of text) length += widthOf(character);
+  return length;
+}
+
+/** Cuts a text after the last character that fits into a number of bytes in UTF-8. @internal */
+export function cutToBytes(text: string, most: number): string {
+  let length = 0;
+  let end = 0;
+  for (const character of text) {
+    length += widthOf(character);
+    if (length > most) return text.slice(0, end);
+    end += character.length;
+  }
+  return text;
+}
+
+/** The number of bytes of one character. Half a surrogate pair counts as U+FFFD, which replaces it. */
+function widthOf(character: string): number {
+  const point = character.codePointAt(0) ?? 0;
+  return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+}

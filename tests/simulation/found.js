@@ -17,6 +17,7 @@ export const found = {
     [20_049_186, 'a restore took away what an abandoned command had created in vain'],
     [21_000_789, 'two abandoned commands had created the same'],
     [10_831, 'a restore took away what an abandoned command had created in vain'],
+    [4474, 'the undo of a deletion that was taken back changed nothing, and was said to be possible'],
     [84_179, 'two abandoned commands had created the same'],
     [1_052_286, 'a listener that its command had deleted and brought back was said to be undoable'],
     [1_054_119, 'a failed monitor that its command had deleted and brought back was said to be undoable'],

@@ -41,7 +41,7 @@ import {
   ownerKey,
   subjectKey,
 } from '../journal/entry-event.ts';
-import { subjectOf, wantedAt } from '../journal/entry-fold.ts';
+import { isWantedAlike, subjectOf } from '../journal/entry-fold.ts';
 import { withoutSessions } from '../journal/history.ts';
 import type { Standing } from '../journal/standing.ts';
 import { beginPiece } from '../host/piece.ts';
@@ -131,7 +131,7 @@ function isInVain(events: readonly EntryEvent[], snapshot: Snapshot, decision: D
   return (
     decision.outcome === 'accepted' &&
     events.some(isCreation) &&
-    events.every((event) => wantedAt(event, snapshot) === wantedAt(event, decision.next))
+    events.every((event) => isWantedAlike(event, snapshot, decision.next))
   );
 }
 

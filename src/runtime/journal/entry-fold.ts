@@ -5,7 +5,7 @@ import { beginFold } from '../../core/decision.ts';
 import { wholeUpdate } from '../../core/update.ts';
 import { difference } from '../../json/diff.ts';
 import type { Operation } from '../../json/patch.ts';
-import { sameJson, type JsonObject } from '../../json/value.ts';
+import { sameJson, type Json, type JsonObject } from '../../json/value.ts';
 import type { EntryEvent } from '../../resources/history.ts';
 import { eventTable, namedResources, type AdminEvent } from '../../resources/index.ts';
 import type { Service } from '../../resources/service.ts';
@@ -75,21 +75,38 @@ function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): st
 const uncompared = { version: 0, started: 0, startAssumed: 0 };
 
 /**
- * What is wanted where an event was, as a text. A listener that comes again stands last in its list, and what has
- * failed runs again when it comes back: nobody has wanted either.
+ * Whether what is wanted where an event was is the same in two snapshots. A listener that comes again stands last in its
+ * list, what has failed runs again when it comes back, and a monitor has not looked yet at a server that comes back:
+ * nobody has wanted any of these.
  *
  * @internal
  */
-export function wantedAt(event: EntryEvent, snapshot: Snapshot): string | undefined {
-  const subject: (ConfiguredEntity & Partial<Pick<Service, 'state' | 'listeners'>>) | undefined = subjectOf(
-    event,
-    snapshot,
-  );
-  if (subject === undefined) return undefined;
-  const { state, listeners } = subject;
-  const wanted = { state: state && wantedState(state), state_reason: undefined, state_since: undefined };
-  const inOrder = listeners?.map((each) => JSON.stringify(each)).sort();
-  return JSON.stringify({ ...subject, ...uncompared, ...wanted, listeners: inOrder });
+export function isWantedAlike(event: EntryEvent, one: Snapshot, other: Snapshot): boolean {
+  const [present, later] = [subjectOf(event, one), subjectOf(event, other)];
+  if (present === undefined || later === undefined) return present === later;
+  const adopted = adoptedSettings(event, present, later) ?? later.settings;
+  return sameJson(wantedOf(present), wantedOf({ ...later, settings: adopted }));
+}
+
+function wantedOf(thing: ConfiguredEntity & Partial<Pick<Service, 'state' | 'listeners'>>): Json {
+  const { state, listeners } = thing;
+  const wanted = {
+    state: state && wantedState(state),
+    listeners: listeners?.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+  };
+  return { ...thing, ...uncompared, ...unwanted, ...wanted } as unknown as Json;
+}
+
+const unwanted = { state_reason: 0, state_since: 0, status_reason: 0, status_since: 0 };
+
+/** The settings of a resource as a document would have them taken over by the present one: only what is wanted. */
+function adoptedSettings(
+  event: EntryEvent | AdminEvent,
+  present: ConfiguredEntity,
+  given: ConfiguredEntity,
+): object | undefined {
+  const kind = kindOf(event) === 'listener' ? 'service' : kindOf(event);
+  return namedBy.get(kind)?.adoption?.adopted(present, given);
 }
 
 /**
@@ -131,10 +148,9 @@ function inverseOf(
 ): readonly Operation[] {
   const { before, inverse } = event;
   if (before === present.settings && event.after === after.settings) return inverse;
-  const { adoption } = namedBy.get(kindOf(event)) ?? {};
   const decided = wholeUpdate<object>(present.settings, event);
   const isAs = (thing: ConfiguredEntity, settings: object): boolean => {
-    const known = adoption?.adopted(thing, { ...thing, settings });
+    const known = adoptedSettings(event, thing, { ...thing, settings });
     return known !== undefined && sameJson(known as JsonObject, thing.settings as JsonObject);
   };
   return isAs(present, decided.before) && isAs(after, decided.after)

@@ -229,5 +229,7 @@ async function count(session, request) {
     functions: counts.length,
     calls: counts.reduce((sum, { count }) => sum + count, 0),
     files: new Set(counts.map(({ url }) => url)).size,
+    'of audit': counts.filter(({ url }) => url.includes('/runtime/audit/')).length,
+    'of instrumentation': counts.filter(({ url }) => url.includes('/runtime/instrumentation/')).length,
   };
 }

@@ -274,7 +274,7 @@ export interface Admin {
   readonly audit: {
     /**
      * Follows the audit records in order, from now on or after a given record: one for each attempt to change
-     * something, and failed log-ins.
+     * something, and failed log-ins. Without a sink, records are made from the first call on.
      *
      * @throws RangeError if `after` is not the id of an audit record
      * @throws TypeError if an option has a wrong type

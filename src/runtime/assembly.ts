@@ -157,8 +157,9 @@ export function assemble(
   // The epoch of the snapshot is another text, because the host can give the epoch.
   const life = drawLife();
   const log = new EventLog(options.limits.maxEventsKept, life);
-  const audit = new Audit({ ...options, life, revision: () => writer.snapshot.revision });
-  const refuseAll = (): Refusal | undefined => audit.refuseAll() ?? coordinator?.refuseAll();
+  const audit = new Audit({ ...options, life, snapshot: () => writer.snapshot });
+  const required = options.audit?.required === true ? audit : undefined;
+  const refuseAll = (): Refusal | undefined => required?.refuseAll() ?? coordinator?.refuseAll();
   const { telemetry: figures } = options.gateway;
   const telemetry = figures && guardTelemetry(figures, options.onError);
   const watched = new WatchedServers(options.clock, snapshot);
@@ -326,7 +327,7 @@ function auditOf(audit: Audit, writer: Writer, pending: PendingAnswers): Admin['
       assertHostAttempt(attempt);
       if (writer.refuseClosed() !== undefined)
         throw new Error('The interface is closed, and keeps no more audit records');
-      return pending.track(audit.record(attempt, isSecretIn(writer.snapshot)));
+      return pending.track(audit.recordHost(attempt));
     },
   });
 }

@@ -1,19 +1,29 @@
 /**
- * The audit: one record for each attempt to change something, however the attempt ends.
+ * The audit: one record for each attempt to change something, however the attempt ends. The record is made at the end,
+ * of what the attempt has left on its way. Without a sink and without a reader, no record is made.
  */
 import { hostRoute } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Problem } from '../../problem.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../../ports/audit-record.ts';
 import type { Clock } from '../../ports/port.ts';
+import type { Snapshot } from '../../resources/snapshot.ts';
+import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { auditUnavailable, type Execution } from '../command/execution.ts';
 import type { Outage } from '../host/outbox.ts';
 import type { Limits } from '../limits.ts';
-import type { Mark } from '../plan/mark.ts';
 import type { Command } from '../command/flight.ts';
 import { hasLeft } from '../handler/request.ts';
 import type { CommandRequest } from '../command/turn.ts';
-import { Attempt, failedLogIn, isFailedLogIn, type AttemptLog, type Target } from './attempt.ts';
+import {
+  endingBy,
+  endingOf,
+  entryOf,
+  failedLogIn,
+  isFailedLogIn,
+  type Attempt,
+  type Ending,
+} from './attempt.ts';
 import { AuditLog, type AuditReadOptions } from './audit-log.ts';
 import type { AuditEntry } from './record.ts';
 import { SinkQueue, type AuditOptions } from './sink-queue.ts';
@@ -26,21 +36,25 @@ export interface AuditParts {
   /** Different in each life, so that no id of a record is used twice. */
   readonly life: string;
   readonly limits: Pick<Limits, 'maxAuditKept' | 'auditDeadlineMs'>;
-  /** The revision of the current snapshot. */
-  readonly revision: () => number;
+  /** The present snapshot. */
+  readonly snapshot: () => Snapshot;
   readonly onError: (error: unknown) => void;
 }
 
 /** Keeps the audit records of a running interface. @internal */
 export class Audit {
+  /** Whether there is a sink, or a reader has begun. */
+  isWanted: boolean;
   readonly #log: AuditLog;
   readonly #strangers: Strangers;
   readonly #sink: SinkQueue | undefined;
-  readonly #attemptLog: AttemptLog;
+  readonly #snapshot: AuditParts['snapshot'];
   readonly #onError: AuditParts['onError'];
 
   constructor(parts: AuditParts) {
-    const { audit, clock, life, limits, revision, onError } = parts;
+    const { audit, clock, life, limits, snapshot, onError } = parts;
+    this.isWanted = audit !== undefined;
+    this.#snapshot = snapshot;
     this.#onError = onError;
     this.#log = new AuditLog(limits.maxAuditKept, life, clock);
     this.#strangers = new Strangers(clock, (entry) => void this.#keep(entry));
@@ -54,13 +68,6 @@ export class Audit {
           void this.#keep({ kind: 'dropped', count });
         },
       });
-    this.#attemptLog = {
-      revision,
-      write: (entry) => this.#keep(entry),
-      countStranger: (kind, entry) => {
-        this.#strangers.note(kind, entry);
-      },
-    };
   }
 
   /** The present outage of the sink; `undefined` while it answers, and without a sink. */
@@ -74,9 +81,25 @@ export class Audit {
     return retryAfterMs === undefined ? undefined : auditUnavailable(retryAfterMs);
   }
 
-  /** Begins an attempt. It leaves a record at its end. */
-  attempt(request?: AdminRequest, target?: Target, mark?: Mark): Attempt {
-    return new Attempt(this.#attemptLog, request, target, mark);
+  /**
+   * Leaves the record of an attempt that has ended. A command whose outcome is unknown leaves a second one, once the
+   * outcome is known.
+   *
+   * @returns resolves when the caller can be answered; `undefined` if the caller can be answered at once
+   */
+  record(attempt: Attempt): Promise<void> | undefined {
+    if (attempt.caller === undefined) {
+      this.#countStranger(attempt);
+      return undefined;
+    }
+    const answerable = this.#write(attempt, endingOf(attempt, this.#snapshot().revision));
+    const { progress } = attempt;
+    const tellLate = (execution: Execution): void => {
+      void this.#write(attempt, endingBy(execution, this.#snapshot().revision));
+    };
+    if (progress.late === undefined) progress.onLate = tellLate;
+    else tellLate(progress.late);
+    return answerable;
   }
 
   /** Counts a refused request that would change nothing, if its log-in has failed. */
@@ -93,51 +116,43 @@ export class Audit {
     request: CommandRequest,
     execute: (request: CommandRequest) => Promise<Execution>,
   ): Promise<Execution> {
-    const attempt = this.attempt(undefined, undefined, request.planned?.mark);
-    attempt.call('execute', request.actor);
+    if (!this.isWanted) return execute(request);
+    const { actor, planned } = request;
+    const attempt: Attempt = { call: 'execute', mark: planned?.mark, caller: callerOf(actor), progress: {} };
     try {
-      const execution = await execute({ ...request, watch: attempt });
-      attempt.conclude(execution);
-      return execution;
+      attempt.execution = await execute({ ...request, progress: attempt.progress });
+      return attempt.execution;
     } catch (error) {
-      attempt.fail(hasLeft(request) ? 'closed' : 'internal');
+      attempt.code = hasLeft(request) ? 'closed' : 'internal';
       throw error;
     } finally {
-      await attempt.end();
+      await this.record(attempt);
     }
   }
 
   /** Abandons a command for the host, and leaves a record. */
   async abandon<E extends Execution>(id: string, abandon: (id: string) => Promise<E>): Promise<E> {
-    const attempt = this.attempt();
-    attempt.call('abandon', undefined);
-    attempt.about(id);
     const execution = await abandon(id);
-    attempt.conclude(execution);
-    await attempt.end();
+    if (this.isWanted)
+      await this.record({ call: 'abandon', about: id, caller: callerOf(undefined), execution, progress: {} });
     return execution;
   }
 
   /** Leaves the record of an attempt at an endpoint of the host. */
-  async record(
-    { request, principal, ...ending }: HostAttempt,
-    isSecret: (name: string) => boolean,
-  ): Promise<void> {
-    const attempt = this.attempt(request, { route: hostRoute(request), parameters: {} });
-    attempt.identify(principal);
-    attempt.tell(ending, isSecret);
-    await attempt.end();
+  async recordHost({ request, principal, ...told }: HostAttempt): Promise<void> {
+    if (!this.isWanted) return;
+    const target = { route: hostRoute(request), parameters: {} };
+    await this.record({ request, target, caller: { principal }, told, progress: {} });
   }
 
-  /** Leaves the record of a command of an earlier life. */
-  recovered(command: Command, execution: Execution): void {
-    const attempt = this.attempt();
-    attempt.recover(command, execution);
-    void attempt.end();
+  /** Leaves the record of a command of an earlier life, also for a reader that begins when this life is open. */
+  recovered({ id, actor, resources }: Command, execution: Execution): void {
+    void this.record({ about: id, caller: callerOf(actor), execution, progress: { resources } });
   }
 
   /** @throws RangeError when `after` is not the id of a record */
   read(options: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap> {
+    this.isWanted = true;
     return this.#log.read(options);
   }
 
@@ -151,6 +166,25 @@ export class Audit {
     this.#log.close();
   }
 
+  /** Counts an attempt that was refused before the caller was known. */
+  #countStranger(attempt: Attempt): void {
+    const { request, target, code: given } = attempt;
+    if (given === undefined) return;
+    // The log-in of a client that has disconnected need not have been verified.
+    const code = hasLeft(request) ? 'closed' : given;
+    if (isFailedLogIn(code)) {
+      this.#strangers.note('log-in', failedLogIn(request));
+      return;
+    }
+    const { revision } = this.#snapshot();
+    const entry = entryOf(attempt, { outcome: 'refused', code, revision }, () => false);
+    this.#strangers.note(`${code} ${target?.route.id ?? ''}`, { ...entry, count: 1 });
+  }
+
+  #write(attempt: Attempt, ending: Ending): Promise<void> {
+    return this.#keep(entryOf(attempt, ending, isSecretIn(this.#snapshot())));
+  }
+
   /**
    * Resolves when the caller of the attempt can be answered. A failure loses the record, and not the answer.
    */
@@ -162,4 +196,8 @@ export class Audit {
       this.#onError(error);
     }
   }
+}
+
+function callerOf(actor: string | undefined): NonNullable<Attempt['caller']> {
+  return { principal: actor === undefined ? undefined : { name: actor } };
 }

@@ -42,24 +42,28 @@ export interface CommandRequest {
   readonly restsOn?: readonly string[];
   /** What a plan of the command shows; with a mark, the command must do what that plan has shown. */
   readonly planned?: Planned;
-  /** Progress callbacks, for the audit record. */
-  readonly watch?: CommandWatch;
+  /** Gets what becomes of the command. */
+  readonly progress?: Progress;
   /** The command was decided elsewhere, so it is exempt from limits, refusals, the coordinator and the veto. */
   readonly isDecided?: true;
   /** Keeps the records of the command; the journal of the interface if left out. */
   readonly journal?: Journal;
 }
 
-/** Progress callbacks of a command. Each is called before the caller of the command learns the same. @internal */
-export interface CommandWatch {
-  /** The command was decided. Called again if the command is decided again. */
-  decided(resources: readonly string[]): void;
-  /**
-   * The command has started, and the gateway is asked now. `first` are the events of the first part of the decision.
-   */
-  begun(command: Command, decision: Acceptance, first: readonly AdminEvent[]): void;
-  /** The outcome of a command that was answered as unknown is known now. */
-  settled(execution: Execution): void;
+/** What has become of a command on its way, for the audit record. @internal */
+export interface Progress {
+  /** Links of the resources, once the command was decided: those of the last decision. */
+  resources?: readonly string[];
+  /** The command, once the gateway is asked. `first` are the events of the first part of the decision. */
+  begun?: {
+    readonly command: Command;
+    readonly decision: Acceptance;
+    readonly first: readonly AdminEvent[];
+  };
+  /** The outcome of a command that was answered as unknown, once the outcome is known. */
+  late?: Execution;
+  /** Called when `late` is there. */
+  onLate?: (this: void, execution: Execution) => void;
 }
 
 /** An accepted decision. @internal */
@@ -368,7 +372,7 @@ export class Turns {
     // The transition may have closed the interface, or cancelled its own command.
     if (!this.#queue.has(waiting)) return;
     const { resources } = decision;
-    request.watch?.decided(resources);
+    if (request.progress !== undefined) request.progress.resources = resources;
     const { refuseAll, coordinator } = request.isDecided === true ? {} : this.#options;
     const refused = refuseAll?.() ?? this.#refuseHeld(keys);
     const obstacle = coordinator?.before(resources, request.restsOn ?? []);

@@ -425,7 +425,7 @@ export class Writer {
   #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, resolve, reject } = waiting;
     const { coordinator } = this.#options;
-    const { watch, journal = this.#options.journal, restsOn: links = [] } = request;
+    const { progress = {}, journal = this.#options.journal, restsOn: links = [] } = request;
     this.#commands += 1;
     const { resources } = decision;
     const first = firstPartOf<AdminEvent, Effect>(decision);
@@ -440,10 +440,13 @@ export class Writer {
     const work = async (): Promise<void> => {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
-        watch?.begun(command, decision, events);
+        progress.begun = { command, decision, first: events };
         const execution = await this.#perform(flight, decision, first);
         span?.ended(execution);
-        if (flight.isUnknown) watch?.settled(execution);
+        if (flight.isUnknown) {
+          progress.late = execution;
+          progress.onLate?.(execution);
+        }
         resolve(execution);
       } catch (error) {
         if (error instanceof Overruled && error.answerTo === undefined) this.#turns.putBack(waiting);

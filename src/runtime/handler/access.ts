@@ -86,8 +86,8 @@ interface Asked {
   readonly route: Route & Pick<ActionRoute<unknown>, 'worksReadOnly'>;
   readonly parameters: PathParameters;
   readonly query: { readonly dryRun: boolean };
-  /** Takes the caller before anything about the route is decided; `undefined` if nobody has to log in. */
-  readonly attempt: { identify: (principal: Principal | undefined) => void } | undefined;
+  /** Gets the caller before anything about the route is decided; `undefined` if the request changes nothing. */
+  readonly attempt: { caller?: { readonly principal: Principal | undefined } } | undefined;
 }
 
 /**
@@ -135,7 +135,7 @@ function admitOn(
   const { request, attempt } = asked;
   const decide = (principal: Result<Principal | undefined>): Result<Caller> => {
     if (!principal.ok) return principal;
-    attempt?.identify(principal.value);
+    if (attempt !== undefined) attempt.caller = { principal: principal.value };
     return decideOn(options, asked, { principal: principal.value, before });
   };
   // Without a promise where nobody logs in: a promise takes as long as to find a resource.

@@ -43,7 +43,7 @@ export interface HandlerOptions extends AccessOptions {
   /** Aborts when the interface begins to close. */
   readonly closing: AbortSignal;
   readonly texts: TextCache;
-  readonly audit: Pick<Audit, 'attempt' | 'noteFailedLogIn'>;
+  readonly audit: Pick<Audit, 'isWanted' | 'record' | 'noteFailedLogIn'>;
 }
 
 /** A request for a route. A step replaces the members that are not `readonly`. @internal */
@@ -55,7 +55,7 @@ export interface Arrival<R extends Route = BoundRoute> {
   readonly fault: Problem | undefined;
   readonly query: Query;
   readonly queryFault: Problem | undefined;
-  /** Leaves the audit record; `undefined` if the request would change nothing. */
+  /** What the audit record is made of; `undefined` if the request would change nothing. */
   readonly attempt: Attempt | undefined;
   /** At first nobody, who may use no route. */
   caller: Caller;
@@ -76,10 +76,14 @@ interface Arriving<R> {
 }
 
 /** Begins the way of a request. @internal */
-export function arrive<R extends Route>(
-  { request, route, parameters, fault, query = noQuery, isDryRun = false }: Arriving<R>,
-  { audit }: HandlerOptions,
-): Arrival<R> {
+export function arrive<R extends Route>({
+  request,
+  route,
+  parameters,
+  fault,
+  query = noQuery,
+  isDryRun = false,
+}: Arriving<R>): Arrival<R> {
   const known = query.ok ? query.value : { ...noQuery.value, dryRun: isDryRun };
   const target = { route, ...(parameters && { parameters }) };
   const isAttempt = route.kind === 'command' && !isDryRun;
@@ -90,7 +94,7 @@ export function arrive<R extends Route>(
     fault,
     query: known,
     queryFault: query.ok ? undefined : query.problem,
-    attempt: isAttempt ? audit.attempt(request, target, known.mark) : undefined,
+    attempt: isAttempt ? { request, target, mark: known.mark, progress: {} } : undefined,
     caller: nobody,
     conditions: {},
     body: null,

@@ -22,7 +22,7 @@ export function createGuard(
       const preflight = request.headers['access-control-request-method'];
       // A preflight has no credentials (Fetch Standard, CORS protocol). The actual request is guarded.
       if (request.method === 'OPTIONS' && preflight !== undefined) return empty(204, { allow: preflight });
-      return arrive({ request, route: hostRoute(request, role), parameters: {}, fault }, options);
+      return arrive({ request, route: hostRoute(request, role), parameters: {}, fault });
     });
     // The host records the attempt, because only the host knows how it ends.
     if (ended.outcome === 'admitted') return { admitted: true, principal: ended.arrival.caller.principal };

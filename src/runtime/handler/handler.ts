@@ -66,7 +66,7 @@ export function createRequestHandler(options: HandlerOptions): (request: AdminRe
       if (match.found === 'path')
         return fault === undefined ? withoutRoute(request, match.path) : refusal(fault);
       span?.routed(match.route.id);
-      return arrivalOf(request, match, fault, options);
+      return arrivalOf(request, match, fault);
     });
     if (ended?.outcome !== 'answered') return { matched: false };
     span?.ended(ended.response.status, ended.problem);
@@ -125,14 +125,14 @@ function leaveRecord<R extends Route>(
   arrival: Arrival<R> | undefined,
   { problem }: Reply,
 ): Promise<void> | undefined {
-  if (arrival === undefined) return undefined;
+  if (arrival === undefined || !audit.isWanted) return undefined;
   const { attempt, request } = arrival;
   if (attempt === undefined) {
     if (problem !== undefined) audit.noteFailedLogIn(request, problem.code);
     return undefined;
   }
-  if (problem !== undefined) attempt.fail(problem.code);
-  return attempt.end();
+  if (problem !== undefined) attempt.code = problem.code;
+  return audit.record(attempt);
 }
 
 /** The path and the query of a target. */
@@ -152,7 +152,6 @@ function arrivalOf(
   request: AdminRequest,
   match: Extract<Match<BoundRoute>, { readonly route: BoundRoute }>,
   headerOrLengthFault: Problem | undefined,
-  options: HandlerOptions,
 ): Arrival {
   const { route } = match;
   const isBroken = match.found === 'broken-escape';
@@ -165,7 +164,7 @@ function arrivalOf(
     ? query.value.dryRun
     : new URLSearchParams(`?${raw}`).getAll('dry_run').join() === 'true';
   const place = isBroken ? { route } : { route, parameters: match.parameters };
-  return arrive({ request, ...place, fault: headerOrLengthFault ?? pathFault, query, isDryRun }, options);
+  return arrive({ request, ...place, fault: headerOrLengthFault ?? pathFault, query, isDryRun });
 }
 
 /** The reply to a request that has thrown. */

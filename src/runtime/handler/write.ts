@@ -60,7 +60,7 @@ async function actNow(
   if (late !== undefined) return refusal(late);
   const found = route.findIn(surroundings, parameters, body);
   if (!found.ok) return refusal(found.problem);
-  attempt?.ask(body);
+  if (attempt !== undefined) attempt.body = body;
   const failed = failureOf(conditions, () => undefined);
   if (failed !== undefined) return refusal(failed);
   const decided = route.decide(surroundings, found.value);
@@ -74,7 +74,7 @@ async function actNow(
   }
   const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
   if (acted.outcome === 'refused') return refusalOf(acted);
-  attempt?.act(decided);
+  if (attempt !== undefined) attempt.acted = decided;
   if (route.answer !== undefined)
     return json(200, route.answer(surroundingsFor({ query, caller }, options)), {});
   return done(request, { outcome: decided.outcome, closed: nothingClosed });
@@ -108,9 +108,9 @@ export async function command(
   };
   // A dry run leaves no record.
   if (attempt === undefined) return plan(toDo, options);
-  attempt.ask(body);
-  const execution = await options.execute({ ...toDo, watch: attempt });
-  attempt.conclude(execution);
+  attempt.body = body;
+  const execution = await options.execute({ ...toDo, progress: attempt.progress });
+  attempt.execution = execution;
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') return refusalOf(execution);
   const needsLogIn = (options.authenticate ?? caller.principal) !== undefined;
   const error = needsLogIn ? undefined : change.value.errorIfOpen?.(execution.snapshot);

@@ -75,9 +75,9 @@ function configurationAt(event: EntryEvent | AdminEvent, snapshot: Snapshot): st
 const uncompared = { version: 0, started: 0, startAssumed: 0 };
 
 /**
- * Whether what is wanted where an event was is the same in two snapshots. A listener that comes again stands last in its
- * list, what has failed runs again when it comes back, and a monitor has not looked yet at a server that comes back:
- * nobody has wanted any of these.
+ * Whether what is wanted where an event was is the same in two snapshots. A listener that comes again stands last in
+ * its list, what has failed runs again when it comes back, and a monitor has not looked yet at a server that comes
+ * back: nobody has wanted any of these.
  *
  * @internal
  */

@@ -71,6 +71,27 @@ function audited<R extends Running>(running: R): R & Audited {
   };
 }
 
+describe('the audit records of an interface without a sink', () => {
+  it('begin with the first reader, and are kept from then on, also while nobody reads', async () => {
+    const { admin } = runAdmin();
+    const send = (limit: number): Promise<unknown> => {
+      const body = JSON.stringify([{ op: 'replace', path: '/max_connection', value: limit }]);
+      return admin.handle({ method: 'PATCH', target: '/services/My-Service', headers: patchType, body });
+    };
+    await send(1);
+    const first = admin.audit();
+    const { value } = (await Promise.all([first.next(), send(2)]))[0] as { readonly value: WriteRecord };
+    expect(value).toMatchObject({ revision: 2, outcome: 'accepted' });
+    await first.return?.();
+    await send(3);
+    const second = admin.audit({ after: value.id });
+    expect((await second.next()).value).toMatchObject({ revision: 3 });
+    const third = admin.audit({ after: 'a.1' });
+    expect((await third.next()).value).toEqual({ kind: 'gap', next: value.id });
+    await admin.close();
+  });
+});
+
 describe('the audit record of a request', () => {
   it('says who did what from where, when, and what became of it', async () => {
     const { admin, clock, send, records } = guarded();

@@ -24,6 +24,7 @@ import {
 } from 'gateway-admin-core';
 import { hold } from 'gateway-admin-core/testing';
 
+import { readAudit } from '../../support/audit-reader.ts';
 import { crowdedSnapshot } from '../../support/document.ts';
 import { FailingStore } from '../../support/failing-store.ts';
 import { appliedTo, openRunning, runAdmin, sampleGateway } from '../../support/running-admin.ts';
@@ -366,11 +367,16 @@ describe('a host that does not answer within the deadline', () => {
   });
 
   it('settles with the last time of a clock that fails after the 504', async () => {
-    const running = await silentHost(stop, 'not-in-place');
+    const held = hold();
+    const running = runAdmin({ gateway: sampleGateway().will(held.apply).willSee('not-in-place') });
     const events = running.admin.events();
+    readAudit(running.admin);
+    void running.admin.execute(stop);
+    await held.begun;
+    await running.clock.advance(running.admin.limits.effectDeadlineMs);
     const before = running.clock.now();
     running.clock.now = () => NaN;
-    running.held.done();
+    held.done();
     await running.clock.advance(60_000);
     expect(running.admin.snapshot.services.find('my-service')?.state).toBe('stopped');
     expect((await events.next()).value).toMatchObject({ event: { type: 'service.stopped', at: before } });

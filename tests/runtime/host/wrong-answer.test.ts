@@ -19,6 +19,7 @@ import {
 import { hold, type HeldCall, type InspectWay } from 'gateway-admin-core/testing';
 
 import { ask } from '../../support/ask.ts';
+import { readAudit } from '../../support/audit-reader.ts';
 import { sampleDocument } from '../../support/document.ts';
 import { credentials, quickHasher } from '../../support/log-in.ts';
 import {
@@ -354,6 +355,7 @@ describe('a clock', () => {
     const clock = sampleClock();
     const before = clock.now();
     const running = await openRunning(store, { clock });
+    readAudit(running.admin);
     clock.now = now as () => number;
     expect(await send(running, stopIt)).toMatch(/^500 internal/);
     const error = { name: 'HostError', call: 'clock.now' };

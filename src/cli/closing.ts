@@ -3,26 +3,22 @@
  */
 import { closeEach, subjectOfSearch, type Client } from '../client/index.ts';
 import { valueOf } from './answer.ts';
-import { make } from './change.ts';
-import { changeOptions, type Call, type Command, type CommandError } from './command.ts';
-import { connect, methodOf, type Method } from './connection.ts';
+import { changing } from './change.ts';
+import { CommandError, wrongUse, type Call } from './command.ts';
+import { methodOf, type Method } from './connection.ts';
 import { chosenBy, criteriaOptions } from './criteria.ts';
-import { wrongUse } from './help.ts';
+import { mostNamed, subjectOf } from './kind.ts';
 import { counted } from './output.ts';
 import { acceptedPlan, type Change } from './plan.ts';
-import { mostNamed, subjectOf } from './subject.ts';
 
-/** Makes the change, once the arguments are known to be right. */
-type ChangeMaker = (client: Client) => Change | Promise<Change>;
-
-const closings: Readonly<Record<string, (call: Call) => ChangeMaker>> = {
+const closings = {
   session: closingOfIds,
   sessions: closingOfSessions,
   connections: closingOfConnections,
 };
 
 /** The command `close`. */
-export const close: Command = {
+export const close = changing({
   does: 'Closes sessions, or the connections to a server. Asks first.',
   arguments: [
     { name: 'what', choices: Object.keys(closings) },
@@ -33,22 +29,13 @@ export const close: Command = {
       multiple: true,
     },
   ],
-  options: {
-    ...criteriaOptions,
-    all: { does: 'all sessions of the gateway; stands alone' },
-    ...changeOptions,
-  },
+  options: { ...criteriaOptions, all: { does: 'all sessions of the gateway; stands alone' } },
   notes: [
     'close session takes ids, close sessions the name of a service, close connections that of a server.',
     'With options that choose, close sessions closes the sessions that meet all of them.',
   ],
-  async run(call) {
-    const [what = ''] = call.words;
-    const changeFor = (closings[what] as (typeof closings)[string])(call);
-    const client = await connect(call);
-    await make(call, client, await changeFor(client));
-  },
-};
+  change: (call) => closings[call.words[0] as keyof typeof closings](call),
+});
 
 function wrong(message: string): CommandError {
   return wrongUse(message, 'help close');
@@ -61,21 +48,21 @@ function assertNoChoice(call: Call): void {
   if (options.length > 0) throw wrong(`close ${what} takes no option --${options.join(', --')}.`);
 }
 
-function closingOfConnections(call: Call): ChangeMaker {
+function closingOfConnections(call: Call): Change {
   assertNoChoice(call);
   const [, name, another] = call.words;
   if (name === undefined || another !== undefined)
     throw wrong('close connections needs the name of one server.');
-  return (client) => ({
+  return {
     title: `close the connections to ${name}`,
     subject: subjectOf('server', name),
-    id: 'servers.closeConnections',
+    act: 'servers.closeConnections',
     given: [name],
-    left: async () => valueOf(await client.servers.connections(name, { range: [0, 0] })).total,
-  });
+    left: async (client) => valueOf(await client.servers.connections(name, { range: [0, 0] })).total,
+  };
 }
 
-function closingOfSessions(call: Call): ChangeMaker {
+function closingOfSessions(call: Call): Change {
   const { options, search, says } = chosenBy(call);
   const [, name, another] = call.words;
   if (another !== undefined)
@@ -92,25 +79,25 @@ function closingOfSessions(call: Call): ChangeMaker {
   const wanted = name === undefined ? search : { service: name, ...search };
   const words = name === undefined ? says : [`of service ${name}`, ...says];
   const subject = subjectOfSearch(wanted);
-  return (client) => ({
+  return {
     title: isAll ? 'close all sessions' : `close the sessions ${words.join(', ')}`,
     ...(subject !== undefined && { subject: { name: subject, look: 'list sessions' } }),
-    id: 'sessions.closeMany',
+    act: 'sessions.closeMany',
     given: [],
     options: isAll ? { all: true } : wanted,
-    left: async () => valueOf(await client.sessions.list({ ...wanted, range: [0, 0] })).total,
-  });
+    left: async (client) => valueOf(await client.sessions.list({ ...wanted, range: [0, 0] })).total,
+  };
 }
 
-function closingOfService(service: string): ChangeMaker {
-  return (client) => ({
+function closingOfService(service: string): Change {
+  return {
     title: `close the sessions of ${service}`,
     subject: subjectOf('service', service),
-    id: 'services.closeSessions',
+    act: 'services.closeSessions',
     given: [service],
-    left: async () =>
+    left: async (client) =>
       valueOf(await client.services.get(service, { fields: ['current_connections'] })).current_connections,
-  });
+  };
 }
 
 /** A session that a user has named. */
@@ -122,7 +109,7 @@ interface Named {
   readonly etag?: string | undefined;
 }
 
-function closingOfIds(call: Call): ChangeMaker {
+function closingOfIds(call: Call): (client: Client) => Promise<Change> {
   assertNoChoice(call);
   const ids = [...new Set(call.words.slice(1))];
   if (ids.length === 0) throw wrong('close session needs an id.');
@@ -136,7 +123,7 @@ async function changeOfIds(client: Client, ids: readonly string[]): Promise<Chan
   return {
     title: titleOf(named),
     subject: subjectOf('session', ...ids),
-    id: 'sessions.close',
+    act: 'sessions.close',
     method,
     given: [],
     async anew() {

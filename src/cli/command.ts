@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 
-import type { Output } from './output.ts';
+import { Output } from './output.ts';
 
 /** The streams, the environment and the signals of a program. */
 export interface Surroundings extends Pick<NodeJS.Process, 'once' | 'off'> {
@@ -146,6 +146,25 @@ export class CommandError extends Error {
     super(message, { cause });
     this.exitCode = exitCode;
   }
+}
+
+/** Name of the program. */
+export const program = 'gateway-admin';
+
+/**
+ * The error about a command line with a mistake.
+ *
+ * @param message - what is wrong, in a sentence
+ * @param next - the command that helps, such as `help drain`; left out if the message says what helps
+ */
+export function wrongUse(message: string, next?: string): CommandError {
+  const hint = next === undefined ? '' : ` Try: ${program} ${next}`;
+  return new CommandError(`${message}${hint}`, exitCodes.wrongUse);
+}
+
+/** The error about something that is refused. Nothing was changed. */
+export function refused(message: string, cause?: unknown): CommandError {
+  return new CommandError(message, exitCodes.refused, cause);
 }
 
 /** Options of every command that prints something. */

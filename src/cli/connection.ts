@@ -7,7 +7,7 @@ import { createSecureContext } from 'node:tls';
 
 import { createClient, type Answer, type Client, type EndpointId, type Send } from '../client/index.ts';
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
-import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
+import { CommandError, exitCodes, placeOptions, wrongUse, type Call } from './command.ts';
 import { interfaceBehind, isOfConsole } from './console.ts';
 import { contextIn } from './context-file.ts';
 import { readPassword, readText, warnOfReaders } from './input.ts';
@@ -66,15 +66,13 @@ function settingsOf(call: Call): Settings {
 export function urlFrom(text: string): URL {
   const url = parsedUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new CommandError('The address must be a URL such as http://127.0.0.1:8989.', exitCodes.wrongUse);
+    throw wrongUse('The address must be a URL such as http://127.0.0.1:8989.');
   if (url.username !== '' || url.password !== '')
-    throw new CommandError(
+    throw wrongUse(
       'The address must not contain a user or a password: other users of this machine can read arguments. ' +
         'Use --user and --password-file.',
-      exitCodes.wrongUse,
     );
-  if (url.search !== '')
-    throw new CommandError('The address must end with a path: no "?".', exitCodes.wrongUse);
+  if (url.search !== '') throw wrongUse('The address must end with a path: no "?".');
   // The address of the console has the place of the page there.
   url.hash = '';
   return url;
@@ -91,8 +89,7 @@ function parsedUrl(text: string): URL | undefined {
 /** The user to log in; `undefined` without a log-in. */
 export function userFrom(user: string | undefined): string | undefined {
   // Basic authentication ends the name at the first colon (RFC 7617, 2): the rest would count as the password.
-  if (user?.includes(':') === true)
-    throw new CommandError('The name of a user to log in has no colon.', exitCodes.wrongUse);
+  if (user?.includes(':') === true) throw wrongUse('The name of a user to log in has no colon.');
   return user === '' ? undefined : user;
 }
 
@@ -106,7 +103,7 @@ export function timeoutFrom(text: string): number {
   const taken = Number.isNaN(seconds)
     ? 'a number of seconds, such as 30'
     : `more than 0 and at most ${String(longestSeconds)} seconds`;
-  throw new CommandError(`--timeout takes ${taken}, and not ${safeText(text)}.`, exitCodes.wrongUse);
+  throw wrongUse(`--timeout takes ${taken}, and not ${safeText(text)}.`);
 }
 
 /** More characters than any file of certificates has. */
@@ -125,9 +122,8 @@ async function tlsOf(settings: Settings, { surroundings, output }: Call): Promis
     if (ca !== undefined) new X509Certificate(ca);
     createSecureContext(tls);
   } catch (error) {
-    throw new CommandError(
+    throw wrongUse(
       `--cacert, --cert and --key take files in PEM form, and --key the key of --cert: ${(error as Error).message}.`,
-      exitCodes.wrongUse,
     );
   }
   await warnOfReaders(settings('key') ?? settings('cert'), { output });
@@ -143,10 +139,7 @@ async function authorizationOf(
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     output.note(`gateway-admin: the password goes to ${url.host} without encryption`);
   if (file === undefined && !surroundings.stdin.isTTY)
-    throw new CommandError(
-      'The user needs a password: give --password-file, or use a terminal.',
-      exitCodes.wrongUse,
-    );
+    throw wrongUse('The user needs a password: give --password-file, or use a terminal.');
   const password = await readPassword(file, `Password of ${safeText(user)} at ${url.host}: `, {
     surroundings,
     output,

@@ -14,9 +14,9 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
-import { safeText } from './output.ts';
+import { CommandError, refused, wrongUse, type Call, type Surroundings } from './command.ts';
 import { isObject } from './input.ts';
+import { safeText } from './output.ts';
 
 /** A connection: the options of a command that reach an interface, by name. */
 export type Context = Readonly<Record<string, string>>;
@@ -46,10 +46,7 @@ export function readContexts(surroundings: Surroundings): Contexts {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return { contexts: {} };
-    throw new CommandError(
-      `The file of contexts ${safeText(file)} cannot be read: ${safeText(message)}`,
-      exitCodes.refused,
-    );
+    throw refused(`The file of contexts ${safeText(file)} cannot be read: ${safeText(message)}`);
   }
 }
 
@@ -88,10 +85,7 @@ export async function changeContexts(
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(
-      `The file of contexts cannot be written: ${safeText((error as Error).message)}`,
-      exitCodes.refused,
-    );
+    throw refused(`The file of contexts cannot be written: ${safeText((error as Error).message)}`);
   }
 }
 
@@ -108,10 +102,9 @@ async function createDraft(draft: string, file: string): Promise<void> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       if (performance.now() > end)
-        throw new CommandError(
+        throw refused(
           `Another gateway-admin changes the file of contexts ${safeText(file)}, or was ended while it did. Nothing was ` +
             `changed. Try again. If no other one runs, remove ${safeText(draft)}.`,
-          exitCodes.refused,
         );
     }
     await sleep(lookMs);
@@ -122,10 +115,7 @@ async function createDraft(draft: string, file: string): Promise<void> {
 export function contextNamed({ contexts }: Contexts, name: string): Context {
   const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (context !== undefined) return context;
-  throw new CommandError(
-    `There is no context "${safeText(name.slice(0, 100))}". Try: gateway-admin context list`,
-    exitCodes.wrongUse,
-  );
+  throw wrongUse(`There is no context "${safeText(name.slice(0, 100))}". Try: gateway-admin context list`);
 }
 
 /** A context with its name. */
@@ -141,8 +131,7 @@ interface NamedContext {
 export function contextIn({ valueOf, surroundings }: Call): NamedContext | undefined {
   const { env } = surroundings;
   const [url, name] = [valueOf('url'), valueOf('context')];
-  if (url !== undefined && name !== undefined)
-    throw new CommandError('Give --url or --context, not both.', exitCodes.wrongUse);
+  if (url !== undefined && name !== undefined) throw wrongUse('Give --url or --context, not both.');
   if (url !== undefined) return undefined;
   if (name === undefined && env['GATEWAY_ADMIN_URL'] !== undefined) return undefined;
   const given = name ?? env['GATEWAY_ADMIN_CONTEXT'];

@@ -3,10 +3,9 @@
  */
 import { resolve } from 'node:path';
 
-import { CommandError, exitCodes, placeOptions, printOptions, type Call, type Command } from './command.ts';
+import { placeOptions, printOptions, refused, wrongUse, type Call, type Command } from './command.ts';
 import { timeoutFrom, urlFrom, userFrom } from './connection.ts';
 import { changeContexts, contextFile, contextNamed, readContexts, type Context } from './context-file.ts';
-import { wrongUse } from './help.ts';
 import { cellOf, safeText } from './output.ts';
 
 /** The command `context`. */
@@ -48,12 +47,9 @@ const files: ReadonlySet<string> = new Set(['password-file', 'cacert', 'cert', '
 
 async function add({ options, valueOf, surroundings, output }: Call, name: string): Promise<void> {
   if (!/^[\w.-]{1,64}$/.test(name))
-    throw new CommandError(
-      'The name of a context has letters, digits, ".", "_" and "-".',
-      exitCodes.wrongUse,
-    );
+    throw wrongUse('The name of a context has letters, digits, ".", "_" and "-".');
   const url = valueOf('url');
-  if (url === undefined) throw new CommandError('context add needs --url URL.', exitCodes.wrongUse);
+  if (url === undefined) throw wrongUse('context add needs --url URL.');
   urlFrom(url);
   userFrom(valueOf('user'));
   const timeout = valueOf('timeout');
@@ -65,10 +61,7 @@ async function add({ options, valueOf, surroundings, output }: Call, name: strin
   );
   await changeContexts(surroundings, ({ contexts, ...rest }) => {
     if (Object.hasOwn(contexts, name))
-      throw new CommandError(
-        `There is a context "${name}" already. Try: gateway-admin context remove ${name}`,
-        exitCodes.refused,
-      );
+      throw refused(`There is a context "${name}" already. Try: gateway-admin context remove ${name}`);
     return { ...rest, contexts: Object.fromEntries([...Object.entries(contexts), [name, given]]) };
   });
   output.note(`Done: added context ${name}. Use it with: gateway-admin context use ${name}`);

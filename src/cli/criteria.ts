@@ -3,7 +3,7 @@
  */
 import type { Client, SessionSearch } from '../client/index.ts';
 import { valueOf } from './answer.ts';
-import { CommandError, exitCodes, type Call, type Command } from './command.ts';
+import { wrongUse, type Call, type Command } from './command.ts';
 import { secondsIn } from './span.ts';
 
 /** A criterion on the command line. */
@@ -89,14 +89,13 @@ export function chosenBy({ valueOf: given }: Pick<Call, 'valueOf'>): Chosen {
 }
 
 function assertValue({ option, value: form }: Criterion, value: string): void {
-  const wrong = (message: string): CommandError => new CommandError(message, exitCodes.wrongUse);
   if (form === 'NAME' && /^\.{0,2}$/.test(value))
-    throw wrong(`--${option} got "${value}", and no URL can name such a resource.`);
+    throw wrongUse(`--${option} got "${value}", and no URL can name such a resource.`);
   const isNumber = /^\d{1,15}(?:\.\d{1,15})?$/.test(value);
   if (form === 'NUMBER' && !isNumber)
-    throw wrong(`--${option} must be a number of at least 0, such as --${option} 600.`);
+    throw wrongUse(`--${option} must be a number of at least 0, such as --${option} 600.`);
   if (form === 'TIME' && !isNumber && secondsIn(value) === undefined)
-    throw wrong(`--${option} must be a number of at least 0, or a time such as --${option} 1h30m.`);
+    throw wrongUse(`--${option} must be a number of at least 0, or a time such as --${option} 1h30m.`);
 }
 
 /** Ends the command if there is no service or server with the name that chooses sessions. */

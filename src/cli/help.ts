@@ -1,21 +1,8 @@
 /**
  * The help: what the table of commands says, for people.
  */
-import { CommandError, exitCodes, helpOption, type Argument, type Command } from './command.ts';
+import { helpOption, program, type Argument, type Command } from './command.ts';
 import { columns } from './output.ts';
-
-/** Name of the program. */
-export const program = 'gateway-admin';
-
-/**
- * The error about a command line with a mistake.
- *
- * @param message - what is wrong, in a sentence
- * @param next - the command that helps, such as `help drain`
- */
-export function wrongUse(message: string, next: string): CommandError {
-  return new CommandError(`${message} Try: ${program} ${next}`, exitCodes.wrongUse);
-}
 
 /** The list of all commands. */
 export function help(commands: ReadonlyMap<string, Command>): string {

@@ -9,7 +9,9 @@ import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable, type Readable } from 'node:stream';
 
-import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
+import type { Problem } from '../index.ts';
+import { parseJson, type Json } from '../json/index.ts';
+import { CommandError, exitCodes, refused, type Call, type Surroundings } from './command.ts';
 import { safeText } from './output.ts';
 
 /**
@@ -45,7 +47,7 @@ export async function readBytes(file: string, most: number): Promise<Uint8Array>
 }
 
 function unreadable(error: unknown): CommandError {
-  return new CommandError(`The file cannot be read: ${(error as Error).message}`, exitCodes.refused);
+  return refused(`The file cannot be read: ${(error as Error).message}`);
 }
 
 async function textOf(stream: Readable, longest: number): Promise<string> {
@@ -82,7 +84,25 @@ export async function warnOfReaders(
 }
 
 /** More characters than any gateway document has. */
-export const longestDocument = 256 * 1024 * 1024;
+const longestDocument = 256 * 1024 * 1024;
+
+/**
+ * Reads JSON from a file; `-` is the standard input.
+ *
+ * @param wrong - the end of the command for a text that is not JSON
+ */
+export async function readJson(
+  file: string,
+  surroundings: Surroundings,
+  { depth, wrong }: { readonly depth: number; readonly wrong: (problem: Problem) => CommandError },
+): Promise<Json> {
+  const parsed = parseJson(await readText(file, surroundings, longestDocument), { depth });
+  if (parsed.ok) return parsed.value;
+  const { detail } = parsed.problem;
+  // The parser speaks of requests.
+  const said = detail.replace(/^The body/, 'The text').replace(' Send a JSON value.', '');
+  throw wrong({ ...parsed.problem, detail: said });
+}
 
 /** What reading a secret needs of a call. */
 type Reading = Pick<Call, 'surroundings' | 'output'>;
@@ -139,7 +159,7 @@ async function asking({ stdin, stderr }: Surroundings, use: (ask: Ask) => Promis
     return await use(async (question) => {
       stderr.write(question);
       const line = await Promise.race([typed.next(), interrupted]).finally(() => stderr.write('\n'));
-      if (line.done === true) throw new CommandError('No password was typed.', exitCodes.refused);
+      if (line.done === true) throw refused('No password was typed.');
       return line.value;
     });
   } finally {
@@ -150,7 +170,7 @@ async function asking({ stdin, stderr }: Surroundings, use: (ask: Ask) => Promis
 async function askTwice(ask: Ask, question: string): Promise<string> {
   const password = await ask(question);
   if (password === (await ask('The same password again: '))) return password;
-  throw new CommandError('The two passwords differ. Try again.', exitCodes.refused);
+  throw refused('The two passwords differ. Try again.');
 }
 
 /** Whether a value that was read is an object. */

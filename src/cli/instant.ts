@@ -6,7 +6,7 @@
 import type { Client } from '../client/index.ts';
 import type { TimeFormat } from '../core/time.ts';
 import { valueOf } from './answer.ts';
-import { CommandError, exitCodes } from './command.ts';
+import { wrongUse } from './command.ts';
 import { safeText } from './output.ts';
 import { secondsIn } from './span.ts';
 
@@ -31,10 +31,9 @@ export async function instantIn(option: string, text: string, client: Client): P
   const { parseInstant } = await import('../core/time.ts');
   const instant = parseInstant(text) === undefined ? await wallInstant(text, () => timesOf(client)) : text;
   if (instant !== undefined && parseInstant(instant) !== undefined) return instant;
-  throw new CommandError(
+  throw wrongUse(
     `--${option} takes a time such as 2016-08-29T12:52:31+03:00, 2016-08-29, yesterday or 1h30m, and not ` +
       `${safeText(text.slice(0, 100))}.`,
-    exitCodes.wrongUse,
   );
 }
 

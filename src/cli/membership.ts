@@ -2,17 +2,16 @@
  * `create` and `delete`: create and delete resources of a running gateway.
  */
 import type { Client, CommandId, EndpointId, SequenceCommand } from '../client/index.ts';
-import { parseJson, parsePointer, type Json } from '../json/index.ts';
+import type { Problem } from '../index.ts';
+import { parsePointer, type Json } from '../json/index.ts';
 import { valueOf } from './answer.ts';
-import { make } from './change.ts';
-import { changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
-import { connect, methodOf } from './connection.ts';
-import { wrongUse } from './help.ts';
-import { isObject, longestDocument, readText } from './input.ts';
-import { configured, type Configured } from './kind.ts';
+import { changing } from './change.ts';
+import { CommandError, wrongUse, type Call } from './command.ts';
+import { methodOf } from './connection.ts';
+import { isObject, readJson } from './input.ts';
+import { configured, listenerOf, subjectOf, type Configured, type Subject } from './kind.ts';
 import { operationOf, setOptions } from './patching.ts';
 import type { Accepted } from './plan.ts';
-import { listenerOf, subjectOf, type Subject } from './subject.ts';
 
 /** The kinds, each with the kind whose name comes first: a listener has the name of its service first. */
 const kinds = {
@@ -27,7 +26,7 @@ const listenerName = { name: 'listener', optional: true } as const;
 function listenerIn({ words: [kind, , listener] }: Call): string | undefined {
   if ((kind === 'listener') === (listener !== undefined)) return listener;
   const names = 'A listener needs the name of its service and its own name, such as "listener sales second".';
-  throw new CommandError(`${names} Every other kind needs one name.`, exitCodes.wrongUse);
+  throw wrongUse(`${names} Every other kind needs one name.`);
 }
 
 /** The resource that a command is about. */
@@ -36,7 +35,7 @@ function subjectIn({ words: [kind = '', name = '', listener] }: Call): Subject {
 }
 
 /** The command `create`. */
-export const create: Command = {
+export const create = changing({
   does: 'Creates a service, server, monitor or filter, or a listener of a service.',
   arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name' }, listenerName],
   options: {
@@ -47,7 +46,6 @@ export const create: Command = {
       multiple: true,
     },
     file: { value: 'FILE', does: 'read the definition from a file (JSON); - is the standard input' },
-    ...changeOptions,
   },
   notes: [
     'The definition is the entry of the resource in a gateway document. PATH names a member of the definition such as',
@@ -55,27 +53,24 @@ export const create: Command = {
     'service or monitor is started, unless its state is set to stopped. With --in, the resource is created and added to',
     'each list, or nothing is done: --in services/sales,monitors/main-monitor.',
   ],
-  async run(call) {
+  async change(call) {
     const [kind = '', name = ''] = call.words;
     const listener = listenerIn(call);
-    const id = listener === undefined ? (`${kind}s.create` as CommandId) : 'services.createListener';
+    const act = listener === undefined ? (`${kind}s.create` as CommandId) : 'services.createListener';
     const lists = listsIn(call);
-    const definition = await definitionOf(call, id, listener ?? name);
-    const client = await connect(call);
-    const what = { title: `create ${call.words.join(' ')}`, subject: subjectIn(call) };
+    const definition = await definitionOf(call, act, listener ?? name);
+    const change = { title: `create ${call.words.join(' ')}`, subject: subjectIn(call), act };
     if (lists.length === 0)
-      return make(call, client, {
-        ...what,
-        id,
-        given: listener === undefined ? [definition] : [name, definition],
-      });
-    const commands = [
-      { method: 'POST', path: `/${kind}s`, body: definition },
-      ...(await listing(client, lists, `${kind}s`, name)),
-    ];
-    await make(call, client, { ...what, id: 'sequence.send', act: id, given: [{ commands }] });
+      return { ...change, given: listener === undefined ? [definition] : [name, definition] };
+    return async (client) => {
+      const commands = [
+        { method: 'POST', path: `/${kind}s`, body: definition },
+        ...(await listing(client, lists, `${kind}s`, name)),
+      ];
+      return { ...change, id: 'sequence.send', given: [{ commands }] };
+    };
   },
-};
+});
 
 /** What can list a resource, by the kind of the resource. */
 const listedBy: ReadonlyMap<string, readonly string[]> = new Map([
@@ -147,12 +142,11 @@ async function definitionOf(call: Call, id: EndpointId, name: string): Promise<J
 }
 
 async function readDefinition(file: string, { surroundings }: Call): Promise<Readonly<Record<string, Json>>> {
-  const parsed = parseJson(await readText(file, surroundings, longestDocument), { depth: 32 });
-  const wrong = (detail: string): CommandError =>
-    new CommandError(`The file is no definition: ${detail}`, exitCodes.wrongUse);
-  if (!parsed.ok) throw wrong(parsed.problem.detail);
-  if (!isObject(parsed.value)) throw wrong('It must be a JSON object.');
-  return parsed.value;
+  const wrong = ({ detail }: Pick<Problem, 'detail'>): CommandError =>
+    wrongUse(`The file is no definition: ${detail}`);
+  const definition = await readJson(file, surroundings, { depth: 32, wrong });
+  if (!isObject(definition)) throw wrong({ detail: 'It must be a JSON object.' });
+  return definition;
 }
 
 /** A copy of a value with another value at a place. Creates the maps and lists on the way. */
@@ -163,10 +157,7 @@ function placed(whole: Json | undefined, [token, ...inner]: readonly string[], v
     const list = [...((whole ?? []) as readonly Json[])];
     const at = token === '-' ? list.length : Number(token);
     if (!isPlace || at > list.length)
-      throw new CommandError(
-        `create has no place "${token}" in a list. Write - for the next one.`,
-        exitCodes.wrongUse,
-      );
+      throw wrongUse(`create has no place "${token}" in a list. Write - for the next one.`);
     list[at] = placed(list[at], inner, value);
     return list;
   }
@@ -175,32 +166,29 @@ function placed(whole: Json | undefined, [token, ...inner]: readonly string[], v
 }
 
 /** The command `delete`. */
-export const deletion: Command = {
+export const deletion = changing({
   does: 'Deletes a service, server, monitor or filter, or a listener of a service. Asks first.',
   arguments: [{ name: 'kind', choices: Object.keys(kinds) }, { name: 'name', names: kinds }, listenerName],
-  options: {
-    detach: { does: 'take the resource out of the lists of all others first' },
-    ...changeOptions,
-  },
+  options: { detach: { does: 'take the resource out of the lists of all others first' } },
   notes: [
     'A resource in use is not deleted, and the refusal names each use. Stop a service or monitor first. Close the',
     'sessions of a service and the connections to a server first.',
   ],
-  async run(call) {
+  change(call) {
     const [kind = '', name = ''] = call.words;
     const listener = listenerIn(call);
     if (call.has('detach') && !listedBy.has(kind))
-      throw new CommandError(`No list names a ${kind}: leave out --detach.`, exitCodes.wrongUse);
-    await make(call, await connect(call), {
+      throw wrongUse(`No list names a ${kind}: leave out --detach.`);
+    return {
       title: `delete ${call.words.join(' ')}`,
       subject: subjectIn(call),
-      id: listener === undefined ? (`${kind}s.delete` as CommandId) : 'services.deleteListener',
+      act: listener === undefined ? (`${kind}s.delete` as CommandId) : 'services.deleteListener',
       given: listener === undefined ? [name] : [name, listener],
       options: call.has('detach') ? { detach: true } : {},
       more: detachedText,
-    });
+    };
   },
-};
+});
 
 /** The resources whose lists lose the deleted one; empty if there are none. */
 function detachedText({ effects }: Accepted): string {

@@ -2,25 +2,14 @@
  * `patch`, `set` and `clear`: JSON Patches from a command line.
  */
 import type { Answer, CommandId, EndpointId } from '../client/index.ts';
-import type { Operation } from '../index.ts';
+import type { Operation, Problem } from '../index.ts';
 import { parseJson, parsePointer, type Json } from '../json/index.ts';
 import { givenTag, shownTag, valueOf } from './answer.ts';
-import { make } from './change.ts';
-import {
-  changeOptions,
-  CommandError,
-  exitCodes,
-  type Call,
-  type Command,
-  type GivenOption,
-} from './command.ts';
-import { connect, methodOf } from './connection.ts';
-import { wrongUse } from './help.ts';
-import { longestDocument, readGiven, readText } from './input.ts';
-import { kindsWith } from './kind.ts';
-import { subjectOf } from './subject.ts';
-
-const patchable = kindsWith('patch');
+import { changing } from './change.ts';
+import { CommandError, wrongUse, type Call, type Command, type GivenOption } from './command.ts';
+import { methodOf } from './connection.ts';
+import { readGiven, readJson } from './input.ts';
+import { resourceWith, subjectOf } from './kind.ts';
 
 /** The options that set something. */
 export const setOptions = {
@@ -39,12 +28,9 @@ export const setOptions = {
 const changes = [...Object.keys(setOptions), 'unset', 'test'];
 
 /** The command `patch`. */
-export const patch: Command = {
+export const patch = changing({
   does: 'Changes settings of a service, server, monitor or filter.',
-  arguments: [
-    { name: 'kind', choices: Object.keys(patchable) },
-    { name: 'name', names: patchable },
-  ],
+  arguments: resourceWith('patch'),
   options: {
     ...setOptions,
     unset: { value: 'PATH', does: 'remove the setting', multiple: true },
@@ -54,30 +40,30 @@ export const patch: Command = {
       value: 'TAG',
       does: 'change nothing if the resource has another entity tag than show and --dry-run print',
     },
-    ...changeOptions,
   },
   notes: [
     'PATH is a setting such as max_connection, a member of a map such as parameters/weight, or an element of a list',
     'such as servers/0. servers/- adds an element. The operations are sent in the order in which they are given.',
   ],
-  async run(call) {
+  change(call) {
     const [kind = '', name = ''] = call.words;
-    const id = `${kind}s.patch` as CommandId;
-    const client = await connect(call);
-    const read = (): Promise<Answer<unknown>> => methodOf(client, `${kind}s.get` as EndpointId)(name);
-    const operations = await operationsOf(call, id, async () => valueOf(await read()) as Resource);
-    const ifMatch = call.valueOf('if-match');
-    const present = call.has('dry-run') ? await read() : undefined;
-    await make(call, client, {
-      title: `patch ${kind} ${name}`,
-      subject: subjectOf(kind, name),
-      id,
-      given: [name, operations],
-      ...(ifMatch === undefined ? {} : { ifMatch: givenTag(ifMatch) }),
-      ...(present?.ok === true && present.etag !== undefined ? { tag: shownTag(present.etag) } : {}),
-    });
+    const act = `${kind}s.patch` as CommandId;
+    return async (client) => {
+      const read = (): Promise<Answer<unknown>> => methodOf(client, `${kind}s.get` as EndpointId)(name);
+      const operations = await operationsOf(call, act, async () => valueOf(await read()) as Resource);
+      const ifMatch = call.valueOf('if-match');
+      const present = call.has('dry-run') ? await read() : undefined;
+      return {
+        title: `patch ${kind} ${name}`,
+        subject: subjectOf(kind, name),
+        act,
+        given: [name, operations],
+        ...(ifMatch === undefined ? {} : { ifMatch: givenTag(ifMatch) }),
+        ...(present?.ok === true && present.etag !== undefined ? { tag: shownTag(present.etag) } : {}),
+      };
+    };
   },
-};
+});
 
 type Resource = Readonly<Record<string, unknown>>;
 
@@ -86,7 +72,7 @@ async function operationsOf(call: Call, id: EndpointId, readPresent: () => Promi
   const given = call.options.filter(({ name }) => changes.includes(name));
   if (file !== undefined && given.length > 0)
     throw wrong('patch', 'takes --file, or single operations, but not both');
-  if (file !== undefined) return parsePatch(await readText(file, call.surroundings, longestDocument));
+  if (file !== undefined) return readJson(file, call.surroundings, { depth: 32, wrong: notPatch });
   if (given.length === 0) throw wrong('patch', 'needs an operation, such as --set max_connection=50');
   // A number in a path is the place of an element only if there is a list.
   const hasPlace = given.some(({ value = '' }) => /\/(?:0|[1-9]\d*)(?:=|$)/.test(value));
@@ -97,10 +83,8 @@ async function operationsOf(call: Call, id: EndpointId, readPresent: () => Promi
   return operations;
 }
 
-function parsePatch(text: string): Json {
-  const parsed = parseJson(text, { depth: 32 });
-  if (parsed.ok) return parsed.value;
-  throw new CommandError(`The file is no JSON Patch: ${parsed.problem.detail}`, exitCodes.wrongUse);
+function notPatch({ detail }: Problem): CommandError {
+  return wrongUse(`The file is no JSON Patch: ${detail}`);
 }
 
 /** The command that an operation belongs to, its endpoint, and what there is. */
@@ -248,30 +232,3 @@ function typeOf(value: Json, wanted: string | undefined): string {
 function wrong(verb: Verb['verb'], what: string): CommandError {
   return wrongUse(`${verb} ${what}.`, `help ${verb}`);
 }
-
-function maintenanceCommand(verb: 'set' | 'clear', does: string): Command {
-  return {
-    does,
-    arguments: [
-      { name: 'kind', choices: ['server'] },
-      { name: 'name', names: { server: 'server' } },
-      { name: 'status', choices: ['maintenance'] },
-    ],
-    options: changeOptions,
-    async run(call) {
-      const [, name = '', word = ''] = call.words;
-      await make(call, await connect(call), {
-        title: `${verb} ${word} of server ${name}`,
-        subject: subjectOf('server', name),
-        id: `servers.${verb}Maintenance`,
-        given: [name],
-      });
-    },
-  };
-}
-
-/** The command `set`. */
-export const set = maintenanceCommand('set', 'Puts a server into maintenance.');
-
-/** The command `clear`. */
-export const clear = maintenanceCommand('clear', 'Takes a server out of maintenance.');

@@ -5,11 +5,11 @@
 import { acts, nameToType, type ActId, type Client } from '../client/index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
-import { CommandError, exitCodes, type Call } from './command.ts';
+import { CommandError, wrongUse, type Call } from './command.ts';
 import { addressOf } from './connection.ts';
 import { contextIn } from './context-file.ts';
+import { wordOf, type Subject } from './kind.ts';
 import { counted, safeText } from './output.ts';
-import { wordOf } from './subject.ts';
 
 /** A gateway, as its operators know it. */
 export interface GatewayPlace {
@@ -87,8 +87,8 @@ function textIn(answer: unknown, member: string): string | undefined {
 /** A change, as far as its name is concerned. */
 interface Named {
   readonly act: ActId;
-  /** The name of what the change is about; left out for the gateway as a whole. */
-  readonly subject?: { readonly name: string };
+  /** What the change is about; left out for the gateway as a whole. */
+  readonly subject?: Subject;
 }
 
 /**
@@ -108,8 +108,7 @@ export function assertConfirmed(call: Call, change: Named, place: GatewayPlace):
   const given = call.valueOf('confirm-name');
   const typed = nameFor(change, place);
   const wanted = nameFor(change, { ...place, environment: 'production' }) ?? place.name;
-  const wrong = (what: string): CommandError =>
-    new CommandError(`This is ${place.text}: ${what}. Nothing was done.`, exitCodes.wrongUse);
+  const wrong = (what: string): CommandError => wrongUse(`This is ${place.text}: ${what}. Nothing was done.`);
   if (given !== undefined && given !== wanted)
     throw wrong(`--confirm-name must be ${safeText(wanted)}, and not ${safeText(given)}`);
   if (call.has('yes') && typed !== undefined && given === undefined)

@@ -2,14 +2,14 @@
  * Plans: a change that a user wants, and what its plan says: its lines, what is different in another plan, the question
  * and the result.
  */
-import { acts, type ActId, type CommandId, type CommandOutcome } from '../client/index.ts';
+import { acts, type ActId, type Client, type CommandId, type CommandOutcome } from '../client/index.ts';
 import type { Plan } from '../index.ts';
 import { refusal } from './answer.ts';
 import type { Method } from './connection.ts';
+import type { Subject } from './kind.ts';
 import { counted, safeText } from './output.ts';
 import { atNode, othersText, whereText, type GatewayPlace } from './place.ts';
 import { operationLines, rowOf } from './row.ts';
-import type { Subject } from './subject.ts';
 
 /** A change that a user wants. */
 export interface Change {
@@ -17,13 +17,13 @@ export interface Change {
   readonly title: string;
   /** What the change is about; left out if that is the gateway, or its whole configuration. */
   readonly subject?: Subject;
-  readonly id: CommandId;
-  /** The row of the table of acts. Default: that of the endpoint. */
-  readonly act?: ActId;
+  readonly act: ActId;
+  /** The endpoint that makes the change. Default: that of the act. */
+  readonly id?: CommandId;
   /** The method that plans and makes the change. Default: that of the endpoint. */
   readonly method?: Method;
-  /** The arguments of the method of the client: the subject and the body. */
-  readonly given: readonly unknown[];
+  /** The arguments of the method of the client, the subject and the body; left out if there are none. */
+  readonly given?: readonly unknown[];
   /** Whether the change leaves no resource at all. */
   readonly empties?: true;
   /**
@@ -39,7 +39,7 @@ export interface Change {
   /** The entity tag of the resource, which a dry run prints for `--if-match`. */
   readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
-  readonly left?: () => Promise<number>;
+  readonly left?: (client: Client) => Promise<number>;
   /**
    * Gives the changes of a plan in lines. Default: the operations and the effects.
    *
@@ -76,11 +76,6 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
 /** The counts of a command that closes nothing. */
 export const nothingClosed = { sessions: 0, connections: 0 };
 
-/** The row of the table of acts. */
-export function actOf({ id, act = id }: Pick<Change, 'id' | 'act'>): ActId {
-  return act;
-}
-
 /** A change in words, with the number of changes if the words do not say what changes. */
 export function titleOf({ change: { title, shown }, plan }: PlannedChange): string {
   return shown === undefined ? title : `${title} (${counted(plan.events.length, 'change')})`;
@@ -88,7 +83,7 @@ export function titleOf({ change: { title, shown }, plan }: PlannedChange): stri
 
 /** A change with the place where it is made. */
 export function changeText(planned: PlannedChange, place: GatewayPlace): string {
-  return `${titleOf(planned)} ${whereText(actOf(planned.change), place)}`;
+  return `${titleOf(planned)} ${whereText(planned.change.act, place)}`;
 }
 
 /** The question before a change. */
@@ -107,13 +102,13 @@ export function doneText(
   place: GatewayPlace,
 ): string {
   const { change, plan } = planned;
-  const at = atNode(actOf(change), place);
+  const at = atNode(change.act, place);
   return [
     `Done: ${changeText(planned, place)}.`,
     ...closedText(plan, closed, at),
     ...deletedText(planned, (what) => `Deleted ${what}.`),
     ...stayingText(plan, at),
-    ...othersText(actOf(change), place),
+    ...othersText(change.act, place),
   ].join(' ');
 }
 
@@ -196,7 +191,7 @@ export function consequenceLines(planned: PlannedChange, place: GatewayPlace): r
 /** What a plan closes and deletes, and what continues. Where nothing closes, a note can say more. */
 export function countLines(planned: PlannedChange, place: GatewayPlace): readonly string[] {
   const { change, plan } = planned;
-  const at = atNode(actOf(change), place);
+  const at = atNode(change.act, place);
   const { notes = [] } = plan;
   const { sessions, connections } = plan.closes;
   return [
@@ -232,7 +227,7 @@ function stayingText({ stays: { sessions }, notes = [] }: Accepted, at: string):
 /** What a change means for sessions, resources and other nodes; empty if nothing. */
 function consequence(planned: PlannedChange, place: GatewayPlace): readonly string[] {
   const { change, plan } = planned;
-  const at = atNode(actOf(change), place);
+  const at = atNode(change.act, place);
   const { closes, notes = [] } = plan;
   const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
   return [
@@ -240,7 +235,7 @@ function consequence(planned: PlannedChange, place: GatewayPlace): readonly stri
     ...deletedText(planned, (what) => `It deletes ${what}.`),
     ...stayingText(plan, at),
     ...sentencesOf(notes),
-    ...othersText(actOf(change), place),
+    ...othersText(change.act, place),
   ];
 }
 
@@ -265,7 +260,7 @@ function deletedText(
     const count = types.filter((type) => type === `${kind}.deleted`).length;
     return count === 0 ? [] : [counted(count, kind)];
   });
-  if (counts.length === 0 || acts[actOf(change)].typed === 'subject') return [];
+  if (counts.length === 0 || acts[change.act].typed === 'subject') return [];
   return [say(`${counts.join(', ')}${change.empties === true ? ': everything' : ''}`)];
 }
 

@@ -5,10 +5,10 @@ import type { Client, EndpointId } from '../client/index.ts';
 import type { May } from '../index.ts';
 import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
 import { shownTag, valueOf } from './answer.ts';
-import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
+import { connectionOptions, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
-import { leftText } from './draining.ts';
 import { assertNamed, chosenBy, criteriaOptions } from './criteria.ts';
+import { leftText } from './draining.ts';
 import { kindOf, kinds, plurals } from './kind.ts';
 import { cellOf, columns, counted, fieldCell, safeText, timeText, type Cells } from './output.ts';
 
@@ -98,7 +98,7 @@ export function listingOf(call: Call): Listing {
   const isSessions = known.id === 'sessions.list';
   const { options: criteria, search } = chosenBy(call);
   if (criteria.length > 0 && !isSessions)
-    throw new CommandError(`Only sessions can be searched: --${criteria.join(', --')}.`, exitCodes.wrongUse);
+    throw wrongUse(`Only sessions can be searched: --${criteria.join(', --')}.`);
   const range = rangeOf(given('range') ?? (isSessions && !output.isJson ? firstSessions : undefined));
   const chosen = given('fields')?.split(',');
   const fields = chosen ?? (known.asks === true && !output.isJson ? known.columns : undefined);
@@ -116,20 +116,19 @@ export function listingOf(call: Call): Listing {
 
 /** The list that is meant, by its kind and the resource to which it belongs. */
 function listOf(kind: string, name: string | undefined, session: string | undefined): Known {
-  const wrong = (message: string): CommandError => new CommandError(message, exitCodes.wrongUse);
   const owner = (owners as Readonly<Record<string, string>>)[kind];
   if (session !== undefined) {
-    if (kind !== 'connections') throw wrong('Only connections can be listed of a session.');
+    if (kind !== 'connections') throw wrongUse('Only connections can be listed of a session.');
     if (name !== undefined)
-      throw wrong('list connections takes the name of a server or --session, not both.');
-    if (session === '') throw wrong('The session has no id. Try: gateway-admin list sessions');
+      throw wrongUse('list connections takes the name of a server or --session, not both.');
+    if (session === '') throw wrongUse('The session has no id. Try: gateway-admin list sessions');
     return ofSession;
   }
   const or = kind === 'connections' ? ', or --session ID' : '';
   if (owner !== undefined && name === undefined)
-    throw wrong(`list ${kind} needs the name of a ${owner}${or}.`);
+    throw wrongUse(`list ${kind} needs the name of a ${owner}${or}.`);
   if (owner === undefined && name !== undefined)
-    throw wrong(`list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`);
+    throw wrongUse(`list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`);
   return partLists[kind] ?? { id: kindOf(kind).list, columns: kindOf(kind).columns };
 }
 
@@ -137,7 +136,7 @@ export function rangeOf(text: string | undefined): readonly [number, number] | u
   if (text === undefined) return undefined;
   const [, first, last] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   if (first !== undefined && last !== undefined) return [Number(first), Number(last)];
-  throw new CommandError('A range has the form 0-99: the first and the last position.', exitCodes.wrongUse);
+  throw wrongUse('A range has the form 0-99: the first and the last position.');
 }
 
 /** Reads a list. A search for the sessions of a service or server that does not exist ends the command. */
@@ -266,10 +265,7 @@ export const show: Command = {
     const single = (singles as Partial<Record<string, EndpointId>>)[kind];
     const id = single ?? kindOf(kind).item;
     if (id === undefined || (single === undefined) === (name === undefined))
-      throw new CommandError(
-        single === undefined ? `show ${kind} needs a name.` : `show ${kind} takes no name.`,
-        exitCodes.wrongUse,
-      );
+      throw wrongUse(single === undefined ? `show ${kind} needs a name.` : `show ${kind} takes no name.`);
     const given = name === undefined ? [] : [name];
     const options = call.has('may') ? [{ may: true }] : [];
     const answer = await methodOf(await connect(call), id)(...given, ...options);

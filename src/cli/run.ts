@@ -11,7 +11,9 @@ import {
   helpOption,
   optionsOf,
   placeOfCommand,
+  program,
   tokensOf,
+  wrongUse,
   type Argument,
   type Call,
   type Command,
@@ -20,7 +22,7 @@ import {
 } from './command.ts';
 import { commands } from './commands.ts';
 import { completionsOf } from './completion.ts';
-import { help, helpOf, program, wrongUse } from './help.ts';
+import { help, helpOf } from './help.ts';
 import { jsonText, Output, safeLines } from './output.ts';
 
 /**

@@ -39,11 +39,13 @@ import {
   countLines,
   nothingClosed,
   nothingDoneOn,
+  rowOf,
+  verbOf,
   type Accepted,
   type Change,
   type PlannedChange,
+  type ShownEvent,
 } from './plan.ts';
-import { rowOf, verbOf, type ShownEvent } from './row.ts';
 
 /** Makes the changes that the document asks for, all or none, after a yes. A dry run only prints the changes. */
 export async function applyDocument(call: Call, isDry: boolean): Promise<void> {

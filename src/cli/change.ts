@@ -40,7 +40,7 @@ import {
 } from './plan.ts';
 
 /** A command that makes a change. */
-export interface Changing extends Omit<Command, 'run'> {
+interface Changing extends Omit<Command, 'run'> {
   /**
    * The change that a call asks for, or a function that finds the change with the help of the interface. Ends the
    * command if the call has a mistake, before the user is asked for a password.

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 
-import { Output } from './output.ts';
+import type { Output } from './output.ts';
 
 /** The streams, the environment and the signals of a program. */
 export interface Surroundings extends Pick<NodeJS.Process, 'once' | 'off'> {

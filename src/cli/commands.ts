@@ -4,23 +4,21 @@
  */
 import type { Client, CommandId } from '../client/index.ts';
 import { changing } from './change.ts';
-import { close } from './closing.ts';
-import { status } from './status.ts';
 import { connectionOptions, type Call, type Command } from './command.ts';
 import { completion } from './completion.ts';
 import { context } from './context.ts';
 import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { drain, resume } from './draining.ts';
+import { create, deletion, patch } from './editing.ts';
 import { events, watch } from './following.ts';
 import { history, undo, why } from './history.ts';
 import { readNewPassword } from './input.ts';
 import { resourceWith, subjectOf } from './kind.ts';
-import { create, deletion } from './membership.ts';
 import { safeText } from './output.ts';
-import { patch } from './patching.ts';
 import { placeOf, whereText } from './place.ts';
 import type { Change } from './plan.ts';
-import { list, show } from './reading.ts';
+import { list, show, status } from './reading.ts';
+import { close } from './session.ts';
 
 /** Every command, by name, in the order of the help. */
 export const commands: ReadonlyMap<string, Command> = new Map(

@@ -9,11 +9,12 @@ import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { isPassing, messageOf, valueOf } from './answer.ts';
 import { changing, make, sayUnchanged, unlessInterrupted } from './change.ts';
 import { changeOptions, CommandError, exitCodes, wrongUse, type Call, type Command } from './command.ts';
-import { connect, methodOf, patienceMsOf } from './connection.ts';
+import { connect, methodOf } from './connection.ts';
+import { patienceMsOf } from './context.ts';
+import { secondsIn } from './input.ts';
 import { resourceWith, subjectOf } from './kind.ts';
 import { counted, safeText } from './output.ts';
 import type { Change } from './plan.ts';
-import { secondsIn } from './span.ts';
 
 const [kindOfDrain, nameOfDrain] = resourceWith('drain');
 

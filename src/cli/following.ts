@@ -8,11 +8,11 @@ import type { Problem } from '../index.ts';
 import { isPassing, messageOf, refusal } from './answer.ts';
 import { CommandError, connectionOptions, wrongUse, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
-import { timesOf } from './instant.ts';
+import { timesOf } from './input.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
 import { counted, fieldCell, safeText, timeText } from './output.ts';
+import { operationLine } from './plan.ts';
 import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
-import { operationLine } from './row.ts';
 
 type Item = Exclude<EventStreamItem, { readonly gap: true }>;
 

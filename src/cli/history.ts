@@ -9,11 +9,11 @@ import { valueOf } from './answer.ts';
 import { changing } from './change.ts';
 import { connectionOptions, refused, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
-import { instantIn } from './instant.ts';
+import { instantIn } from './input.ts';
 import { configured, decodedName, plurals, subjectOf } from './kind.ts';
 import { counted, safeText, timeText } from './output.ts';
+import { operationLines } from './plan.ts';
 import { rangeOf } from './reading.ts';
-import { operationLines } from './row.ts';
 
 /** The number of entries that a person sees if nobody says how many. */
 const firstEntries = 20;

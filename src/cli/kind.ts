@@ -3,7 +3,6 @@
  */
 import type { EndpointId, EventOptions } from '../client/index.ts';
 import { endpoints } from '../http/endpoint.ts';
-import type { Argument } from './command.ts';
 
 /** The endpoints that list something, or that read one resource. */
 type ListId = Extract<EndpointId, `${string}.${'list' | 'tasks' | 'modules'}`>;
@@ -13,7 +12,7 @@ type ItemId = Extract<EndpointId, `${string}.get`>;
 export type EventTypes = NonNullable<EventOptions['types']>;
 
 /** What the command line knows of a kind. */
-export interface Kind {
+interface Kind {
   readonly list: ListId;
   /** Left out if the interface shows no single resource of the kind. */
   readonly item?: ItemId;
@@ -91,14 +90,13 @@ export const configured = plurals.filter((word): word is Configured =>
 );
 
 /** The arguments that name a resource of a kind that has such an endpoint. */
-export function resourceWith(
-  endpoint: 'patch' | 'start' | 'drain',
-): readonly [kind: Argument, name: Argument] {
+export function resourceWith(endpoint: 'patch' | 'start' | 'drain') {
   const words = Object.keys(kinds).filter((word) => `${word}s.${endpoint}` in endpoints);
+  const names = Object.fromEntries(words.map((word) => [word, word]));
   return [
     { name: 'kind', choices: words },
-    { name: 'name', names: Object.fromEntries(words.map((word) => [word, word])) },
-  ];
+    { name: 'name', names },
+  ] as const;
 }
 
 /** Finds a kind by its word, in the singular or the plural. */

@@ -12,7 +12,7 @@ import {
   type Snapshot,
 } from '../index.ts';
 import { valueOf } from './answer.ts';
-import { CommandError, refused, type Call, type Surroundings } from './command.ts';
+import { refused, type Call, type CommandError, type Surroundings } from './command.ts';
 import { connect, methodOf } from './connection.ts';
 import { readJson } from './input.ts';
 import { configured, type Configured } from './kind.ts';

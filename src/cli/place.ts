@@ -5,9 +5,8 @@
 import { acts, nameToType, type ActId, type Client } from '../client/index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
-import { CommandError, wrongUse, type Call } from './command.ts';
-import { addressOf } from './connection.ts';
-import { contextIn } from './context-file.ts';
+import { wrongUse, type Call, type CommandError } from './command.ts';
+import { contextIn, urlOf } from './context.ts';
 import { wordOf, type Subject } from './kind.ts';
 import { counted, safeText } from './output.ts';
 
@@ -31,9 +30,9 @@ export async function placeOf(call: Call, client: Client): Promise<GatewayPlace>
   const isEarlier = !answer.ok && ['fields-invalid', 'route-not-found'].includes(answer.problem.code);
   const given: unknown = isEarlier ? {} : valueOf(answer);
   const [name, environment] = [textIn(given, 'name'), textIn(given, 'environment')];
-  const shown = safeText(name ?? addressOf(call));
+  const shown = safeText(name ?? urlOf(call).host);
   return {
-    name: name ?? addressOf(call),
+    name: name ?? urlOf(call).host,
     environment,
     context: contextIn(call)?.name,
     nodes: await nodesOf(client),

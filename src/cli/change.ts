@@ -39,23 +39,20 @@ import {
   type PlannedChange,
 } from './plan.ts';
 
-/** A command that makes a change. */
-interface Changing extends Omit<Command, 'run'> {
+/** A command that makes a change. The options of every change are not among its own. */
+interface Changing extends Omit<Command, 'options' | 'run'> {
+  readonly options?: Command['options'];
   /**
    * The change that a call asks for, or a function that finds the change with the help of the interface. Ends the
    * command if the call has a mistake, before the user is asked for a password.
    */
-  change(call: Call): Wanted | Promise<Wanted>;
+  readonly change: (call: Call) => Wanted | Promise<Wanted>;
 }
 
 type Wanted = Change | ((client: Client) => Change | Promise<Change>);
 
-/** The command that makes a change, with the options of every change. */
-export function changing({
-  change,
-  options,
-  ...row
-}: Partial<Pick<Command, 'options'>> & Omit<Changing, 'options'>): Command {
+/** The command of a row: plans the change, says what will happen, asks where a yes is needed, and makes the change. */
+export function changing({ change, options, ...row }: Changing): Command {
   return {
     ...row,
     options: { ...options, ...changeOptions },
@@ -69,10 +66,9 @@ export function changing({
 
 /** Makes a change, or says what it would do. */
 export async function make(call: Call, client: Client, change: Change): Promise<void> {
-  const { given = [] } = change;
-  const plan = acceptedPlan(
-    valueOf(await methodFor(client, change).plan(...given, conditionOf(change)), change),
-  );
+  const { given = [], options } = change;
+  const answer = await methodFor(client, change).plan(...given, { ...options });
+  const plan = acceptedPlan(valueOf(answer, change));
   const planned = { change, plan };
   if (call.has('dry-run')) {
     showPlan(call, planned, await placeOf(call, client));
@@ -155,10 +151,6 @@ function methodFor(client: Client, { act, id = act as CommandId, method }: Chang
   return method ?? methodOf(client, id);
 }
 
-function conditionOf({ ifMatch, options }: Change): object {
-  return ifMatch === undefined ? { ...options } : { ...options, ifMatch };
-}
-
 /** Does what a plan has shown. If that has changed, shows the plan of now and asks again. */
 async function makePlanned(
   call: Call,
@@ -166,7 +158,7 @@ async function makePlanned(
   { change, plan }: PlannedChange,
   place: GatewayPlace,
 ): Promise<void> {
-  const options = { ...conditionOf(change), mark: plan.mark, prefer: 'representation' };
+  const options = { ...change.options, mark: plan.mark, prefer: 'representation' };
   const sent = understood(
     withProgress(call, client, change, () => methodFor(client, change)(...(change.given ?? []), options)),
     (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer, change)) },

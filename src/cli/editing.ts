@@ -9,7 +9,7 @@ import { changing } from './change.ts';
 import { wrongUse, type Call, type Command, type CommandError, type GivenOption } from './command.ts';
 import { methodOf } from './connection.ts';
 import { isObject, readGiven, readJson } from './input.ts';
-import { configured, listenerOf, resourceWith, subjectOf, type Configured, type Subject } from './kind.ts';
+import { configured, listenerOf, resourceWith, subjectOf, type Configured } from './kind.ts';
 import type { Accepted } from './plan.ts';
 
 /** The options that set something. */
@@ -59,7 +59,7 @@ export const patch = changing({
         subject: subjectOf(kind, name),
         act,
         given: [name, operations],
-        ...(ifMatch === undefined ? {} : { ifMatch: givenTag(ifMatch) }),
+        ...(ifMatch === undefined ? {} : { options: { ifMatch: givenTag(ifMatch) } }),
         ...(present?.ok === true && present.etag !== undefined ? { tag: shownTag(present.etag) } : {}),
       };
     };
@@ -243,16 +243,20 @@ const kinds = {
 /** The argument that only a listener has. */
 const listenerName = { name: 'listener', optional: true } as const;
 
-/** The name of the listener that a command is about; `undefined` for another kind. */
-function listenerIn({ words: [kind, , listener] }: Call): string | undefined {
-  if ((kind === 'listener') === (listener !== undefined)) return listener;
+/** The words and the act of a command, and the names that the method gets: that of the owner of a listener is first. */
+function aboutOf(verb: 'create' | 'delete', { words }: Call) {
+  const [kind = '', name = '', listener] = words;
+  const title = `${verb} ${words.join(' ')}`;
+  if (kind !== 'listener' && listener === undefined) {
+    const act = `${kind}s.${verb}` as CommandId;
+    return { change: { title, subject: subjectOf(kind, name), act }, owner: [], name };
+  }
+  if (kind === 'listener' && listener !== undefined) {
+    const act = `services.${verb}Listener` as const;
+    return { change: { title, subject: listenerOf(name, listener), act }, owner: [name], name: listener };
+  }
   const names = 'A listener needs the name of its service and its own name, such as "listener sales second".';
   throw wrongUse(`${names} Every other kind needs one name.`);
-}
-
-/** The resource that a command is about. */
-function subjectIn({ words: [kind = '', name = '', listener] }: Call): Subject {
-  return listener === undefined ? subjectOf(kind, name) : listenerOf(name, listener);
 }
 
 /** The command `create`. */
@@ -275,18 +279,15 @@ export const create = changing({
     'each list, or nothing is done: --in services/sales,monitors/main-monitor.',
   ],
   async change(call) {
-    const [kind = '', name = ''] = call.words;
-    const listener = listenerIn(call);
-    const act = listener === undefined ? (`${kind}s.create` as CommandId) : 'services.createListener';
+    const { change, owner, name } = aboutOf('create', call);
     const lists = listsIn(call);
-    const definition = await definitionOf(call, act, listener ?? name);
-    const change = { title: `create ${call.words.join(' ')}`, subject: subjectIn(call), act };
-    if (lists.length === 0)
-      return { ...change, given: listener === undefined ? [definition] : [name, definition] };
+    const definition = await definitionOf(call, change.act, name);
+    if (lists.length === 0) return { ...change, given: [...owner, definition] };
+    const collection = `${call.words[0] ?? ''}s`;
     return async (client) => {
       const commands = [
-        { method: 'POST', path: `/${kind}s`, body: definition },
-        ...(await listing(client, lists, `${kind}s`, name)),
+        { method: 'POST', path: `/${collection}`, body: definition },
+        ...(await listing(client, lists, collection, name)),
       ];
       return { ...change, id: 'sequence.send', given: [{ commands }] };
     };
@@ -396,18 +397,12 @@ export const deletion = changing({
     'sessions of a service and the connections to a server first.',
   ],
   change(call) {
-    const [kind = '', name = ''] = call.words;
-    const listener = listenerIn(call);
+    const [kind = ''] = call.words;
+    const { change, owner, name } = aboutOf('delete', call);
     if (call.has('detach') && !listedBy.has(kind))
       throw wrongUse(`No list names a ${kind}: leave out --detach.`);
-    return {
-      title: `delete ${call.words.join(' ')}`,
-      subject: subjectIn(call),
-      act: listener === undefined ? (`${kind}s.delete` as CommandId) : 'services.deleteListener',
-      given: listener === undefined ? [name] : [name, listener],
-      options: call.has('detach') ? { detach: true } : {},
-      more: detachedText,
-    };
+    const options = call.has('detach') ? { detach: true } : {};
+    return { ...change, given: [...owner, name], options, more: detachedText };
   },
 });
 

@@ -31,7 +31,6 @@ export interface Change {
    * `already`. The number of changes then stands behind the title. Left out if the title says all.
    */
   readonly shown?: 'before' | 'already';
-  readonly ifMatch?: string;
   /** The options of the method of the client, besides those of every command. */
   readonly options?: object;
   /** What the question says besides the numbers of the plan; empty if nothing. */

@@ -237,7 +237,10 @@ function causeText(cause: NodeJS.ErrnoException): string {
   return safeText(cause.message.trim() || codeOf(cause));
 }
 
-/** Whether the console can have answered in place of the interface. */
+/**
+ * Whether the console can have answered in place of the interface. People copy the address of the page from a browser,
+ * and the page knows where its interface is.
+ */
 function isOfConsole(request: AdminRequest, { status, headers }: AdminResponse, { url }: Remote): boolean {
   if (!isReading(request) || url.pathname === '/') return false;
   // An interface at the root of the server has no path below that of the console.
@@ -319,7 +322,10 @@ function isReading({ method, target }: AdminRequest): boolean {
   return method === 'GET' || target.includes('dry_run=');
 }
 
-/** Carries requests to a remote. Follows no redirect: log-in and passwords are for this address alone. */
+/**
+ * Carries requests to a remote. Follows no redirect: log-in and passwords are for this address alone. `fetch` takes no
+ * certificates of one's own, and reaches no port that browsers refuse.
+ */
 function transportTo({ url, tls, timeoutMs, headers }: Remote): Send {
   const begin = url.protocol === 'https:' ? requestHttps : requestHttp;
   const root = url.pathname.replace(/\/$/, '');

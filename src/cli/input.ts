@@ -191,7 +191,9 @@ export async function timesOf(client: Client): Promise<TimeFormat> {
 }
 
 /**
- * The instant of an option, as the interface takes it.
+ * The instant of an option, as the interface takes it: `2016-08-29T12:52:31+03:00`, `2016-08-29 12:52`, `2016-08-29`,
+ * `yesterday`, or a span before now such as `1h30m`. A time without an offset is in the time zone of the gateway, as
+ * the times that are printed.
  *
  * @param option - the name of the option, for the error about a text that is no instant
  */
@@ -241,7 +243,7 @@ const form = /^(?:(\d{1,9})|(?=.)(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?
 /** The seconds of each number in a span. */
 const units = [1, 86_400, 3600, 60, 1] as const;
 
-/** The seconds of a span; `undefined` if the text is no span. */
+/** The seconds of a span such as `90`, `45s`, `10m`, `1h30m` or `1d`; `undefined` if the text is no span. */
 export function secondsIn(text: string): number | undefined {
   const [, ...numbers] = form.exec(text) ?? [];
   if (numbers.length === 0) return undefined;

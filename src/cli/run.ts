@@ -217,7 +217,7 @@ function choiceOf(name: string, argument: Argument, word: string): string {
 }
 
 /** The list of all commands. */
-export function help(commands: ReadonlyMap<string, Command>): string {
+function help(commands: ReadonlyMap<string, Command>): string {
   const list = [...commands].map(([name, { does }]) => [`  ${name}`, does]);
   return [
     `Usage: ${program} <command> [options]`,

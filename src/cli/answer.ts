@@ -5,9 +5,8 @@ import type { Answer } from '../client/index.ts';
 import type { Fault, Problem, ProblemCode } from '../index.ts';
 import { problemTable } from '../problem.ts';
 import { CommandError, exitCodes } from './command.ts';
-import { kinds } from './kind.ts';
+import { kinds, subjectAt, type Subject } from './kind.ts';
 import { safeText } from './output.ts';
-import { subjectAt, type Subject } from './subject.ts';
 
 /** What the answer to a command that was sent means: if nobody understands the answer, the outcome is unknown. */
 export async function understood<T, M>(

@@ -19,6 +19,9 @@ import { faultText, valueOf } from './answer.ts';
 import { makeAsPlanned, sayNothingToDo } from './change.ts';
 import { CommandError, exitCodes, type Call } from './command.ts';
 import { connect } from './connection.ts';
+import { isObject } from './input.ts';
+import { configured, type Configured } from './kind.ts';
+import { counted, safeText } from './output.ts';
 import {
   documentIn,
   readParts,
@@ -29,9 +32,6 @@ import {
   type Resource,
   type Tags,
 } from './parts.ts';
-import { counted, safeText } from './output.ts';
-import { isObject } from './input.ts';
-import { configured, type Configured } from './kind.ts';
 import { placeOf } from './place.ts';
 import {
   acceptedPlan,
@@ -39,11 +39,13 @@ import {
   countLines,
   nothingClosed,
   nothingDoneOn,
+  rowOf,
+  verbOf,
   type Accepted,
   type Change,
   type PlannedChange,
+  type ShownEvent,
 } from './plan.ts';
-import { rowOf, verbOf, type ShownEvent } from './row.ts';
 
 /** Makes the changes that the document asks for, all or none, after a yes. A dry run only prints the changes. */
 export async function applyDocument(call: Call, isDry: boolean): Promise<void> {
@@ -113,7 +115,7 @@ async function find(
   const change: Change = {
     title: `apply ${file}`,
     shown: 'already',
-    id: 'sequence.send',
+    act: 'sequence.send',
     ...(empties && { empties }),
     // The mark binds what the plan shows. With the tags, a change of another field would be a refusal.
     given: [{ commands: commands.map(({ if_match: _tag, ...command }) => command) }],

@@ -6,16 +6,24 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout } from 'node:timers/promises';
 
-import { acts, type Answer, type Client, type CommandOutcome } from '../client/index.ts';
+import { acts, type Answer, type Client, type CommandId, type CommandOutcome } from '../client/index.ts';
 import type { Plan } from '../index.ts';
 import { understood, valueOf } from './answer.ts';
-import { CommandError, exitCodes, type Call } from './command.ts';
-import { methodOf, type Method } from './connection.ts';
+import {
+  changeOptions,
+  CommandError,
+  exitCodes,
+  refused,
+  wrongUse,
+  type Call,
+  type Command,
+} from './command.ts';
+import { connect, methodOf, type Method } from './connection.ts';
+import { wordOf } from './kind.ts';
 import { jsonText, safeText } from './output.ts';
 import { assertConfirmed, nameFor, placeOf, whereText, type GatewayPlace } from './place.ts';
 import {
   acceptedPlan,
-  actOf,
   changeText,
   doneText,
   nothingClosed,
@@ -30,13 +38,37 @@ import {
   type Notes,
   type PlannedChange,
 } from './plan.ts';
-import { wordOf } from './subject.ts';
+
+/** A command that makes a change. The options of every change are not among its own. */
+interface Changing extends Omit<Command, 'options' | 'run'> {
+  readonly options?: Command['options'];
+  /**
+   * The change that a call asks for, or a function that finds the change with the help of the interface. Ends the
+   * command if the call has a mistake, before the user is asked for a password.
+   */
+  readonly change: (call: Call) => Wanted | Promise<Wanted>;
+}
+
+type Wanted = Change | ((client: Client) => Change | Promise<Change>);
+
+/** The command of a row: plans the change, says what will happen, asks where a yes is needed, and makes the change. */
+export function changing({ change, options, ...row }: Changing): Command {
+  return {
+    ...row,
+    options: { ...options, ...changeOptions },
+    async run(call) {
+      const wanted = await change(call);
+      const client = await connect(call);
+      await make(call, client, typeof wanted === 'function' ? await wanted(client) : wanted);
+    },
+  };
+}
 
 /** Makes a change, or says what it would do. */
 export async function make(call: Call, client: Client, change: Change): Promise<void> {
-  const plan = acceptedPlan(
-    valueOf(await methodFor(client, change).plan(...change.given, conditionOf(change)), change),
-  );
+  const { given = [], options } = change;
+  const answer = await methodFor(client, change).plan(...given, { ...options });
+  const plan = acceptedPlan(valueOf(answer, change));
   const planned = { change, plan };
   if (call.has('dry-run')) {
     showPlan(call, planned, await placeOf(call, client));
@@ -50,9 +82,9 @@ export async function make(call: Call, client: Client, change: Change): Promise<
 export async function sayUnchanged(
   call: Call,
   client: Client,
-  change: Pick<Change, 'title' | 'id' | 'act'>,
+  { title, act }: Pick<Change, 'title' | 'act'>,
 ): Promise<void> {
-  sayNothingToDo(call, `${change.title} ${whereText(actOf(change), await placeOf(call, client))}.`);
+  sayNothingToDo(call, `${title} ${whereText(act, await placeOf(call, client))}.`);
 }
 
 /** Says why there is nothing to do. */
@@ -69,17 +101,12 @@ export async function makeAsPlanned(
   place: GatewayPlace,
 ): Promise<void> {
   const { change, plan } = planned;
-  assertConfirmed(call, named(change), place);
+  assertConfirmed(call, change, place);
   if (asks(call, planned, place)) {
     if (change.shown === 'before') showLines(call, planLines(planned, place));
     await confirm(call, planned, place);
   } else tellNotes(call, plan.notes ?? []);
   await makePlanned(call, client, planned, place);
-}
-
-function named(change: Change): Parameters<typeof nameFor>[0] {
-  const { subject } = change;
-  return { act: actOf(change), ...(subject && { subject }) };
 }
 
 function tellNotes({ output, surroundings: { stderr } }: Call, notes: Notes): void {
@@ -89,7 +116,7 @@ function tellNotes({ output, surroundings: { stderr } }: Call, notes: Notes): vo
 
 function asks(call: Call, planned: PlannedChange, place: GatewayPlace): boolean {
   if (call.has('yes')) return false;
-  const isTyped = nameFor(named(planned.change), place) !== undefined;
+  const isTyped = nameFor(planned.change, place) !== undefined;
   return isTyped || isAsked(planned) || (hasGraveNote(planned) && canAsk(call));
 }
 
@@ -98,7 +125,7 @@ function asks(call: Call, planned: PlannedChange, place: GatewayPlace): boolean 
  */
 function isAsked({ change, plan: { closes, events, notes = [] } }: PlannedChange): boolean {
   return (
-    acts[actOf(change)].asks === true ||
+    acts[change.act].asks === true ||
     closes.sessions + closes.connections > 0 ||
     events.some((event) => (event as { readonly type: string }).type.endsWith('.deleted')) ||
     notes.some(({ code }) => code === 'closes-at-deadline')
@@ -120,12 +147,8 @@ function showLines({ surroundings: { stderr } }: Call, lines: readonly string[])
   for (const line of lines) stderr.write(`${safeText(line)}\n`);
 }
 
-function methodFor(client: Client, { id, method }: Change): Method {
+function methodFor(client: Client, { act, id = act as CommandId, method }: Change): Method {
   return method ?? methodOf(client, id);
-}
-
-function conditionOf({ ifMatch, options }: Change): object {
-  return ifMatch === undefined ? { ...options } : { ...options, ifMatch };
 }
 
 /** Does what a plan has shown. If that has changed, shows the plan of now and asks again. */
@@ -135,12 +158,12 @@ async function makePlanned(
   { change, plan }: PlannedChange,
   place: GatewayPlace,
 ): Promise<void> {
-  const options = { ...conditionOf(change), mark: plan.mark, prefer: 'representation' };
+  const options = { ...change.options, mark: plan.mark, prefer: 'representation' };
   const sent = understood(
-    withProgress(call, change, () => methodFor(client, change)(...change.given, options)),
+    withProgress(call, client, change, () => methodFor(client, change)(...(change.given ?? []), options)),
     (answer) => planOfNow(answer) ?? { done: bodyOf(valueOf(answer, change)) },
   );
-  const answer = await unlessInterrupted(call, sent, () => interrupted({ change, plan }, place));
+  const answer = await unlessInterrupted(call, sent, () => interrupted({ change, plan }, client, place));
   if ('mark' in answer) {
     const now = (await change.anew?.()) ?? { change, plan: answer };
     const lines = planLines(now, place).map((line) => `  ${line}`);
@@ -183,13 +206,10 @@ function canAsk({ surroundings: { stdin } }: Call): boolean {
 async function confirm(call: Call, planned: PlannedChange, place: GatewayPlace): Promise<void> {
   const { stdin, stderr } = call.surroundings;
   const question = safeText(questionOf(planned, place));
-  const name = nameFor(named(planned.change), place);
+  const name = nameFor(planned.change, place);
   if (!canAsk(call)) {
     const options = name === undefined ? '--yes' : `--yes --confirm-name ${safeText(wordOf(name))}`;
-    throw new CommandError(
-      `${question} Nobody can be asked: without a terminal, say ${options}.`,
-      exitCodes.wrongUse,
-    );
+    throw wrongUse(`${question} Nobody can be asked: without a terminal, say ${options}.`);
   }
   const terminal = createInterface({ input: stdin, output: stderr });
   const leaving = new AbortController();
@@ -198,7 +218,7 @@ async function confirm(call: Call, planned: PlannedChange, place: GatewayPlace):
     const wish = name === undefined ? '[y/N]' : `Type ${safeText(name)} to go on:`;
     const answer = (await terminal.question(`${question} ${wish} `, { signal: leaving.signal })).trim();
     const isYes = name === undefined ? /^y(?:es)?$/i.test(answer) : answer === name;
-    if (!isYes) throw new CommandError('Nothing was done.', exitCodes.refused);
+    if (!isYes) throw refused('Nothing was done.');
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
     throw new CommandError('Nothing was done.', exitCodes.interrupted);
@@ -239,10 +259,10 @@ function goingOn(what: string, left?: number): string {
 /** How long a count of what is left may take, in milliseconds. */
 const leftMs = 1000;
 
-async function interrupted(planned: PlannedChange, place: GatewayPlace): Promise<string> {
+async function interrupted(planned: PlannedChange, client: Client, place: GatewayPlace): Promise<string> {
   // A gateway that hangs must not hold up Ctrl-C.
   const late = setTimeout(leftMs, undefined, { ref: false });
-  const count = await Promise.race([planned.change.left?.().catch(() => undefined), late]);
+  const count = await Promise.race([planned.change.left?.(client).catch(() => undefined), late]);
   return `Interrupted. ${goingOn(changeText(planned, place), count)}`;
 }
 
@@ -263,11 +283,16 @@ function showPlan({ output }: Call, planned: PlannedChange, place: GatewayPlace)
 /** How often the progress is shown, in milliseconds. */
 const progressMs = 1000;
 
-async function withProgress<T>({ output }: Call, { left }: Change, run: () => Promise<T>): Promise<T> {
+async function withProgress<T>(
+  { output }: Call,
+  client: Client,
+  { left }: Change,
+  run: () => Promise<T>,
+): Promise<T> {
   if (left === undefined) return run();
   const timer = setInterval(() => {
     // The answer to the command says what goes wrong.
-    left()
+    left(client)
       .then((count) => output.progress(safeText(`${count.toLocaleString('en')} left`)))
       .catch(() => undefined);
   }, progressMs);

@@ -148,6 +148,25 @@ export class CommandError extends Error {
   }
 }
 
+/** Name of the program. */
+export const program = 'gateway-admin';
+
+/**
+ * The error about a command line with a mistake.
+ *
+ * @param message - what is wrong, in a sentence
+ * @param next - the command that helps, such as `help drain`; left out if the message says what helps
+ */
+export function wrongUse(message: string, next?: string): CommandError {
+  const hint = next === undefined ? '' : ` Try: ${program} ${next}`;
+  return new CommandError(`${message}${hint}`, exitCodes.wrongUse);
+}
+
+/** The error about something that is refused. Nothing was changed. */
+export function refused(message: string, cause?: unknown): CommandError {
+  return new CommandError(message, exitCodes.refused, cause);
+}
+
 /** Options of every command that prints something. */
 export const printOptions = {
   json: { does: 'print JSON for programs' },

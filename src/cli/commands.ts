@@ -1,20 +1,24 @@
 /**
- * The table of commands.
+ * The table of commands. A change that follows from the arguments alone is a row here. Every other command is in the
+ * file of its subject.
  */
-import { close } from './closing.ts';
-import type { Command } from './command.ts';
+import type { Client, CommandId } from '../client/index.ts';
+import { changing } from './change.ts';
+import { connectionOptions, type Call, type Command } from './command.ts';
 import { completion } from './completion.ts';
 import { context } from './context.ts';
 import { apply, check, exportDocument, hashPassword, plan, seal } from './document.ts';
 import { drain, resume } from './draining.ts';
+import { create, deletion, patch } from './editing.ts';
 import { events, watch } from './following.ts';
-import { history, restore, undo, why } from './history.ts';
-import { abandon, commandsInFlight, flush, forget, hold, release, retry, start, stop } from './operating.ts';
-import { create, deletion } from './membership.ts';
-import { clear, patch, set } from './patching.ts';
-import { list, show } from './reading.ts';
-import { status } from './status.ts';
-import { user } from './users.ts';
+import { history, undo, why } from './history.ts';
+import { readNewPassword } from './input.ts';
+import { resourceWith, subjectOf } from './kind.ts';
+import { safeText } from './output.ts';
+import { placeOf, whereText } from './place.ts';
+import type { Change } from './plan.ts';
+import { list, show, status } from './reading.ts';
+import { close } from './session.ts';
 
 /** Every command, by name, in the order of the help. */
 export const commands: ReadonlyMap<string, Command> = new Map(
@@ -24,35 +28,153 @@ export const commands: ReadonlyMap<string, Command> = new Map(
     show,
     watch,
     events,
-    start,
-    stop,
+    start: changing({
+      does: 'Starts a service or a monitor.',
+      arguments: resourceWith('start'),
+      change: ({ words: [kind = '', name = ''] }) => onResource('start', kind, name),
+    }),
+    stop: changing({
+      does: 'Stops a service or a monitor. Open sessions continue.',
+      arguments: resourceWith('start'),
+      change: ({ words: [kind = '', name = ''] }) => onResource('stop', kind, name),
+    }),
     drain,
     resume,
     close,
-    set,
-    clear,
+    set: maintenance('set', 'Puts a server into maintenance.'),
+    clear: maintenance('clear', 'Takes a server out of maintenance.'),
     patch,
     create,
     delete: deletion,
     history,
     why,
     undo,
-    restore,
+    restore: changing({
+      does: 'Brings back the configuration right after an entry of the history. Asks first.',
+      arguments: [{ name: 'id' }],
+      notes: ['Closed sessions, and users, do not come back.'],
+      change: ({ words: [id = ''] }) => ({
+        title: `restore the configuration after ${id}`,
+        act: 'history.restore',
+        given: [id],
+        shown: 'before',
+      }),
+    }),
     plan,
     apply,
     check,
     export: exportDocument,
-    user,
-    commands: commandsInFlight,
-    abandon,
-    retry,
-    forget,
-    flush,
-    hold,
-    release,
+    user: changing({
+      does: 'Adds an admin user, changes a password, or deletes a user. Asks before it deletes.',
+      arguments: [
+        { name: 'what', choices: ['add', 'password', 'delete'] },
+        { name: 'name', names: { password: 'user', delete: 'user' } },
+      ],
+      options: {
+        'new-password-file': {
+          value: 'FILE',
+          does: 'file with the new password; otherwise it is asked for twice',
+        },
+      },
+      notes: [
+        'A password is never an argument, because other users of the machine can read arguments.',
+        'Without a terminal, the new password is read from the standard input.',
+      ],
+      change: (call) => (client) => ofUser(call, client),
+    }),
+    commands: {
+      does: 'Lists the commands in flight.',
+      options: connectionOptions,
+      run: (call) => list.run({ ...call, words: ['commands'] }),
+    },
+    abandon: changing({
+      does: 'Frees the resources of a command whose outcome is unknown. Asks first.',
+      arguments: [{ name: 'id', names: { '': 'command' } }],
+      notes: ['Abandon a command only if you know what the gateway does: a late call can still take effect.'],
+      change: ({ words: [id = ''] }) => ({
+        title: `abandon the command ${id}`,
+        act: 'commands.abandon',
+        given: [id],
+      }),
+    }),
+    retry: changing({
+      does: 'Lets the gateway of a node of a fleet follow at once what it has not followed yet.',
+      change: () => ({ title: 'let the gateway follow the fleet', act: 'fleet.retry' }),
+    }),
+    forget: changing({
+      does: 'Takes a node that will not come back out of the fleet, and ends its commands. Asks first.',
+      arguments: [{ name: 'node', names: { '': 'node' } }],
+      notes: [
+        'A node that runs is refused: end its process first. If it starts again, it is a node of the fleet again.',
+      ],
+      change: ({ words: [node = ''] }) => ({
+        title: `forget the node ${node}`,
+        subject: subjectOf('node', node),
+        act: 'fleet.forget',
+        given: [node],
+      }),
+    }),
+    flush: changing({
+      does: 'Writes pending messages of the logs to disk, and reopens the log files.',
+      change: () => ({ title: 'flush the logs', act: 'gateway.flushLogs' }),
+    }),
+    hold: changing({
+      does: 'Makes the interface read-only: every change is refused.',
+      change: () => ({ title: 'make the interface read-only', act: 'interface.hold', ...readOnly(true) }),
+    }),
+    release: changing({
+      does: 'Ends the read-only mode of the interface.',
+      change: () => ({
+        title: 'end the read-only mode of the interface',
+        act: 'interface.patch',
+        ...readOnly(false),
+      }),
+    }),
     context,
     seal,
     'hash-password': hashPassword,
     completion,
   } satisfies Readonly<Record<string, Command>>),
 );
+
+function onResource(verb: 'start' | 'stop', kind: string, name: string): Change {
+  return {
+    title: `${verb} ${kind} ${name}`,
+    subject: subjectOf(kind, name),
+    act: `${kind}s.${verb}` as CommandId,
+    given: [name],
+  };
+}
+
+function maintenance(verb: 'set' | 'clear', does: string): Command {
+  return changing({
+    does,
+    arguments: [
+      { name: 'kind', choices: ['server'] },
+      { name: 'name', names: { server: 'server' } },
+      { name: 'status', choices: ['maintenance'] },
+    ],
+    change: ({ words: [, name = '', word = ''] }) => ({
+      title: `${verb} ${word} of server ${name}`,
+      subject: subjectOf('server', name),
+      act: `servers.${verb}Maintenance`,
+      given: [name],
+    }),
+  });
+}
+
+function readOnly(value: boolean): Pick<Change, 'id' | 'given'> {
+  return { id: 'interface.patch', given: [[{ op: 'replace', path: '/read_only', value }]] };
+}
+
+async function ofUser(call: Call, client: Client): Promise<Change> {
+  const [what = '', name = ''] = call.words;
+  const subject = subjectOf('user', name);
+  if (what === 'delete') return { title: `delete user ${name}`, subject, act: 'users.delete', given: [name] };
+  const act = what === 'add' ? 'users.create' : 'users.patch';
+  const question = `New password of ${safeText(name)} ${whereText(act, await placeOf(call, client))}: `;
+  const password = await readNewPassword(call.valueOf('new-password-file'), call, question);
+  if (what === 'add') return { title: `add user ${name}`, subject, act, given: [{ name, password }] };
+  const operations = [{ op: 'replace', path: '/password', value: password }];
+  return { title: `change the password of ${name}`, subject, act, given: [name, operations] };
+}

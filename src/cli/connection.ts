@@ -1,25 +1,25 @@
 /**
- * The connection: from the options and the environment to a client, and what goes wrong on the way.
+ * The connection: from the settings to a client, the requests over `node:http` and `node:https`, and what goes wrong on
+ * the way.
  */
 import { X509Certificate } from 'node:crypto';
+import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { urlToHttpOptions } from 'node:url';
 
 import { createClient, type Answer, type Client, type EndpointId, type Send } from '../client/index.ts';
 import type { AdminRequest, AdminResponse, Plan } from '../index.ts';
-import { CommandError, exitCodes, type Call, type placeOptions } from './command.ts';
-import { interfaceBehind, isOfConsole } from './console.ts';
-import { contextIn } from './context-file.ts';
+import { CommandError, exitCodes, wrongUse, type Call, type placeOptions } from './command.ts';
+import { settingsOf, timeoutFrom, urlOf, userFrom, type Settings } from './context.ts';
 import { readPassword, readText, warnOfReaders } from './input.ts';
 import { safeText } from './output.ts';
-import { isReading, silent, TransportError, transportTo, type Remote } from './transport.ts';
-
-const defaultUrl = 'http://127.0.0.1:8989';
 
 /** Connects to the interface that the options, the context or the environment names. Nothing is sent yet. */
 export async function connect(call: Call): Promise<Client> {
   const settings = settingsOf(call);
-  const url = urlFrom(settings('url') ?? defaultUrl);
+  const url = urlOf(call);
   const user = userFrom(settings('user'));
   const timeoutMs = timeoutFrom(settings('timeout') ?? '10');
   const tls = await tlsOf(settings, call);
@@ -28,85 +28,6 @@ export async function connect(call: Call): Promise<Client> {
       ? {}
       : { authorization: await authorizationOf(call, url, user, settings('password-file')) };
   return createClient(reaching({ url, tls, timeoutMs, headers }, call));
-}
-
-/** The address of the interface, as people know it. */
-export function addressOf(call: Call): string {
-  return urlFrom(settingsOf(call)('url') ?? defaultUrl).host;
-}
-
-/** How long a command that waits for the gateway takes silence, in milliseconds. */
-export function patienceMsOf(call: Call): number {
-  return timeoutFrom(settingsOf(call)('timeout') ?? '300');
-}
-
-/** Gives the value of an option of a connection. */
-type Settings = (name: keyof typeof placeOptions) => string | undefined;
-
-const variables: Readonly<Record<string, string>> = {
-  url: 'GATEWAY_ADMIN_URL',
-  user: 'GATEWAY_ADMIN_USER',
-  'password-file': 'GATEWAY_ADMIN_PASSWORD_FILE',
-};
-
-/** An option counts most. Then the context counts, or the environment if there is no context. */
-function settingsOf(call: Call): Settings {
-  const { valueOf, surroundings } = call;
-  const context = contextIn(call)?.context;
-  return (name) => {
-    const given = valueOf(name);
-    if (given !== undefined) return given;
-    // The password of the context is that of its own user.
-    if (name === 'password-file' && context !== undefined && valueOf('user') !== undefined) return undefined;
-    return context === undefined ? surroundings.env[variables[name] ?? ''] : context[name];
-  };
-}
-
-/** The address in a text. */
-export function urlFrom(text: string): URL {
-  const url = parsedUrl(text);
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new CommandError('The address must be a URL such as http://127.0.0.1:8989.', exitCodes.wrongUse);
-  if (url.username !== '' || url.password !== '')
-    throw new CommandError(
-      'The address must not contain a user or a password: other users of this machine can read arguments. ' +
-        'Use --user and --password-file.',
-      exitCodes.wrongUse,
-    );
-  if (url.search !== '')
-    throw new CommandError('The address must end with a path: no "?".', exitCodes.wrongUse);
-  // The address of the console has the place of the page there.
-  url.hash = '';
-  return url;
-}
-
-function parsedUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The user to log in; `undefined` without a log-in. */
-export function userFrom(user: string | undefined): string | undefined {
-  // Basic authentication ends the name at the first colon (RFC 7617, 2): the rest would count as the password.
-  if (user?.includes(':') === true)
-    throw new CommandError('The name of a user to log in has no colon.', exitCodes.wrongUse);
-  return user === '' ? undefined : user;
-}
-
-/** A day: nobody waits longer. */
-const longestSeconds = 86_400;
-
-/** The milliseconds of a number of seconds in a text. */
-export function timeoutFrom(text: string): number {
-  const seconds = text.trim() === '' ? NaN : Number(text);
-  if (seconds > 0 && seconds <= longestSeconds) return Math.ceil(seconds * 1000);
-  const taken = Number.isNaN(seconds)
-    ? 'a number of seconds, such as 30'
-    : `more than 0 and at most ${String(longestSeconds)} seconds`;
-  throw new CommandError(`--timeout takes ${taken}, and not ${safeText(text)}.`, exitCodes.wrongUse);
 }
 
 /** More characters than any file of certificates has. */
@@ -125,9 +46,8 @@ async function tlsOf(settings: Settings, { surroundings, output }: Call): Promis
     if (ca !== undefined) new X509Certificate(ca);
     createSecureContext(tls);
   } catch (error) {
-    throw new CommandError(
+    throw wrongUse(
       `--cacert, --cert and --key take files in PEM form, and --key the key of --cert: ${(error as Error).message}.`,
-      exitCodes.wrongUse,
     );
   }
   await warnOfReaders(settings('key') ?? settings('cert'), { output });
@@ -143,10 +63,7 @@ async function authorizationOf(
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     output.note(`gateway-admin: the password goes to ${url.host} without encryption`);
   if (file === undefined && !surroundings.stdin.isTTY)
-    throw new CommandError(
-      'The user needs a password: give --password-file, or use a terminal.',
-      exitCodes.wrongUse,
-    );
+    throw wrongUse('The user needs a password: give --password-file, or use a terminal.');
   const password = await readPassword(file, `Password of ${safeText(user)} at ${url.host}: `, {
     surroundings,
     output,
@@ -318,4 +235,168 @@ function codeOf({ code, ...rest }: NodeJS.ErrnoException): string {
 
 function causeText(cause: NodeJS.ErrnoException): string {
   return safeText(cause.message.trim() || codeOf(cause));
+}
+
+/**
+ * Whether the console can have answered in place of the interface. People copy the address of the page from a browser,
+ * and the page knows where its interface is.
+ */
+function isOfConsole(request: AdminRequest, { status, headers }: AdminResponse, { url }: Remote): boolean {
+  if (!isReading(request) || url.pathname === '/') return false;
+  // An interface at the root of the server has no path below that of the console.
+  return status === 404 || isPage(headers);
+}
+
+/** Whether an answer is a page: the interface has none. */
+function isPage(headers: AdminResponse['headers']): boolean {
+  return headers['content-type']?.startsWith('text/html') === true;
+}
+
+/** More characters than the page has. */
+const longestPage = 65_536;
+
+/** The address of the interface, if the console is at an address; `undefined` if something else is. */
+async function interfaceBehind(remote: Remote): Promise<URL | undefined> {
+  try {
+    // The page needs no log-in.
+    const send = transportTo({ ...remote, headers: {} });
+    const { body = '' } = await send({ method: 'GET', target: '/', headers: {} });
+    const [, path] = /<meta name="admin-path" content="([^"]*)">/.exec(await textOf(body)) ?? [];
+    if (path === undefined) return undefined;
+    const { origin, pathname } = remote.url;
+    const url = new URL(unescaped(path), origin + pathname.replace(/\/*$/, '/'));
+    // A log-in goes to no other server.
+    return url.origin === origin ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+}
+
+async function textOf(body: NonNullable<AdminResponse['body']>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const part of typeof body === 'string' ? [body] : body) {
+    text += typeof part === 'string' ? part : decoder.decode(part, { stream: true });
+    if (text.length > longestPage) break;
+  }
+  return text;
+}
+
+/** Where the interface is, and how to reach it. */
+interface Remote {
+  readonly url: URL;
+  /** Certificates, for https. */
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
+  /** How long nothing may come, in milliseconds. A command may take longer. */
+  readonly timeoutMs: number;
+  /** Headers of every request. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request that got no answer, or only a part of one. */
+class TransportError extends Error {
+  override readonly name = 'TransportError';
+  override readonly cause: NodeJS.ErrnoException;
+  /** Whether the server can have got the request. */
+  readonly wasSent: boolean;
+
+  constructor(cause: NodeJS.ErrnoException, wasSent: boolean) {
+    super(cause.message);
+    this.cause = cause;
+    this.wasSent = wasSent;
+  }
+}
+
+/** The code of the error of a server that says nothing. */
+const silent = 'SILENT';
+
+/** How long a gateway may take for a command, in milliseconds. */
+const commandMs = 300_000;
+
+/** Whether a request changes nothing. */
+function isReading({ method, target }: AdminRequest): boolean {
+  return method === 'GET' || target.includes('dry_run=');
+}
+
+/**
+ * Carries requests to a remote. Follows no redirect: log-in and passwords are for this address alone. `fetch` takes no
+ * certificates of one's own, and reaches no port that browsers refuse.
+ */
+function transportTo({ url, tls, timeoutMs, headers }: Remote): Send {
+  const begin = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const root = url.pathname.replace(/\/$/, '');
+  return (asked) =>
+    new Promise((resolve, reject) => {
+      const given = Object.entries({ ...headers, ...asked.headers }).filter(
+        ([, value]) => value !== undefined,
+      );
+      const request = begin({
+        ...urlToHttpOptions(url),
+        ...tls,
+        method: asked.method,
+        path: root + asked.target,
+        headers: Object.fromEntries(given) as Record<string, string>,
+        timeout: isReading(asked) ? timeoutMs : Math.max(timeoutMs, commandMs),
+        ...(asked.signal === undefined ? {} : { signal: asked.signal }),
+      });
+      const wasSent = watchConnection(request, url);
+      const fail = (error: NodeJS.ErrnoException): void => reject(new TransportError(error, wasSent()));
+      request.once('response', (response) => {
+        request.off('error', fail);
+        // What goes wrong from here on reaches the reader of the body.
+        request.on('error', () => undefined);
+        resolve(received(request, response));
+      });
+      // A server that changes the protocol sends no answer.
+      request.once('upgrade', (response, socket) => {
+        socket.destroy();
+        resolve(received(request, response));
+      });
+      request.on('error', fail);
+      request.on('timeout', () => void request.destroy(silence()));
+      // The client sends texts.
+      request.end(asked.body as string | undefined);
+    });
+}
+
+function silence(): Error {
+  return Object.assign(new Error('nothing came'), { code: silent });
+}
+
+/** Gives a function that says whether the request can have left this machine. */
+function watchConnection(request: ClientRequest, { protocol }: URL): () => boolean {
+  let isConnected = false;
+  request.once('socket', (socket) => {
+    // The socket of an earlier request is connected.
+    isConnected = !socket.connecting;
+    if (isConnected) return;
+    socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+      isConnected = true;
+    });
+  });
+  return () => isConnected;
+}
+
+function received(request: ClientRequest, response: IncomingMessage): Awaited<ReturnType<Send>> {
+  const { statusCode = 0, headers } = response;
+  // The client itself watches the heartbeats of a stream.
+  if (headers['content-type']?.startsWith('text/event-stream') === true) request.setTimeout(0);
+  request.on('timeout', () => void response.destroy(silence()));
+  return {
+    status: statusCode,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body: bodyOf(response),
+  };
+}
+
+async function* bodyOf(response: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* response as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw new TransportError(error as NodeJS.ErrnoException, true);
+  }
 }

@@ -3,27 +3,23 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Client, CommandId, EndpointId } from '../client/index.ts';
+import type { ActId, Client, EndpointId } from '../client/index.ts';
 import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { isPassing, messageOf, valueOf } from './answer.ts';
-import { make, sayUnchanged, unlessInterrupted } from './change.ts';
-import { changeOptions, CommandError, exitCodes, type Call, type Command } from './command.ts';
-import { connect, methodOf, patienceMsOf } from './connection.ts';
-import { wrongUse } from './help.ts';
-import { kindsWith } from './kind.ts';
+import { changing, make, sayUnchanged, unlessInterrupted } from './change.ts';
+import { changeOptions, CommandError, exitCodes, wrongUse, type Call, type Command } from './command.ts';
+import { connect, methodOf } from './connection.ts';
+import { patienceMsOf } from './context.ts';
+import { secondsIn } from './input.ts';
+import { resourceWith, subjectOf } from './kind.ts';
 import { counted, safeText } from './output.ts';
 import type { Change } from './plan.ts';
-import { secondsIn } from './span.ts';
-import { subjectOf } from './subject.ts';
 
-const drainable = kindsWith('drain');
+const [kindOfDrain, nameOfDrain] = resourceWith('drain');
 
 /** The arguments of both commands. */
-const subject = [
-  { name: 'kind', choices: Object.keys(drainable) },
-  { name: 'name', names: drainable, multiple: true },
-] as const;
+const subject = [kindOfDrain, { ...nameOfDrain, multiple: true }] as const;
 
 /** The command `drain`. */
 export const drain: Command = {
@@ -48,8 +44,11 @@ export const drain: Command = {
     const client = await connect(call);
     const isOnlyWait = call.has('wait') && Object.keys(body).length === 0;
     const wanted = isOnlyWait ? await withoutDrain(client, kind, names) : names;
-    const id = `${kind}s.drain` as CommandId;
-    if (wanted.length === 0) await sayUnchanged(call, client, { title: titleOf('drain', kind, names), id });
+    if (wanted.length === 0)
+      await sayUnchanged(call, client, {
+        title: titleOf('drain', kind, names),
+        act: `${kind}s.drain` as ActId,
+      });
     else await make(call, client, await changeOf('drain', kind, wanted, body));
     if (!call.has('wait') || call.has('dry-run')) return;
     const goesOn = `The drain goes on. End it with: gateway-admin resume ${safeText([kind, ...names].join(' '))}`;
@@ -59,15 +58,11 @@ export const drain: Command = {
 };
 
 /** The command `resume`. */
-export const resume: Command = {
+export const resume = changing({
   does: 'Ends the drain of services or servers. A service that was started before is started.',
   arguments: subject,
-  options: changeOptions,
-  async run(call) {
-    const [kind = '', ...names] = call.words;
-    await make(call, await connect(call), await changeOf('resume', kind, names));
-  },
-};
+  change: ({ words: [kind = '', ...names] }) => changeOf('resume', kind, names),
+});
 
 function titleOf(verb: string, kind: string, names: readonly string[]): string {
   return `${verb} ${kind}${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
@@ -82,14 +77,12 @@ async function changeOf(
 ): Promise<Change> {
   const { timeout, then } = body ?? {};
   const deadline = timeout === undefined ? '' : `, then ${String(then)} after ${String(timeout)} s`;
-  const what = { title: `${titleOf(verb, kind, names)}${deadline}`, subject: subjectOf(kind, ...names) };
-  const id = `${kind}s.${verb}` as CommandId;
-  if (names.length === 1)
-    return {
-      ...what,
-      id,
-      given: [...names, ...(body === undefined ? [] : [body])],
-    };
+  const change = {
+    title: `${titleOf(verb, kind, names)}${deadline}`,
+    subject: subjectOf(kind, ...names),
+    act: `${kind}s.${verb}` as ActId,
+  };
+  if (names.length === 1) return { ...change, given: [...names, ...(body === undefined ? [] : [body])] };
   // Only who names several, or waits, needs the whole library.
   const { linkTo } = await import('../index.ts');
   const commands = names.map((name) => ({
@@ -97,7 +90,7 @@ async function changeOf(
     path: `${linkTo(`${kind}s`, name)}/${verb}`,
     ...(body === undefined ? {} : { body }),
   }));
-  return { ...what, id: 'sequence.send', act: id, given: [{ commands }] };
+  return { ...change, id: 'sequence.send', given: [{ commands }] };
 }
 
 /** The names of what does not drain yet. */

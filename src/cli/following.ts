@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, EventStreamItem, ShownEvent } from '../client/index.ts';
 import type { Problem } from '../index.ts';
 import { isPassing, messageOf, refusal } from './answer.ts';
-import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
+import { CommandError, connectionOptions, wrongUse, type Call, type Command } from './command.ts';
 import { connect } from './connection.ts';
-import { timesOf } from './instant.ts';
+import { timesOf } from './input.ts';
 import { kindOf, kinds, type EventTypes } from './kind.ts';
 import { counted, fieldCell, safeText, timeText } from './output.ts';
+import { operationLine } from './plan.ts';
 import { list, listingOf, print, read, type Listing, type Page } from './reading.ts';
-import { operationLine } from './row.ts';
 
 type Item = Exclude<EventStreamItem, { readonly gap: true }>;
 
@@ -179,8 +179,5 @@ function show(call: Call, listing: Listing, page: Page, isFirst: boolean): void 
 
 function assertEventId(id: string): void {
   if (/^[0-9a-f]+\.\d{1,15}\.\d{1,15}$/.test(id)) return;
-  throw new CommandError(
-    'An event id has the form 5f0c8e21a9b3.7.0: see gateway-admin events.',
-    exitCodes.wrongUse,
-  );
+  throw wrongUse('An event id has the form 5f0c8e21a9b3.7.0: see gateway-admin events.');
 }

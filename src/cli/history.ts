@@ -6,22 +6,14 @@ import type { Operation } from '../index.ts';
 import { applyPatch, type Json } from '../json/index.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
 import { valueOf } from './answer.ts';
-import { make } from './change.ts';
-import {
-  changeOptions,
-  CommandError,
-  connectionOptions,
-  exitCodes,
-  type Call,
-  type Command,
-} from './command.ts';
+import { changing } from './change.ts';
+import { connectionOptions, refused, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
-import { instantIn } from './instant.ts';
-import { configured, plurals } from './kind.ts';
+import { instantIn } from './input.ts';
+import { configured, decodedName, plurals, subjectOf } from './kind.ts';
 import { counted, safeText, timeText } from './output.ts';
+import { operationLines } from './plan.ts';
 import { rangeOf } from './reading.ts';
-import { operationLines } from './row.ts';
-import { decodedName, subjectOf } from './subject.ts';
 
 /** The number of entries that a person sees if nobody says how many. */
 const firstEntries = 20;
@@ -89,10 +81,9 @@ export const why: Command = {
       return;
     }
     await assertPlace(client, place);
-    throw new CommandError(
+    throw refused(
       `The history has no change of ${safeText(text)}: the gateway has begun with what it is now, or has reported ` +
         'it. Try: gateway-admin status',
-      exitCodes.refused,
     );
   },
 };
@@ -109,10 +100,7 @@ interface Place {
 function placeIn(text: string): Place {
   const [before, collection = '', name = '', ...fields] = text.split('/');
   if (before !== '' || name === '' || fields.includes(''))
-    throw new CommandError(
-      'why takes a link, with or without a field: /services/Sales/max_connection.',
-      exitCodes.wrongUse,
-    );
+    throw wrongUse('why takes a link, with or without a field: /services/Sales/max_connection.');
   const owner = `/${collection}/${name}`;
   const [first, second] = fields;
   const isListener = first === 'listeners' && second !== undefined;
@@ -166,9 +154,8 @@ const neverShown = ['listeners', 'password'];
 async function assertPlace(client: Client, { resource, field, part }: Place): Promise<void> {
   const [, collection = '', name = '', , listener] = resource.split('/');
   if (!plurals.includes(collection))
-    throw new CommandError(
+    throw refused(
       `There is no place /${safeText(collection)}. Try: /services/NAME, or ${configured.slice(1).join(', ')}.`,
-      exitCodes.refused,
     );
   const known = configured.find((each) => each === collection);
   if (known === undefined) return;
@@ -179,46 +166,29 @@ async function assertPlace(client: Client, { resource, field, part }: Place): Pr
   const place = `/${[field, ...part].join('/')}`;
   const { look } = subjectOf(known.slice(0, -1), decodedName(name));
   if (part.length > 0 && !hasPlace(shown, place))
-    throw new CommandError(
+    throw refused(
       `There is no ${safeText(place.slice(1))} in ${safeText(resource)}. Try: gateway-admin ${safeText(look)}`,
-      exitCodes.refused,
     );
 }
 
 /** The command `undo`. */
-export const undo: Command = {
+export const undo = changing({
   does: 'Undoes a change, by the id of its entry in the history.',
   arguments: [{ name: 'id', optional: true }],
-  options: { last: { does: 'undo the newest change that can be undone and is no undo' }, ...changeOptions },
+  options: { last: { does: 'undo the newest change that can be undone and is no undo' } },
   notes: [
     'Closed sessions, and users, do not come back. A change is not undone if a later one stands in the way.',
   ],
-  async run(call) {
+  change(call) {
     const [given] = call.words;
     if ((given === undefined) !== call.has('last'))
-      throw new CommandError(
-        'undo takes the id of an entry, or --last. Try: gateway-admin history',
-        exitCodes.wrongUse,
-      );
-    const client = await connect(call);
-    const id = given ?? (await lastOf(call, client));
-    await make(call, client, { title: `undo ${id}`, id: 'history.undo', given: [id], shown: 'before' });
+      throw wrongUse('undo takes the id of an entry, or --last. Try: gateway-admin history');
+    return async (client) => {
+      const id = given ?? (await lastOf(call, client));
+      return { title: `undo ${id}`, act: 'history.undo', given: [id], shown: 'before' };
+    };
   },
-};
-
-/** The command `restore`. */
-export const restore: Command = {
-  does: 'Brings back the configuration right after an entry of the history. Asks first.',
-  arguments: [{ name: 'id' }],
-  options: changeOptions,
-  notes: ['Closed sessions, and users, do not come back.'],
-  async run(call) {
-    const [id = ''] = call.words;
-    const client = await connect(call);
-    const title = `restore the configuration after ${id}`;
-    await make(call, client, { title, id: 'history.restore', given: [id], shown: 'before' });
-  },
-};
+});
 
 /** The newest entry that can be undone; says what the entry is. */
 async function lastOf(call: Call, client: Client): Promise<string> {
@@ -228,7 +198,7 @@ async function lastOf(call: Call, client: Client): Promise<string> {
     for (const line of linesOf(entry)) call.output.note(line);
     return entry.id;
   }
-  throw new CommandError('The history has no change that can be undone.', exitCodes.refused);
+  throw refused('The history has no change that can be undone.');
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The kinds of resources that the command line lists and shows, as data.
+ * The kinds of resources that the command line lists and shows, as data, and how the program names a resource.
  */
 import type { EndpointId, EventOptions } from '../client/index.ts';
 import { endpoints } from '../http/endpoint.ts';
@@ -12,7 +12,7 @@ type ItemId = Extract<EndpointId, `${string}.get`>;
 export type EventTypes = NonNullable<EventOptions['types']>;
 
 /** What the command line knows of a kind. */
-export interface Kind {
+interface Kind {
   readonly list: ListId;
   /** Left out if the interface shows no single resource of the kind. */
   readonly item?: ItemId;
@@ -89,13 +89,64 @@ export const configured = plurals.filter((word): word is Configured =>
   ['list', 'get', 'patch'].every((method) => `${word}.${method}` in endpoints),
 );
 
-/** The words of the kinds that have such an endpoint, as an argument names them: each word stands for itself. */
-export function kindsWith(endpoint: 'patch' | 'start' | 'drain'): Readonly<Record<string, string>> {
+/** The arguments that name a resource of a kind that has such an endpoint. */
+export function resourceWith(endpoint: 'patch' | 'start' | 'drain') {
   const words = Object.keys(kinds).filter((word) => `${word}s.${endpoint}` in endpoints);
-  return Object.fromEntries(words.map((word) => [word, word]));
+  const names = Object.fromEntries(words.map((word) => [word, word]));
+  return [
+    { name: 'kind', choices: words },
+    { name: 'name', names },
+  ] as const;
 }
 
 /** Finds a kind by its word, in the singular or the plural. */
 export function kindOf(word: string): Kind {
   return kinds[word.replace(/s$/, '') as keyof typeof kinds];
+}
+
+/** What a change is about. */
+export interface Subject {
+  /** The name as the user has given it, or several names. */
+  readonly name: string;
+  /** The arguments of the program that show the present values, such as `show service Sales`. */
+  readonly look: string;
+}
+
+/** The most names that a sentence has. */
+export const mostNamed = 5;
+
+/** The resources of a kind that have these names. */
+export function subjectOf(kind: string, ...names: readonly string[]): Subject {
+  const [first = '', ...others] = names;
+  const isShown = others.length === 0 && kind in kinds && 'item' in kinds[kind as keyof typeof kinds];
+  const look = isShown ? `show ${kind} ${wordOf(first)}` : `list ${kind}s`;
+  return {
+    name: names.length > mostNamed ? `${names.length.toLocaleString('en')} ${kind}s` : names.join(', '),
+    look,
+  };
+}
+
+/** A listener of a service. */
+export function listenerOf(service: string, listener: string): Subject {
+  return { name: listener, look: `list listeners ${wordOf(service)}` };
+}
+
+/** The resource at a path, such as `/services/Sales/stop`; `undefined` if the program shows no such resource. */
+export function subjectAt(path: string): Subject | undefined {
+  const [, kind = '', name] = /^\/(service|server|monitor|filter)s?\/([^/]+)/.exec(path) ?? [];
+  return name === undefined ? undefined : subjectOf(kind, decodedName(name));
+}
+
+/** The name for which a segment of a path stands. */
+export function decodedName(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** A text as a shell takes it for one word. */
+export function wordOf(text: string): string {
+  return /^[\w@%+:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,8 +2,7 @@
 /**
  * The program `gateway-admin`: hands arguments and streams to the command, and ends with its exit code.
  */
-import { exitCodes } from './command.ts';
-import { program } from './help.ts';
+import { exitCodes, program } from './command.ts';
 import { run } from './run.ts';
 
 let isLost = false;

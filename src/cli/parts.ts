@@ -8,13 +8,13 @@ import {
   linkTo,
   toDocument,
   type GatewayDocument,
+  type Problem,
   type Snapshot,
 } from '../index.ts';
 import { valueOf } from './answer.ts';
-import { parseJson } from '../json/index.ts';
-import { CommandError, exitCodes, type Call, type Surroundings } from './command.ts';
+import { refused, type Call, type CommandError, type Surroundings } from './command.ts';
 import { connect, methodOf } from './connection.ts';
-import { longestDocument, readText } from './input.ts';
+import { readJson } from './input.ts';
 import { configured, type Configured } from './kind.ts';
 import { counted, safeText } from './output.ts';
 
@@ -88,9 +88,8 @@ function linkName(name: string): string {
 
 /** The document in a file; `-` is the standard input. The command ends if the text is not JSON. */
 export async function documentIn(file: string, surroundings: Surroundings): Promise<GatewayDocument> {
-  const parsed = parseJson(await readText(file, surroundings, longestDocument), { depth: 64 });
-  if (parsed.ok) return parsed.value as GatewayDocument;
-  throw new CommandError(`${file}: ${parsed.problem.detail}`, exitCodes.refused, parsed.problem);
+  const wrong = (problem: Problem): CommandError => refused(`${file}: ${problem.detail}`, problem);
+  return (await readJson(file, surroundings, { depth: 64, wrong })) as GatewayDocument;
 }
 
 /** The snapshot of the parts; the command ends if a document has faults. */
@@ -102,7 +101,7 @@ export function snapshotOf(parts: Partial<Parts> | GatewayDocument): Snapshot {
     const faults = error.faults.map(
       ({ pointer, detail }) => `\n  ${safeText(`${pointer === '' ? 'The document' : pointer} ${detail}`)}`,
     );
-    throw new CommandError(`The document has faults:${faults.join('')}`, exitCodes.refused, error.faults);
+    throw refused(`The document has faults:${faults.join('')}`, error.faults);
   }
 }
 

@@ -5,11 +5,10 @@
 import { acts, nameToType, type ActId, type Client } from '../client/index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import { valueOf } from './answer.ts';
-import { CommandError, exitCodes, type Call } from './command.ts';
-import { addressOf } from './connection.ts';
-import { contextIn } from './context-file.ts';
+import { wrongUse, type Call, type CommandError } from './command.ts';
+import { contextIn, urlOf } from './context.ts';
+import { wordOf, type Subject } from './kind.ts';
 import { counted, safeText } from './output.ts';
-import { wordOf } from './subject.ts';
 
 /** A gateway, as its operators know it. */
 export interface GatewayPlace {
@@ -31,9 +30,9 @@ export async function placeOf(call: Call, client: Client): Promise<GatewayPlace>
   const isEarlier = !answer.ok && ['fields-invalid', 'route-not-found'].includes(answer.problem.code);
   const given: unknown = isEarlier ? {} : valueOf(answer);
   const [name, environment] = [textIn(given, 'name'), textIn(given, 'environment')];
-  const shown = safeText(name ?? addressOf(call));
+  const shown = safeText(name ?? urlOf(call).host);
   return {
-    name: name ?? addressOf(call),
+    name: name ?? urlOf(call).host,
     environment,
     context: contextIn(call)?.name,
     nodes: await nodesOf(client),
@@ -87,8 +86,8 @@ function textIn(answer: unknown, member: string): string | undefined {
 /** A change, as far as its name is concerned. */
 interface Named {
   readonly act: ActId;
-  /** The name of what the change is about; left out for the gateway as a whole. */
-  readonly subject?: { readonly name: string };
+  /** What the change is about; left out for the gateway as a whole. */
+  readonly subject?: Subject;
 }
 
 /**
@@ -108,8 +107,7 @@ export function assertConfirmed(call: Call, change: Named, place: GatewayPlace):
   const given = call.valueOf('confirm-name');
   const typed = nameFor(change, place);
   const wanted = nameFor(change, { ...place, environment: 'production' }) ?? place.name;
-  const wrong = (what: string): CommandError =>
-    new CommandError(`This is ${place.text}: ${what}. Nothing was done.`, exitCodes.wrongUse);
+  const wrong = (what: string): CommandError => wrongUse(`This is ${place.text}: ${what}. Nothing was done.`);
   if (given !== undefined && given !== wanted)
     throw wrong(`--confirm-name must be ${safeText(wanted)}, and not ${safeText(given)}`);
   if (call.has('yes') && typed !== undefined && given === undefined)

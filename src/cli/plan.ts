@@ -1,15 +1,15 @@
 /**
  * Plans: a change that a user wants, and what its plan says: its lines, what is different in another plan, the question
- * and the result.
+ * and the result. What an event of a plan or of the history changes is a row.
  */
-import { acts, type ActId, type CommandId, type CommandOutcome } from '../client/index.ts';
-import type { Plan } from '../index.ts';
+import { acts, type ActId, type Client, type CommandId, type CommandOutcome } from '../client/index.ts';
+import type { Operation, Plan } from '../index.ts';
+import { applyPatch, type Json } from '../json/index.ts';
 import { refusal } from './answer.ts';
 import type { Method } from './connection.ts';
-import { counted, safeText } from './output.ts';
+import type { Subject } from './kind.ts';
+import { counted, jsonText, safeText } from './output.ts';
 import { atNode, othersText, whereText, type GatewayPlace } from './place.ts';
-import { operationLines, rowOf } from './row.ts';
-import type { Subject } from './subject.ts';
 
 /** A change that a user wants. */
 export interface Change {
@@ -17,13 +17,13 @@ export interface Change {
   readonly title: string;
   /** What the change is about; left out if that is the gateway, or its whole configuration. */
   readonly subject?: Subject;
-  readonly id: CommandId;
-  /** The row of the table of acts. Default: that of the endpoint. */
-  readonly act?: ActId;
+  readonly act: ActId;
+  /** The endpoint that makes the change. Default: that of the act. */
+  readonly id?: CommandId;
   /** The method that plans and makes the change. Default: that of the endpoint. */
   readonly method?: Method;
-  /** The arguments of the method of the client: the subject and the body. */
-  readonly given: readonly unknown[];
+  /** The arguments of the method of the client, the subject and the body; left out if there are none. */
+  readonly given?: readonly unknown[];
   /** Whether the change leaves no resource at all. */
   readonly empties?: true;
   /**
@@ -31,7 +31,6 @@ export interface Change {
    * `already`. The number of changes then stands behind the title. Left out if the title says all.
    */
   readonly shown?: 'before' | 'already';
-  readonly ifMatch?: string;
   /** The options of the method of the client, besides those of every command. */
   readonly options?: object;
   /** What the question says besides the numbers of the plan; empty if nothing. */
@@ -39,7 +38,7 @@ export interface Change {
   /** The entity tag of the resource, which a dry run prints for `--if-match`. */
   readonly tag?: string;
   /** How many things are still to close while the command runs; left out if nothing closes. */
-  readonly left?: () => Promise<number>;
+  readonly left?: (client: Client) => Promise<number>;
   /**
    * Gives the changes of a plan in lines. Default: the operations and the effects.
    *
@@ -76,11 +75,6 @@ export function acceptedPlan(plan: Plan | undefined): Accepted {
 /** The counts of a command that closes nothing. */
 export const nothingClosed = { sessions: 0, connections: 0 };
 
-/** The row of the table of acts. */
-export function actOf({ id, act = id }: Pick<Change, 'id' | 'act'>): ActId {
-  return act;
-}
-
 /** A change in words, with the number of changes if the words do not say what changes. */
 export function titleOf({ change: { title, shown }, plan }: PlannedChange): string {
   return shown === undefined ? title : `${title} (${counted(plan.events.length, 'change')})`;
@@ -88,7 +82,7 @@ export function titleOf({ change: { title, shown }, plan }: PlannedChange): stri
 
 /** A change with the place where it is made. */
 export function changeText(planned: PlannedChange, place: GatewayPlace): string {
-  return `${titleOf(planned)} ${whereText(actOf(planned.change), place)}`;
+  return `${titleOf(planned)} ${whereText(planned.change.act, place)}`;
 }
 
 /** The question before a change. */
@@ -107,13 +101,13 @@ export function doneText(
   place: GatewayPlace,
 ): string {
   const { change, plan } = planned;
-  const at = atNode(actOf(change), place);
+  const at = atNode(change.act, place);
   return [
     `Done: ${changeText(planned, place)}.`,
     ...closedText(plan, closed, at),
     ...deletedText(planned, (what) => `Deleted ${what}.`),
     ...stayingText(plan, at),
-    ...othersText(actOf(change), place),
+    ...othersText(change.act, place),
   ].join(' ');
 }
 
@@ -196,7 +190,7 @@ export function consequenceLines(planned: PlannedChange, place: GatewayPlace): r
 /** What a plan closes and deletes, and what continues. Where nothing closes, a note can say more. */
 export function countLines(planned: PlannedChange, place: GatewayPlace): readonly string[] {
   const { change, plan } = planned;
-  const at = atNode(actOf(change), place);
+  const at = atNode(change.act, place);
   const { notes = [] } = plan;
   const { sessions, connections } = plan.closes;
   return [
@@ -232,7 +226,7 @@ function stayingText({ stays: { sessions }, notes = [] }: Accepted, at: string):
 /** What a change means for sessions, resources and other nodes; empty if nothing. */
 function consequence(planned: PlannedChange, place: GatewayPlace): readonly string[] {
   const { change, plan } = planned;
-  const at = atNode(actOf(change), place);
+  const at = atNode(change.act, place);
   const { closes, notes = [] } = plan;
   const verb = closes.sessions + closes.connections === 1 ? 'closes' : 'close';
   return [
@@ -240,7 +234,7 @@ function consequence(planned: PlannedChange, place: GatewayPlace): readonly stri
     ...deletedText(planned, (what) => `It deletes ${what}.`),
     ...stayingText(plan, at),
     ...sentencesOf(notes),
-    ...othersText(actOf(change), place),
+    ...othersText(change.act, place),
   ];
 }
 
@@ -265,10 +259,116 @@ function deletedText(
     const count = types.filter((type) => type === `${kind}.deleted`).length;
     return count === 0 ? [] : [counted(count, kind)];
   });
-  if (counts.length === 0 || acts[actOf(change)].typed === 'subject') return [];
+  if (counts.length === 0 || acts[change.act].typed === 'subject') return [];
   return [say(`${counts.join(', ')}${change.empties === true ? ': everything' : ''}`)];
 }
 
 function sentence(title: string): string {
   return title.slice(0, 1).toUpperCase() + title.slice(1);
+}
+
+/** What happens to a resource. */
+interface Row {
+  readonly resource: string;
+  /** The settings that change, a line for each; empty if something else happens. */
+  readonly settings: readonly string[];
+  /** Everything that happens, a line for each. */
+  readonly changes: readonly string[];
+}
+
+/** An event of a plan. */
+export interface ShownEvent {
+  readonly type: string;
+  readonly resource: string;
+  readonly operations?: readonly Operation[];
+  readonly inverse?: readonly Operation[];
+  readonly definition?: Place & { readonly listeners?: readonly (Place & { readonly name: string })[] };
+}
+
+/** Where something can be reached. */
+interface Place {
+  readonly address?: string;
+  readonly port?: number;
+}
+
+/** An event of a plan in words. */
+export function rowOf(event: Json): Row {
+  const { type, resource, operations, inverse = [], definition } = event as unknown as ShownEvent;
+  const settings = operationLines(operations ?? [], inverse);
+  return { resource, settings, changes: operations === undefined ? eventLines(type, definition) : settings };
+}
+
+function eventLines(type: string, definition: ShownEvent['definition'] = {}): readonly string[] {
+  const place = placeText(definition);
+  const verb = verbOf({ type });
+  if (verb === 'delete') return [place === '' ? verb : `${verb} (was ${place})`];
+  const { listeners = [] } = definition;
+  return [
+    `${verb} ${place}`.trimEnd(),
+    ...listeners.map(({ name, ...listener }) => `+ listener ${name} ${placeText(listener)}`.trimEnd()),
+  ];
+}
+
+function placeText({ address = '', port }: Place): string {
+  if (port === undefined) return address;
+  return `${address.includes(':') ? `[${address}]` : address}:${String(port)}`;
+}
+
+const verbs: ReadonlyMap<string, string> = new Map([
+  ['started', 'start'],
+  ['stopped', 'stop'],
+  ['created', 'create'],
+  ['deleted', 'delete'],
+]);
+
+/** The word of the command that an event stands for. */
+export function verbOf({ type }: Pick<ShownEvent, 'type'>): string {
+  const word = type.replace(/^\w+\./, '');
+  return verbs.get(word) ?? word;
+}
+
+const signs: ReadonlyMap<string, string> = new Map([
+  ['add', '+'],
+  ['remove', '-'],
+  ['replace', '~'],
+]);
+
+/**
+ * The operations of a patch in lines, with the value before each: `~ /max_connection = 50 (was 100)`.
+ *
+ * @param inverse - the operations that lead back, as an event has them: one for each operation, or the replacement of a
+ *   whole list for several
+ */
+export function operationLines(
+  operations: readonly Operation[],
+  inverse: readonly Operation[],
+): readonly string[] {
+  const ways = inverse.filter(({ op }) => op !== 'test');
+  let list: { readonly path: string; readonly items: Json } | undefined;
+  return operations.map((operation) => {
+    const { op, path } = operation;
+    if (list === undefined || !path.startsWith(`${list.path}/`)) {
+      const way = ways.shift();
+      const old = way !== undefined && 'value' in way ? way.value : undefined;
+      list =
+        way !== undefined && path.startsWith(`${way.path}/`)
+          ? { path: way.path, items: old ?? [] }
+          : undefined;
+      if (list === undefined) return operationLine(operation, old);
+    }
+    const inside = path.slice(list.path.length);
+    const was = op === 'add' ? undefined : (list.items as readonly Json[])[Number(inside.slice(1))];
+    const applied = applyPatch(list.items, [{ ...operation, path: inside }]);
+    if (applied.ok) list = { ...list, items: applied.value };
+    return operationLine(operation, was);
+  });
+}
+
+/** An operation of a patch in a line. */
+export function operationLine(operation: Operation, was?: Json): string {
+  const { op, path } = operation;
+  const value = 'value' in operation ? ` = ${jsonText(operation.value)}` : '';
+  const from = 'from' in operation ? ` from ${operation.from}` : '';
+  const before = was === undefined ? '' : ` (was ${jsonText(was)})`;
+  return safeText(`${signs.get(op) ?? op} ${path}${value}${from}${before}`);
 }

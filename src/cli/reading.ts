@@ -1,16 +1,163 @@
 /**
- * `list` and `show`: what the interface shows, as tables.
+ * `status`, `list` and `show`: what the interface shows, as tables.
  */
 import type { Client, EndpointId } from '../client/index.ts';
-import type { May } from '../index.ts';
+import type { DrainRepresentation, May } from '../index.ts';
+import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
 import { shownTag, valueOf } from './answer.ts';
-import { CommandError, connectionOptions, exitCodes, type Call, type Command } from './command.ts';
+import { CommandError, connectionOptions, exitCodes, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
-import { leftText } from './draining.ts';
-import { assertNamed, chosenBy, criteriaOptions } from './criteria.ts';
+import { isUnreported, leftText } from './draining.ts';
 import { kindOf, kinds, plurals } from './kind.ts';
 import { cellOf, columns, counted, fieldCell, safeText, timeText, type Cells } from './output.ts';
+import { placeOf } from './place.ts';
+import { assertNamed, chosenBy, criteriaOptions } from './session.ts';
+
+/** The command `status`. */
+export const status: Command = {
+  does: 'Shows what is wrong, since when and why, with the numbers of services, servers and sessions.',
+  options: connectionOptions,
+  notes: [`If an alert is an error, the command ends with exit code ${String(exitCodes.wrong)}.`],
+  async run(call) {
+    const { output } = call;
+    const client = await connect(call);
+    const state = valueOf(await client.interface.get());
+    const { counts, drains } = await foundIn(client);
+    const { elements: alerts } = valueOf(await client.alerts.list());
+    const { links: _links, ...shown } = state;
+    if (output.isJson) output.json({ interface: shown, counts, drains, alerts });
+    else {
+      const { user, role, read_only: isHeld } = state;
+      output.lines(
+        ...columns([
+          ['gateway', (await placeOf(call, client)).text],
+          ...(user === undefined ? [] : [['user', userText(user, role)]]),
+          ...Object.entries(counts).map(([kind, count]) => [kind, countText(count)]),
+          ...drainLines(drains).map((line, at) => [at === 0 ? 'drains' : '', line]),
+          ...(isHeld ? [['mode', 'read-only']] : []),
+        ]),
+        '',
+      );
+      if (alerts.length === 0) output.lines(`Nothing is wrong${closingText(drains)}.`);
+      else output.table(['level', 'since', 'resource', 'detail'], alerts.map(cellsOf));
+    }
+    const errors = alerts.filter(({ level }) => level === 'error').length;
+    if (errors > 0) throw new CommandError(`${counted(errors, 'error')}.`, exitCodes.wrong);
+  },
+};
+
+/** How many there are of a kind, and how many of them serve. */
+interface Count {
+  readonly all: number;
+  readonly up?: number;
+  readonly maintenance?: number;
+  readonly draining?: number;
+}
+
+/** The drain of a service or server. */
+interface Drain extends Omit<DrainRepresentation, 'from'> {
+  readonly kind: 'service' | 'server';
+  readonly name: string;
+}
+
+interface Found {
+  readonly counts: Readonly<Record<string, Count>>;
+  readonly drains: readonly Drain[];
+}
+
+/** The numbers of each kind, and what drains. Of the sessions, only the number is read. */
+async function foundIn(client: Client): Promise<Found> {
+  const { elements: services } = valueOf(await client.services.list({ fields: ['name', 'state', 'drain'] }));
+  const { elements: servers } = valueOf(await client.servers.list({ fields: ['name', 'status', 'drain'] }));
+  const { elements: monitors } = valueOf(await client.monitors.list({ fields: ['state'] }));
+  const { total } = valueOf(await client.sessions.list({ range: [0, 0] }));
+  const started = (things: readonly { readonly state: string }[]): Count => ({
+    all: things.length,
+    up: things.filter(({ state }) => state === 'started').length,
+  });
+  const [draining, drainingServers] = [drainsIn('service', services), drainsIn('server', servers)];
+  const inMaintenance = servers.filter(({ status: words }) => words.includes('maintenance'));
+  return {
+    counts: {
+      services: { ...started(services), draining: draining.length },
+      servers: {
+        all: servers.length,
+        up: servers.filter(takesSessions).length,
+        maintenance: inMaintenance.length,
+        draining: drainingServers.length,
+      },
+      monitors: started(monitors),
+      sessions: { all: total },
+    },
+    drains: [...draining, ...drainingServers],
+  };
+}
+
+function takesSessions({
+  status: words,
+  drain,
+}: {
+  readonly status: readonly string[];
+  readonly drain?: object;
+}): boolean {
+  return words.includes('running') && !words.includes('maintenance') && drain === undefined;
+}
+
+function drainsIn(
+  kind: Drain['kind'],
+  things: readonly { readonly name: string; readonly drain?: Omit<DrainRepresentation, 'from'> }[],
+): readonly Drain[] {
+  return things.flatMap(({ name, drain }) => (drain === undefined ? [] : [{ kind, name, ...drain }]));
+}
+
+function userText(user: string, role: string | undefined): string {
+  return safeText(role === undefined ? user : `${user} (${role})`);
+}
+
+function countText({ all, up = all, maintenance = 0, draining = 0 }: Count): string {
+  const words = [
+    [up, 'run'],
+    [maintenance, 'in maintenance'],
+    [draining, 'draining'],
+  ] as const;
+  const shown = words.filter(([count], at) => at === 0 || count > 0);
+  const parts = shown.map(([count, word]) => `${count.toLocaleString('en')} ${word}`);
+  return [all.toLocaleString('en'), ...(up === all ? [] : [`of which ${parts.join(', ')}`])].join(', ');
+}
+
+/** The most drains that are shown. */
+const mostDrains = 10;
+
+function drainLines(drains: readonly Drain[]): readonly string[] {
+  const more = drains.length - mostDrains;
+  return [
+    ...drains.slice(0, mostDrains).map((drain) => safeText(drainText(drain))),
+    ...(more > 0 ? [`${more.toLocaleString('en')} more`] : []),
+  ];
+}
+
+function drainText(drain: Drain): string {
+  const { name, state, until, then } = drain;
+  const left = isUnreported(drain) ? 'not reported yet' : `${leftOf(drain)} left`;
+  const end = until === undefined ? '' : `, ${then === 'close' ? 'closes' : 'ends'} at ${timeText(until)}`;
+  return `${name}: ${state === 'drained' ? 'drained' : left}${end}`;
+}
+
+/** What is left of a service or server. */
+function leftOf({ kind, sessions, connections }: Drain): string {
+  return kind === 'service' ? counted(sessions, 'session') : counted(connections, 'connection');
+}
+
+/** What deadlines will close; empty if nothing. */
+function closingText(drains: readonly Drain[]): string {
+  const closing = drains.filter(({ state, then }) => state === 'draining' && then === 'close').map(leftOf);
+  return closing.length === 0 ? '' : ` now. Deadlines will close ${closing.join(' and ')}`;
+}
+
+function cellsOf({ level, since, resource, detail }: AlertRepresentation): Cells {
+  return [level, since === undefined ? '-' : timeText(since), safeText(resource), safeText(detail)];
+}
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -98,7 +245,7 @@ export function listingOf(call: Call): Listing {
   const isSessions = known.id === 'sessions.list';
   const { options: criteria, search } = chosenBy(call);
   if (criteria.length > 0 && !isSessions)
-    throw new CommandError(`Only sessions can be searched: --${criteria.join(', --')}.`, exitCodes.wrongUse);
+    throw wrongUse(`Only sessions can be searched: --${criteria.join(', --')}.`);
   const range = rangeOf(given('range') ?? (isSessions && !output.isJson ? firstSessions : undefined));
   const chosen = given('fields')?.split(',');
   const fields = chosen ?? (known.asks === true && !output.isJson ? known.columns : undefined);
@@ -116,20 +263,19 @@ export function listingOf(call: Call): Listing {
 
 /** The list that is meant, by its kind and the resource to which it belongs. */
 function listOf(kind: string, name: string | undefined, session: string | undefined): Known {
-  const wrong = (message: string): CommandError => new CommandError(message, exitCodes.wrongUse);
   const owner = (owners as Readonly<Record<string, string>>)[kind];
   if (session !== undefined) {
-    if (kind !== 'connections') throw wrong('Only connections can be listed of a session.');
+    if (kind !== 'connections') throw wrongUse('Only connections can be listed of a session.');
     if (name !== undefined)
-      throw wrong('list connections takes the name of a server or --session, not both.');
-    if (session === '') throw wrong('The session has no id. Try: gateway-admin list sessions');
+      throw wrongUse('list connections takes the name of a server or --session, not both.');
+    if (session === '') throw wrongUse('The session has no id. Try: gateway-admin list sessions');
     return ofSession;
   }
   const or = kind === 'connections' ? ', or --session ID' : '';
   if (owner !== undefined && name === undefined)
-    throw wrong(`list ${kind} needs the name of a ${owner}${or}.`);
+    throw wrongUse(`list ${kind} needs the name of a ${owner}${or}.`);
   if (owner === undefined && name !== undefined)
-    throw wrong(`list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`);
+    throw wrongUse(`list ${kind} takes no name. Try: gateway-admin show ${kind} ${name}`);
   return partLists[kind] ?? { id: kindOf(kind).list, columns: kindOf(kind).columns };
 }
 
@@ -137,7 +283,7 @@ export function rangeOf(text: string | undefined): readonly [number, number] | u
   if (text === undefined) return undefined;
   const [, first, last] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   if (first !== undefined && last !== undefined) return [Number(first), Number(last)];
-  throw new CommandError('A range has the form 0-99: the first and the last position.', exitCodes.wrongUse);
+  throw wrongUse('A range has the form 0-99: the first and the last position.');
 }
 
 /** Reads a list. A search for the sessions of a service or server that does not exist ends the command. */
@@ -266,10 +412,7 @@ export const show: Command = {
     const single = (singles as Partial<Record<string, EndpointId>>)[kind];
     const id = single ?? kindOf(kind).item;
     if (id === undefined || (single === undefined) === (name === undefined))
-      throw new CommandError(
-        single === undefined ? `show ${kind} needs a name.` : `show ${kind} takes no name.`,
-        exitCodes.wrongUse,
-      );
+      throw wrongUse(single === undefined ? `show ${kind} needs a name.` : `show ${kind} takes no name.`);
     const given = name === undefined ? [] : [name];
     const options = call.has('may') ? [{ may: true }] : [];
     const answer = await methodOf(await connect(call), id)(...given, ...options);

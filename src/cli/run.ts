@@ -1,5 +1,5 @@
 /**
- * Runs the command that the arguments name.
+ * Runs the command that the arguments name, and prints the help: what the table of commands says, for people.
  */
 import { createRequire } from 'node:module';
 import { PassThrough } from 'node:stream';
@@ -11,7 +11,9 @@ import {
   helpOption,
   optionsOf,
   placeOfCommand,
+  program,
   tokensOf,
+  wrongUse,
   type Argument,
   type Call,
   type Command,
@@ -20,8 +22,7 @@ import {
 } from './command.ts';
 import { commands } from './commands.ts';
 import { completionsOf } from './completion.ts';
-import { help, helpOf, program, wrongUse } from './help.ts';
-import { jsonText, Output, safeLines } from './output.ts';
+import { columns, jsonText, Output, safeLines } from './output.ts';
 
 /**
  * Runs the command that the arguments name. What goes wrong goes to the standard error output.
@@ -213,4 +214,48 @@ function choiceOf(name: string, argument: Argument, word: string): string {
     `${name} does not take "${word.slice(0, 100)}"${choicesOf(argument)}.${meant}`,
     `help ${name}`,
   );
+}
+
+/** The list of all commands. */
+function help(commands: ReadonlyMap<string, Command>): string {
+  const list = [...commands].map(([name, { does }]) => [`  ${name}`, does]);
+  return [
+    `Usage: ${program} <command> [options]`,
+    '',
+    'Operates a gateway over its administration interface.',
+    '',
+    ...columns(list),
+    '',
+    `${program} help <command> says more.`,
+    'The interface is at --url or GATEWAY_ADMIN_URL, the user is --user or GATEWAY_ADMIN_USER.',
+    'Exit codes: 0 done, 1 refused, 2 wrong use, 3 not reachable, 4 outcome unknown, 5 not allowed,',
+    '6 differs (plan --exit-code), 7 done in part or wrong, 130 interrupted.',
+  ].join('\n');
+}
+
+/** What one command does. */
+function helpOf(name: string, command: Command): string {
+  const { does, options, notes = [], arguments: given = [] } = command;
+  const choices = given.flatMap(({ name: argument, choices: words }) =>
+    words === undefined ? [] : [[`  <${argument}>`, words.join(', ')]],
+  );
+  const list = Object.entries({ ...options, help: helpOption }).map(
+    ([option, row]: [string, Command['options'][string]]) => [
+      `  --${option}${row.value === undefined ? '' : ` ${row.value}`}`,
+      row.does,
+    ],
+  );
+  return [
+    `Usage: ${[program, name, ...given.map(usageOf), '[options]'].join(' ')}`,
+    '',
+    does,
+    '',
+    ...columns([...choices, ...list]),
+    ...(notes.length === 0 ? [] : ['', ...notes]),
+  ].join('\n');
+}
+
+function usageOf({ name, optional, multiple }: Argument): string {
+  const more = multiple === true ? ' …' : '';
+  return optional === true ? `[${name}${more}]` : `<${name}${more}>`;
 }

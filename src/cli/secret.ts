@@ -12,8 +12,7 @@ import {
   type SecretSealer,
 } from '../index.ts';
 import { createScryptHasher } from '../ports/scrypt-hasher.ts';
-import { CommandError, exitCodes, type Call } from './command.ts';
-import { wrongUse } from './help.ts';
+import { refused, wrongUse, type Call } from './command.ts';
 import { readBytes, readNewPassword, warnOfReaders } from './input.ts';
 
 /** No gateway: does everything that it is asked. */
@@ -36,10 +35,9 @@ async function readKey(file: string | undefined): Promise<Uint8Array> {
   const key = await readBytes(file, keyLength + 1);
   if (key.length === keyLength) return key;
   const length = key.length > keyLength ? 'more' : String(key.length);
-  throw new CommandError(
+  throw refused(
     `A key has ${String(keyLength)} bytes, and the key file has ${length}. Give the file with the key that the gateway ` +
       'gives to createSecretSealer.',
-    exitCodes.refused,
   );
 }
 
@@ -58,7 +56,7 @@ async function sealedBy(sealer: SecretSealer, secret: string): Promise<string> {
   const { errors } = JSON.parse(
     handled.matched ? (handled.response.body as string) : '{}',
   ) as Partial<Problem>;
-  throw new CommandError(`The secret ${errors?.[0]?.detail ?? 'could not be sealed'}.`, exitCodes.refused);
+  throw refused(`The secret ${errors?.[0]?.detail ?? 'could not be sealed'}.`);
 }
 
 /** Prints the hash of a new password. */
@@ -74,5 +72,5 @@ async function hashOf(password: string, hasher: Hasher): Promise<string> {
   const [user] = admin.snapshot.users;
   if (user !== undefined) return user.settings.passwordHash;
   const fault = 'problem' in execution ? execution.problem.errors?.[0] : undefined;
-  throw new CommandError(`The password ${fault?.detail ?? 'could not be hashed'}.`, exitCodes.refused);
+  throw refused(`The password ${fault?.detail ?? 'could not be hashed'}.`);
 }

@@ -151,7 +151,8 @@ const lines: readonly (readonly [line: string, told: string, input?: string])[] 
   ['create server x --set name=y', 'create takes the name as an argument, and not as a setting.'],
   ['create server x --set port', 'create needs a path and a value: --set PATH=VALUE.'],
   ['create server x --set servers/1=/servers/a', 'create has no place "1" in a list.'],
-  ['create server x --file -', 'The file is no definition: ', '{'],
+  ['create server x --file -', 'The file is no definition: The text is not JSON: ', '{'],
+  ['create server x --file -', 'The file is no definition: The text is empty.'],
   ['create server x --file -', 'The file is no definition: It must be a JSON object.', '[]'],
   ['delete listener x y --detach', 'No list names a listener: leave out --detach.'],
   ['delete service x --detach', 'No list names a service: leave out --detach.'],
@@ -165,7 +166,7 @@ const lines: readonly (readonly [line: string, told: string, input?: string])[] 
   [`${patch} --set parameters/password/value=planted-secret`, secret],
   [`${patch} --set port`, 'patch needs a path and a value: --set PATH=VALUE'],
   [`${patch} --set port=1 --file -`, 'patch takes --file, or single operations'],
-  [`${patch} --file -`, 'The file is no JSON Patch: ', '[{'],
+  [`${patch} --file -`, 'The file is no JSON Patch: The text is not JSON: ', '[{'],
 
   ['list users --user ada:engine', 'The name of a user to log in has no colon.', 'x'],
   ['list services --user ada', 'give --password-file'],

@@ -26,16 +26,7 @@ export {
   type ReadOptions,
   type RequestOptions,
 } from './client.ts';
-export type {
-  Command,
-  EndpointId,
-  Endpoints,
-  HistorySearch,
-  Item,
-  List,
-  Ranged,
-  SequenceCommand,
-} from './endpoints.ts';
+export type { EndpointId, HistorySearch, Ranged, ResultOf, SequenceCommand } from './endpoints.ts';
 export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';
 export type { SessionSearch } from '../resources/session.ts';
 export { withEtags } from './etag.ts';

@@ -4,10 +4,9 @@
  */
 import { endpoints, type Endpoint } from '../http/endpoint.ts';
 import type { May, Plan } from '../index.ts';
-import { answerOf, type Answer } from './answer.ts';
+import { answerOf, requestOf, type Answer } from './message.ts';
 import type { BodyOf, EndpointId, OptionsOf, ResultOf } from './endpoints.ts';
 import { readEvents, type EventOptions, type EventStreamItem } from './event-stream.ts';
-import { requestOf } from './request.ts';
 import type { Send } from './send.ts';
 
 /**

@@ -570,6 +570,16 @@ describe('messages that do not come from the other side of the adapter', () => {
     await expect(connect(far)(get)).rejects.toThrow('It must call serve, and send nothing else');
   });
 
+  it('reject the piece that they belong to, and each later one', async () => {
+    const [near, far] = channel();
+    near.on('message', ({ id, type }: { readonly id: number; readonly type: string }) => {
+      near.postMessage({ id, done: false, value: type === 'pull' ? 'x' : { status: 200, headers: {} } });
+    });
+    const pieces = piecesIn(await connect(far)(get));
+    await expect(pieces.next()).rejects.toThrow('It must call serve, and send nothing else');
+    await expect(pieces.next()).rejects.toThrow('It must call serve, and send nothing else');
+  });
+
   it('are told, and reject what is under way, if the platform cannot read them', async () => {
     const { send, near, far, told } = open(silent());
     const cause = new Error('no such class here');

@@ -2,7 +2,7 @@
  * The history: settled commands, by whom, and the way back.
  */
 import { useState } from 'preact/hooks';
-import type { Client, Endpoints } from 'gateway-admin-core/client';
+import type { Client, ResultOf } from 'gateway-admin-core/client';
 
 import { restoring, undoing } from './act.ts';
 import { useAsking } from './asking.ts';
@@ -14,7 +14,7 @@ import { Links } from './resource.tsx';
 import { text } from './text.ts';
 import { whenText } from './time.ts';
 
-type Entry = Endpoints['history.list']['element'];
+type Entry = ResultOf<'history.list'>;
 type HistorySearch = Parameters<Client['history']['list']>[0];
 
 const mostEntries = 200;

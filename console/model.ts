@@ -1,7 +1,7 @@
 /**
  * The model: what the page knows of the gateway, and since when. It changes by messages alone.
  */
-import type { Endpoints, ShownEvent, SessionSearch } from 'gateway-admin-core/client';
+import type { ResultOf, ShownEvent, SessionSearch } from 'gateway-admin-core/client';
 import type { InterfaceRepresentation, May, Problem, SessionRepresentation } from 'gateway-admin-core';
 
 /** The lists that the page shows, by the name of their group in the client. */
@@ -19,9 +19,7 @@ export const collections = [
 export type Collection = (typeof collections)[number];
 
 /** An element of a list. */
-export type Row<C extends Collection> = Endpoints[`${C}.list`] extends { readonly element: infer R }
-  ? R
-  : never;
+export type Row<C extends Collection> = ResultOf<`${C}.list`>;
 
 /** A list as it was read. Times are milliseconds of the page's own clock. */
 interface Reading<R> {

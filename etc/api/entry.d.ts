@@ -11,7 +11,7 @@ import * as fetch from '../../dist/adapters/fetch.js';
 import * as fileStore from '../../dist/ports/file-store/file-store.js';
 import * as fleet from '../../dist/fleet/index.js';
 import * as json from '../../dist/json/index.js';
-import * as messagePort from '../../dist/adapters/message-port/index.js';
+import * as messagePort from '../../dist/adapters/message-port.js';
 import * as node from '../../dist/adapters/node.js';
 import * as openapi from '../../dist/openapi/index.js';
 import * as postgresStore from '../../dist/ports/postgres-store/postgres-store.js';

@@ -4,10 +4,9 @@
  */
 import { endpoints, type Endpoint } from '../http/endpoint.ts';
 import type { May, Plan } from '../index.ts';
-import { answerOf, type Answer } from './answer.ts';
-import type { Command, EndpointId, Endpoints, Item, List } from './endpoints.ts';
+import { answerOf, requestOf, type Answer } from './message.ts';
+import type { BodyOf, EndpointId, OptionsOf, ResultOf } from './endpoints.ts';
 import { readEvents, type EventOptions, type EventStreamItem } from './event-stream.ts';
-import { requestOf } from './request.ts';
 import type { Send } from './send.ts';
 
 /**
@@ -129,19 +128,20 @@ interface CommandMethod<P, B, R, O> {
   ): Promise<Answer<Plan>>;
 }
 
+/** The path of an endpoint. @internal */
+type PathOf<Id extends EndpointId> = (typeof endpoints)[Id]['path'];
+
 /**
  * The method of an endpoint.
  *
  * @public
  */
-export type MethodOf<Id extends EndpointId> =
-  Endpoints[Id] extends Item<infer R>
-    ? ItemMethod<(typeof endpoints)[Id]['path'], R>
-    : Endpoints[Id] extends List<infer R, infer O>
-      ? ListMethod<(typeof endpoints)[Id]['path'], R, O>
-      : Endpoints[Id] extends Command<infer B, infer R, infer O>
-        ? CommandMethod<(typeof endpoints)[Id]['path'], B, R, O>
-        : never;
+export type MethodOf<Id extends EndpointId> = {
+  readonly item: ItemMethod<PathOf<Id>, ResultOf<Id>>;
+  readonly probe: ItemMethod<PathOf<Id>, ResultOf<Id>>;
+  readonly list: ListMethod<PathOf<Id>, ResultOf<Id>, OptionsOf<Id>>;
+  readonly command: CommandMethod<PathOf<Id>, BodyOf<Id>, ResultOf<Id>, OptionsOf<Id>>;
+}[(typeof endpoints)[Id]['kind']];
 
 /** The part of an endpoint's name before the dot. @internal */
 type GroupOf<Id> = Id extends `${infer G}.${string}` ? G : never;

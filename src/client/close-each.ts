@@ -2,7 +2,7 @@
  * Closing several sessions that a person has chosen, as one command with one plan.
  */
 import type { Plan, Problem } from '../index.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './message.ts';
 import type { Client, CommandOptions, CommandOutcome } from './client.ts';
 
 /**

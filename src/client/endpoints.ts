@@ -28,48 +28,6 @@ import type { Threads } from '../resources/telemetry.ts';
 import type { SessionSearch } from '../resources/session.ts';
 
 /**
- * An endpoint that reads one resource.
- *
- * @public
- */
-export interface Item<R> {
-  /** What the endpoint does. */
-  readonly kind: 'item';
-  /** The representation of the resource. */
-  readonly result: R;
-}
-
-/**
- * An endpoint that reads a list.
- *
- * @public
- */
-export interface List<R, O = Ranged> {
-  /** What the endpoint does. */
-  readonly kind: 'list';
-  /** The representation of one element. */
-  readonly element: R;
-  /** The options, besides `fields` and `signal`. */
-  readonly options: O;
-}
-
-/**
- * An endpoint that makes a change.
- *
- * @public
- */
-export interface Command<B = undefined, R = undefined, O = unknown> {
-  /** What the endpoint does. */
-  readonly kind: 'command';
-  /** The body of the request; `undefined` if there is none. */
-  readonly body: B;
-  /** The body of the answer; `undefined` if there is none. */
-  readonly result: R;
-  /** The options, besides those of every command. */
-  readonly options: O;
-}
-
-/**
  * The option of a list that can give a part of its elements.
  *
  * @public
@@ -115,98 +73,66 @@ export interface SequenceCommand {
   readonly if_match?: string;
 }
 
-/** A collection whose resources can be created and deleted. @internal */
-type Defined = 'services' | 'servers' | 'monitors' | 'filters';
-/** The entry of a resource in a gateway document. @internal */
-type Entry<C extends Defined> = NonNullable<GatewayDocument[C]>[number];
-/** What a client defines of an entry. Secrets are in plain text, so sealed ones have no place. @internal */
-type WithoutSealed<E> = Omit<E, Extract<keyof E, `${string}Sealed`>>;
-/** The definition of a new resource. @internal */
-type Definition<C extends Defined> = WithoutSealed<Entry<C>>;
-/** The definition of a new listener. @internal */
-type ListenerDefinition = WithoutSealed<NonNullable<Entry<'services'>['listeners']>[number]>;
-
 /* eslint-disable @typescript-eslint/consistent-type-definitions -- rows of tables, not members to document */
-/** The representation of each group: what `list` and `get` give, and the answer of `patch`. @internal */
+/** The representation of each group: what `list` and `get` give, and the answer of `patch` and `create`. @internal */
 type Representations = {
-  readonly interface: InterfaceRepresentation;
-  readonly services: ServiceRepresentation;
-  readonly servers: ServerRepresentation;
-  readonly monitors: MonitorRepresentation;
-  readonly gateway: InstanceRepresentation;
-  readonly sessions: SessionRepresentation;
-  readonly filters: FilterRepresentation;
-  readonly users: UserRepresentation;
-  readonly commands: CommandRepresentation;
-  readonly alerts: AlertRepresentation;
-  readonly history: HistoryEntryRepresentation;
-  readonly fleet: FleetNodeRepresentation;
+  interface: InterfaceRepresentation;
+  services: ServiceRepresentation;
+  servers: ServerRepresentation;
+  monitors: MonitorRepresentation;
+  gateway: InstanceRepresentation;
+  sessions: SessionRepresentation;
+  filters: FilterRepresentation;
+  users: UserRepresentation;
+  commands: CommandRepresentation;
+  alerts: AlertRepresentation;
+  history: HistoryEntryRepresentation;
+  fleet: FleetNodeRepresentation;
 };
 
-/** What the other endpoints with a body in their answer give. What a patch calls `status` is also `state`. @internal */
-type Results = {
-  readonly 'users.create': undefined;
-  readonly 'servers.patch': ServerRepresentation & { readonly state: ServerRepresentation['status'] };
-  readonly 'services.listeners': ListenerRepresentation;
-  readonly 'services.listener': ListenerRepresentation;
-  readonly 'services.createListener': ListenerRepresentation;
-  readonly 'services.sessions': string;
-  readonly 'servers.connections': ConnectionRepresentation;
-  readonly 'gateway.threads': Threads;
-  readonly 'gateway.logs': LogsRepresentation;
-  readonly 'gateway.tasks': TaskRepresentation;
-  readonly 'gateway.modules': Module;
-  readonly 'sessions.connections': ConnectionRepresentation;
-};
-
-/** The bodies that are no JSON Patch. @internal */
-type Bodies = {
-  readonly 'services.create': Definition<'services'> & { readonly password?: string };
-  readonly 'services.createListener': ListenerDefinition;
-  readonly 'services.drain': Pick<Drain, 'timeout' | 'then' | 'reason'>;
-  readonly 'servers.create': Definition<'servers'>;
-  readonly 'servers.drain': Pick<Drain, 'timeout' | 'then' | 'reason'>;
-  readonly 'monitors.create': Definition<'monitors'>;
-  readonly 'filters.create': Definition<'filters'>;
-  readonly 'users.create': { readonly name: string; readonly password: string };
-  readonly 'sequence.send': { readonly commands: readonly SequenceCommand[] };
-};
-
-/** The options of lists that do not have those of every list, and those of commands that have more. @internal */
-type Options = Readonly<Record<'servers.delete' | 'filters.delete', { readonly detach?: boolean }>> & {
-  readonly 'gateway.tasks': object;
-  readonly 'sessions.list': Ranged & SessionSearch & { readonly after?: number };
-  readonly 'sessions.closeMany': SessionSearch | { readonly all: true };
-  readonly 'history.list': Ranged & HistorySearch;
+/**
+ * What follows neither from the group nor from the table of endpoints: the body of the request, the body of the answer
+ * or the element of the list, and the options. @internal
+ */
+type Own = {
+  'services.create': { body: Definition<GatewayDocument['services']> & { readonly password?: string } };
+  'services.listeners': { result: ListenerRepresentation };
+  'services.listener': { result: ListenerRepresentation };
+  'services.createListener': {
+    body: Definition<NonNullable<GatewayDocument['services']>[number]['listeners']>;
+    result: ListenerRepresentation;
+  };
+  'services.sessions': { result: string };
+  // What a patch calls `status` is also `state`.
+  'servers.patch': { result: ServerRepresentation & { readonly state: ServerRepresentation['status'] } };
+  'servers.delete': { options: { readonly detach?: boolean } };
+  'servers.connections': { result: ConnectionRepresentation };
+  'gateway.threads': { result: Threads };
+  'gateway.logs': { result: LogsRepresentation };
+  'gateway.tasks': { result: TaskRepresentation; options: object };
+  'gateway.modules': { result: Module };
+  'sessions.list': { options: Ranged & SessionSearch & { readonly after?: number } };
+  'sessions.closeMany': { options: SessionSearch | { readonly all: true } };
+  'sessions.connections': { result: ConnectionRepresentation };
+  'filters.delete': { options: { readonly detach?: boolean } };
+  'users.create': { body: { readonly name: string; readonly password: string }; result: undefined };
+  'sequence.send': { body: { readonly commands: readonly SequenceCommand[] } };
+  'history.list': { options: Ranged & HistorySearch };
 };
 
 /* eslint-enable @typescript-eslint/consistent-type-definitions */
-/** A row of a table. @internal */
-type Given<Table, Id, Otherwise> = Id extends keyof Table ? Table[Id] : Otherwise;
-/** The body of the answer. @internal */
-type ResultOf<Id> = Given<
-  Results,
-  Id,
-  Id extends `${infer Group extends keyof Representations}.${'list' | 'get' | 'patch' | 'create'}`
-    ? Representations[Group]
-    : undefined
->;
-/** The body of the request. @internal */
-type BodyOf<Id, Method> = Given<Bodies, Id, Method extends 'PATCH' ? readonly Operation[] : undefined>;
-
 /**
- * Every endpoint, by its name: what it takes and what it gives. The kind and the method come from the table of
- * endpoints.
- *
- * @public
+ * What a client defines of a resource: its entry in a gateway document. Secrets are in plain text, so sealed ones have
+ * no place. @internal
  */
-export type Endpoints = {
-  [Id in EndpointId]: (typeof endpoints)[Id] extends { readonly kind: 'item' | 'probe' }
-    ? Item<ResultOf<Id>>
-    : (typeof endpoints)[Id] extends { readonly kind: 'list' }
-      ? List<ResultOf<Id>, Given<Options, Id, Ranged>>
-      : Command<BodyOf<Id, (typeof endpoints)[Id]['method']>, ResultOf<Id>, Given<Options, Id, unknown>>;
-};
+type Definition<List> =
+  NonNullable<List> extends readonly (infer E)[] ? Omit<E, Extract<keyof E, `${string}Sealed`>> : never;
+/** A member of a row of `Own`. @internal */
+type Given<Id, Member, Otherwise> = Id extends keyof Own
+  ? Member extends keyof Own[Id]
+    ? Own[Id][Member]
+    : Otherwise
+  : Otherwise;
 
 /**
  * Name of an endpoint that answers once, such as `services.stop`. `Client.events` follows the stream of events.
@@ -214,3 +140,36 @@ export type Endpoints = {
  * @public
  */
 export type EndpointId = Exclude<keyof typeof endpoints, 'events.stream'>;
+
+/**
+ * The body of the answer of an endpoint, or one element of its list; `undefined` if the answer has no body.
+ *
+ * @public
+ */
+export type ResultOf<Id extends EndpointId> = Given<
+  Id,
+  'result',
+  Id extends `${infer Group extends keyof Representations}.${'list' | 'get' | 'patch' | 'create'}`
+    ? Representations[Group]
+    : undefined
+>;
+
+/** The body of the request of an endpoint; `undefined` if there is none. @internal */
+export type BodyOf<Id extends EndpointId> = Given<
+  Id,
+  'body',
+  Id extends `${infer Collection extends keyof GatewayDocument}.create`
+    ? Definition<GatewayDocument[Collection]>
+    : Id extends `${string}.drain`
+      ? Pick<Drain, 'timeout' | 'then' | 'reason'>
+      : (typeof endpoints)[Id]['method'] extends 'PATCH'
+        ? readonly Operation[]
+        : undefined
+>;
+
+/** The options of an endpoint, besides those of every list or of every command. @internal */
+export type OptionsOf<Id extends EndpointId> = Given<
+  Id,
+  'options',
+  (typeof endpoints)[Id]['kind'] extends 'list' ? Ranged : unknown
+>;

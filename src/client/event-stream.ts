@@ -5,8 +5,7 @@
  */
 import { endpoints } from '../http/endpoint.ts';
 import type { AdminEvent, Problem } from '../index.ts';
-import { hasType, refusalOf, strangeAnswer, textsOf, valueOf } from './answer.ts';
-import { requestOf } from './request.ts';
+import { hasType, refusalOf, requestOf, strangeAnswer, textsOf, valueOf } from './message.ts';
 import { onAbort, type ReceivedResponse, type Send } from './send.ts';
 
 /**

@@ -14,7 +14,7 @@ export {
   type ActPlace,
   type CommandId,
 } from './act.ts';
-export type { Answer } from './answer.ts';
+export type { Answer } from './message.ts';
 export { closeEach, type ChosenSession, type CloseEach } from './close-each.ts';
 export {
   createClient,
@@ -26,17 +26,7 @@ export {
   type ReadOptions,
   type RequestOptions,
 } from './client.ts';
-export type {
-  Command,
-  EndpointId,
-  Endpoints,
-  HistorySearch,
-  Item,
-  List,
-  Ranged,
-  SequenceCommand,
-} from './endpoints.ts';
+export type { EndpointId, HistorySearch, Ranged, ResultOf, SequenceCommand } from './endpoints.ts';
 export type { EventOptions, EventStreamItem, ShownEvent } from './event-stream.ts';
 export type { SessionSearch } from '../resources/session.ts';
-export { withEtags } from './etag.ts';
-export { sendTo, sendWithFetch, type FetchOptions, type Send } from './send.ts';
+export { sendTo, sendWithFetch, withEtags, type FetchOptions, type Send } from './send.ts';

@@ -57,8 +57,8 @@ export interface Collection<T extends Entity> extends Iterable<T> {
   /** At most `length` entries, from position `offset` on. */
   range(offset: number, length: number): readonly T[];
   /**
-   * The output for `JSON.stringify` and test runners: the size, the version and every entry, with `[redacted]` in place
-   * of hashes and sealed texts. `console.log` shows the size and the first names.
+   * The output for `JSON.stringify`: the size, the version and every entry, with `[redacted]` in place of hashes and
+   * sealed texts. `console.log` shows the size and the first names.
    */
   toJSON(): Json;
 }
@@ -236,13 +236,9 @@ export class IndexedCollection<T extends Entity> implements Collection<T> {
     return this.range(0, Infinity)[Symbol.iterator]();
   }
 
-  // A getter for Jest, which prints a copy with the values of getters and without the private fields.
-  get toJSON(): () => Json {
-    return () =>
-      maskSecrets(
-        { size: this.size, version: this.version, entries: this.range(0, Infinity) },
-        this.#secrets,
-      );
+  toJSON(): Json {
+    const { size, version } = this;
+    return maskSecrets({ size, version, entries: this.range(0, Infinity) }, this.#secrets);
   }
 
   [inspectMethod](): string {

@@ -102,7 +102,7 @@ describe('a worker', () => {
     serve(admin, near);
     const program = `
       const { createClient } = await load('client/index.js');
-      const { connect } = await load('adapters/message-port/index.js');
+      const { connect } = await load('adapters/message-port.js');
       const client = createClient(connect(workerData));
       const events = client.events();
       const first = events.next();
@@ -121,7 +121,7 @@ describe('a worker', () => {
   it('has the interface, and its exit rejects what is under way and what comes later', async () => {
     const program = `
       const { createAdmin, createSnapshot } = await load('index.js');
-      const { serve } = await load('adapters/message-port/index.js');
+      const { serve } = await load('adapters/message-port.js');
       const gateway = { apply: () => new Promise(() => {}), inspect: () => new Promise(() => {}) };
       const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'cli' }] });
       serve(createAdmin({ snapshot, gateway }), parentPort);`;
@@ -550,14 +550,15 @@ describe('messages that do not come from the other side of the adapter', () => {
     const [near, far] = channel();
     serve(runAdmin().admin, near);
     far.postMessage({ type: 'request', id: 1, request });
-    const [reply] = (await once(far, 'message')) as [{ readonly response: AdminResponse }];
-    expect(reply.response.status).toBe(status);
+    const [reply] = (await once(far, 'message')) as [{ readonly value: AdminResponse }];
+    expect(reply.value.status).toBe(status);
   });
 
   it.each([
-    { type: 'response' },
-    { type: 'response', response: 'x' },
-    { type: 'piece', piece: 'x' },
+    { done: true },
+    { done: true, value: 'x' },
+    { done: false, value: new Uint8Array(1) },
+    { value: { status: 200, headers: {} } },
     { type: 'other' },
   ])('reject the request that they belong to: %j', async (reply) => {
     const [near, far] = channel();
@@ -567,6 +568,16 @@ describe('messages that do not come from the other side of the adapter', () => {
       near.postMessage({ ...reply, id: question.id });
     });
     await expect(connect(far)(get)).rejects.toThrow('It must call serve, and send nothing else');
+  });
+
+  it('reject the piece that they belong to, and each later one', async () => {
+    const [near, far] = channel();
+    near.on('message', ({ id, type }: { readonly id: number; readonly type: string }) => {
+      near.postMessage({ id, done: false, value: type === 'pull' ? 'x' : { status: 200, headers: {} } });
+    });
+    const pieces = piecesIn(await connect(far)(get));
+    await expect(pieces.next()).rejects.toThrow('It must call serve, and send nothing else');
+    await expect(pieces.next()).rejects.toThrow('It must call serve, and send nothing else');
   });
 
   it('are told, and reject what is under way, if the platform cannot read them', async () => {

@@ -159,12 +159,12 @@ const rows: readonly Row[] = [
     from: 'adapters/node.ts',
     values: ['index.ts', 'adapters/mount.ts', 'adapters/given-body.ts', 'node:*', 'node:*/*'],
   },
-  { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts', 'adapters/given-body.ts'] },
   {
-    from: 'adapters/message-port/*',
-    values: ['index.ts', 'adapters/mount.ts', 'adapters/message-port/*'],
+    from: 'adapters/message-port.ts',
+    values: ['index.ts', 'adapters/mount.ts'],
     types: ['client/send.ts'],
   },
+  { from: 'adapters/*', values: ['index.ts', 'adapters/mount.ts', 'adapters/given-body.ts'] },
   {
     from: 'cli/*',
     values: [

@@ -19,7 +19,7 @@ import { read, root } from '../support/project.ts';
 const programs = [
   `export { createClient, sendWithFetch } from '../dist/client/index.js';`,
   `export { createClient } from '../dist/client/index.js';
-   export { connect } from '../dist/adapters/message-port/index.js';`,
+   export { connect } from '../dist/adapters/message-port.js';`,
   `export * from '../dist/json/index.js';`,
   `export { createSnapshot, stopService } from '../dist/index.js';`,
   `export * from '../dist/index.js';`,

@@ -138,8 +138,8 @@ export interface SessionTable extends Iterable<Session> {
   /** The number of connections of a session. */
   countConnections(sessionId: number): number;
   /**
-   * The output for `JSON.stringify` and test runners: the counters, the index by service and by server, and every
-   * session with its connections. `console.log` shows the counts.
+   * The output for `JSON.stringify`: the counters, the index by service and by server, and every session with its
+   * connections. `console.log` shows the counts.
    */
   toJSON(): Json;
 }
@@ -451,15 +451,12 @@ export class IndexedSessionTable implements SessionTable {
     return this;
   }
 
-  // A getter for Jest; see IndexedCollection.
-  get toJSON(): () => Json {
-    return () => {
-      const { size, total, index } = this;
-      const { live, services, servers } = index;
-      // No member is secret. The cast is safe, because all members are JSON.
-      const sessions = this.range(0, Infinity).map(shownSession);
-      return { size, total, live, services, servers, sessions } as unknown as Json;
-    };
+  toJSON(): Json {
+    const { size, total, index } = this;
+    const { live, services, servers } = index;
+    // No member is secret. The cast is safe, because all members are JSON.
+    const sessions = this.range(0, Infinity).map(shownSession);
+    return { size, total, live, services, servers, sessions } as unknown as Json;
   }
 
   [inspectMethod](): string {

@@ -338,7 +338,7 @@ describe('a session table', () => {
       fc.property(histories, (history) => {
         const { table, model } = lastOf(history);
         expect(thawedPlaces(table)).toEqual([]);
-        expect(table).toEqual(rebuilt(model));
+        expect(JSON.stringify(table)).toBe(JSON.stringify(rebuilt(model)));
         expect(JSON.parse(JSON.stringify(table))).toEqual({
           size: model.sessions.length,
           total: table.total,
@@ -405,31 +405,33 @@ describe('a session table', () => {
     );
   });
 
-  it('equals none that differs in a session, a connection, a counter or an index', () => {
+  it('has the JSON of none that differs in a session, a connection, a counter or an index', () => {
+    const expectOther = (one: IndexedSessionTable, other: IndexedSessionTable): void =>
+      expect(JSON.stringify(one)).not.toBe(JSON.stringify(other));
     fc.assert(
       fc.property(histories, (history) => {
         const { table, model } = lastOf(history);
         fc.pre(model.sessions.length > 0);
         const [{ id, service } = session] = model.sessions;
         const other = rebuilt(model);
-        expect(table).not.toEqual(other.update({ id }, { state: 'x' }, { revision: 1 }));
-        expect(table).not.toEqual(other.openConnection({ id }, { ...connection, id: 99 }, { revision: 1 }));
-        expect(table).not.toEqual(other.withTotal(service, 1000));
+        expectOther(table, other.update({ id }, { state: 'x' }, { revision: 1 }));
+        expectOther(table, other.openConnection({ id }, { ...connection, id: 99 }, { revision: 1 }));
+        expectOther(table, other.withTotal(service, 1000));
         const [live = 0, total = 0] = [model.live.get(service), model.totals.get(service)];
         const { sessions, totals } = model;
         const later = { sessions, totals, live: new Map(model.live).set(service, live + 1) };
-        expect(table).not.toEqual(rebuilt(later));
+        expectOther(table, rebuilt(later));
         // The sums stay the same.
         const elsewhere = services.find((key) => key !== service) ?? '';
         const more = other.withTotal(service, total + 1);
         const [left, right] = [more, other.withTotal(elsewhere, other.totalOfService(elsewhere) + 1)];
         expect([left.total, left.size]).toEqual([right.total, right.size]);
-        expect(left).not.toEqual(right);
+        expectOther(left, right);
         for (const reversed of [
           IndexedSessionTable.create(places(services.toReversed()), places(servers)),
           IndexedSessionTable.create(places(services), places(servers.toReversed())),
         ])
-          expect(table).not.toEqual(rebuilt(model, reversed));
+          expectOther(table, rebuilt(model, reversed));
       }),
       { numRuns: 40 },
     );

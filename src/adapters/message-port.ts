@@ -1,0 +1,403 @@
+/**
+ * The adapter for message ports: the interface in one thread, its clients in others. For `worker_threads`, and for the
+ * workers of browsers.
+ *
+ * The client asks, and the interface gives one reply to each question: the response to a request, and the next piece of
+ * its body to a pull. So a slow client delays nobody, and no piece waits in a queue.
+ *
+ * @packageDocumentation
+ */
+import type { Send } from '../client/send.ts';
+import type { Admin, AdminRequest, AdminResponse, Principal } from '../index.ts';
+import { assertArguments, createSink, notFound, senderOf } from './mount.ts';
+
+/**
+ * One side of a connection between threads: a `MessagePort`, a `Worker`, the `parentPort` of Node, or the global scope
+ * of a worker in a browser.
+ *
+ * @beta
+ */
+export type Port = {
+  /** Sends a message to the other side. */
+  postMessage(message: unknown, transfer: ArrayBuffer[]): void;
+  /** Begins to receive; only a `MessagePort` has the method. */
+  start?(): void;
+} & (EmittingPort | TargetPort);
+
+/** A port of Node. @internal */
+interface EmittingPort {
+  /** Adds a listener. */
+  on(name: string, listener: (value: unknown) => void): unknown;
+  /** Removes a listener. */
+  off(name: string, listener: (value: unknown) => void): unknown;
+}
+
+/** A port of a browser. @internal */
+interface TargetPort {
+  /** Adds a listener. */
+  addEventListener(name: string, listener: (event: unknown) => void): void;
+  /** Removes a listener. */
+  removeEventListener(name: string, listener: (event: unknown) => void): void;
+}
+
+/**
+ * Options of `serve`.
+ *
+ * @beta
+ */
+export interface ServeOptions {
+  /**
+   * Gives the caller that the host has authenticated; `undefined` for 401. Left out if the interface authenticates. The
+   * request is as the client wrote it: the host must not trust the headers more than the client.
+   */
+  readonly principalOf?: (request: AdminRequest) => Principal | undefined | Promise<Principal | undefined>;
+  /** Gives where a request comes from. Left out if all requests of the port are one peer. */
+  readonly peerOf?: (request: AdminRequest) => string | undefined;
+  /**
+   * Gets errors inside the adapter, in `principalOf` or `peerOf`, and one for each message that does not come from
+   * `connect`. Default: errors are ignored. Errors in `principalOf` and `peerOf` also go to `onError` of the interface.
+   * If the function fails, the console gets the error once.
+   */
+  readonly onError?: (error: unknown) => void;
+}
+
+const optionNames = ['principalOf', 'peerOf', 'onError'] as const satisfies readonly (keyof ServeOptions)[];
+
+/**
+ * Serves an administration interface at a message port. The port must carry nothing else: if a worker has messages of
+ * its own, use a `MessageChannel`.
+ *
+ * @param admin - the running interface
+ * @param port - the side of the connection that is here
+ * @param options - hooks of the host
+ * @returns a function that ends the serving: requests under way end, and later ones reject at the other side. The port
+ *   stays open. If the port closes, or the worker of the port exits, the serving ends by itself
+ * @throws TypeError for something that is no interface or no port, for an unknown option, for an option of a wrong
+ *   type, and for a port that is in use
+ *
+ * @example
+ * ```ts
+ * import { MessageChannel } from 'node:worker_threads';
+ * import { createAdmin, createSnapshot } from 'gateway-admin-core';
+ * import { createClient } from 'gateway-admin-core/client';
+ * import { connect, serve } from 'gateway-admin-core/message-port';
+ *
+ * const snapshot = createSnapshot({ services: [{ name: 'Sales', router: 'readconnroute' }] });
+ * const admin = createAdmin({ snapshot, gateway: { apply: async () => {}, inspect: async () => 'in-place' } });
+ * const { port1, port2 } = new MessageChannel();
+ * serve(admin, port1);
+ * const client = createClient(connect(port2)); // in a worker that got port2
+ * await client.services.stop('Sales');
+ * admin.snapshot.services.find('Sales')?.state; // => 'stopped'
+ * port2.close();
+ * ```
+ *
+ * @beta
+ */
+export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOptions = {}): () => void {
+  assertArguments(admin, options, { name: 'serve', optionNames });
+  const tell = createSink(options.onError);
+  const exchanges = new Map<unknown, Exchange>();
+  const reply = async (id: unknown, exchange: Exchange): Promise<void> => {
+    const hasLeft = (): boolean => exchanges.get(id) !== exchange;
+    exchange.isIdle = false;
+    try {
+      const { done, value } = await exchange.parts.next();
+      if (hasLeft()) return;
+      exchange.isIdle = true;
+      port.postMessage({ id, done, value } satisfies Reply, ArrayBuffer.isView(value) ? [value.buffer] : []);
+      if (done === true) exchanges.delete(id);
+    } catch (error) {
+      // A client that leaves in the middle of a list is not an error.
+      if (hasLeft()) return;
+      exchanges.delete(id);
+      tell(error);
+      port.postMessage({ id, isFailed: true } satisfies Reply, []);
+    }
+  };
+  const leave = (id: unknown, exchange: Exchange): void => {
+    exchanges.delete(id);
+    exchange.gone.abort();
+    exchange.parts.return(undefined).catch(tell);
+  };
+  const take = (message: unknown): void => {
+    const { type, id, request } = membersOf(message);
+    const exchange = exchanges.get(id);
+    if (type === 'request' && typeof id === 'number' && exchange === undefined) {
+      const gone = new AbortController();
+      const asked = requestOf(request, gone);
+      const parts = partsOf(admin, Object.assign(asked, senderOf(asked, options, tell)));
+      const begun = { parts, gone, isIdle: false };
+      exchanges.set(id, begun);
+      void reply(id, begun);
+    } else if (type === 'pull' && exchange?.isIdle === true) void reply(id, exchange);
+    else if (type !== 'leave')
+      tell(new TypeError('A message does not come from connect: serve the interface at a port of its own'));
+    // Without an exchange, the last reply crossed the message.
+    else if (exchange !== undefined) leave(id, exchange);
+  };
+  const end = (): void => {
+    stop();
+    for (const [id, exchange] of [...exchanges]) leave(id, exchange);
+    port.postMessage(ended, []);
+  };
+  const stop = listen(port, { onMessage: take, onClose: end, onUnreadable: tell });
+  return end;
+}
+
+/**
+ * Carries requests to an interface that `serve` serves at the other side of a message port.
+ *
+ * Requests reject when the other side ends: its `serve` is ended, its port is closed, or its worker exits. Browsers do
+ * not tell that a worker is gone: there, give requests a `signal`. If the body of a response comes in pieces, read the
+ * pieces to the end, call `return` of their iterator, or abort the `signal` of the request.
+ *
+ * @param port - the side of the connection that is here. Close the port at the end, because an open port keeps Node
+ *   running
+ * @returns the function for `createClient`. The body of a request must be text or bytes. `principal` and `peer` stay
+ *   here: the other side finds the caller
+ * @throws TypeError for something that is no port, and for a port that is in use
+ *
+ * @example
+ * ```ts
+ * import { MessageChannel } from 'node:worker_threads';
+ * import { createAdmin, createSnapshot } from 'gateway-admin-core';
+ * import { connect, serve } from 'gateway-admin-core/message-port';
+ *
+ * const gateway = { apply: async () => {}, inspect: async () => 'in-place' as const };
+ * const { port1, port2 } = new MessageChannel();
+ * serve(createAdmin({ snapshot: createSnapshot({}), gateway }), port1);
+ * const send = connect(port2);
+ * (await send({ method: 'GET', target: '/services', headers: {} })).body; // => '[]'
+ * port2.close();
+ * ```
+ *
+ * @beta
+ */
+export function connect(port: Port): Send {
+  const calls = new Map<unknown, Call>();
+  let last = 0;
+  let end: Error | undefined;
+  const endAll = (error: Error): void => {
+    end ??= error;
+    for (const call of [...calls.values()]) call.end(Promise.reject(error));
+  };
+  // One listener for each signal, because Node warns of a leak when a signal has many.
+  const checkSignals = (): void => {
+    for (const { signal, leave } of [...calls.values()])
+      if (signal?.aborted === true) leave(Promise.reject(signal.reason as Error));
+  };
+  listen(port, {
+    onMessage: (message) => {
+      const reply: Reply & Partial<typeof ended> = membersOf(message);
+      if (reply.type === ended.type) endAll(new Error(hasEnded));
+      // The reply may be late: the call was left.
+      else calls.get(reply.id)?.take(reply);
+    },
+    onClose: () => endAll(new Error(hasEnded)),
+    onUnreadable: (cause) => endAll(new Error(strange, { cause })),
+  });
+  return async ({ method, target, headers, body, signal }) => {
+    if (typeof body === 'function') throw new TypeError(noFunction);
+    signal?.throwIfAborted();
+    if (end !== undefined) throw end;
+    const id = (last += 1);
+    const post = (question: Question): void => port.postMessage({ ...question, id }, []);
+    const call = openCall(signal, post, () => {
+      calls.delete(id);
+      if (signal !== undefined && ![...calls.values()].some((other) => other.signal === signal))
+        signal.removeEventListener('abort', checkSignals);
+    });
+    calls.set(id, call);
+    // To add the same listener again does nothing.
+    signal?.addEventListener('abort', checkSignals);
+    return responseOf(call, { type: 'request', request: { method, target, headers, body } });
+  };
+}
+
+/** What the client asks. The message `leave` gets no reply: the client does not want the rest. */
+type Question = { readonly type: 'request'; readonly request: object } | { readonly type: 'pull' | 'leave' };
+
+/** What the interface replies: a part of the answer, and whether it is the last one. */
+interface Reply {
+  readonly id?: unknown;
+  readonly done?: boolean | undefined;
+  readonly value?: unknown;
+  readonly isFailed?: true;
+}
+
+/** The message of an interface that serves no more. */
+const ended = { type: 'ended' } as const;
+
+/** The members of a message, which may be anything. */
+function membersOf(message: unknown): Readonly<Record<string, unknown>> {
+  return typeof message === 'object' && message !== null ? { ...message } : {};
+}
+
+/** One request at the side of the interface, until the last reply. */
+interface Exchange {
+  readonly parts: AsyncGenerator<Part, Part>;
+  /** Aborts when the client leaves. */
+  readonly gone: AbortController;
+  /** Whether the client may pull the next part. */
+  isIdle: boolean;
+}
+
+type Part = Omit<AdminResponse, 'body'> | Uint8Array<ArrayBuffer> | undefined;
+
+/** The parts of an answer: the response, then each piece of a body that comes in pieces. */
+async function* partsOf(admin: Pick<Admin, 'handle'>, request: AdminRequest): AsyncGenerator<Part, Part> {
+  const handled = await admin.handle(request);
+  const response = handled.matched ? handled.response : notFound;
+  const { body, ...head } = response;
+  if (typeof body !== 'object') return response;
+  const pieces: AsyncIterator<Uint8Array, unknown> = body[Symbol.asyncIterator]();
+  try {
+    yield head;
+    for (let next = await pieces.next(); next.done !== true; next = await pieces.next())
+      // A copy, because the memory around the bytes may be of something else.
+      yield new Uint8Array(next.value);
+  } finally {
+    await pieces.return?.();
+  }
+  return undefined;
+}
+
+/** A request of the other side, which can be anything: the interface checks the form. */
+function requestOf(sent: unknown, gone: AbortController): AdminRequest {
+  const { method, target, headers, body } = membersOf(sent);
+  // Made when it is read: to make a signal takes longer than to find a resource, and most requests need none.
+  const signal = { get: () => gone.signal };
+  return Object.defineProperties({ method, target, headers, body }, { signal }) as AdminRequest;
+}
+
+const hasEnded =
+  'The other side of the message port has ended. A command that was under way may have been carried out: read the state.';
+const strange =
+  'The other side of the message port sent something that is no reply. It must call serve, and send nothing else.';
+const failed =
+  'The interface broke off the answer because of an error. The error went to onError of serve, at the other side.';
+const noFunction = 'The body must be text or bytes: a message port carries no functions';
+
+/** One request at the side of the client, until the last reply. */
+interface Call {
+  readonly signal: AbortSignal | undefined;
+  /** Asks for a part of the answer. */
+  readonly ask: (question: Question, isPart: (value: unknown) => boolean) => Promise<Reply>;
+  /** Takes a reply. */
+  readonly take: (reply: Reply) => void;
+  /** Ends the call: the question under way and every later one have the given outcome. */
+  readonly end: (outcome: Promise<Reply>) => void;
+  /** Ends the call, and tells the other side. */
+  readonly leave: (outcome: Promise<Reply>) => void;
+}
+
+function openCall(signal: Call['signal'], post: (question: Question) => void, onEnd: () => void): Call {
+  let over: Promise<Reply> | undefined;
+  let asked: { readonly isPart: (value: unknown) => boolean; readonly settle: Call['end'] } | undefined;
+  const settle: Call['end'] = (outcome) => {
+    asked?.settle(outcome);
+    asked = undefined;
+  };
+  const end: Call['end'] = (outcome) => {
+    // There may be no question under way.
+    outcome.catch(() => undefined);
+    over ??= outcome;
+    onEnd();
+    settle(outcome);
+  };
+  const leave: Call['leave'] = (outcome) => {
+    end(outcome);
+    post({ type: 'leave' });
+  };
+  const ask: Call['ask'] = (question, isPart) =>
+    over ??
+    new Promise((resolve) => {
+      asked = { isPart, settle: resolve };
+      post(question);
+    });
+  const take: Call['take'] = (reply) => {
+    const { done, value, isFailed } = reply;
+    if (isFailed === true) end(Promise.reject(new Error(failed)));
+    else if (typeof done !== 'boolean' || asked?.isPart(value) !== true)
+      leave(Promise.reject(new Error(strange)));
+    else if (done) end(Promise.resolve(reply));
+    else settle(Promise.resolve(reply));
+  };
+  return { signal, ask, take, end, leave };
+}
+
+/** Asks for the response. The pieces of its body are pulled later. */
+async function responseOf(call: Call, question: Question): Promise<AdminResponse> {
+  const isResponse = (value: unknown): boolean => typeof membersOf(value)['status'] === 'number';
+  const reply = call.ask(question, isResponse);
+  // A program without types may give something that no message can carry.
+  reply.catch(() => call.end(reply));
+  const { done, value } = await reply;
+  const response = value as AdminResponse;
+  return done === true ? response : { ...response, body: piecesOf(call) };
+}
+
+type Piece = IteratorResult<Uint8Array, undefined>;
+
+function piecesOf({ ask, leave }: Call): AsyncIterableIterator<Uint8Array, undefined> {
+  const isPiece = (value: unknown): boolean => value === undefined || ArrayBuffer.isView(value);
+  const pull = async (): Promise<Piece> => {
+    const { done, value } = await ask({ type: 'pull' }, isPiece);
+    return { done, value } as Piece;
+  };
+  let turn: Promise<unknown> = Promise.resolve();
+  return {
+    next: () => {
+      // Two calls of `next` at the same time get two pieces.
+      const result = turn.then(pull, pull);
+      turn = result;
+      return result;
+    },
+    return: () => {
+      // Not in turn: the next piece of a stream of events may never come.
+      const last = { done: true, value: undefined } as const;
+      leave(Promise.resolve(last));
+      return Promise.resolve(last);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** The ports that carry a connection: a second one would get the replies of the first. */
+const inUse = new WeakSet<Port>();
+
+/**
+ * What one side does with a message, when the other side has closed the port or its worker has exited, and with a
+ * message that the platform could not read.
+ */
+type Listeners = Record<'onMessage' | 'onClose' | 'onUnreadable', (given: unknown) => void>;
+
+/** Listens at a port. Gives a function that ends the listening. */
+function listen(port: Port, { onMessage, onClose, onUnreadable }: Listeners): () => void {
+  assertPort(port);
+  if (inUse.has(port)) throw new TypeError('The message port is in use: serve or connect a port once');
+  inUse.add(port);
+  const isEmitting = 'on' in port;
+  const onEvent = (event: unknown): void => onMessage((event as { readonly data: unknown }).data);
+  const message = isEmitting ? onMessage : onEvent;
+  const listeners = Object.entries({ message, messageerror: onUnreadable, close: onClose, exit: onClose });
+  for (const [name, listener] of listeners)
+    if (isEmitting) port.on(name, listener);
+    else port.addEventListener(name, listener);
+  port.start?.();
+  return () => {
+    inUse.delete(port);
+    for (const [name, listener] of listeners)
+      if (isEmitting) port.off(name, listener);
+      else port.removeEventListener(name, listener);
+  };
+}
+
+function assertPort(port: Port): void {
+  const { postMessage, on, addEventListener } = Object(port) as Partial<EmittingPort & TargetPort & Port>;
+  if (typeof postMessage === 'function' && typeof (on ?? addEventListener) === 'function') return;
+  throw new TypeError('port must be a message port, such as a side of new MessageChannel()');
+}

@@ -18,9 +18,8 @@ import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
 import {
   forgottenRecord,
-  levelRecord,
+  format,
   lifeRecord,
-  lowestLevel,
   parseRecord,
   restoreShared,
   type SharedCommand,
@@ -64,8 +63,6 @@ export interface SharedLogOptions {
   /** The snapshot of the host. */
   readonly given: Snapshot;
   readonly history: SharedHistory;
-  /** The highest level of records that this node reads. */
-  readonly highest: number;
   readonly position: string;
   /** Whether a command of this node is in flight in this process. */
   readonly isInFlight: (command: string) => boolean;
@@ -354,12 +351,6 @@ export class SharedLog implements Log<Work> {
     for (const record of records) this.#take(record);
   }
 
-  /** Lets nodes write records of the highest level that this node reads. */
-  async raiseLevel(ask: Ask): Promise<void> {
-    const { highest, writing } = this.#options;
-    await this.#write([levelRecord(highest, writing)], ask);
-  }
-
   /** Whether the log has anything of a node: a life, or a command without an end. */
   knows(node: string): boolean {
     return this.#history.lifeOf(node) !== undefined || this.#commandsOf(node).length > 0;
@@ -396,7 +387,7 @@ export class SharedLog implements Log<Work> {
     const links = new Set<string>();
     for (const { records, position } of steps) {
       // All records of a step are read before one is taken: a step counts as a whole.
-      const parsed = records.map((record) => parseRecord(record, this.#options.highest));
+      const parsed = records.map(parseRecord);
       this.#move(position);
       for (const record of parsed) {
         const sent = this.#sent.get(identityOf(record));
@@ -426,7 +417,7 @@ export class SharedLog implements Log<Work> {
 
   /** Reads everything again: the log was compacted, or set back. */
   async #load(ask: Ask): Promise<void> {
-    const { store, given, highest, onChange, onError } = this.#options;
+    const { store, given, onChange, onError } = this.#options;
     const before = this.#history;
     const { position, ...stored } = await ask('load', () => store.load());
     // A record without a state before it could be read by nobody.
@@ -435,7 +426,7 @@ export class SharedLog implements Log<Work> {
         'The shared store is empty: its content was deleted. Restore a backup, or restart the nodes, and the first ' +
           'one begins the fleet again with its own configuration.',
       );
-    this.#history = restoreShared(stored, given, highest);
+    this.#history = restoreShared(stored, given);
     this.#order.clear();
     this.#move(position);
     this.#turn();
@@ -545,7 +536,7 @@ export class SharedLog implements Log<Work> {
 
   /** The stored form of a record; `undefined` if no other node has to know. */
   #sharedOf(record: JournalRecord, resources: readonly string[]): SharedRecord | undefined {
-    const head = { level: lowestLevel, ...this.#options.writing, resources: resources.filter(isSharedLink) };
+    const head = { format, ...this.#options.writing, resources: resources.filter(isSharedLink) } as const;
     if (record.type === 'mark') return undefined;
     if (record.type === 'abandonment') return this.#abandonmentOf(record.command);
     if (record.type === 'intent') {
@@ -575,7 +566,7 @@ export class SharedLog implements Log<Work> {
     const { node, command, resources } = intent;
     const { life } = this.#options.writing;
     return {
-      level: lowestLevel,
+      format,
       node,
       life,
       resources,

@@ -164,7 +164,7 @@ export class RunningNode implements RunningCoordinator {
       own: this.#own,
     });
     this.#journal = journal;
-    const { open, abandoned } = log.history;
+    const { open, abandoned } = log.history.unsettled;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const whole = (command: SharedCommand): SharedCommand => wholeCommand(command, log.snapshot);
@@ -423,7 +423,7 @@ export class RunningNode implements RunningCoordinator {
 
   #endSilent(): void {
     const { members, node, leaseMs } = this.#parts;
-    for (const { intent } of this.#log.history.open) {
+    for (const { intent } of this.#log.history.unsettled.open) {
       const isSilent = (): boolean => members.silenceOf(intent.node) >= leaseMs;
       if (intent.node !== node && isSilent()) this.#end(intent.command, isSilent);
     }

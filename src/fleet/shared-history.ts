@@ -61,12 +61,14 @@ const settlementShape = z.object({
   why: z.exactOptional(z.enum(['abandoned', 'forgotten'])),
 });
 
+/** The number of a life among all that have begun in the fleet, from 1 on. */
+const lifeNumber = natural;
+
 /** A process of a node begins. From here on, no earlier process of the node writes. */
 const lifeShape = z.object({
   ...head,
   type: z.literal('life'),
-  /** The number of the life among all that have begun in the fleet, from 1 on. */
-  number: natural,
+  number: lifeNumber,
   /** The names of secret parameters that the process declares. They are secret at every node from here on. */
   secretParameters: z.array(z.string()),
 });
@@ -88,14 +90,6 @@ const recordShape = z.discriminatedUnion('type', [
 /** A record of the log. The format is public API. @internal */
 export type SharedRecord = z.infer<typeof recordShape>;
 
-/** One process of a node, from its opening to its end. @internal */
-export interface NodeLife {
-  readonly node: string;
-  readonly life: string;
-  /** The number of the life among all that have begun in the fleet, from 1 on. */
-  readonly number: number;
-}
-
 /** A command of a node without an end. @internal */
 export type SharedCommand = Open<z.infer<typeof intentShape>>;
 
@@ -105,6 +99,11 @@ function isDocument(value: unknown): boolean {
     typeof value === 'object' && value !== null && (!('services' in value) || Array.isArray(value.services))
   );
 }
+
+const nodeLifeShape = z.object({ node: z.string(), life: z.string(), number: lifeNumber });
+
+/** One process of a node, from its opening to its end. */
+type NodeLife = Readonly<z.infer<typeof nodeLifeShape>>;
 
 const commandShape = z.object({ intent: intentShape, settled: natural });
 const stateShape = z.object({
@@ -124,7 +123,7 @@ const stateShape = z.object({
   /** How many lives have begun. */
   begun: natural,
   /** The last life of each node. */
-  lives: z.array(z.object({ node: z.string(), life: z.string(), number: natural })),
+  lives: z.array(nodeLifeShape),
   readOnly: z.boolean(),
   /** Name of the user who has begun the read-only mode, as far as it is known. */
   readOnlyBy: z.exactOptional(z.string()),
@@ -142,22 +141,18 @@ type SharedState = z.infer<typeof stateShape>;
 const mostEnded = 1000;
 
 /** What a {@link SharedHistory} begins with, besides the configuration. */
-interface Beginning extends Partial<UnsettledCommands<SharedCommand['intent']>> {
-  /** The last commands that have ended by themselves. */
-  readonly ended?: readonly string[];
-  /** How many lives have begun. */
-  readonly begun?: number;
-  /** The last life of each node. */
-  readonly lives?: readonly NodeLife[];
-  readonly readOnly?: boolean;
-  readonly readOnlyBy?: string;
+interface Beginning
+  extends
+    Partial<UnsettledCommands<SharedCommand['intent']>>,
+    Partial<Pick<SharedState, 'ended' | 'begun' | 'lives' | 'readOnly' | 'readOnlyBy'>> {
   readonly entries?: readonly Entry[];
   readonly listeners?: SharedListeners;
 }
 
 /** The state that the records lead to. @internal */
 export class SharedHistory {
-  readonly #unsettled: Unsettled<SharedCommand['intent']>;
+  /** The commands without an end. */
+  readonly unsettled: Unsettled<SharedCommand['intent']>;
   #snapshot: Snapshot;
   #isReadOnly: boolean;
   #readOnlyBy: string | undefined;
@@ -191,7 +186,7 @@ export class SharedHistory {
     this.#lives = new Map(lives.map((each) => [each.node, each]));
     this.#snapshot = snapshot;
     this.#ended = new Set(ended);
-    this.#unsettled = new Unsettled(unsettled);
+    this.unsettled = new Unsettled(unsettled);
   }
 
   /** What the fleet has: the configuration that every node follows. */
@@ -202,14 +197,6 @@ export class SharedHistory {
   /** The settled commands. */
   get entries(): Entries {
     return this.#entries;
-  }
-
-  get open(): readonly SharedCommand[] {
-    return this.#unsettled.open;
-  }
-
-  get abandoned(): readonly SharedCommand[] {
-    return this.#unsettled.abandoned;
   }
 
   /** Whether a command has ended by itself, not long ago. */
@@ -249,14 +236,6 @@ export class SharedHistory {
     return this.#lives.get(node);
   }
 
-  isOpen(command: string): boolean {
-    return this.#unsettled.isOpen(command);
-  }
-
-  isAbandoned(command: string): boolean {
-    return this.#unsettled.isAbandoned(command);
-  }
-
   /** Takes in the next record. */
   take(record: SharedRecord): void {
     switch (record.type) {
@@ -273,7 +252,7 @@ export class SharedHistory {
         this.#end(record.command);
         return;
       case 'intent':
-        this.#unsettled.begin(record);
+        this.unsettled.begin(record);
         return;
       case 'settlement':
         this.#settle(record);
@@ -301,14 +280,14 @@ export class SharedHistory {
    * @throws Error if there is the plain text of a secret parameter
    */
   assertSealed(): void {
-    this.declare(storedSecretParameters(this.#snapshot, this.#unsettled.events));
+    this.declare(storedSecretParameters(this.#snapshot, this.unsettled.events));
   }
 
   #settle(record: SharedRecord & { type: 'settlement' }): void {
     if (record.events.length > 0) this.#fold(record);
     if (record.last || record.why === 'abandoned') this.#entries.end(record.command);
-    if (record.why === 'abandoned') return this.#unsettled.abandon(record.command, this.#snapshot);
-    this.#unsettled.settle(record);
+    if (record.why === 'abandoned') return this.unsettled.abandon(record.command, this.#snapshot);
+    this.unsettled.settle(record);
     if (record.last && record.why === undefined) this.#end(record.command);
   }
 
@@ -357,8 +336,8 @@ export class SharedHistory {
       versions: versionsOf(this.#snapshot),
       document: this.#document(),
       listeners: [...this.#listeners.changes],
-      open: [...this.open],
-      abandoned: [...this.abandoned],
+      open: [...this.unsettled.open],
+      abandoned: [...this.unsettled.abandoned],
       ended: [...this.#ended],
       begun: this.#begun,
       lives: [...this.#lives.values()],
@@ -419,32 +398,44 @@ export interface Writing {
   readonly life: string;
 }
 
+/** The members that every record has. @internal */
+export function headOf({ node, life }: Writing, command: string, resources: readonly string[] = []) {
+  return { format, node, life, command, resources } as const;
+}
+
 /** The record with which a process of a node begins. @internal */
 export function lifeRecord(
-  { node, life }: Writing,
+  writing: Writing,
   number: number,
   secretParameters: readonly string[],
 ): SharedRecord & { type: 'life' } {
-  const command = `life ${life}`;
-  return {
-    ...{ format, type: 'life', node, life, command, resources: [], number },
-    secretParameters: [...secretParameters],
-  };
+  const head = headOf(writing, `life ${writing.life}`);
+  return { ...head, type: 'life', number, secretParameters: [...secretParameters] };
 }
 
 /** The record with which a node takes another one out. @internal */
 export function forgottenRecord(node: string, { life }: Writing): SharedRecord {
-  return { format, type: 'forgotten', node, life, command: `forget ${node}`, resources: [] };
+  return { ...headOf({ node, life }, `forget ${node}`), type: 'forgotten' };
 }
 
 /** The record with which a node begins or ends the read-only mode of all nodes. @internal */
 export function modeRecord(
-  { node, life }: Writing,
+  writing: Writing,
   command: string,
   { readOnly, actor }: { readonly readOnly: boolean; readonly actor?: string | undefined },
 ): SharedRecord {
   const by = actor === undefined ? {} : { actor };
-  return { format, type: 'mode', node, life, ...by, command, resources: [], readOnly };
+  return { ...headOf(writing, command), ...by, type: 'mode', readOnly };
+}
+
+/** The record with which a node ends the command of another one. @internal */
+export function endRecord(
+  { intent }: SharedCommand,
+  { life }: Writing,
+  why: 'abandoned' | 'forgotten',
+): SharedRecord {
+  const { node, command, resources } = intent;
+  return { ...headOf({ node, life }, command, resources), type: 'settlement', events: [], last: true, why };
 }
 
 /** The state of a fleet that begins with the configuration of a host. */

@@ -76,7 +76,7 @@ export class MemoryContent {
     this.tell();
   }
 
-  compact(state: string): void {
+  compact([state]: readonly string[]): void {
     this.state = state;
     this.steps = [{ ...this.end, texts: [] }, this.#step(this.end.count + 1, [])];
     this.tell();
@@ -104,18 +104,18 @@ export interface MemoryClient {
 /** Opens a store on a content. @internal */
 export function openContent(content: MemoryContent): MemoryClient {
   let isOpen = true;
-  let last = { call: [''], position: '' };
+  let last = { call: '', position: '' };
   const assertOpen = (): void => {
     if (!isOpen) throw new Error('The store in memory was disposed of. Call load() to use the store again.');
   };
-  /** Makes a change, unless the content ends with this very call of this store already. */
-  const settle = (call: string[], expectedPosition: string, change: () => void): string => {
+  /** Makes a call, unless the content ends with this very call of this store already. */
+  const settle = (name: 'append' | 'compact', texts: readonly string[], expectedPosition: string): string => {
     assertOpen();
     const { position } = content.end;
-    const isSame = call.length === last.call.length && call.every((text, at) => text === last.call[at]);
-    if (isSame && position === last.position) return position;
+    const call = JSON.stringify([name, expectedPosition, texts]);
+    if (call === last.call && position === last.position) return position;
     if (position !== expectedPosition) throw new StoreConflictError(expectedPosition, position);
-    change();
+    content[name](texts);
     last = { call, position: content.end.position };
     return last.position;
   };
@@ -130,14 +130,10 @@ export function openContent(content: MemoryContent): MemoryClient {
     },
     async append(added, { expectedPosition }) {
       // Every record is serialised before the first one is stored, so a failure stores none.
-      const texts = added.map(textOf);
-      const call = ['append', expectedPosition, ...texts];
-      return Promise.resolve(settle(call, expectedPosition, () => content.append(texts)));
+      return Promise.resolve(settle('append', added.map(textOf), expectedPosition));
     },
-    async compact(compacted, { expectedPosition }) {
-      const text = textOf(compacted);
-      const call = ['compact', expectedPosition, text];
-      return Promise.resolve(settle(call, expectedPosition, () => content.compact(text)));
+    async compact(state, { expectedPosition }) {
+      return Promise.resolve(settle('compact', [textOf(state)], expectedPosition));
     },
     async [Symbol.asyncDispose]() {
       isOpen = false;

@@ -215,7 +215,8 @@ function stateOf() {
     max_connection: 1,
   }));
   const servers = [{ name: 'db', address: '10.0.0.1', port: 5432, protocol: 'pg' }];
-  return { format: 1, revision: 0, document: { servers, services }, open: [] };
+  const none = { open: [], abandoned: [], entries: [], deleted: [] };
+  return { format: 1, revision: 0, document: { servers, services }, ...none };
 }
 
 /** Opens a copy: opening puts the journal together. */

@@ -71,7 +71,6 @@ export interface FleetHistoryOptions {
 
 /** What {@link readHistory} needs of this node. @internal */
 export interface HistorySource {
-  readonly highest: number;
   /** The end of the log that this node has read. */
   position(this: void): string;
   read(this: void, after: string): Promise<readonly LogStep[] | 'gone'>;
@@ -81,7 +80,7 @@ export interface HistorySource {
 
 /** Reads the history until the signal aborts. @internal */
 export async function* readHistory(
-  { highest, position, read, moved }: HistorySource,
+  { position, read, moved }: HistorySource,
   { after = position(), signal }: { readonly after?: string; readonly signal: AbortSignal },
 ): AsyncGenerator<FleetStep | FleetGap, void, undefined> {
   let at = after;
@@ -100,7 +99,7 @@ export async function* readHistory(
       at = step.position;
       yield Object.freeze({
         position: at,
-        records: step.records.flatMap((json) => shown(parseRecord(json, highest))),
+        records: step.records.flatMap((json) => shown(parseRecord(json))),
       });
       if (isAborted(signal)) return;
     }

@@ -30,8 +30,8 @@ const statusShape = z.object({
   beat: z.number(),
   boot: z.string(),
   version: shortText,
-  /** The lowest and the highest level of records that the node reads. */
-  levels: z.tuple([z.number(), z.number()]),
+  /** The format of records that the node reads and writes. */
+  format: z.number(),
   /** A text that all nodes know, sealed with the key of the node; left out without a key. */
   key: z.exactOptional(z.string()),
   /** The same text, hashed as the passwords of the node; left out if nobody logs in with a password. */
@@ -57,17 +57,13 @@ const statusShape = z.object({
       ahead: z.record(z.string(), z.number()),
     }),
   ),
-  // A node of an earlier version does not drain.
-  drains: z._default(
-    z.array(
-      z.object({
-        resource: z.string(),
-        state: z.enum(['draining', 'drained']),
-        sessions: z.number(),
-        connections: z.number(),
-      }),
-    ),
-    [],
+  drains: z.array(
+    z.object({
+      resource: z.string(),
+      state: z.enum(['draining', 'drained']),
+      sessions: z.number(),
+      connections: z.number(),
+    }),
   ),
 });
 

@@ -42,13 +42,13 @@ import { forget, forgetInTime, standingOf } from './forgetting.ts';
 import type { Fleet, FleetAdmin, FleetOutcome } from './fleet.ts';
 import { beatMs, type Members, type OwnStatus } from './members.ts';
 import {
-  membershipLevel,
+  format,
   restoreShared,
   type SharedCommand,
   type SharedHistory,
   type Writing,
 } from './shared-history.ts';
-import { foreignCommand, listenerOfNode, notYetShared, Superseded } from './refusal.ts';
+import { foreignCommand, listenerOfNode, Superseded } from './refusal.ts';
 import { fleetHeaders } from './header.ts';
 import { positionOf, settle, settleOptions, type SettleOptions } from './settling.ts';
 import { SharedJournal } from './shared-journal.ts';
@@ -69,8 +69,6 @@ export interface NodeParts {
   readonly members: Members;
   readonly node: string;
   readonly leaseMs: number;
-  /** The lowest and the highest level of records that this node reads. */
-  readonly levels: readonly [lowest: number, highest: number];
   readonly common: CommonPorts;
 }
 
@@ -100,8 +98,6 @@ export class RunningNode implements RunningCoordinator {
   readonly #comparison: Comparison;
   /** Whether the snapshot has the versions of what the fleet has now. */
   #isAligned = true;
-  /** Whether this node is about to raise the level. */
-  #isRaising = false;
   readonly #agreement = new Agreement();
   #digest: Digest | undefined;
   /** Called when the end of the log has moved. */
@@ -168,7 +164,7 @@ export class RunningNode implements RunningCoordinator {
       own: this.#own,
     });
     this.#journal = journal;
-    const { open, abandoned } = log.history;
+    const { open, abandoned } = log.history.unsettled;
     this.#recovering = new Set([...open, ...abandoned].map(({ intent }) => intent.command));
     const isOwn = ({ intent }: SharedCommand): boolean => intent.node === node;
     const whole = (command: SharedCommand): SharedCommand => wholeCommand(command, log.snapshot);
@@ -230,10 +226,6 @@ export class RunningNode implements RunningCoordinator {
     return undefined;
   }
 
-  refuseBeyondLevel(): Problem | undefined {
-    return this.#log.history.level < membershipLevel ? notYetShared : undefined;
-  }
-
   refuseEffect(effect: Effect): Problem | undefined {
     if (effect.type !== 'listener.delete') return undefined;
     const { complete, node } = this.#parts;
@@ -284,13 +276,12 @@ export class RunningNode implements RunningCoordinator {
 
   /** Loads the log, and begins this process there. Returns the number of records. */
   async #load(): Promise<number> {
-    const { store, complete, levels } = this.#parts;
+    const { store, complete } = this.#parts;
     const { snapshot: given } = complete;
-    const [, highest] = levels;
     for (let beginnings = 1; ; beginnings += 1) {
       const { position, ...stored } = await loadInTime(store, complete);
       const begins = isEmpty(stored);
-      const history = restoreShared(stored, given, highest);
+      const history = restoreShared(stored, given);
       // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.
       declareSecretParameters(given, history.snapshot.secretParameters);
       this.#log = this.#logOf(history, position);
@@ -307,10 +298,9 @@ export class RunningNode implements RunningCoordinator {
   }
 
   #logOf(history: SharedHistory, position: string): SharedLog {
-    const { store, complete, levels } = this.#parts;
+    const { store, complete } = this.#parts;
     return new SharedLog({
       store,
-      highest: levels[1],
       align: this.#align,
       onMove: () => {
         for (const watch of this.#watchers) watch();
@@ -408,7 +398,6 @@ export class RunningNode implements RunningCoordinator {
           this.#compare();
           this.#comparison.look(this.#parts.members.others);
           this.#endSilent();
-          this.#raiseLevel();
         }
         // What became superfluous when a record was given up, after the last look.
         this.#tidy();
@@ -432,24 +421,9 @@ export class RunningNode implements RunningCoordinator {
         );
   }
 
-  /** Lets nodes write what this version can read, once every node can read it. */
-  #raiseLevel(): void {
-    const { levels, members } = this.#parts;
-    const [, highest] = levels;
-    const others = [...members.others.values()];
-    const canAll = others.every(({ status }) => status.levels[1] >= highest);
-    if (!canAll || this.#log.history.level >= highest || this.#isRaising) return;
-    this.#isRaising = true;
-    // Another node may have been faster, and the next beat looks again. Beside the beats: the store may take its time.
-    void this.#journal
-      .inTurn((ask) => this.#log.raiseLevel(ask))
-      .catch(() => undefined)
-      .finally(() => (this.#isRaising = false));
-  }
-
   #endSilent(): void {
     const { members, node, leaseMs } = this.#parts;
-    for (const { intent } of this.#log.history.open) {
+    for (const { intent } of this.#log.history.unsettled.open) {
       const isSilent = (): boolean => members.silenceOf(intent.node) >= leaseMs;
       if (intent.node !== node && isSilent()) this.#end(intent.command, isSilent);
     }
@@ -493,7 +467,7 @@ export class RunningNode implements RunningCoordinator {
     return {
       boot: this.#life,
       version: libraryVersion,
-      levels: [...this.#parts.levels],
+      format,
       ...this.#fingerprint,
       leaseMs: this.#parts.leaseMs,
       ...(this.#digest === undefined ? {} : { digest: this.#digest }),
@@ -560,9 +534,8 @@ export class RunningNode implements RunningCoordinator {
   }
 
   #history(after: string | undefined, signal: AbortSignal | undefined): ReturnType<Fleet['history']> {
-    const { store, levels } = this.#parts;
+    const { store } = this.#parts;
     const source: HistorySource = {
-      highest: levels[1],
       position: () => this.#log.position,
       read: (at) => this.#journal.inTurn((ask) => ask('read', () => store.read(at))),
       moved: (from, until) => this.#moved(from, until),

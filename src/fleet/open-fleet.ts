@@ -11,7 +11,6 @@ import { fingerprintOf, runningDifference } from './fingerprint.ts';
 import { guardStore, isNodeName } from './guarded-store.ts';
 import { beatMs, Members } from './members.ts';
 import { RunningNode } from './node.ts';
-import { level, lowestLevel } from './shared-history.ts';
 
 /**
  * Runs one node of a fleet of gateways that share a configuration.
@@ -50,8 +49,7 @@ export async function openFleet(options: OpenFleetOptions): Promise<FleetAdmin> 
     };
     const difference = await runningDifference(common, members, wait);
     if (difference !== undefined) throw new Error(difference);
-    const levels = [lowestLevel, level] as const;
-    const parts = { store, complete, members, node, leaseMs, levels, common };
+    const parts = { store, complete, members, node, leaseMs, common };
     return await new RunningNode(parts, await fingerprintOf(common)).open();
   } catch (error) {
     await disposeOfPorts(options);

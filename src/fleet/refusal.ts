@@ -10,8 +10,8 @@ import { LogEnded } from '../runtime/journal/log.ts';
 export class NodeOutdated extends LogEnded {
   constructor(what: string, needed: number, known: number) {
     super(
-      `The shared store contains ${what} of level ${String(needed)}, and this version of gateway-admin-core reads records up ` +
-        `to level ${String(known)}. Update gateway-admin-core on this node.`,
+      `The shared store contains ${what} of format ${String(needed)}, and this version of gateway-admin-core reads format ` +
+        `${String(known)}. Update gateway-admin-core on this node.`,
       nodeOutdated,
     );
     this.name = 'NodeOutdated';
@@ -70,13 +70,6 @@ export const modePending = problem(
   'outcome-unknown',
   'The shared store does not answer, and the change of the mode is not confirmed. The store is being tried again. GET / shows ' +
     'the mode: look there before you send the change again.',
-);
-
-/** A node of the fleet cannot read that something was created or deleted, or drains. @internal */
-export const notYetShared = problem(
-  'not-supported',
-  'A node of the fleet runs an earlier version, which cannot create, delete or drain resources. Nothing was changed. Update every ' +
-    'node, and take nodes that will not come back out of the fleet.',
 );
 
 /** The document of the node has the listener: the other nodes listen at addresses of their own. @internal */

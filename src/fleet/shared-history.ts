@@ -25,30 +25,17 @@ import { NodeOutdated } from './refusal.ts';
 import { listenerChangeShape, SharedListeners, type ListenerKeys } from './shared-listener.ts';
 
 /**
- * The highest level of a log that this version reads. From level 2 on, the state has the history, and nodes create and
- * delete resources.
- *
- * A version with a new kind of record, event or setting has a new level. Its nodes write what is new only once the log
- * is at the new level, and a node raises the level once every node has said that it reads the new one. A log begins at
- * the highest level of the node that begins it.
+ * The format of records and states. A version with a new kind of record, event or setting has a new format, and says in
+ * its announcements which one it reads: a node cannot follow what it cannot read.
  *
  * @internal
  */
-export const level = 2;
+export const format = 2;
 
-/** The lowest level of a log that this version reads, which is that of every record. @internal */
-export const lowestLevel = 1;
-
-/** From this level on, the state has the history. Below, a node of an earlier version would lose the history again. */
-const historyLevel = 2;
-
-/**
- * From this level on, nodes create and delete resources. A node of an earlier version cannot read the events. @internal
- */
-export const membershipLevel = 2;
+const formatShape = z.literal(format);
 
 const head = {
-  level: natural,
+  format: formatShape,
   /** The node that was asked for the change. */
   node: z.string(),
   /** The life of the process that has written the record. */
@@ -74,15 +61,14 @@ const settlementShape = z.object({
   why: z.exactOptional(z.enum(['abandoned', 'forgotten'])),
 });
 
-/** From here on, nodes may write records of a level. */
-const levelShape = z.object({ ...head, type: z.literal('level'), to: natural });
+/** The number of a life among all that have begun in the fleet, from 1 on. */
+const lifeNumber = natural;
 
 /** A process of a node begins. From here on, no earlier process of the node writes. */
 const lifeShape = z.object({
   ...head,
   type: z.literal('life'),
-  /** The number of the life among all that have begun in the fleet, from 1 on. */
-  number: natural,
+  number: lifeNumber,
   /** The names of secret parameters that the process declares. They are secret at every node from here on. */
   secretParameters: z.array(z.string()),
 });
@@ -96,22 +82,13 @@ const modeShape = z.object({ ...head, actor, type: z.literal('mode'), readOnly: 
 const recordShape = z.discriminatedUnion('type', [
   intentShape,
   settlementShape,
-  levelShape,
   lifeShape,
   forgottenShape,
   modeShape,
 ]);
 
-/** A record of the log. The format is public API: later versions must read it. @internal */
+/** A record of the log. The format is public API. @internal */
 export type SharedRecord = z.infer<typeof recordShape>;
-
-/** One process of a node, from its opening to its end. @internal */
-export interface NodeLife {
-  readonly node: string;
-  readonly life: string;
-  /** The number of the life among all that have begun in the fleet, from 1 on. */
-  readonly number: number;
-}
 
 /** A command of a node without an end. @internal */
 export type SharedCommand = Open<z.infer<typeof intentShape>>;
@@ -123,18 +100,22 @@ function isDocument(value: unknown): boolean {
   );
 }
 
+const nodeLifeShape = z.object({ node: z.string(), life: z.string(), number: lifeNumber });
+
+/** One process of a node, from its opening to its end. */
+type NodeLife = Readonly<z.infer<typeof nodeLifeShape>>;
+
 const commandShape = z.object({ intent: intentShape, settled: natural });
 const stateShape = z.object({
-  format: z.literal(2),
-  level: natural,
+  format: formatShape,
   epoch: z.string(),
   revision: natural,
   /** The revision of the last change of each resource and each collection that has changed, by link. */
   versions: z.record(z.string(), natural),
   /** Services have listeners here only if a node has created them. */
   document: z.custom<GatewayDocument>(isDocument),
-  /** What nodes have made of the listeners of other services; from level 2 on. */
-  listeners: z.exactOptional(z.array(listenerChangeShape)),
+  /** What nodes have made of the listeners of other services. */
+  listeners: z.array(listenerChangeShape),
   open: z.array(commandShape),
   abandoned: z.array(commandShape),
   /** The last commands that have ended by themselves: a node may not know yet that its last record was kept. */
@@ -142,14 +123,14 @@ const stateShape = z.object({
   /** How many lives have begun. */
   begun: natural,
   /** The last life of each node. */
-  lives: z.array(z.object({ node: z.string(), life: z.string(), number: natural })),
+  lives: z.array(nodeLifeShape),
   readOnly: z.boolean(),
-  /** Name of the user who has begun the read-only mode; earlier versions have no such member. */
+  /** Name of the user who has begun the read-only mode, as far as it is known. */
   readOnlyBy: z.exactOptional(z.string()),
   /** The names of secret parameters, as `nameKey` folds them. */
   secretParameters: z.array(z.string()),
-  /** The settled commands; from level 2 on. */
-  entries: z.exactOptional(z.array(entryShape)),
+  /** The settled commands. */
+  entries: z.array(entryShape),
 });
 
 type SharedState = z.infer<typeof stateShape>;
@@ -160,27 +141,19 @@ type SharedState = z.infer<typeof stateShape>;
 const mostEnded = 1000;
 
 /** What a {@link SharedHistory} begins with, besides the configuration. */
-interface Beginning extends Partial<UnsettledCommands<SharedCommand['intent']>> {
-  /** The last commands that have ended by themselves. */
-  readonly ended?: readonly string[];
-  /** How many lives have begun. */
-  readonly begun?: number;
-  /** The last life of each node. */
-  readonly lives?: readonly NodeLife[];
-  readonly readOnly?: boolean;
-  readonly readOnlyBy?: string;
-  /** The highest level that nodes may write. */
-  readonly highest?: number;
-  /** The history; left out below the level that has one. */
+interface Beginning
+  extends
+    Partial<UnsettledCommands<SharedCommand['intent']>>,
+    Partial<Pick<SharedState, 'ended' | 'begun' | 'lives' | 'readOnly' | 'readOnlyBy'>> {
   readonly entries?: readonly Entry[];
   readonly listeners?: SharedListeners;
 }
 
 /** The state that the records lead to. @internal */
 export class SharedHistory {
-  readonly #unsettled: Unsettled<SharedCommand['intent']>;
+  /** The commands without an end. */
+  readonly unsettled: Unsettled<SharedCommand['intent']>;
   #snapshot: Snapshot;
-  #level: number;
   #isReadOnly: boolean;
   #readOnlyBy: string | undefined;
   readonly #ended: Set<string>;
@@ -200,7 +173,6 @@ export class SharedHistory {
       lives = [],
       readOnly = false,
       readOnlyBy,
-      highest = level,
       entries,
       listeners = new SharedListeners(),
       ...unsettled
@@ -213,9 +185,8 @@ export class SharedHistory {
     this.#begun = begun;
     this.#lives = new Map(lives.map((each) => [each.node, each]));
     this.#snapshot = snapshot;
-    this.#level = highest;
     this.#ended = new Set(ended);
-    this.#unsettled = new Unsettled(unsettled);
+    this.unsettled = new Unsettled(unsettled);
   }
 
   /** What the fleet has: the configuration that every node follows. */
@@ -226,14 +197,6 @@ export class SharedHistory {
   /** The settled commands. */
   get entries(): Entries {
     return this.#entries;
-  }
-
-  get open(): readonly SharedCommand[] {
-    return this.#unsettled.open;
-  }
-
-  get abandoned(): readonly SharedCommand[] {
-    return this.#unsettled.abandoned;
   }
 
   /** Whether a command has ended by itself, not long ago. */
@@ -251,11 +214,6 @@ export class SharedHistory {
   /** Whether the document that a node was given has a listener, and no other node has it with the same address. */
   isOfDocument(listener: ListenerKeys, given: Snapshot): boolean {
     return this.#listeners.isOfDocument(listener, given);
-  }
-
-  /** The highest level that nodes may write. */
-  get level(): number {
-    return this.#level;
   }
 
   /** Whether the nodes refuse every request that would change something. */
@@ -278,20 +236,9 @@ export class SharedHistory {
     return this.#lives.get(node);
   }
 
-  isOpen(command: string): boolean {
-    return this.#unsettled.isOpen(command);
-  }
-
-  isAbandoned(command: string): boolean {
-    return this.#unsettled.isAbandoned(command);
-  }
-
   /** Takes in the next record. */
   take(record: SharedRecord): void {
     switch (record.type) {
-      case 'level':
-        this.#level = Math.max(this.#level, record.to);
-        return;
       case 'life':
         this.#begin(record);
         return;
@@ -305,7 +252,7 @@ export class SharedHistory {
         this.#end(record.command);
         return;
       case 'intent':
-        this.#unsettled.begin(record);
+        this.unsettled.begin(record);
         return;
       case 'settlement':
         this.#settle(record);
@@ -333,14 +280,14 @@ export class SharedHistory {
    * @throws Error if there is the plain text of a secret parameter
    */
   assertSealed(): void {
-    this.declare(storedSecretParameters(this.#snapshot, this.#unsettled.events));
+    this.declare(storedSecretParameters(this.#snapshot, this.unsettled.events));
   }
 
   #settle(record: SharedRecord & { type: 'settlement' }): void {
     if (record.events.length > 0) this.#fold(record);
     if (record.last || record.why === 'abandoned') this.#entries.end(record.command);
-    if (record.why === 'abandoned') return this.#unsettled.abandon(record.command, this.#snapshot);
-    this.#unsettled.settle(record);
+    if (record.why === 'abandoned') return this.unsettled.abandon(record.command, this.#snapshot);
+    this.unsettled.settle(record);
     if (record.last && record.why === undefined) this.#end(record.command);
   }
 
@@ -362,8 +309,7 @@ export class SharedHistory {
     const { next, kept } = folded(before, given);
     for (const event of given) this.#listeners.take(event);
     this.#snapshot = next === before ? Object.freeze({ ...before, revision: revision + 1 }) : next;
-    if (this.#level >= historyLevel)
-      this.#entries.take({ command, events: given, kept, revision: this.#snapshot.revision });
+    this.#entries.take({ command, events: given, kept, revision: this.#snapshot.revision });
   }
 
   /** The configuration as text. It is the same at every node at the same position. */
@@ -384,24 +330,21 @@ export class SharedHistory {
   toState(): Json {
     const { epoch, revision } = this.#snapshot;
     const state: SharedState = {
-      format: 2,
-      level: this.#level,
+      format,
       epoch,
       revision,
       versions: versionsOf(this.#snapshot),
       document: this.#document(),
-      ...(this.#level >= membershipLevel ? { listeners: [...this.#listeners.changes] } : {}),
-      open: [...this.open],
-      abandoned: [...this.abandoned],
+      listeners: [...this.#listeners.changes],
+      open: [...this.unsettled.open],
+      abandoned: [...this.unsettled.abandoned],
       ended: [...this.#ended],
       begun: this.#begun,
       lives: [...this.#lives.values()],
       readOnly: this.#isReadOnly,
       ...(this.#readOnlyBy === undefined ? {} : { readOnlyBy: this.#readOnlyBy }),
       secretParameters: [...(this.#snapshot.secretParameters ?? [])],
-      ...(this.#level >= historyLevel
-        ? { entries: [...this.#entries.all] as NonNullable<SharedState['entries']> }
-        : {}),
+      entries: [...this.#entries.all] as SharedState['entries'],
     };
     return state as unknown as Json;
   }
@@ -413,29 +356,26 @@ export class SharedHistory {
  * @param stored - the content
  * @param given - the snapshot of the host: the configuration of an empty store, and everything that belongs to this
  *   node
- * @param highest - the highest level that this node reads
- * @throws NodeOutdated for a later level; Error if nothing can read the content
+ * @throws NodeOutdated for a later format; Error if nothing can read the content
  * @internal
  */
 export function restoreShared(
   { state, records }: Pick<StoredHistory, 'state' | 'records'>,
   given: Snapshot,
-  highest: number,
 ): SharedHistory {
-  if (isEmpty({ state, records })) return new SharedHistory(begun(given), { highest });
+  if (isEmpty({ state, records })) return new SharedHistory(begun(given));
   const read = z.safeParse(stateShape, state);
-  if (!read.success || read.data.level > highest) throw unreadable('a state', state, highest);
+  if (!read.success) throw unreadable('a state', state);
   const { document, listeners: changes, versions, secretParameters, ...rest } = deepFreeze(read.data);
-  const { epoch, revision, level: at } = rest;
+  const { epoch, revision } = rest;
   const listeners = SharedListeners.of(document, changes);
   const plain = configured(given, listeners.withOwn(document, given), revision);
   const history = new SharedHistory(withVersions(Object.freeze({ ...plain, epoch }), versions), {
     ...(rest as Beginning),
     listeners,
-    highest: at,
   });
   history.declare(secretParameters);
-  for (const record of records) history.take(parseRecord(record, highest));
+  for (const record of records) history.take(parseRecord(record));
   history.assertSealed();
   return history;
 }
@@ -443,15 +383,12 @@ export function restoreShared(
 /**
  * Reads a record.
  *
- * @param highest - the highest level that this node reads
- * @throws NodeOutdated for a later level; Error if nothing can read the record
+ * @throws NodeOutdated for a later format; Error if nothing can read the record
  * @internal
  */
-export function parseRecord(record: Json, highest: number): SharedRecord {
+export function parseRecord(record: Json): SharedRecord {
   const read = z.safeParse(recordShape, record);
-  if (!read.success || read.data.level > highest) throw unreadable('a record', record, highest);
-  if (read.data.type === 'level' && read.data.to > highest)
-    throw new NodeOutdated('records', read.data.to, highest);
+  if (!read.success) throw unreadable('a record', record);
   return read.data;
 }
 
@@ -461,37 +398,44 @@ export interface Writing {
   readonly life: string;
 }
 
-/** The record with which a node raises the level. @internal */
-export function levelRecord(to: number, { node, life }: Writing): SharedRecord {
-  return { level: lowestLevel, type: 'level', node, life, command: `level ${String(to)}`, resources: [], to };
+/** The members that every record has. @internal */
+export function headOf({ node, life }: Writing, command: string, resources: readonly string[] = []) {
+  return { format, node, life, command, resources } as const;
 }
 
 /** The record with which a process of a node begins. @internal */
 export function lifeRecord(
-  { node, life }: Writing,
+  writing: Writing,
   number: number,
   secretParameters: readonly string[],
 ): SharedRecord & { type: 'life' } {
-  const command = `life ${life}`;
-  return {
-    ...{ level: lowestLevel, type: 'life', node, life, command, resources: [], number },
-    secretParameters: [...secretParameters],
-  };
+  const head = headOf(writing, `life ${writing.life}`);
+  return { ...head, type: 'life', number, secretParameters: [...secretParameters] };
 }
 
 /** The record with which a node takes another one out. @internal */
 export function forgottenRecord(node: string, { life }: Writing): SharedRecord {
-  return { level: lowestLevel, type: 'forgotten', node, life, command: `forget ${node}`, resources: [] };
+  return { ...headOf({ node, life }, `forget ${node}`), type: 'forgotten' };
 }
 
 /** The record with which a node begins or ends the read-only mode of all nodes. @internal */
 export function modeRecord(
-  { node, life }: Writing,
+  writing: Writing,
   command: string,
   { readOnly, actor }: { readonly readOnly: boolean; readonly actor?: string | undefined },
 ): SharedRecord {
   const by = actor === undefined ? {} : { actor };
-  return { level: lowestLevel, type: 'mode', node, life, ...by, command, resources: [], readOnly };
+  return { ...headOf(writing, command), ...by, type: 'mode', readOnly };
+}
+
+/** The record with which a node ends the command of another one. @internal */
+export function endRecord(
+  { intent }: SharedCommand,
+  { life }: Writing,
+  why: 'abandoned' | 'forgotten',
+): SharedRecord {
+  const { node, command, resources } = intent;
+  return { ...headOf({ node, life }, command, resources), type: 'settlement', events: [], last: true, why };
 }
 
 /** The state of a fleet that begins with the configuration of a host. */
@@ -536,9 +480,9 @@ function withVersions(snapshot: Snapshot, versions: Readonly<Record<string, numb
   });
 }
 
-function unreadable(what: string, content: Json | undefined, highest: number): Error {
-  const written = (content as { readonly level?: Json } | null | undefined)?.level;
-  if (typeof written === 'number' && written > highest) return new NodeOutdated(what, written, highest);
+function unreadable(what: string, content: Json | undefined): Error {
+  const written = (content as { readonly format?: Json } | null | undefined)?.format;
+  if (typeof written === 'number' && written > format) return new NodeOutdated(what, written, format);
   return new Error(
     `The shared store contains ${what} that this version cannot read. Update this node, or restore a backup.`,
   );

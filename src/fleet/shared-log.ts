@@ -17,10 +17,10 @@ import { shortRecord } from '../runtime/journal/short-record.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import { fenced, Superseded } from './refusal.ts';
 import {
+  endRecord,
   forgottenRecord,
-  levelRecord,
+  headOf,
   lifeRecord,
-  lowestLevel,
   parseRecord,
   restoreShared,
   type SharedCommand,
@@ -64,8 +64,6 @@ export interface SharedLogOptions {
   /** The snapshot of the host. */
   readonly given: Snapshot;
   readonly history: SharedHistory;
-  /** The highest level of records that this node reads. */
-  readonly highest: number;
   readonly position: string;
   /** Whether a command of this node is in flight in this process. */
   readonly isInFlight: (command: string) => boolean;
@@ -176,7 +174,7 @@ export class SharedLog implements Log<Work> {
    * was set back to before their end.
    */
   get orphans(): readonly SharedCommand[] {
-    return this.#history.open.filter(
+    return this.#history.unsettled.open.filter(
       ({ intent }) => intent.node === this.#options.writing.node && !this.#isPerformed(intent),
     );
   }
@@ -354,12 +352,6 @@ export class SharedLog implements Log<Work> {
     for (const record of records) this.#take(record);
   }
 
-  /** Lets nodes write records of the highest level that this node reads. */
-  async raiseLevel(ask: Ask): Promise<void> {
-    const { highest, writing } = this.#options;
-    await this.#write([levelRecord(highest, writing)], ask);
-  }
-
   /** Whether the log has anything of a node: a life, or a command without an end. */
   knows(node: string): boolean {
     return this.#history.lifeOf(node) !== undefined || this.#commandsOf(node).length > 0;
@@ -370,13 +362,15 @@ export class SharedLog implements Log<Work> {
     // The node may have begun a command that this one has not read.
     await this.follow(ask);
     if (!this.knows(node)) return;
-    const ends = this.#commandsOf(node).map((command) => this.#endOf(command, 'forgotten'));
+    const ends = this.#commandsOf(node).map((command) =>
+      endRecord(command, this.#options.writing, 'forgotten'),
+    );
     await this.#write([...ends, forgottenRecord(node, this.#options.writing)], ask);
   }
 
   /** The commands of a node that have no end, or that others have ended. */
   #commandsOf(node: string): readonly SharedCommand[] {
-    const { open, abandoned } = this.#history;
+    const { open, abandoned } = this.#history.unsettled;
     return [...open, ...abandoned].filter(({ intent }) => intent.node === node);
   }
 
@@ -396,7 +390,7 @@ export class SharedLog implements Log<Work> {
     const links = new Set<string>();
     for (const { records, position } of steps) {
       // All records of a step are read before one is taken: a step counts as a whole.
-      const parsed = records.map((record) => parseRecord(record, this.#options.highest));
+      const parsed = records.map(parseRecord);
       this.#move(position);
       for (const record of parsed) {
         const sent = this.#sent.get(identityOf(record));
@@ -410,7 +404,7 @@ export class SharedLog implements Log<Work> {
 
   /** The command that holds one of the resources, and that this process does not perform. */
   holderOf(resources: readonly string[]): SharedRecord | undefined {
-    const { open } = this.#history;
+    const { open } = this.#history.unsettled;
     if (open.length === 0) return undefined;
     const keys = new Set(resources.map(linkKey));
     return open
@@ -426,7 +420,7 @@ export class SharedLog implements Log<Work> {
 
   /** Reads everything again: the log was compacted, or set back. */
   async #load(ask: Ask): Promise<void> {
-    const { store, given, highest, onChange, onError } = this.#options;
+    const { store, given, onChange, onError } = this.#options;
     const before = this.#history;
     const { position, ...stored } = await ask('load', () => store.load());
     // A record without a state before it could be read by nobody.
@@ -435,7 +429,7 @@ export class SharedLog implements Log<Work> {
         'The shared store is empty: its content was deleted. Restore a backup, or restart the nodes, and the first ' +
           'one begins the fleet again with its own configuration.',
       );
-    this.#history = restoreShared(stored, given, highest);
+    this.#history = restoreShared(stored, given);
     this.#order.clear();
     this.#move(position);
     this.#turn();
@@ -475,7 +469,7 @@ export class SharedLog implements Log<Work> {
     const { command } = record;
     if (record.type === 'intent') return this.#openOf(command)?.intent.part === record.part;
     if (record.type === 'settlement' && !record.last) {
-      const { abandoned } = this.#history;
+      const { abandoned } = this.#history.unsettled;
       const begun = this.#openOf(command) ?? abandoned.find(({ intent }) => intent.command === command);
       // A part is settled once.
       return begun?.settled === (this.#parts.get(command) ?? 0) + 1;
@@ -545,46 +539,28 @@ export class SharedLog implements Log<Work> {
 
   /** The stored form of a record; `undefined` if no other node has to know. */
   #sharedOf(record: JournalRecord, resources: readonly string[]): SharedRecord | undefined {
-    const head = { level: lowestLevel, ...this.#options.writing, resources: resources.filter(isSharedLink) };
     if (record.type === 'mark') return undefined;
     if (record.type === 'abandonment') return this.#abandonmentOf(record.command);
+    const head = headOf(this.#options.writing, record.command, resources.filter(isSharedLink));
     if (record.type === 'intent') {
       const { events, effects } = sharedPart(record.events, record.effects);
       if (events.length === 0) return undefined;
-      const { command, part, of } = record;
-      const [own, asked] = [[...events], [...effects]];
-      return { ...head, ...actorOf(events), type: 'intent', command, part, of, events: own, effects: asked };
+      const { part, of } = record;
+      return { ...head, ...actorOf(events), type: 'intent', part, of, events, effects };
     }
     const { command, last } = record;
     // Later changes rest on the end that others gave to an abandoned command of an earlier life.
-    const isOver = this.#history.isAbandoned(command) && !this.#options.isInFlight(command);
+    const isOver = this.#history.unsettled.isAbandoned(command) && !this.#options.isInFlight(command);
     const events = isOver ? [] : sharedPart(record.events, []).events;
     if (events.length === 0 && !this.#isKnown(command) && !this.#isSent(command)) return undefined;
-    return { ...head, ...actorOf(events), type: 'settlement', command, events: [...events], last };
+    return { ...head, ...actorOf(events), type: 'settlement', events, last };
   }
 
   /** The record with which this node ends the command of a silent node. */
   #abandonmentOf(command: string): SharedRecord | undefined {
     const open = this.#openOf(command);
     if (open === undefined || this.#isSent(command)) return undefined;
-    return this.#endOf(open, 'abandoned');
-  }
-
-  /** The record with which this node ends the command of another one. */
-  #endOf({ intent }: SharedCommand, why: 'abandoned' | 'forgotten'): SharedRecord {
-    const { node, command, resources } = intent;
-    const { life } = this.#options.writing;
-    return {
-      level: lowestLevel,
-      node,
-      life,
-      resources,
-      type: 'settlement',
-      command,
-      events: [],
-      last: true,
-      why,
-    };
+    return endRecord(open, this.#options.writing, 'abandoned');
   }
 
   #isSent(command: string): boolean {
@@ -620,13 +596,14 @@ export class SharedLog implements Log<Work> {
     // this node finds out later that a part was kept, that is no set-back.
     if (record.type === 'settlement' && record.events.length === 0 && record.why === undefined) {
       const isThere = part === undefined || hasOwn(part) ? isSame : () => hasOwn();
-      return () => ((own ?? 0) > 0 && this.#history.isOpen(command) && !isThere() ? ended() : undefined);
+      return () =>
+        (own ?? 0) > 0 && this.#history.unsettled.isOpen(command) && !isThere() ? ended() : undefined;
     }
     return () => {
       const isIntended = [...this.#sent.values()].some(
         ({ record }) => record.type === 'intent' && record.command === command,
       );
-      return (this.#history.isOpen(command) && isSame()) || isIntended ? undefined : ended();
+      return (this.#history.unsettled.isOpen(command) && isSame()) || isIntended ? undefined : ended();
     };
   }
 
@@ -643,11 +620,11 @@ export class SharedLog implements Log<Work> {
   }
 
   #openOf(command: string): SharedCommand | undefined {
-    return this.#history.open.find(({ intent }) => intent.command === command);
+    return this.#history.unsettled.open.find(({ intent }) => intent.command === command);
   }
 
   #isKnown(command: string): boolean {
-    return this.#history.isOpen(command) || this.#history.isAbandoned(command);
+    return this.#history.unsettled.isOpen(command) || this.#history.unsettled.isAbandoned(command);
   }
 
   #isPerformed({ node, command }: SharedRecord): boolean {

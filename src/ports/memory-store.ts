@@ -1,9 +1,5 @@
 /**
- * A store in memory, for tests, simulations and first steps. Its content ends with the process.
- *
- * This store is no client of the shared memory of a fleet. The shared memory would bring reading, hints and
- * announcements into the main entry. It also tells a repeated call by an id that it draws, where this store compares
- * the records: the positions here depend on the calls alone, and a simulation repeats them.
+ * Stores in memory, for tests, simulations and first steps. Their content ends with the process.
  */
 import { assertObject, type Json } from '../json/value.ts';
 import type { ConfigurationStore, StoredHistory } from './port.ts';
@@ -40,63 +36,119 @@ export function createMemoryStore(
   history: Partial<Pick<StoredHistory, 'state' | 'records'>> = {},
 ): ConfigurationStore {
   assertObject(history, 'history');
-  let state = history.state === undefined ? undefined : JSON.stringify(history.state);
-  let records = (history.records ?? []).map(textOf);
-  let compactions = 0;
-  /** The position at which the last compaction was called. */
-  let compactedAt: string | undefined;
-  let open = true;
-  const positionOf = (count: number): string => `${String(compactions)}.${String(count)}`;
-  const positionNow = (): string => positionOf(records.length);
+  return Object.freeze(openContent(new MemoryContent('', history)).store);
+}
+
+/** A call that changed the content. */
+interface Step {
+  /** The number of records and compactions up to here. */
+  readonly count: number;
+  /** The end of the call: the count, and the id of the call. */
+  readonly position: string;
+  /** The records that the call appended. */
+  readonly texts: readonly string[];
+}
+
+/** What stores in memory contain, as JSON texts. @internal */
+export class MemoryContent {
+  /** The state of the last compaction. */
+  state: string | undefined;
+  /** The steps since the last compaction. Before them, without its records, the step that nodes may go on from. */
+  steps: [Step, ...Step[]];
+  /** Called after each change. */
+  readonly watchers = new Set<() => void>();
+  readonly #name: string;
+  #calls = 0;
+
+  /** @param name - begins the id of each call; the positions of contents with different names differ */
+  constructor(name: string, { state, records = [] }: Partial<StoredHistory> = {}) {
+    this.#name = name;
+    this.state = state === undefined ? undefined : textOf(state);
+    this.steps = [this.#step(records.length, records.map(textOf))];
+  }
+
+  get end(): Step {
+    return this.steps.at(-1) ?? this.steps[0];
+  }
+
+  append(texts: readonly string[]): void {
+    this.steps.push(this.#step(this.end.count + texts.length, texts));
+    this.tell();
+  }
+
+  compact([state]: readonly string[]): void {
+    this.state = state;
+    this.steps = [{ ...this.end, texts: [] }, this.#step(this.end.count + 1, [])];
+    this.tell();
+  }
+
+  tell(): void {
+    for (const watch of this.watchers) watch();
+  }
+
+  /** No two calls have the same id, also if one comes after a backup that was taken before the other. */
+  #step(count: number, texts: readonly string[]): Step {
+    const position = `${String(count)}.${this.#name}${String(this.#calls)}`;
+    this.#calls += 1;
+    return { count, position, texts };
+  }
+}
+
+/** A store on a content. @internal */
+export interface MemoryClient {
+  readonly store: ConfigurationStore;
+  /** @throws Error if the store was disposed of */
+  readonly assertOpen: () => void;
+}
+
+/** Opens a store on a content. @internal */
+export function openContent(content: MemoryContent): MemoryClient {
+  let isOpen = true;
+  let last = { call: '', position: '' };
   const assertOpen = (): void => {
-    if (!open) throw new Error('The store in memory was disposed of. Call load() to use the store again.');
+    if (!isOpen) throw new Error('The store in memory was disposed of. Call load() to use the store again.');
   };
-  const assertAt = (expectedPosition: string): void => {
-    if (expectedPosition !== positionNow()) throw new StoreConflictError(expectedPosition, positionNow());
-  };
-  /** Whether the store ends with these records, and they begin at the expected position: the same call came before. */
-  const endsWith = (texts: readonly string[], expectedPosition: string): boolean => {
-    const first = records.length - texts.length;
-    return expectedPosition === positionOf(first) && texts.every((text, at) => records[first + at] === text);
+  /** Makes a call, unless the content ends with this very call of this store already. */
+  const settle = (name: 'append' | 'compact', texts: readonly string[], expectedPosition: string): string => {
+    assertOpen();
+    const { position } = content.end;
+    const call = JSON.stringify([name, expectedPosition, texts]);
+    if (call === last.call && position === last.position) return position;
+    if (position !== expectedPosition) throw new StoreConflictError(expectedPosition, position);
+    content[name](texts);
+    last = { call, position: content.end.position };
+    return last.position;
   };
   const store: ConfigurationStore = {
     durable: false,
     async load() {
-      open = true;
+      isOpen = true;
+      const { state, steps, end } = content;
       const before = state === undefined ? {} : { state: valueOf(state) };
-      return Promise.resolve({ ...before, records: records.map(valueOf), position: positionNow() });
+      const records = steps.flatMap(({ texts }) => texts.map(valueOf));
+      return Promise.resolve({ ...before, records, position: end.position });
     },
     async append(added, { expectedPosition }) {
-      assertOpen();
       // Every record is serialised before the first one is stored, so a failure stores none.
-      const texts = added.map(textOf);
-      if (endsWith(texts, expectedPosition)) return Promise.resolve(positionNow());
-      assertAt(expectedPosition);
-      for (const text of texts) records.push(text);
-      return Promise.resolve(positionNow());
+      return Promise.resolve(settle('append', added.map(textOf), expectedPosition));
     },
-    async compact(compacted, { expectedPosition }) {
-      assertOpen();
-      const text = textOf(compacted);
-      const isRepeated = expectedPosition === compactedAt && text === state && records.length === 0;
-      if (isRepeated) return Promise.resolve(positionNow());
-      assertAt(expectedPosition);
-      [state, records, compactedAt] = [text, [], expectedPosition];
-      compactions += 1;
-      return Promise.resolve(positionNow());
+    async compact(state, { expectedPosition }) {
+      return Promise.resolve(settle('compact', [textOf(state)], expectedPosition));
     },
     async [Symbol.asyncDispose]() {
-      open = false;
+      isOpen = false;
       return Promise.resolve();
     },
   };
-  return Object.freeze(store);
+  return { store, assertOpen };
 }
 
-function textOf(value: Json): string {
+/** @internal */
+export function textOf(value: Json): string {
   return JSON.stringify(value);
 }
 
-function valueOf(text: string): Json {
+/** @internal */
+export function valueOf(text: string): Json {
   return JSON.parse(text) as Json;
 }

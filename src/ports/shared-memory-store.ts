@@ -3,9 +3,8 @@
  * every node opens a store of its own. The content ends with the process.
  */
 import { assertMembers } from '../core/member.ts';
-import type { Json } from '../json/value.ts';
-import type { LogStep, SharedStore, StoredHistory } from './port.ts';
-import { StoreConflictError } from './port-error.ts';
+import { MemoryContent, openContent, textOf, valueOf } from './memory-store.ts';
+import type { SharedStore } from './port.ts';
 
 /**
  * The options of `createSharedMemory`.
@@ -62,48 +61,20 @@ export interface SharedMemory {
 export function createSharedMemory(options: SharedMemoryOptions = {}): SharedMemory {
   assertMembers(options, ['losesHint'], 'option of createSharedMemory');
   const { losesHint = () => false } = options;
-  const content = new Content();
+  const content = new SharedContent();
   return Object.freeze({
-    open: () => new SharedMemoryStore(content, losesHint),
+    open: () => openShared(content, losesHint),
     backup: () => content.backup(),
   });
 }
 
-/** A call that changed the content. */
-interface Step {
-  /** The number of records and compactions up to here. */
-  readonly count: number;
-  /** The end of the call: the count, and the id of the call. */
-  readonly position: string;
-  /** The records that the call appended. */
-  readonly texts: readonly string[];
-}
-
-class Content {
-  /** The state of the last compaction. */
-  state: string | undefined;
-  /** The steps since the last compaction. Before them, without its records, the step that nodes may go on from. */
-  steps: [Step, ...Step[]] = [stepOf(0, drawId(), [])];
+/** What the nodes share: a content whose positions no other one has, and what the nodes say of themselves. */
+class SharedContent extends MemoryContent {
   announced: ReadonlyMap<string, string> = new Map();
-  /** Called after each change. */
-  readonly watchers = new Set<() => void>();
 
-  get end(): Step {
-    return this.steps.at(-1) ?? this.steps[0];
-  }
-
-  /** Adds a step, unless the content ends with this very call already. Gives the position behind the step. */
-  add(step: { readonly id: string; readonly texts: readonly string[] }, expectedPosition: string): string {
-    return this.#settle(step.id, expectedPosition, (count) => {
-      this.steps.push(stepOf(count + step.texts.length, step.id, step.texts));
-    });
-  }
-
-  replace(step: { readonly id: string; readonly state: string }, expectedPosition: string): string {
-    return this.#settle(step.id, expectedPosition, (count) => {
-      this.state = step.state;
-      this.steps = [{ ...this.end, texts: [] }, stepOf(count + 1, step.id, [])];
-    });
+  constructor() {
+    const [drawn = 0n] = crypto.getRandomValues(new BigUint64Array(1));
+    super(`${drawn.toString(36)}-`);
   }
 
   backup(): () => void {
@@ -111,137 +82,53 @@ class Content {
     const steps = [...this.steps];
     return () => {
       Object.assign(this, { state, announced, steps: [...steps] });
-      this.#tell();
+      this.tell();
     };
   }
-
-  #settle(id: string, expectedPosition: string, change: (count: number) => void): string {
-    const { count, position } = this.end;
-    if (position === positionOf(count, id)) return position;
-    if (position !== expectedPosition) throw new StoreConflictError(expectedPosition, position);
-    change(count);
-    this.#tell();
-    return this.end.position;
-  }
-
-  #tell(): void {
-    for (const watch of this.watchers) watch();
-  }
 }
 
-class SharedMemoryStore implements SharedStore {
-  readonly durable = false;
-  readonly #content: Content;
-  readonly #losesHint: () => boolean;
+function openShared(content: SharedContent, losesHint: () => boolean): SharedStore {
+  const { store, assertOpen } = openContent(content);
   /** Ends the waiting calls of `changed`. */
-  readonly #waiting = new Set<() => void>();
-  #isOpen = true;
-  #lastCall = { text: '', id: '' };
-
-  constructor(content: Content, losesHint: () => boolean) {
-    this.#content = content;
-    this.#losesHint = losesHint;
-  }
-
-  async load(): Promise<StoredHistory> {
-    const { state, steps, end } = this.#opened();
-    const history = { records: recordsOf(steps), position: end.position };
-    return Promise.resolve(state === undefined ? history : { state: valueOf(state), ...history });
-  }
-
-  async append(
-    records: readonly Json[],
-    { expectedPosition }: { readonly expectedPosition: string },
-  ): Promise<string> {
-    const texts = records.map(textOf);
-    const id = this.#idOf(['append', expectedPosition, ...texts]);
-    return Promise.resolve(this.#opened().add({ id, texts }, expectedPosition));
-  }
-
-  async compact(given: Json, { expectedPosition }: { readonly expectedPosition: string }): Promise<string> {
-    const state = textOf(given);
-    const id = this.#idOf(['compact', expectedPosition, state]);
-    return Promise.resolve(this.#opened().replace({ id, state }, expectedPosition));
-  }
-
-  async read(after: string): Promise<readonly LogStep[] | 'gone'> {
-    const { steps } = this.#opened();
-    const index = steps.findLastIndex(({ position }) => position === after);
-    const found = steps
-      .slice(index + 1)
-      .map(({ texts, position }) => ({ records: texts.map(valueOf), position }));
-    return Promise.resolve(index === -1 ? 'gone' : found);
-  }
-
-  async changed(after: string, signal: AbortSignal): Promise<void> {
-    const content = this.#opened();
-    const hasHint = (): boolean => content.end.position !== after && !this.#losesHint();
-    if (signal.aborted || hasHint()) return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        content.watchers.delete(watch);
-        this.#waiting.delete(end);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const watch = (): void => (hasHint() ? end() : undefined);
-      content.watchers.add(watch);
-      this.#waiting.add(end);
-      signal.addEventListener('abort', end);
-    });
-  }
-
-  async announce(node: string, status: Json | null): Promise<ReadonlyMap<string, Json>> {
-    const content = this.#opened();
-    const others = [...content.announced].filter(([name]) => name !== node);
-    const own: typeof others = status === null ? [] : [[node, textOf(status)]];
-    content.announced = new Map([...others, ...own]);
-    return Promise.resolve(new Map([...content.announced].map(([name, text]) => [name, valueOf(text)])));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOpen = false;
-    for (const end of this.#waiting) end();
-    return Promise.resolve();
-  }
-
-  #opened(): Content {
-    if (!this.#isOpen) throw new Error('The store was disposed of. Open another store on the shared memory.');
-    return this.#content;
-  }
-
-  /** The id of a call: the same as that of the last call if the call is the same again, and otherwise a new one. */
-  #idOf(call: readonly string[]): string {
-    const text = JSON.stringify(call);
-    if (text !== this.#lastCall.text) this.#lastCall = { text, id: drawId() };
-    return this.#lastCall.id;
-  }
-}
-
-function stepOf(count: number, id: string, texts: readonly string[]): Step {
-  return { count, position: positionOf(count, id), texts };
-}
-
-function positionOf(count: number, id: string): string {
-  return `${String(count)}.${id}`;
-}
-
-/**
- * Draws the id of a call. Two calls that both end at the same count get different ids, also after a restored backup.
- */
-function drawId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-function recordsOf(steps: readonly Step[]): readonly Json[] {
-  return steps.flatMap(({ texts }) => texts.map(valueOf));
-}
-
-function textOf(value: Json): string {
-  return JSON.stringify(value);
-}
-
-function valueOf(text: string): Json {
-  return JSON.parse(text) as Json;
+  const waiting = new Set<() => void>();
+  return {
+    ...store,
+    async read(after) {
+      assertOpen();
+      const { steps } = content;
+      const index = steps.findLastIndex(({ position }) => position === after);
+      const found = steps
+        .slice(index + 1)
+        .map(({ texts, position }) => ({ records: texts.map(valueOf), position }));
+      return Promise.resolve(index === -1 ? 'gone' : found);
+    },
+    async changed(after, signal) {
+      assertOpen();
+      const hasHint = (): boolean => content.end.position !== after && !losesHint();
+      if (signal.aborted || hasHint()) return;
+      await new Promise<void>((resolve) => {
+        const end = (): void => {
+          content.watchers.delete(watch);
+          waiting.delete(end);
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        const watch = (): void => (hasHint() ? end() : undefined);
+        content.watchers.add(watch);
+        waiting.add(end);
+        signal.addEventListener('abort', end);
+      });
+    },
+    async announce(node, status) {
+      assertOpen();
+      const others = [...content.announced].filter(([name]) => name !== node);
+      const own: typeof others = status === null ? [] : [[node, textOf(status)]];
+      content.announced = new Map([...others, ...own]);
+      return Promise.resolve(new Map([...content.announced].map(([name, text]) => [name, valueOf(text)])));
+    },
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]();
+      for (const end of waiting) end();
+    },
+  };
 }

@@ -34,5 +34,10 @@ export type {
 // Audit the ports.
 export { gatewayAudits, type GatewayAudit } from './gateway-audit/gateway-audit.ts';
 export type { AuditClient, AuditedGateway, GatewayAuditOptions } from './gateway-audit/audited-gateway.ts';
-export { storeAudits, type StoreAudit, type StorePlace } from './store-audit.ts';
-export { sharedStoreAudits, type SharedStorePlace } from './shared-store-audit.ts';
+export {
+  sharedStoreAudits,
+  storeAudits,
+  type SharedStorePlace,
+  type StoreAudit,
+  type StorePlace,
+} from './store-audit.ts';

@@ -21,7 +21,7 @@ import { hold } from 'gateway-admin-core/testing';
 import { boundRoutes } from '../docs/tables.ts';
 import { createWorld, type Node, type World } from '../fleet/node.ts';
 import { altered } from '../support/altered-store.ts';
-import { appendTo, levelRecord } from '../support/foreign-node.ts';
+import { appendTo, foreignRecord } from '../support/foreign-node.ts';
 import { FailingSink, sinkFailures } from '../support/failing-sink.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { codesOf } from '../openapi/problem-code.ts';
@@ -402,7 +402,7 @@ export const fleetProvocations: Readonly<
     return letPass(clock, send(own));
   },
   async 'node-outdated'({ clock, memory, own }, send) {
-    await appendTo(memory.open(), levelRecord(3));
+    await appendTo(memory.open(), foreignRecord('new-1', { format: 3 }));
     await clock.advance(5000);
     return send(own);
   },

@@ -207,7 +207,7 @@ describe('what hostile nodes say', () => {
     expect(told(node)).toEqual([]);
   });
 
-  it.each([null, 5, { ...said, beat: 'x' }, { ...said, levels: [] }])(
+  it.each([null, 5, { ...said, beat: 'x' }, { ...said, format: [] }])(
     'keeps no node from its start: %j',
     async (hostile) => {
       const world = createWorld();

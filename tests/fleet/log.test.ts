@@ -6,7 +6,7 @@ import { createSnapshot, deleteUser, StoreLostError, type Json } from 'gateway-a
 import { createSharedMemory, openFleet, type FleetGap, type FleetRecord } from 'gateway-admin-core/fleet';
 
 import { altered } from '../support/altered-store.ts';
-import { appendTo, levelRecord, replaceState, foreignRecord } from '../support/foreign-node.ts';
+import { appendTo, replaceState, foreignRecord } from '../support/foreign-node.ts';
 import { limit } from '../support/transition.ts';
 import { createWorld, type Node, type World } from './node.ts';
 
@@ -59,6 +59,16 @@ describe('the history of a fleet', () => {
     const { records } = await world.memory.open().load();
     expect(records.slice(-4)).toMatchObject([{ actor: 'ada' }, { actor: 'ada' }, {}, {}]);
     expect(records.at(-1)).not.toHaveProperty('actor');
+  });
+
+  it('has a step without records where a node begins', async () => {
+    const world = createWorld();
+    const one = await world.open('one');
+    const after = one.admin.fleet.position;
+    await world.open('other');
+    const { position } = await world.memory.open().load();
+    const step = await one.admin.fleet.history({ after }).next();
+    expect(step).toMatchObject({ value: { position, records: [] } });
   });
 
   it('is followed as it happens, until the signal aborts', async () => {
@@ -166,7 +176,8 @@ describe('a log that has grown over many short lives', () => {
         read: (after) => (calls.push('read'), own.read(after)),
         compact: async (...how) => {
           calls.push('compact');
-          if (calls.filter((call) => call === 'compact').length === 1) await appendTo(store, levelRecord(1));
+          if (calls.filter((call) => call === 'compact').length === 1)
+            await appendTo(store, foreignRecord('b-1'));
           return own.compact(...how);
         },
       });
@@ -206,13 +217,13 @@ it('the same commands in another order lead to another revision: a set-back brin
 });
 
 const unreadable = 'that this version cannot read. Update this node';
-const later = 'of level 3, and this version of gateway-admin-core reads';
+const later = 'of format 3, and this version of gateway-admin-core reads format 2';
 
 describe('a log that this version cannot read', () => {
   it.each([
-    [{ format: 3, level: 3 }, `a state ${later}`],
-    [{ level: 3 }, `a state ${later}`],
-    ...[{ format: 3 }, { level: 'x' }, { open: {} }, { document: { services: {} } }].map(
+    [{ format: 3 }, `a state ${later}`],
+    [{ format: 3, open: 'of a later version' }, `a state ${later}`],
+    ...[{ format: 1 }, { format: 'x' }, { open: {} }, { document: { services: {} } }].map(
       (change) => [change, `a state ${unreadable}, or restore a backup.`] as const,
     ),
   ])('opens no node: a state with %j', async (change, sentence) => {
@@ -230,10 +241,9 @@ describe('a log that this version cannot read', () => {
     user: { passwordHash: 'planted-secret' },
   };
   it.each<readonly [string, Json, string]>([
-    ['node-outdated', { type: 'later', level: 3 }, `a record ${later}`],
-    ['node-outdated', levelRecord(2, { level: 3 }), `a record ${later}`],
-    ['node-outdated', levelRecord(3), `records ${later}`],
-    ...[null, 5, { type: 'later' }, levelRecord(2, { to: 'x' })].map(
+    ['node-outdated', { type: 'later', format: 3 }, `a record ${later}`],
+    ['node-outdated', foreignRecord('b-1', { format: 3 }), `a record ${later}`],
+    ...[null, 5, { type: 'later' }, foreignRecord('b-1', { last: 'x' })].map(
       (record) => ['store-unavailable', record, `a record ${unreadable}`] as const,
     ),
     ...[{ type: event.type, at: 1 }, { ...event, before: {}, after: null }, user].map((each) => {
@@ -251,35 +261,6 @@ describe('a log that this version cannot read', () => {
     expect(await one.admin.execute(limit(7))).toMatchObject({ problem: { code } });
     await close(one);
     await expect(world.open('one')).rejects.toThrow(`The shared store contains ${sentence}`);
-  });
-});
-
-describe('the level of a log', () => {
-  it('is raised once, without an error, if another node is faster by a moment', async () => {
-    const world = createWorld();
-    await close(await world.open('one'));
-    const store = world.memory.open();
-    // As a version without creation has begun the log.
-    await replaceState(store, { level: 1 });
-    let [appended, isOpen] = [0, false];
-    const one = await world.open('one', 10_000, {
-      wrap: (own) =>
-        altered(own, {
-          append: async (records, where) => {
-            appended += Number(isOpen);
-            if (isOpen) await appendTo(store, levelRecord(2));
-            return own.append(records, where);
-          },
-        }),
-    });
-    isOpen = true;
-    const after = one.admin.fleet.position;
-    await world.clock.advance(10_000);
-    expect([appended, one.errors]).toEqual([1, []]);
-    // A reader of the history sees a step without records.
-    const { position } = one.admin.fleet;
-    const step = await one.admin.fleet.history({ after }).next();
-    expect(step).toMatchObject({ value: { position, records: [] } });
   });
 });
 

@@ -84,7 +84,7 @@ describe('the silence of a node', () => {
     const { say, isSilent, advance } = await openObserver();
     await advance(20_000);
     expect(await isSilent()).toBe(true);
-    await say(2, { levels: 'of a later version' });
+    await say(2, { format: 'of a later version' });
     await advance(20_000);
     expect(await isSilent()).toBe(false);
   });

@@ -134,7 +134,7 @@ const rows: readonly Row[] = [
   { from: 'ports/memory-store.ts', values: ['ports/port.ts', 'ports/port-error.ts', 'core/*', 'json/*'] },
   {
     from: 'ports/shared-memory-store.ts',
-    values: ['core/member.ts', 'ports/port.ts', 'ports/port-error.ts', 'json/*'],
+    values: ['core/member.ts', 'ports/port.ts', 'ports/memory-store.ts'],
   },
   { from: 'ports/scrypt-hasher.ts', values: ['ports/port.ts', 'core/*', 'json/*', 'node:*', 'node:*/*'] },
   {

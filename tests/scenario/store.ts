@@ -10,7 +10,7 @@ import {
 } from 'gateway-admin-core';
 import { createSharedMemory, type SharedStore } from 'gateway-admin-core/fleet';
 
-import { appendTo, compactLog, replaceState, said } from '../support/foreign-node.ts';
+import { appendTo, compactLog } from '../support/foreign-node.ts';
 
 /** What becomes of a call that writes. */
 export const storeWays = [
@@ -100,15 +100,6 @@ export class FailingStore {
   /** Appends a record of a node that is not in the scenario. */
   take(record: Json): Promise<void> {
     return appendTo(this.#shared.open(), record);
-  }
-
-  replaceState(change: object): Promise<void> {
-    return replaceState(this.#shared.open(), change);
-  }
-
-  /** Announces a node that is not in the scenario. */
-  async announce(node: string, status: object): Promise<void> {
-    await this.#shared.open().announce(node, { ...said, ...status });
   }
 
   async #write(line: Line, write: () => Promise<string>): Promise<string> {

@@ -362,11 +362,6 @@ export const vocabulary: readonly Row[] = [
     perform: (stage, { node, name = '' }) => stage.start(stage.place(node), { node: name }),
   },
   {
-    form: '<name> announces <json>',
-    means: 'a node that is not in the scenario announces this of itself, and is silent from then on',
-    perform: ({ store }, { name = '', json = '' }) => store.announce(name, JSON.parse(json) as object),
-  },
-  {
     form: '[<node> ]store: <ways>',
     means: 'what becomes of the next calls that write into the store, in order; of all nodes, or of one',
     perform: ({ store }, { node, ways }) => {
@@ -419,11 +414,6 @@ export const vocabulary: readonly Row[] = [
     form: 'store gets <json>',
     means: 'a node that is not in the scenario appends a record to the log',
     perform: (stage, { json = '' }) => stage.store.take(JSON.parse(stage.drawn(json)) as Json),
-  },
-  {
-    form: 'store has <json>',
-    means: 'somebody replaces these members of the state that the log begins with',
-    perform: ({ store }, { json = '' }) => store.replaceState(JSON.parse(json) as object),
   },
   {
     form: '<node> is cut off',

@@ -9,19 +9,13 @@ import { altered } from './altered-store.ts';
 
 /** What a node says of itself. */
 export const said = {
-  ...{ beat: 1, boot: 'x', version: '1', levels: [1, 2], leaseMs: 3000, position: '1.x', applied: '1.x' },
+  ...{ beat: 1, boot: 'x', version: '1', format: 2, leaseMs: 3000, position: '1.x', applied: '1.x' },
   ...{ behind: [], drains: [] },
 };
 
-/** The record with which a node raises the level of the log. */
-export function levelRecord(to: number, more: object = {}): Json {
-  const head = { level: 1, node: 'new', life: 'x', command: `level ${String(to)}`, resources: [] };
-  return { ...head, type: 'level', to, ...more };
-}
-
 /** A record of another node; without other members, the one with which a command ends. */
 export function foreignRecord(command: string, more: object = {}): Json {
-  const head = { level: 1, node: 'new', life: 'x', command, resources: [] };
+  const head = { format: 2, node: 'new', life: 'x', command, resources: [] };
   return { ...head, type: 'settlement', events: [], last: true, ...more };
 }
 
@@ -39,7 +33,7 @@ export async function replaceState(store: SharedStore, change: object): Promise<
 
 /** Compacts the log. A node does that once it has seen 10,000 records: here, most of them change nothing. */
 export async function compactLog(store: SharedStore, snapshot: Snapshot): Promise<void> {
-  const vain = Array.from({ length: 10_000 }, () => levelRecord(1));
+  const vain = Array.from({ length: 10_000 }, () => foreignRecord('in vain'));
   const admin = await openFleet({
     ...{ node: 'compactor', snapshot, leaseMs: 3000 },
     gateway: { apply: () => Promise.resolve(), inspect: () => Promise.resolve('in-place') },

@@ -7,7 +7,7 @@ export { Batch } from '../../src/core/batch.ts';
 export { partsOf } from '../../src/core/decision.ts';
 export type { Fields } from '../../src/core/field.ts';
 export { createTimeFormat } from '../../src/core/time.ts';
-export { level, restoreShared } from '../../src/fleet/shared-history.ts';
+export { restoreShared } from '../../src/fleet/shared-history.ts';
 export { withFleetVersions } from '../../src/fleet/version.ts';
 export type { EntryEvent } from '../../src/resources/history.ts';
 export {

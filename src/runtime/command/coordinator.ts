@@ -32,8 +32,6 @@ export interface Coordinator {
    * @param restsOn - the links of what the decision rests on besides
    */
   before(resources: readonly string[], restsOn: readonly string[]): Refusal | undefined;
-  /** The refusal of a decision that creates, deletes or drains; `undefined` if the others know what that is. */
-  refuseBeyondLevel(): Problem | undefined;
   /** The refusal of an effect on what belongs to a node alone; `undefined` if the nodes share it. */
   refuseEffect(effect: Effect): Problem | undefined;
   /** What a decision of this turn of the event loop rests on, for {@link Journal.keep}. */

@@ -25,23 +25,22 @@ function isAboutMembership(link: string): boolean {
 }
 
 /**
- * The refusal of a decision that creates or deletes, if the gateway does not support that, the other nodes cannot
- * follow, or what is deleted belongs to this node alone; `undefined` if all can.
+ * The refusal of a decision that creates or deletes, if the gateway does not support that, or what is deleted belongs
+ * to this node alone.
  *
  * @internal
  */
 export function refuseUnsupported(
   decision: Acceptance,
   host: Pick<GatewayPort, 'supports'>,
-  coordinator: Pick<Coordinator, 'refuseBeyondLevel' | 'refuseEffect'> | undefined,
+  coordinator: Pick<Coordinator, 'refuseEffect'> | undefined,
 ): Problem | undefined {
   // The first part of a long teardown is made when its effects are read.
   if (partsOf(decision).count > 1 && !decision.resources.some(isAboutMembership)) return undefined;
   for (const effect of firstPartOf<AdminEvent, Effect>(decision).effects) {
     const ability = abilityFor(effect);
     if (ability === undefined) continue;
-    const problem =
-      refuseAbility(ability, effect.resource, host, coordinator) ?? coordinator?.refuseEffect(effect);
+    const problem = refuseAbility(ability, effect.resource, host) ?? coordinator?.refuseEffect(effect);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -52,9 +51,8 @@ export function refuseAbility(
   ability: Ability,
   what: string,
   { supports = [] }: Pick<GatewayPort, 'supports'>,
-  coordinator: Pick<Coordinator, 'refuseBeyondLevel'> | undefined,
 ): Problem | undefined {
-  return supports.includes(ability) ? coordinator?.refuseBeyondLevel() : cannot(ability, what);
+  return supports.includes(ability) ? undefined : cannot(ability, what);
 }
 
 /** What a gateway must be able to do for an effect; `undefined` if every gateway is. */

@@ -66,7 +66,7 @@ async function refusalOf(
   if (mediaTypes.length > 0 && mayLackBody !== true) {
     // A POST of a definition is a creation, whatever the definition says.
     if (method !== 'POST') return undefined;
-    return refuseAbility('create', 'resources', options.gateway, options.coordinator);
+    return refuseAbility('create', 'resources', options.gateway);
   }
   // Without criteria, the command itself is refused for that alone.
   if (search.includes('all')) return undefined;

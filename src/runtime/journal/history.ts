@@ -39,12 +39,12 @@ const stateShape = z.object({
   revision: natural,
   document: z.custom<GatewayDocument>((value: unknown) => isObject((value ?? null) as Json)),
   open: z.readonly(z.array(openShape)),
-  /** The abandoned commands without a last settlement; earlier versions have no such member. */
-  abandoned: z.exactOptional(z.readonly(z.array(openShape))),
-  /** The settled commands; earlier versions have no such member. */
-  entries: z.exactOptional(z.readonly(z.array(entryShape))),
-  /** The keys of the links of deleted resources; earlier versions have no such member. */
-  deleted: z.exactOptional(z.readonly(z.array(z.string()))),
+  /** The abandoned commands without a last settlement. */
+  abandoned: z.readonly(z.array(openShape)),
+  /** The settled commands. */
+  entries: z.readonly(z.array(entryShape)),
+  /** The keys of the links of deleted resources. */
+  deleted: z.readonly(z.array(z.string())),
 });
 type State = z.infer<typeof stateShape>;
 
@@ -144,7 +144,7 @@ export function restore(
   if (isEmpty({ state, records }))
     // Otherwise, a million sessions would be written and then left out.
     return new History(configured(given, toDocument(withoutSessions(given)), given.revision));
-  const { document, revision, open, abandoned = [], entries, deleted = [] } = parseState(state);
+  const { document, revision, open, abandoned, entries, deleted } = parseState(state);
   const history = new History(configured(given, document, revision), {
     unsettled: deepFreeze({ open, abandoned }),
     entries: new Entries(entries, { open: open.map(({ intent }) => intent.command) }),

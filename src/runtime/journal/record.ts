@@ -80,7 +80,6 @@ export type OpenCommand = Open<Intent>;
 /** The shape of an {@link OpenCommand}. @internal */
 export const openShape = z
   .object({ intent: intentShape, settled: natural })
-  // Earlier versions stored a settlement of each part that closed nothing.
   .check(z.refine(({ intent: { part, of }, settled }) => settled >= part && settled <= of));
 
 /** Whether the members of an intent fit together. @internal */

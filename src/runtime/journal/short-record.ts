@@ -1,7 +1,6 @@
 /**
  * Short records: of an update, a store gets only the settings that it changes. A reader takes the others from the
- * configuration: until a command ends, no other command changes its resources. Earlier versions stored all settings;
- * their records are read in the same way.
+ * configuration: until a command ends, no other command changes its resources.
  */
 import { changedBy, wholeUpdate, type ReversibleUpdate } from '../../core/update.ts';
 import { eventTable, evolve, type AdminEvent, type Effect } from '../../resources/index.ts';

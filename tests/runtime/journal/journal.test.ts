@@ -219,7 +219,8 @@ async function opening(history: { state?: Json; records?: readonly Json[] }): Pr
   return said;
 }
 
-const emptyState = { format: 1, revision: 0, document: {}, open: [] };
+const none = { open: [], abandoned: [], entries: [], deleted: [] };
+const emptyState = { format: 1, revision: 0, document: {}, ...none };
 const strange: readonly Json[] = [null, 7, 'x', true, [], [7], [null], {}, -1, 0.5];
 
 describe('a store with content that this version cannot read', () => {

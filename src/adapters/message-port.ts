@@ -98,12 +98,13 @@ export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOp
   assertArguments(admin, options, { name: 'serve', optionNames });
   const tell = createSink(options.onError);
   const exchanges = new Map<unknown, Exchange>();
-  const reply = async (id: unknown, exchange: Exchange): Promise<void> => {
+  const reply = async (id: unknown, exchange: Exchange, part: Promise<Part>): Promise<void> => {
     const hasLeft = (): boolean => exchanges.get(id) !== exchange;
     exchange.isIdle = false;
     try {
-      const { done, value } = await exchange.parts.next();
-      if (hasLeft()) return;
+      const { done, value } = await part;
+      // The client may have left before there was something to end.
+      if (hasLeft()) return await endPieces(exchange).catch(tell);
       exchange.isIdle = true;
       port.postMessage({ id, done, value } satisfies Reply, ArrayBuffer.isView(value) ? [value.buffer] : []);
       if (done === true) exchanges.delete(id);
@@ -118,19 +119,17 @@ export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOp
   const leave = (id: unknown, exchange: Exchange): void => {
     exchanges.delete(id);
     exchange.gone.abort();
-    exchange.parts.return(undefined).catch(tell);
+    endPieces(exchange).catch(tell);
   };
   const take = (message: unknown): void => {
     const { type, id, request } = membersOf(message);
     const exchange = exchanges.get(id);
     if (type === 'request' && typeof id === 'number' && exchange === undefined) {
-      const gone = new AbortController();
-      const asked = requestOf(request, gone);
-      const parts = partsOf(admin, Object.assign(asked, senderOf(asked, options, tell)));
-      const begun = { parts, gone, isIdle: false };
+      const begun: Exchange = { gone: new AbortController(), pieces: undefined, isIdle: false };
+      const asked = requestOf(request, begun.gone);
       exchanges.set(id, begun);
-      void reply(id, begun);
-    } else if (type === 'pull' && exchange?.isIdle === true) void reply(id, exchange);
+      void reply(id, begun, responseTo(admin, Object.assign(asked, senderOf(asked, options, tell)), begun));
+    } else if (type === 'pull' && exchange?.isIdle === true) void reply(id, exchange, pieceOf(exchange));
     else if (type !== 'leave')
       tell(new TypeError('A message does not come from connect: serve the interface at a port of its own'));
     // Without an exchange, the last reply crossed the message.
@@ -236,31 +235,45 @@ function membersOf(message: unknown): Readonly<Record<string, unknown>> {
 
 /** One request at the side of the interface, until the last reply. */
 interface Exchange {
-  readonly parts: AsyncGenerator<Part, Part>;
   /** Aborts when the client leaves. */
   readonly gone: AbortController;
+  /** The body of the response, if it comes in pieces. */
+  pieces: AsyncIterator<Uint8Array, unknown> | undefined;
   /** Whether the client may pull the next part. */
   isIdle: boolean;
 }
 
-type Part = Omit<AdminResponse, 'body'> | Uint8Array<ArrayBuffer> | undefined;
+/** A part of the answer: the response, or the next piece of its body. */
+interface Part {
+  readonly done?: boolean | undefined;
+  readonly value: Omit<AdminResponse, 'body'> | Uint8Array<ArrayBuffer> | undefined;
+}
 
-/** The parts of an answer: the response, then each piece of a body that comes in pieces. */
-async function* partsOf(admin: Pick<Admin, 'handle'>, request: AdminRequest): AsyncGenerator<Part, Part> {
+async function responseTo(
+  admin: Pick<Admin, 'handle'>,
+  request: AdminRequest,
+  exchange: Exchange,
+): Promise<Part> {
   const handled = await admin.handle(request);
   const response = handled.matched ? handled.response : notFound;
-  const { body, ...head } = response;
-  if (typeof body !== 'object') return response;
-  const pieces: AsyncIterator<Uint8Array, unknown> = body[Symbol.asyncIterator]();
-  try {
-    yield head;
-    for (let next = await pieces.next(); next.done !== true; next = await pieces.next())
-      // A copy, because the memory around the bytes may be of something else.
-      yield new Uint8Array(next.value);
-  } finally {
-    await pieces.return?.();
-  }
-  return undefined;
+  if (typeof response.body !== 'object') return { done: true, value: response };
+  const { body, ...value } = response;
+  exchange.pieces = body[Symbol.asyncIterator]();
+  return { done: false, value };
+}
+
+async function pieceOf({ pieces }: Exchange): Promise<Part> {
+  const next = await pieces?.next();
+  if (next === undefined || next.done === true) return { done: true, value: undefined };
+  // A copy, because the memory around the bytes may be of something else.
+  return { done: false, value: new Uint8Array(next.value) };
+}
+
+/** Ends the pieces once, because nobody waits for the rest. */
+async function endPieces(exchange: Exchange): Promise<void> {
+  const { pieces } = exchange;
+  exchange.pieces = undefined;
+  await pieces?.return?.();
 }
 
 /** A request of the other side, which can be anything: the interface checks the form. */

@@ -25,7 +25,8 @@ import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { answerInTime, type HostDeadline } from '../host/deadline.ts';
 import { callHost } from '../host/guard.ts';
-import { isThenable, wrongAnswer } from '../host/host-error.ts';
+import { isThenable } from '../host/check.ts';
+import { wrongAnswer } from '../host/host-error.ts';
 import { longestName, type Limits } from '../limits.ts';
 import type { Headers } from './respond.ts';
 

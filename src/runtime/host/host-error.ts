@@ -6,7 +6,7 @@ import type { Hasher, Logger } from '../../ports/port.ts';
 import { cut } from '../../problem.ts';
 import type { Effect } from '../../resources/index.ts';
 import type { Telemetry } from '../../resources/telemetry.ts';
-import { isObject } from './check.ts';
+import { isThenable } from './check.ts';
 
 /**
  * The functions of the host whose errors become a {@link HostError}. Functions that must answer at once, such as
@@ -131,15 +131,4 @@ export function answerText(answer: unknown): string {
   if (typeof answer === 'function') return 'a function';
   if (typeof answer !== 'object' || answer === null) return String(answer);
   return isThenable(answer) ? 'a promise' : 'an object';
-}
-
-/**
- * Whether a value is a promise. Such a value gets a handler, because its rejection must not end the process.
- *
- * @internal
- */
-export function isThenable(value: unknown): value is Promise<unknown> {
-  if (!isObject(value) || typeof value['then'] !== 'function') return false;
-  Promise.resolve(value).catch(() => undefined);
-  return true;
 }

@@ -14,7 +14,7 @@ import { rehashUser, userNamePattern, type User } from '../../resources/user.ts'
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Execution } from '../command/execution.ts';
 import { LateAnswer } from '../host/deadline.ts';
-import { askHost, hashWith, verifyWith } from '../host/guard.ts';
+import { askHost, awaitHost } from '../host/guard.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { createFailedLogins } from './failed-logins.ts';
@@ -95,11 +95,15 @@ export function createPasswords(options: PasswordOptions): Passwords {
     return turn;
   };
   // No client waits for a renewal, and a later log-in tries again.
-  const renew = createRenewal(options, (share, password) => queue(share, () => hashWith(hasher, password)));
+  const renew = createRenewal(options, (share, password) =>
+    queue(share, () => awaitHost('hasher.hash', () => hasher.hash(password))),
+  );
 
   return {
     async hash(share, password) {
-      const turn = await inTurn('hasher.hash', share, () => hashWith(hasher, password.normalize('NFC')));
+      const turn = await inTurn('hasher.hash', share, () =>
+        awaitHost('hasher.hash', () => hasher.hash(password.normalize('NFC'))),
+      );
       if (turn.outcome === 'done') return ok(turn.value);
       return turn.outcome === 'throttled'
         ? fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.')
@@ -123,7 +127,8 @@ export function createPasswords(options: PasswordOptions): Passwords {
         if (isRemembered()) return true;
         // Awaited for every user: otherwise the duration of the first log-in would tell whether its user exists.
         const other = await decoy.hash();
-        const matches = await verifyWith(hasher, password, user?.settings.passwordHash ?? other);
+        const hash = user?.settings.passwordHash ?? other;
+        const matches = await awaitHost('hasher.verify', () => hasher.verify(password, hash));
         if (matches && user !== undefined) logins.add(user, fingerprint);
         else failed.add(network);
         return matches;
@@ -197,7 +202,7 @@ function createDecoy(hasher: Hasher): Decoy {
   };
   return {
     hash() {
-      made ??= hashWith(hasher, 'nobody').catch((error: unknown) => {
+      made ??= awaitHost('hasher.hash', () => hasher.hash('nobody')).catch((error: unknown) => {
         forget();
         throw error;
       });

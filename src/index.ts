@@ -113,9 +113,9 @@ export {
 } from './problem.ts';
 
 // Run the interface.
-export { ReportError } from './runtime/host/report-error.ts';
+export { ReportError } from './runtime/host/host-error.ts';
 export { HostError } from './runtime/host/host-error.ts';
-export { DifferingDocumentError } from './runtime/host/differing-document-error.ts';
+export { DifferingDocumentError } from './runtime/host/host-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
 export type { AdminOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/command/execution.ts';

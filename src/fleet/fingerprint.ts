@@ -4,7 +4,7 @@
  * the others.
  */
 import type { Hasher, SecretSealer } from '../ports/port.ts';
-import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host/deadline.ts';
+import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host/waiting.ts';
 import { askHost, awaitHost } from '../runtime/host/guard.ts';
 import type { Members, Status } from './members.ts';
 

@@ -4,7 +4,7 @@
 import type { Acted } from '../http/route.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { NodeStanding } from '../resources/fleet.ts';
-import { beforeDeadline } from '../runtime/host/deadline.ts';
+import { beforeDeadline } from '../runtime/host/waiting.ts';
 import { storeUnavailable } from '../runtime/command/execution.ts';
 import type { CompleteOptions } from '../runtime/options.ts';
 import { beatMs, type Members } from './members.ts';

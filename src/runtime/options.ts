@@ -11,7 +11,6 @@ import type {
   Authenticate,
   Clock,
   ConfigurationStore,
-  Foresee,
   GatewayPort,
   Hasher,
   Logger,
@@ -43,8 +42,8 @@ import {
   type Checks,
   type Members,
 } from './host/check.ts';
-import { answerInTime, type HostDeadline } from './host/deadline.ts';
-import { DifferingDocumentError } from './host/differing-document-error.ts';
+import { answerInTime, type HostDeadline } from './host/waiting.ts';
+import { DifferingDocumentError } from './host/host-error.ts';
 import {
   askHost,
   askSafely,
@@ -53,6 +52,7 @@ import {
   guardClock,
   onceEach,
   type GuardedClock,
+  type GuardedForesee,
 } from './host/guard.ts';
 import type { Authorize } from './handler/access.ts';
 import { originsFrom, type Origins } from './handler/origin.ts';
@@ -220,8 +220,7 @@ export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
   readonly authorize: Authorize | undefined;
   /** Never throws. */
   readonly veto: Veto | undefined;
-  /** The notes of the host; `undefined` if nobody knows what the gateway will do. Never throws. */
-  readonly foresee: (...given: Parameters<Foresee>) => ReturnType<Foresee> | undefined;
+  readonly foresee: GuardedForesee;
   /** Where the interface runs, as far as the host says so. */
   readonly place: { readonly name?: string; readonly environment?: string };
   readonly clock: GuardedClock;

@@ -22,16 +22,13 @@ import { leftToClose, type AnyDrain, type Drainable } from '../../resources/shar
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { drainingIn, find, linkOf, type DrainingResource } from '../../snapshot/state.ts';
 import type { Execution } from './execution.ts';
-import { backoff, type Pauses } from '../host/backoff.ts';
+import { backoff, tryPauses } from '../host/waiting.ts';
 
 /** The longest time between two looks at the clock, which can jump, in milliseconds. */
 const lookMs = 1000;
 
 /** Why a pause ends early. A text, because the default reason is an error, which records a stack each time. */
 const ended = 'ended';
-
-/** The pauses between the tries of a deadline. */
-const tryPauses: Pauses = { firstMs: 1000, longestMs: 60_000 };
 
 interface DrainsOptions {
   readonly snapshot: () => Snapshot;

@@ -4,9 +4,7 @@
 import { isEffectRefusal } from '../../ports/port-error.ts';
 import type { Clock, EffectContext } from '../../ports/port.ts';
 import type { Effect } from '../../resources/index.ts';
-import { onAbort } from '../host/abort-listener.ts';
-import { backoff, type Pauses } from '../host/backoff.ts';
-import { beforeDeadline, type Deadline } from '../host/deadline.ts';
+import { onAbort, backoff, type Pauses, beforeDeadline, type Deadline } from '../host/waiting.ts';
 import { answerText, causeText, HostError } from '../host/host-error.ts';
 import { SearchEnded, type Flight } from './flight.ts';
 

@@ -16,7 +16,7 @@ import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Effect, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Coordinator } from './coordinator.ts';
-import { onAbort } from '../host/abort-listener.ts';
+import { onAbort } from '../host/waiting.ts';
 import type { Planned } from '../plan/plan.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';
 import {

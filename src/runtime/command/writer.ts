@@ -21,8 +21,8 @@ import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts'
 import { problem, type Problem } from '../../problem.ts';
 import { changedDrains, type DrainingResource } from '../../snapshot/state.ts';
 import type { Coordinator } from './coordinator.ts';
-import type { CompleteOptions } from '../options.ts';
-import { ReportError } from '../host/report-error.ts';
+import type { GuardedForesee } from '../host/guard.ts';
+import { ReportError } from '../host/host-error.ts';
 import { changesIn } from '../journal/entry-fold.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
@@ -63,7 +63,7 @@ export interface WriterOptions
   /** The guarded rule of the host; left out if the host has none. */
   readonly veto: Veto | undefined;
   /** The guarded notes of the host; left out if the host has none. */
-  readonly foresee: CompleteOptions['foresee'];
+  readonly foresee: GuardedForesee;
   readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
   /**
    * The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible.

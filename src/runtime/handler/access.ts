@@ -23,7 +23,7 @@ import {
 } from '../../problem.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { answerInTime, type HostDeadline } from '../host/deadline.ts';
+import { answerInTime, type HostDeadline } from '../host/waiting.ts';
 import { callHost } from '../host/guard.ts';
 import { isThenable } from '../host/check.ts';
 import { wrongAnswer } from '../host/host-error.ts';

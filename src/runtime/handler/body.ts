@@ -7,8 +7,7 @@ import { fail, ok, type Result } from '../../problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Clock } from '../../ports/port.ts';
-import { onAbort } from '../host/abort-listener.ts';
-import { beforeDeadline } from '../host/deadline.ts';
+import { onAbort, beforeDeadline } from '../host/waiting.ts';
 import type { Limits } from '../limits.ts';
 import { bytesOf } from './request.ts';
 

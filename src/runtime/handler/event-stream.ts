@@ -7,7 +7,7 @@ import { problem, type Problem } from '../../problem.ts';
 import type { Clock } from '../../ports/port.ts';
 import { nextTurn } from '../../ports/system-clock.ts';
 import { redactSecrets, type AdminEvent } from '../../resources/index.ts';
-import { onAbort } from '../host/abort-listener.ts';
+import { onAbort } from '../host/waiting.ts';
 import type { EventGap, EventId, EventLog, PublishedEvent } from '../read/event-log.ts';
 import type { Instruments } from '../instrumentation/instruments.ts';
 import type { Limits } from '../limits.ts';

@@ -10,7 +10,7 @@ import type { Route } from '../../http/route.ts';
 import { createRouter, type KnownPath, type Match } from '../../http/router.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { boundRoutes, type BoundRoute } from '../../resources/index.ts';
-import { LateAnswer } from '../host/deadline.ts';
+import { LateAnswer } from '../host/waiting.ts';
 import type { Limits } from '../limits.ts';
 import { accessHeaders } from './access.ts';
 import { arrive, take, type Arrival, type HandlerOptions, type Step } from './arrival.ts';

@@ -5,7 +5,7 @@
  * process. Everything else is the contract of `ports/port.ts`. The table `guards` has the answers that are checked.
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/shape.ts';
-import type { Clock } from '../../ports/port.ts';
+import type { Clock, Foresee } from '../../ports/port.ts';
 import { systemClock, systemSleep } from '../../ports/system-clock.ts';
 import { parseProblem } from '../../problem.ts';
 import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
@@ -207,6 +207,9 @@ const mostNotes = 20;
 /** The times that a gateway document can contain: years have four digits. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** The notes of a host; `undefined` if nobody knows what the gateway will do. Never throws. @internal */
+export type GuardedForesee = (...given: Parameters<Foresee>) => ReturnType<Foresee> | undefined;
 
 /** A clock of which only the first reading can fail. @internal */
 export interface GuardedClock extends Required<Clock> {

@@ -13,7 +13,7 @@ import { fail, ok, type Result } from '../../problem.ts';
 import { rehashUser, userNamePattern, type User } from '../../resources/user.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import type { Execution } from '../command/execution.ts';
-import { LateAnswer } from '../host/deadline.ts';
+import { LateAnswer } from '../host/waiting.ts';
 import { askHost, awaitHost } from '../host/guard.ts';
 import type { Limits } from '../limits.ts';
 import type { CommandRequest } from '../command/turn.ts';

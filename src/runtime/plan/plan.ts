@@ -16,7 +16,7 @@ import { changedSince, foreign, digestOf, formatMark, markOf, type Mark } from '
 import { sessionsOf } from '../../snapshot/state.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { groupsOf } from '../command/stage.ts';
-import type { CompleteOptions } from '../options.ts';
+import type { GuardedForesee } from '../host/guard.ts';
 import { mayCloseNotes, notesOf } from './note.ts';
 
 /**
@@ -100,7 +100,7 @@ interface PlanScope {
   readonly life: string;
   /** The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: number;
-  readonly foresee: CompleteOptions['foresee'];
+  readonly foresee: GuardedForesee;
   /** Where the numbers of notes are counted; see {@link notesOf}. */
   readonly where: string;
 }

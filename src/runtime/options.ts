@@ -2,9 +2,8 @@
  * Options: the table of the options of the host, their checks and their defaults.
  */
 import { assertMembers } from '../core/member.ts';
-import type { SecretPorts } from '../core/secret.ts';
 import { parseShape, text } from '../core/shape.ts';
-import { createTimeFormat, type TimeFormat } from '../core/time.ts';
+import { createTimeFormat } from '../core/time.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
 import type {
   AuditSink,
@@ -15,14 +14,13 @@ import type {
   Hasher,
   Logger,
   SecretSealer,
-  Veto,
 } from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import { onlyInDocument, type DocumentDifference } from '../resources/shared/document-difference.ts';
+import { onlyInDocument } from '../resources/shared/document-difference.ts';
 import { problem, quoted } from '../problem.ts';
 import { declareSecretParameters } from '../resources/document.ts';
-import { assertSnapshot, type Snapshot } from '../resources/snapshot.ts';
+import { assertSnapshot } from '../resources/snapshot.ts';
 import type { Telemetry } from '../resources/telemetry.ts';
 import { assertSecretParameters } from '../snapshot/secret-parameter.ts';
 import type { AdminOptions } from './admin.ts';
@@ -44,22 +42,13 @@ import {
 } from './host/check.ts';
 import { answerInTime, type HostDeadline } from './host/waiting.ts';
 import { DifferingDocumentError } from './host/host-error.ts';
-import {
-  askHost,
-  askSafely,
-  awaitHost,
-  createErrorSink,
-  guardClock,
-  onceEach,
-  type GuardedClock,
-  type GuardedForesee,
-} from './host/guard.ts';
-import type { Authorize } from './handler/access.ts';
-import { originsFrom, type Origins } from './handler/origin.ts';
+import { askHost, askSafely, awaitHost, createErrorSink, guardClock, onceEach } from './host/guard.ts';
+import { originsFrom } from './handler/origin.ts';
+import type { CompleteOptions, SealingPorts } from './ground.ts';
 import { Instruments } from './instrumentation/instruments.ts';
 import { guardLogger, levels } from './instrumentation/logger.ts';
 import { guardMeasurement } from './instrumentation/measurement.ts';
-import { limitsFrom, type Limits } from './limits.ts';
+import { limitsFrom } from './limits.ts';
 
 const hook = optional(option(isFunction, 'a function'));
 const word = optional(option(isText, 'a string'));
@@ -210,41 +199,6 @@ function assertSupports(supports: unknown): void {
     throw new TypeError('gateway.supports must list create and delete together: each undoes the other');
 }
 
-/** The options with all defaults filled in. @internal */
-export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
-  /** The given snapshot, with the declared secret parameters. */
-  readonly snapshot: Snapshot;
-  readonly authenticate: Authenticate | undefined;
-  /** Whether no caller has to log in at a state. Never throws. */
-  readonly isOpenAt: (snapshot: Snapshot) => boolean;
-  readonly authorize: Authorize | undefined;
-  /** Never throws. */
-  readonly veto: Veto | undefined;
-  readonly foresee: GuardedForesee;
-  /** Where the interface runs, as far as the host says so. */
-  readonly place: { readonly name?: string; readonly environment?: string };
-  readonly clock: GuardedClock;
-  readonly timeZone: string;
-  readonly times: TimeFormat;
-  readonly hasher: Hasher;
-  readonly secrets: Ports;
-  readonly origins: Origins;
-  readonly limits: Limits;
-  readonly audit: AuditOptions | undefined;
-  /** Left out if neither a logger nor a hook for measurements is given. */
-  readonly instruments: Instruments | undefined;
-  /** Never throws. */
-  readonly onError: (error: unknown) => void;
-  /** Reports where the given document differs from the configuration in use. */
-  readonly onDifferences: (differences: readonly DocumentDifference[], advice?: string) => void;
-}
-
-/** The ports for secrets that need no running interface. */
-type Ports = Pick<SecretPorts, 'seal' | 'objection'> & {
-  /** Whether sealed text can be opened after a restart, as far as a restart matters. */
-  readonly isStorable: boolean;
-};
-
 /** The options of an interface, with or without a store. */
 type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, 'durable'> };
 
@@ -277,7 +231,7 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     secrets: secretPortsOf(options, { clock, deadlineMs: limits.hashDeadlineMs }),
     origins: originsFrom(access),
     limits,
-    audit: observe.audit,
+    auditing: observe.audit,
     instruments,
     onError,
     onDifferences,
@@ -357,7 +311,7 @@ export function watchersOf(
 function secretPortsOf(
   { sealer = createSecretSealer(), access: { passwordPolicy } = {}, store }: GivenOptions,
   deadline: HostDeadline,
-): Ports {
+): SealingPorts {
   // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
   const isStorable = store?.durable !== true || sealer.durable;
   const seal = (secret: string): Promise<string> =>

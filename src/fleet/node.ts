@@ -237,7 +237,7 @@ export class RunningNode implements RunningCoordinator {
   refuseEffect(effect: Effect): Problem | undefined {
     if (effect.type !== 'listener.delete') return undefined;
     const { complete, node } = this.#parts;
-    const isOwn = this.#log.history.isOfDocument(effect, complete.snapshot);
+    const isOwn = this.#log.history.isOfDocument(effect, complete.given);
     return isOwn ? listenerOfNode(effect.definition.name, node) : undefined;
   }
 
@@ -285,7 +285,7 @@ export class RunningNode implements RunningCoordinator {
   /** Loads the log, and begins this process there. Returns the number of records. */
   async #load(): Promise<number> {
     const { store, complete, levels } = this.#parts;
-    const { snapshot: given } = complete;
+    const { given } = complete;
     const [, highest] = levels;
     for (let beginnings = 1; ; beginnings += 1) {
       const { position, ...stored } = await loadInTime(store, complete);
@@ -316,7 +316,7 @@ export class RunningNode implements RunningCoordinator {
         for (const watch of this.#watchers) watch();
       },
       writing: this.#writing,
-      given: complete.snapshot,
+      given: complete.given,
       history,
       position,
       isInFlight: (command) => this.#writer.commands().some(({ id }) => id === command),

@@ -86,7 +86,7 @@ interface OpenedBeginning extends Beginning {
  * @internal
  */
 export async function start(options: CompleteOptions, beginning: OpenedBeginning): Promise<Admin> {
-  const { instruments, snapshot: given, onDifferences } = options;
+  const { instruments, given, onDifferences } = options;
   const { journal, coordinator, unsettled, adopt, advice } = beginning;
   // Read now: `unsettled` is live, and forgets a command at its settlement.
   const recovered = unsettled.open.length + unsettled.abandoned.length;
@@ -174,7 +174,7 @@ function groundOf(
   const life = drawLife();
   return {
     ...options,
-    snapshot,
+    first: snapshot,
     journal,
     coordinator,
     life,
@@ -281,11 +281,11 @@ function adminOf(running: Running, closing: AbortController): Admin {
 }
 
 /** Checks and hashes passwords that the host sets. */
-function secretsOf({ secrets, snapshot, passwords }: Running): SecretPorts {
+function secretsOf({ secrets, first, passwords }: Running): SecretPorts {
   const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
   return {
     ...secrets,
-    isSecretParameter: isSecretIn(snapshot),
+    isSecretParameter: isSecretIn(first),
     hash: (password) => passwords.hash(share, password),
   };
 }

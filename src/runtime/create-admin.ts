@@ -48,7 +48,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const complete = completeOptions(options);
   const entries = new Entries();
   const { admin, drains } = assemble(complete, {
-    snapshot: beginLife(complete.snapshot),
+    snapshot: beginLife(complete.given),
     journal: journalInMemory(entries),
     entries,
   });
@@ -113,7 +113,7 @@ export async function openAdmin(
     assertOptions(options, 'openAdmin');
     const { store } = options;
     const complete = completeOptions(options);
-    const { snapshot: given, clock, limits, instruments, onError } = complete;
+    const { given, clock, limits, instruments, onError } = complete;
     const { position, ...stored } = await loadInTime(store, complete);
     const history = restore(stored, given);
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.

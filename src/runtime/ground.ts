@@ -25,7 +25,7 @@ export interface CompleteOptions {
   /** The real gateway. */
   readonly gateway: GatewayPort;
   /** The given snapshot, with the declared secret parameters. */
-  readonly snapshot: Snapshot;
+  readonly given: Snapshot;
   readonly authenticate: Authenticate | undefined;
   /** Whether no caller has to log in at a state. Never throws. */
   readonly isOpenAt: (snapshot: Snapshot) => boolean;
@@ -60,8 +60,8 @@ export type SealingPorts = Pick<SecretPorts, 'seal' | 'objection'> & {
 
 /** What a running interface has before its writer. @internal */
 export interface Ground extends CompleteOptions {
-  /** The snapshot with which the interface begins. */
-  readonly snapshot: Snapshot;
+  /** The snapshot with which the interface begins; the writer has the current one. */
+  readonly first: Snapshot;
   /** Different in each life, so that no id of an event or record is used twice, and no mark of another life fits. */
   readonly life: string;
   readonly journal: Journal;

@@ -212,11 +212,10 @@ type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, '
 export function completeOptions(options: GivenOptions): CompleteOptions {
   const { gateway, access = {}, observe = {}, veto, foresee, timeZone = 'UTC' } = options;
   const { authenticate, authorize } = access;
-  const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
   const { instruments, clock, onError, onDifferences } = watchersOf(observe, options.clock);
   const limits = limitsFrom(options.limits);
   return {
-    snapshot,
+    given: declareSecretParameters(options.snapshot, options.secretParameters),
     gateway,
     authenticate,
     isOpenAt: opennessOf(authenticate, onError),

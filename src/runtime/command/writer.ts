@@ -73,7 +73,7 @@ export class Writer {
 
   constructor(ground: Ground) {
     this.#ground = ground;
-    this.#snapshot = ground.snapshot;
+    this.#snapshot = ground.first;
     this.#departed = new Departed(ground.clock);
     this.#runtime = {
       ...ground,

@@ -14,9 +14,9 @@ export class WatchedServers {
   /** Gives since when a monitor looks at a server, by its link, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly since = (link: string): number | undefined => this.#since.get(link);
 
-  constructor({ clock, snapshot }: Ground) {
+  constructor({ clock, first }: Ground) {
     this.#clock = clock;
-    this.look(snapshot);
+    this.look(first);
   }
 
   /** Looks after a change. */

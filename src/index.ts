@@ -113,13 +113,12 @@ export {
 } from './problem.ts';
 
 // Run the interface.
-export { ReportError } from './runtime/host/report-error.ts';
+export { ReportError } from './runtime/host/host-error.ts';
 export { HostError } from './runtime/host/host-error.ts';
-export { DifferingDocumentError } from './runtime/host/differing-document-error.ts';
+export { DifferingDocumentError } from './runtime/host/host-error.ts';
 export { createAdmin, openAdmin } from './runtime/create-admin.ts';
 export type { AdminOptions, Admin } from './runtime/admin.ts';
 export type { Execution } from './runtime/command/execution.ts';
-export type { Authorize } from './runtime/handler/access.ts';
 export { createRoles } from './runtime/handler/role.ts';
 export type { Handled } from './runtime/handler/handler.ts';
 export type { PublishedEvent, EventGap } from './runtime/read/event-log.ts';
@@ -137,6 +136,7 @@ export type {
   AuditSink,
   Logger,
   Authenticate,
+  Authorize,
   Veto,
   ConfigurationStore,
   StoredHistory,

@@ -103,8 +103,11 @@ export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOp
     exchange.isIdle = false;
     try {
       const { done, value } = await part;
-      // The client may have left before there was something to end.
-      if (hasLeft()) return await endPieces(exchange).catch(tell);
+      if (hasLeft()) {
+        // The client may have left before there was something to end.
+        await endPieces(exchange).catch(tell);
+        return;
+      }
       exchange.isIdle = true;
       port.postMessage({ id, done, value } satisfies Reply, ArrayBuffer.isView(value) ? [value.buffer] : []);
       if (done === true) exchanges.delete(id);

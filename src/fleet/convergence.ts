@@ -13,7 +13,7 @@ import { followResource, namedResources, type Transition } from '../resources/in
 import { stopService, type Service } from '../resources/service.ts';
 import { followUsers } from '../resources/user.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
-import { backoff, tryPauses } from '../runtime/host/backoff.ts';
+import { backoff, tryPauses } from '../runtime/host/waiting.ts';
 import type { Instruments } from '../runtime/instrumentation/instruments.ts';
 import { noJournal, type Journal, type Keeping } from '../runtime/journal/journal.ts';
 import { evolving, type Fold } from '../runtime/journal/log.ts';

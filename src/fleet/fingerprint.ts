@@ -4,8 +4,8 @@
  * the others.
  */
 import type { Hasher, SecretSealer } from '../ports/port.ts';
-import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host/deadline.ts';
-import { askHost, hashWith, sealWith } from '../runtime/host/guard.ts';
+import { answerInTime, LateAnswer, type HostDeadline } from '../runtime/host/waiting.ts';
+import { askHost, awaitHost } from '../runtime/host/guard.ts';
 import type { Members, Status } from './members.ts';
 
 /** What each node seals and hashes. */
@@ -30,12 +30,12 @@ export interface CommonPorts {
  * @internal
  */
 export async function fingerprintOf({ sealer, hasher, deadline }: CommonPorts): Promise<Fingerprint> {
+  const seal = sealer?.durable === true ? () => sealer.seal(text) : undefined;
+  // A hasher that does not tell its hashes from others cannot be compared.
+  const hash = hasher?.knows === undefined ? undefined : () => hasher.hash(text);
   return {
-    ...(sealer?.durable === true ? { key: await sealWith(sealer, text, deadline) } : {}),
-    // A hasher that does not tell its hashes from others cannot be compared.
-    ...(hasher?.knows === undefined
-      ? {}
-      : { hash: await answerInTime('hasher.hash', deadline, () => hashWith(hasher, text)) }),
+    ...(seal && { key: await awaitHost('sealer.seal', () => answerInTime('sealer.seal', deadline, seal)) }),
+    ...(hash && { hash: await awaitHost('hasher.hash', () => answerInTime('hasher.hash', deadline, hash)) }),
   };
 }
 

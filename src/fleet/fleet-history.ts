@@ -3,7 +3,7 @@
  */
 import type { AdminEvent } from '../resources/index.ts';
 import type { LogStep } from '../ports/port.ts';
-import { onAbort } from '../runtime/host/abort-listener.ts';
+import { onAbort } from '../runtime/host/waiting.ts';
 import { parseRecord, type SharedRecord } from './shared-history.ts';
 
 /**

@@ -4,9 +4,9 @@
 import type { Acted } from '../http/route.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { NodeStanding } from '../resources/fleet.ts';
-import { beforeDeadline } from '../runtime/host/deadline.ts';
+import { beforeDeadline } from '../runtime/host/waiting.ts';
 import { storeUnavailable } from '../runtime/command/execution.ts';
-import type { CompleteOptions } from '../runtime/options.ts';
+import type { CompleteOptions } from '../runtime/ground.ts';
 import { beatMs, type Members } from './members.ts';
 import type { SharedJournal } from './shared-journal.ts';
 import type { SharedLog } from './shared-log.ts';

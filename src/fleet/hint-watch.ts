@@ -4,7 +4,7 @@
  */
 import type { Clock, SharedStore } from '../ports/port.ts';
 import type { StoreFailure } from '../resources/fleet.ts';
-import { onAbort } from '../runtime/host/abort-listener.ts';
+import { onAbort } from '../runtime/host/waiting.ts';
 import { causeText } from '../runtime/host/host-error.ts';
 import { LastingFailure } from './lasting-failure.ts';
 import { beatMs } from './members.ts';

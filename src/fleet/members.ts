@@ -15,7 +15,7 @@ import * as z from 'zod/mini';
 import { milliseconds } from '../core/shape.ts';
 import type { Json } from '../json/value.ts';
 import type { SharedStore } from '../ports/port.ts';
-import { beforeDeadline } from '../runtime/host/deadline.ts';
+import { beforeDeadline } from '../runtime/host/waiting.ts';
 import type { GuardedClock } from '../runtime/host/guard.ts';
 
 /** How often a node announces itself, in milliseconds. @internal */

@@ -6,14 +6,14 @@ import type { AdminRequest } from '../http/message.ts';
 import { isConflict } from '../ports/port-error.ts';
 import type { Problem } from '../problem.ts';
 import type { SharedStore } from '../ports/port.ts';
-import { onAbort } from '../runtime/host/abort-listener.ts';
-import { backoff, type Pauses } from '../runtime/host/backoff.ts';
+import { onAbort, backoff, type Pauses } from '../runtime/host/waiting.ts';
 import type { Admin } from '../runtime/admin.ts';
 import { assertReaderOptions } from '../runtime/host/argument.ts';
-import { start, type RunningCoordinator } from '../runtime/assembly.ts';
+import { start } from '../runtime/assembly.ts';
+import type { RunningCoordinator } from '../runtime/running.ts';
 import type { Execution, Refusal } from '../runtime/command/execution.ts';
 import type { Coordinator, Succeeded } from '../runtime/command/coordinator.ts';
-import type { Mode } from '../runtime/handler/self.ts';
+import type { Mode } from '../runtime/handler/mode.ts';
 import type { Basis } from '../runtime/journal/basis.ts';
 import { Entries } from '../runtime/journal/entries.ts';
 import { isEmpty } from '../runtime/journal/history.ts';
@@ -21,7 +21,7 @@ import { unavailableIn } from '../runtime/journal/journal.ts';
 import { wholeCommand } from '../runtime/journal/short-record.ts';
 import { drawLife } from '../runtime/journal/life.ts';
 import { callInTime, loadInTime } from '../runtime/journal/load.ts';
-import type { CompleteOptions } from '../runtime/options.ts';
+import type { CompleteOptions } from '../runtime/ground.ts';
 import { libraryVersion } from '../runtime/version.ts';
 import type { Writer } from '../runtime/command/writer.ts';
 import type { FleetLag, FleetNode, NodeClock, RunningFleet } from '../resources/fleet.ts';
@@ -229,7 +229,7 @@ export class RunningNode implements RunningCoordinator {
   refuseEffect(effect: Effect): Problem | undefined {
     if (effect.type !== 'listener.delete') return undefined;
     const { complete, node } = this.#parts;
-    const isOwn = this.#log.history.isOfDocument(effect, complete.snapshot);
+    const isOwn = this.#log.history.isOfDocument(effect, complete.given);
     return isOwn ? listenerOfNode(effect.definition.name, node) : undefined;
   }
 
@@ -277,7 +277,7 @@ export class RunningNode implements RunningCoordinator {
   /** Loads the log, and begins this process there. Returns the number of records. */
   async #load(): Promise<number> {
     const { store, complete } = this.#parts;
-    const { snapshot: given } = complete;
+    const { given } = complete;
     for (let beginnings = 1; ; beginnings += 1) {
       const { position, ...stored } = await loadInTime(store, complete);
       const begins = isEmpty(stored);
@@ -306,7 +306,7 @@ export class RunningNode implements RunningCoordinator {
         for (const watch of this.#watchers) watch();
       },
       writing: this.#writing,
-      given: complete.snapshot,
+      given: complete.given,
       history,
       position,
       isInFlight: (command) => this.#writer.commands().some(({ id }) => id === command),

@@ -3,9 +3,8 @@
  * first, and follows what the others have changed.
  */
 import { assertObject } from '../json/value.ts';
-import { assertOpenOptions } from '../runtime/host/argument.ts';
 import { disposeOfPorts } from '../runtime/assembly.ts';
-import { completeOptions } from '../runtime/options.ts';
+import { assertOptions, completeOptions } from '../runtime/options.ts';
 import type { FleetAdmin, OpenFleetOptions } from './fleet.ts';
 import { fingerprintOf, runningDifference } from './fingerprint.ts';
 import { guardStore, isNodeName } from './guarded-store.ts';
@@ -81,7 +80,7 @@ function isLocal(host: string): boolean {
 function assertFleetOptions(options: OpenFleetOptions): { readonly node: string; readonly leaseMs: number } {
   assertObject(options, 'options');
   const { node, leaseMs = 10_000, ...rest } = options;
-  assertOpenOptions(rest);
+  assertOptions(rest, 'openAdmin');
   for (const name of ['read', 'changed', 'announce'] as const)
     if (typeof options.store[name] !== 'function')
       throw new TypeError(

@@ -4,7 +4,7 @@
 import { isWithin } from '../core/link.ts';
 import { assertObject } from '../json/value.ts';
 import type { Clock } from '../ports/port.ts';
-import { onAbort } from '../runtime/host/abort-listener.ts';
+import { onAbort } from '../runtime/host/waiting.ts';
 import type { Succeeded } from '../runtime/command/coordinator.ts';
 import type { FleetExecuteOptions, FleetOutcome } from './fleet.ts';
 import { announcementMs, type Member, type Members } from './members.ts';

@@ -5,7 +5,7 @@ import type { Acted } from '../http/route.ts';
 import { storeUnavailable } from '../runtime/command/execution.ts';
 import { callerLinks } from '../runtime/journal/basis.ts';
 import { NotKept } from '../runtime/journal/record-queue.ts';
-import type { Mode } from '../runtime/handler/self.ts';
+import type { Mode } from '../runtime/handler/mode.ts';
 import { modePending } from './refusal.ts';
 import { modeRecord, type SharedRecord, type Writing } from './shared-history.ts';
 import type { SharedJournal } from './shared-journal.ts';

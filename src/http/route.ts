@@ -6,6 +6,7 @@
 import type * as z from 'zod/mini';
 
 import type { Context } from '../core/decision.ts';
+import { nameKey } from '../core/name.ts';
 import type { Note } from '../core/note.ts';
 import type { SecretPorts } from '../core/secret.ts';
 import type { Version } from '../core/version.ts';
@@ -350,4 +351,15 @@ export function hostRoute(
     fields: [],
     mediaTypes: [],
   };
+}
+
+/**
+ * Replaces the name of a resource by its key. A rule about a name must hold for every spelling of the name.
+ *
+ * @internal
+ */
+export function canonical(parameters: PathParameters): PathParameters {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [name, name === 'name' ? nameKey(value) : value]),
+  );
 }

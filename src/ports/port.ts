@@ -9,6 +9,7 @@
  */
 import type { Context } from '../core/decision.ts';
 import type { AdminRequest, Principal } from '../http/message.ts';
+import type { PathParameters, Role, Route } from '../http/route.ts';
 import type { Json } from '../json/value.ts';
 import type { Problem } from '../problem.ts';
 import type { Decision, Effect } from '../resources/index.ts';
@@ -392,3 +393,26 @@ export type Foresee = (
   decision: Extract<Decision, { readonly outcome: 'accepted' }>,
   snapshot: Snapshot,
 ) => readonly Note[];
+
+/**
+ * Decides whether a caller may use a route: return `true` to allow. Any other value, a promise included, refuses the
+ * request with 403 `forbidden`. An async function allows nobody, so `onError` gets an error about the promise. If the
+ * function throws, the response is 500 `internal`.
+ *
+ * The function is called before the resource is looked up, and for a command once more at its turn. Names in
+ * `parameters` are given as their key (see `nameKey`), never as the client wrote them: compare them with keys.
+ *
+ * @public
+ */
+export interface Authorize {
+  /** Decides whether a caller may use a route. */
+  (
+    principal: Principal | undefined,
+    route: Route,
+    parameters: PathParameters,
+    /** How the route is used. Always given. `dryRun`: the caller only plans, and nothing changes. */
+    how?: { readonly dryRun: boolean },
+  ): boolean;
+  /** The role of a caller, which `GET /` shows; left out if the rule knows no roles. {@link createRoles} has it. */
+  roleOf?: (principal: Principal) => Role | undefined;
+}

@@ -4,6 +4,7 @@
  */
 import type {
   Authenticate,
+  Authorize,
   Clock,
   GatewayPort,
   Hasher,
@@ -23,7 +24,6 @@ import type { AuditReadOptions } from './audit/audit-log.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
 import type { EventGap, EventsOptions, PublishedEvent } from './read/event-log.ts';
 import type { Execution } from './command/execution.ts';
-import type { Authorize } from './handler/access.ts';
 import type { Handled } from './handler/handler.ts';
 import type { Measurement } from './instrumentation/measurement.ts';
 import type { Limits } from './limits.ts';

@@ -1,7 +1,6 @@
 /**
  * The assembly: connects the parts of an interface, alone or with a coordinator.
  */
-import type { Context } from '../core/decision.ts';
 import type { SecretPorts } from '../core/secret.ts';
 import type { Version } from '../core/version.ts';
 import { parseEntityTags } from '../http/etag.ts';
@@ -30,18 +29,16 @@ import {
 } from './host/argument.ts';
 import { Audit } from './audit/audit.ts';
 import { transitionAt, versionAt, type Place } from './command/condition.ts';
-import type { Refusal } from './command/execution.ts';
 import type { CommandRequest } from './command/turn.ts';
-import { Writer, type WriterOptions } from './command/writer.ts';
-import type { Coordinator } from './command/coordinator.ts';
-import { beforeDeadline } from './host/deadline.ts';
+import { Writer } from './command/writer.ts';
+import { beforeDeadline, PendingAnswers } from './host/waiting.ts';
 import { guardTelemetry } from './host/guard.ts';
 import { firstUserCreation } from './password/first-user.ts';
 import { EventStreams } from './handler/event-stream.ts';
 import { createGuard } from './handler/guard.ts';
-import type { HandlerOptions } from './handler/arrival.ts';
 import { createRequestHandler } from './handler/handler.ts';
-import { createMode, createSelf, type Mode, type SelfOptions } from './handler/self.ts';
+import { createMode } from './handler/mode.ts';
+import { createSelf } from './handler/self.ts';
 import { TextCache } from './handler/text-cache.ts';
 import { callerLinks } from './journal/basis.ts';
 import type { Journal, OpenedJournal } from './journal/journal.ts';
@@ -49,9 +46,10 @@ import { drawLife } from './journal/life.ts';
 import type { Intent } from './journal/record.ts';
 import type { UnsettledCommands } from './journal/unsettled.ts';
 import { defaultLimits } from './limits.ts';
-import { watchersOf, type CompleteOptions } from './options.ts';
-import { assertKnownHashes, createPasswords, type Passwords } from './password/passwords.ts';
-import { PendingAnswers } from './host/pending-answers.ts';
+import { watchersOf } from './options.ts';
+import type { CompleteOptions, Ground } from './ground.ts';
+import type { Parts, Running, RunningCoordinator } from './running.ts';
+import { assertKnownHashes, createPasswords } from './password/passwords.ts';
 import { ownCommand, parseMark } from './plan/mark.ts';
 import { refuseUnsupported } from './command/support.ts';
 import { createHistory, type KeptEntries } from './command/way-back.ts';
@@ -59,20 +57,6 @@ import { Drains } from './command/drains.ts';
 import type { Planned } from './plan/plan.ts';
 import { EventLog } from './read/event-log.ts';
 import { WatchedServers } from './read/watched-servers.ts';
-
-/** A coordinator, from the beginning of its interface to the end. @internal */
-export interface RunningCoordinator extends Coordinator {
-  /** The read-only mode that all interfaces share. */
-  readonly mode: Mode;
-  /** The parts of the interface exist. `closing` aborts when the interface begins to close. */
-  connect(writer: Writer, closing: AbortSignal): void;
-  /** The commands of the last process are settled. A rejection ends the start. */
-  begin(): Promise<void>;
-  /** The interface is open. */
-  run(): void;
-  /** The last command has ended. Never rejects. */
-  end(): Promise<void>;
-}
 
 /** What an interface begins with. @internal */
 export interface Beginning {
@@ -102,7 +86,7 @@ interface OpenedBeginning extends Beginning {
  * @internal
  */
 export async function start(options: CompleteOptions, beginning: OpenedBeginning): Promise<Admin> {
-  const { instruments, snapshot: given, onDifferences } = options;
+  const { instruments, given, onDifferences } = options;
   const { journal, coordinator, unsettled, adopt, advice } = beginning;
   // Read now: `unsettled` is live, and forgets a command at its settlement.
   const recovered = unsettled.open.length + unsettled.abandoned.length;
@@ -148,63 +132,65 @@ async function adoptGiven(
   onError(new Error(`The given document was not adopted. ${execution.problem.detail}`));
 }
 
-/** Connects the parts of an interface. @internal */
+/** Makes the parts of an interface, in order. @internal */
 export function assemble(
   options: CompleteOptions,
-  { snapshot, journal, entries, configuration, coordinator }: Beginning,
+  beginning: Beginning,
 ): { readonly admin: Admin; readonly writer: Writer; readonly drains: Drains } {
+  const { snapshot, entries, coordinator } = beginning;
   if (options.authenticate !== undefined) assertKnownHashes(snapshot, options.hasher);
+  const closing = new AbortController();
+  const ground = groundOf(options, beginning, closing.signal, () => running);
+  const writer = new Writer(ground);
+  const deciding = Object.assign(ground, {
+    coordinator,
+    writer,
+    mode: coordinator?.mode ?? createMode(),
+    audit: new Audit(ground, () => writer.snapshot),
+    watched: new WatchedServers(ground),
+    streams: new EventStreams(ground),
+    texts: new TextCache(),
+    entries,
+    configuration: beginning.configuration ?? (() => writer.snapshot),
+  });
+  const parts: Parts = Object.assign(deciding, {
+    passwords: createPasswords(deciding),
+    drains: new Drains(deciding),
+  });
+  coordinator?.connect(writer, closing.signal);
+  const running: Running = Object.assign(parts, { surroundings: surroundingsOf(parts) });
+  return { admin: adminOf(running, closing), writer, drains: running.drains };
+}
+
+/** @param running - gives the interface when all parts are made */
+function groundOf(
+  options: CompleteOptions,
+  { snapshot, journal, coordinator }: Beginning,
+  closing: AbortSignal,
+  running: () => Running,
+): Ground {
+  const { telemetry } = options.gateway;
+  const isAuditRequired = options.auditing?.required === true;
   // The epoch of the snapshot is another text, because the host can give the epoch.
   const life = drawLife();
-  const log = new EventLog(options.limits.maxEventsKept, life);
-  const audit = new Audit({ ...options, life, snapshot: () => writer.snapshot });
-  const required = options.audit?.required === true ? audit : undefined;
-  const refuseAll = (): Refusal | undefined => required?.refuseAll() ?? coordinator?.refuseAll();
-  const { telemetry: figures } = options.gateway;
-  const telemetry = figures && guardTelemetry(figures, options.onError);
-  const watched = new WatchedServers(options.clock, snapshot);
-  const onChanged: WriterOptions['onChanged'] = (changed) => {
-    drains.look(changed);
-    watched.look(writer.snapshot);
-  };
-  const shared = { life, journal, coordinator, refuseAll, log, audit, telemetry, onChanged };
-  const writer: Writer = writerOf(options, snapshot, shared);
-  // Aborts when the interface begins to close, and ends the reading of bodies.
-  const closing = new AbortController();
-  const drains = drainsOf(options, writer, audit);
-  coordinator?.connect(writer, closing.signal);
-  const mode = coordinator?.mode ?? createMode();
-  const passwords = passwordsOf(options, writer, mode);
-  const streams = new EventStreams({ ...options, log });
-  const { timeZone, place } = options;
-  const parts = {
-    ...shared,
-    ...{ entries, writer, drains, watched, mode, passwords, streams, timeZone, place },
-    configuration: configuration ?? (() => writer.snapshot),
-    closing: closing.signal,
-  };
-  const pending = new PendingAnswers();
-  const close = once(async () => {
-    closing.abort();
-    drains.close();
-    await writer.close();
-    await coordinator?.end();
-    log.close();
-    await pending.given();
-    await audit.close();
-    await journal.close();
-    options.instruments?.closed(writer.snapshot);
-  });
-  const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
-  const secrets = {
-    ...options.secrets,
-    isSecretParameter: isSecretIn(snapshot),
-    hash: (password: string) => passwords.hash(share, password),
-  };
   return {
-    admin: adminOf(options, { ...parts, ...handlerOf(options, parts), close, pending, secrets }),
-    writer,
-    drains,
+    ...options,
+    first: snapshot,
+    journal,
+    coordinator,
+    life,
+    closing,
+    log: new EventLog(options.limits.maxEventsKept, life),
+    telemetry: telemetry && guardTelemetry(telemetry, options.onError),
+    refuseAll: () => (isAuditRequired ? running().audit.refuseAll() : undefined) ?? coordinator?.refuseAll(),
+    onChanged: (changed) => {
+      const { drains, watched, writer } = running();
+      drains.look(changed);
+      watched.look(writer.snapshot);
+    },
+    onRecovered: (command, execution) => {
+      running().audit.recovered(command, execution);
+    },
   };
 }
 
@@ -234,35 +220,13 @@ export async function disposeOfPorts(
   }
 }
 
-/** What is made before the writer. */
-interface Shared extends Pick<WriterOptions, 'life' | 'journal' | 'coordinator' | 'refuseAll' | 'onChanged'> {
-  readonly log: EventLog;
-  readonly audit: Audit;
-  /** The live figures of the host; `undefined` if there are only stored figures. */
-  readonly telemetry: Surroundings['telemetry'] | undefined;
-}
-
-/** The parts behind the handler. */
-interface Parts extends Shared, Omit<SelfOptions, 'audit' | 'clock' | 'refuseAll'> {
-  readonly writer: Writer;
-  readonly passwords: Passwords;
-  readonly streams: EventStreams;
-  readonly entries: KeptEntries;
-  readonly configuration: () => Snapshot;
-  readonly closing: AbortSignal;
-}
-
-/** The parts behind an interface. */
-interface AllParts extends Parts, Pick<Admin, 'handle' | 'guard' | 'alerts' | 'close'> {
-  readonly pending: PendingAnswers;
-  /** Checks and hashes passwords that the host sets. */
-  readonly secrets: SecretPorts;
-}
-
-function adminOf(
-  { limits, onError }: CompleteOptions,
-  { writer, log, audit, mode, handle, guard, alerts, close, pending, secrets }: AllParts,
-): Admin {
+function adminOf(running: Running, closing: AbortController): Admin {
+  const { limits, onError, writer, log, audit, mode, surroundings } = running;
+  const secrets = secretsOf(running);
+  const pending = new PendingAnswers();
+  const handle = createRequestHandler(running);
+  const guard = createGuard(running);
+  const close = closeOf(running, closing, pending);
   const execute: Admin['execute'] = async (transition, how = {}) => {
     assertCommand(transition, how);
     const { signal, ...rest } = how;
@@ -289,7 +253,7 @@ function adminOf(
     },
     createFirstUser: async (user) =>
       execute(await firstUserCreation(user, writer.snapshot, secrets), { actor: user.name }),
-    alerts,
+    alerts: () => alertsOf(writer.snapshot, surroundings),
     commands: () => writer.commands(),
     abandon: async (commandId) => {
       assertCommandId(commandId);
@@ -317,6 +281,16 @@ function adminOf(
   };
 }
 
+/** Checks and hashes passwords that the host sets. */
+function secretsOf({ secrets, first, passwords }: Running): SecretPorts {
+  const share = { standing: 'known', networks: ['the host'], name: '', attempt: '' } as const;
+  return {
+    ...secrets,
+    isSecretParameter: isSecretIn(first),
+    hash: (password) => passwords.hash(share, password),
+  };
+}
+
 function auditOf(audit: Audit, writer: Writer, pending: PendingAnswers): Admin['audit'] {
   const read: (...given: Parameters<Admin['audit']>) => ReturnType<Admin['audit']> = (where = {}) => {
     assertReaderOptions(where, 'audit');
@@ -332,115 +306,44 @@ function auditOf(audit: Audit, writer: Writer, pending: PendingAnswers): Admin['
   });
 }
 
-function drainsOf(options: CompleteOptions, writer: Writer, audit: Audit): Drains {
-  return new Drains({
-    ...options,
-    snapshot: () => writer.snapshot,
-    execute: async (transition, actor) =>
-      audit.execute(requestOf(transition, actor === undefined ? {} : { actor }), (command) =>
-        writer.execute(command),
-      ),
-  });
+/** Makes the function that closes an interface. A second call returns the promise of the first one. */
+function closeOf(running: Running, closing: AbortController, pending: PendingAnswers): Admin['close'] {
+  const { writer, drains, coordinator, log, audit, journal, instruments } = running;
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    closing.abort();
+    drains.close();
+    await writer.close();
+    await coordinator?.end();
+    log.close();
+    await pending.given();
+    await audit.close();
+    await journal.close();
+    instruments?.closed(writer.snapshot);
+  };
+  return () => (closed ??= close());
 }
 
-function passwordsOf(options: CompleteOptions, writer: Writer, mode: Readonly<Mode>): Passwords {
-  return createPasswords({
-    ...options,
-    snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    isReadOnly: () => mode.isReadOnly,
-  });
-}
-
-function handlerOf(options: CompleteOptions, parts: Parts): Pick<Admin, 'handle' | 'guard' | 'alerts'> {
-  const { writer, mode } = parts;
-  const surroundings = surroundingsOf(options, parts);
-  const complete: HandlerOptions = {
-    ...options,
+function surroundingsOf(parts: Parts): Surroundings {
+  const { writer, coordinator, gateway, times, clock, telemetry } = parts;
+  const history = createHistory({
     ...parts,
     snapshot: () => writer.snapshot,
-    execute: (command) => writer.execute(command),
-    plan: (command) => writer.planInSteps(command),
-    refuseClosed: () => writer.refuseClosed(),
-    isReadOnly: () => mode.isReadOnly,
-    surroundings,
-    texts: new TextCache(),
-  };
-  return {
-    handle: createRequestHandler(complete),
-    guard: createGuard(complete),
-    alerts: () => alertsOf(writer.snapshot, surroundings),
-  };
-}
-
-function writerOf(
-  { gateway, clock, times, authenticate, veto, foresee, limits, instruments, onError }: CompleteOptions,
-  snapshot: Snapshot,
-  { life, journal, coordinator, refuseAll, log, audit, telemetry, onChanged }: Shared,
-): Writer {
-  const authentication = authenticate === undefined ? 'none' : 'required';
-  const live = telemetry === undefined ? {} : { idleOf: telemetry.idle };
-  return new Writer({
-    snapshot,
-    life,
-    journal,
-    coordinator,
-    gateway,
-    clock,
-    deadlineMs: limits.effectDeadlineMs,
-    maxQueued: limits.maxQueued,
-    maxInFlight: limits.maxInFlight,
-    veto,
-    foresee,
-    contextOf: (actor) => contextOf({ now: clock.read(), times, authentication, ...live }, actor),
-    publish: (revision, events) => {
-      log.append(revision, events);
-    },
-    refuseAll,
-    onChanged,
-    onRecovered: (command, execution) => {
-      audit.recovered(command, execution);
-    },
-    instruments,
-    onError,
-  });
-}
-
-function surroundingsOf({ clock, gateway, times }: CompleteOptions, parts: Parts): Surroundings {
-  const { writer, coordinator, entries, configuration, telemetry } = parts;
-  const commands = {
-    list: () => writer.commands(),
-    abandon: (id: string) => writer.abandon(id, callerLinks),
-  };
-  const self = createSelf({ ...parts, clock });
-  const follow = coordinator?.follow.bind(coordinator);
-  const history = createHistory({
-    entries,
-    configuration,
-    snapshot: () => writer.snapshot,
     refuse: (decision) => refuseUnsupported(decision, gateway, coordinator),
-    clock,
-    follow,
+    follow: coordinator?.follow.bind(coordinator),
   });
   return Object.freeze({
     times,
     now: () => clock.now(),
-    commands,
+    commands: {
+      list: () => writer.commands(),
+      abandon: (id: string) => writer.abandon(id, callerLinks),
+    },
     history,
-    self,
+    self: createSelf(parts),
     ...coordinator?.surroundings,
     ...(telemetry === undefined ? {} : { telemetry }),
   });
-}
-
-/** A second call returns the promise of the first one. */
-function once(close: () => Promise<void>): () => Promise<void> {
-  let closed: Promise<void> | undefined;
-  return () => (closed ??= close());
-}
-
-function contextOf(context: Context, actor: string | undefined): Context {
-  return actor === undefined ? context : { ...context, actor };
 }
 
 const reads = createRouter(boundRoutes.filter(isReading));

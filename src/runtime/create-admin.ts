@@ -9,14 +9,13 @@ import { withStartTimes } from '../resources/service.ts';
 import type { Snapshot } from '../resources/snapshot.ts';
 import type { Admin, AdminOptions } from './admin.ts';
 import { assemble, disposeOfPorts, start } from './assembly.ts';
-import { assertOpenOptions, assertOptions } from './host/argument.ts';
 import { Entries } from './journal/entries.ts';
 import { isEmpty, restore, type History } from './journal/history.ts';
 import { journalInMemory, OwnJournal } from './journal/journal.ts';
 import { beginLife } from './journal/life.ts';
 import { loadInTime } from './journal/load.ts';
 import { OwnLog } from './journal/log.ts';
-import { completeOptions } from './options.ts';
+import { assertOptions, completeOptions } from './options.ts';
 
 /**
  * Runs the administration interface of a gateway, without a store: all changes are lost when the process ends.
@@ -49,7 +48,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const complete = completeOptions(options);
   const entries = new Entries();
   const { admin, drains } = assemble(complete, {
-    snapshot: beginLife(complete.snapshot),
+    snapshot: beginLife(complete.given),
     journal: journalInMemory(entries),
     entries,
   });
@@ -111,10 +110,10 @@ export async function openAdmin(
 ): Promise<Admin> {
   try {
     // Options are checked before the store is written. Once the store has content, it wins over the given snapshot.
-    assertOpenOptions(options);
+    assertOptions(options, 'openAdmin');
     const { store } = options;
     const complete = completeOptions(options);
-    const { snapshot: given, clock, limits, instruments, onError } = complete;
+    const { given, clock, limits, instruments, onError } = complete;
     const { position, ...stored } = await loadInTime(store, complete);
     const history = restore(stored, given);
     // A name can be secret in the store alone. The given document must not have the plain text of such a parameter.

@@ -1,6 +1,8 @@
 /**
  * Limits: the bounds on sizes, counts and waiting times.
  */
+import { assertMembers } from '../core/member.ts';
+import { isObject } from './host/check.ts';
 
 /**
  * The limits of the interface. The defaults suit a gateway with a few administrators.
@@ -93,17 +95,20 @@ export const defaultLimits: Limits = Object.freeze({
 });
 
 /**
- * Adds the default limits to the given ones.
+ * Checks limits, and adds the defaults.
  *
+ * @throws TypeError for an unknown limit
  * @throws RangeError for a limit that is not a whole number from 1 on. `Infinity` is refused too, because a limit that
  *   is turned off by mistake protects nobody
  * @internal
  */
-export function limitsFrom(given: Partial<Limits> = {}): Limits {
+export function limitsFrom(given: unknown = {}): Limits {
+  if (!isObject(given)) throw new TypeError('The option limits must be an object');
   const known = Object.keys(defaultLimits) as (keyof Limits)[];
+  assertMembers(given, known, 'limit');
   const limits = Object.fromEntries(known.map((name) => [name, given[name] ?? defaultLimits[name]]));
   for (const [name, value] of Object.entries(limits)) {
-    if (!Number.isSafeInteger(value) || value < 1)
+    if (!Number.isSafeInteger(value) || (value as number) < 1)
       throw new RangeError(`The limit "${name}" must be a whole number from 1 on`);
   }
   return Object.freeze(limits) as unknown as Limits;

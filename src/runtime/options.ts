@@ -1,80 +1,209 @@
 /**
- * Options: checks the options of the host and adds the defaults.
+ * Options: the table of the options of the host, their checks and their defaults.
  */
-import type { SecretPorts } from '../core/secret.ts';
+import { assertMembers } from '../core/member.ts';
 import { parseShape, text } from '../core/shape.ts';
-import { createTimeFormat, type TimeFormat } from '../core/time.ts';
+import { createTimeFormat } from '../core/time.ts';
 import { createPbkdf2Hasher } from '../ports/pbkdf2-hasher.ts';
-import type { Authenticate, Clock, ConfigurationStore, Hasher, Veto } from '../ports/port.ts';
+import type {
+  AuditSink,
+  Authenticate,
+  Clock,
+  ConfigurationStore,
+  GatewayPort,
+  Hasher,
+  Logger,
+  SecretSealer,
+} from '../ports/port.ts';
 import { createSecretSealer } from '../ports/secret-sealer.ts';
 import { systemClock } from '../ports/system-clock.ts';
-import { onlyInDocument, type DocumentDifference } from '../resources/shared/document-difference.ts';
-import { quoted } from '../problem.ts';
+import { onlyInDocument } from '../resources/shared/document-difference.ts';
+import { problem, quoted } from '../problem.ts';
 import { declareSecretParameters } from '../resources/document.ts';
-import type { Snapshot } from '../resources/snapshot.ts';
+import { assertSnapshot } from '../resources/snapshot.ts';
+import type { Telemetry } from '../resources/telemetry.ts';
+import { assertSecretParameters } from '../snapshot/secret-parameter.ts';
 import type { AdminOptions } from './admin.ts';
 import type { AuditOptions } from './audit/sink-queue.ts';
-import type { HostDeadline } from './host/deadline.ts';
-import { DifferingDocumentError } from './host/differing-document-error.ts';
+import { abilities } from './command/support.ts';
 import {
-  createErrorSink,
-  guardClock,
-  guardOpenness,
-  guardForesee,
-  type GuardedClock,
-  type GuardedForesee,
-  guardVeto,
-  objectionOf,
-  onceEach,
-  sealWith,
-} from './host/guard.ts';
-import type { Authorize } from './handler/access.ts';
-import { originsFrom, type Origins } from './handler/origin.ts';
+  assertEach,
+  isBoolean,
+  isFunction,
+  isObject,
+  isText,
+  isTexts,
+  isThenable,
+  must,
+  optional,
+  type Check,
+  type Checks,
+  type Members,
+} from './host/check.ts';
+import { answerInTime, type HostDeadline } from './host/waiting.ts';
+import { DifferingDocumentError } from './host/host-error.ts';
+import { askHost, askSafely, awaitHost, createErrorSink, guardClock, onceEach } from './host/guard.ts';
+import { originsFrom } from './handler/origin.ts';
+import type { CompleteOptions, SealingPorts } from './ground.ts';
 import { Instruments } from './instrumentation/instruments.ts';
-import { guardLogger } from './instrumentation/logger.ts';
+import { guardLogger, levels } from './instrumentation/logger.ts';
 import { guardMeasurement } from './instrumentation/measurement.ts';
-import { limitsFrom, type Limits } from './limits.ts';
+import { limitsFrom } from './limits.ts';
 
-/** The options with all defaults filled in. @internal */
-export interface CompleteOptions extends Pick<AdminOptions, 'gateway'> {
-  /** The given snapshot, with the declared secret parameters. */
-  readonly snapshot: Snapshot;
-  readonly authenticate: Authenticate | undefined;
-  /** Whether no caller has to log in at a state. Never throws. */
-  readonly isOpenAt: (snapshot: Snapshot) => boolean;
-  readonly authorize: Authorize | undefined;
-  /** Never throws. */
-  readonly veto: Veto | undefined;
-  readonly foresee: GuardedForesee;
-  /** Where the interface runs, as far as the host says so. */
-  readonly place: { readonly name?: string; readonly environment?: string };
-  readonly clock: GuardedClock;
-  readonly timeZone: string;
-  readonly times: TimeFormat;
-  readonly hasher: Hasher;
-  readonly secrets: Ports;
-  readonly origins: Origins;
-  readonly limits: Limits;
-  readonly audit: AuditOptions | undefined;
-  /** Left out if neither a logger nor a hook for measurements is given. */
-  readonly instruments: Instruments | undefined;
-  /** Never throws. */
-  readonly onError: (error: unknown) => void;
-  /** Reports where the given document differs from the configuration in use. */
-  readonly onDifferences: (differences: readonly DocumentDifference[], advice?: string) => void;
+const hook = optional(option(isFunction, 'a function'));
+const word = optional(option(isText, 'a string'));
+const words = optional(option(isTexts, 'a list of strings'));
+// A missing flag would count as false, and a secret could be stored that nobody can open after a restart.
+const durable = option(isBoolean, 'true or false');
+const adoptions = ['nothing', 'additions', 'all'];
+
+const groups: {
+  readonly [Group in 'access' | 'observe']: Checks<Required<AdminOptions>[Group]>;
+} = {
+  access: {
+    authenticate: hook,
+    authorize: hook,
+    allowedOrigins: words,
+    allowedHosts: words,
+    passwordPolicy: hook,
+  },
+  observe: {
+    onError: hook,
+    logger: optional(port<Logger>(levels)),
+    onMeasurement: hook,
+    audit: optional(
+      group<AuditOptions>(
+        { sink: port<AuditSink>(['append']), required: optional(option(isBoolean, 'true or false')) },
+        'an object with a sink',
+      ),
+    ),
+  },
+};
+
+/** The options of `createAdmin`. Some values, such as a time zone, are checked where they are used. */
+const options: Checks<AdminOptions> = {
+  snapshot: assertSnapshot,
+  gateway: port<GatewayPort>(['apply', 'inspect'], {
+    telemetry: optional(assertTelemetry),
+    supports: optional(assertSupports),
+  }),
+  clock: optional(port<Clock>(['now', 'sleep'], { monotonic: hook })),
+  timeZone: word,
+  hasher: optional(port<Hasher>(['hash', 'verify'], { needsRehash: hook, knows: hook })),
+  sealer: optional(port<SecretSealer>(['seal', 'open'], { durable })),
+  secretParameters: assertSecretParameters,
+  veto: hook,
+  foresee: hook,
+  name: word,
+  environment: word,
+  access: optional(group(groups.access)),
+  observe: optional(group(groups.observe)),
+  limits: limitsFrom,
+};
+
+/** The options of `openAdmin`. */
+const openOptions: Checks<AdminOptions & Record<'store' | 'adopt', unknown>> = {
+  ...options,
+  store: port<ConfigurationStore>(['load', 'append', 'compact', Symbol.asyncDispose], { durable }),
+  adopt: optional(
+    option((value) => adoptions.some((each) => each === value), `one of ${adoptions.join(', ')}`),
+  ),
+};
+
+/**
+ * Checks the options of `createAdmin` or `openAdmin`.
+ *
+ * @throws TypeError for an unknown option, and for an option of a wrong type
+ * @throws RangeError for a limit that is not a whole number from 1 on
+ * @internal
+ */
+export function assertOptions(given: unknown, caller: 'createAdmin' | 'openAdmin'): void {
+  if (!isObject(given)) throw new TypeError(`${caller} needs options: an object with snapshot and gateway`);
+  if (caller === 'createAdmin' && Object.hasOwn(given, 'store'))
+    throw new TypeError(
+      'createAdmin keeps nothing, so it has no option store. Call openAdmin, which takes a store',
+    );
+  assertNoPromise(given, '');
+  for (const [name, members] of Object.entries(groups)) {
+    const misplaced = Object.keys(members).find((member) => Object.hasOwn(given, member));
+    if (misplaced !== undefined)
+      throw new TypeError(
+        `${caller} has no option ${misplaced}: it is a member of ${name}, so write ${name}: { ${misplaced} }`,
+      );
+  }
+  assertEach(given, caller === 'createAdmin' ? options : openOptions, `option of ${caller}`);
 }
 
-/** The ports for secrets that need no running interface. */
-type Ports = Pick<SecretPorts, 'seal' | 'objection'> & {
-  /** Whether sealed text can be opened after a restart, as far as a restart matters. */
-  readonly isStorable: boolean;
+/** Makes the check of an option. */
+function option(is: (value: unknown) => boolean, wanted: string): Check {
+  return must(is, (place) => `The option ${place} must be ${wanted}`);
+}
+
+/** Makes the check of an option that is an object with options. */
+function group<T>(checks: Checks<T>, wanted = 'an object'): Check {
+  const check = option(isObject, wanted);
+  return (value, place) => {
+    check(value, place);
+    assertNoPromise(value as Members, `${place}.`);
+    assertEach(value as Members, checks, `option of ${place}`, `${place}.`);
+  };
+}
+
+function assertNoPromise(given: Members, prefix: string): void {
+  const name = Object.keys(given).find((each) => isThenable(given[each]));
+  if (name === undefined) return;
+  const place = prefix + name;
+  throw new TypeError(`The option ${place} is a promise. Await it first: ${place}: await …`);
+}
+
+/** Makes the check of an object with functions, from their names and the checks of other members. */
+function port<T>(functions: readonly (keyof T)[], members: Partial<Checks<T>> = {}): Check {
+  const names = functions.map((name) =>
+    name === Symbol.asyncDispose ? '[Symbol.asyncDispose]' : String(name),
+  );
+  const last = names.at(-1) ?? '';
+  const list =
+    names.length === 1 ? `function ${last}` : `functions ${names.slice(0, -1).join(', ')} and ${last}`;
+  const check = option((value) => isObject(value) || isFunction(value), `an object with the ${list}`);
+  return (value, place) => {
+    check(value, place);
+    const given = value as Members;
+    const missing = functions.findIndex((name) => !isFunction(given[name]));
+    if (missing !== -1)
+      throw new TypeError(`The option ${place} must have the function ${String(names[missing])}`);
+    for (const [name, checkMember] of Object.entries<Check>(members as Record<string, Check>))
+      checkMember(given[name], `${place}.${name}`);
+  };
+}
+
+const readers: Readonly<Record<keyof Telemetry, true>> = {
+  threads: true,
+  tasks: true,
+  idle: true,
+  statistics: true,
 };
+
+/** A member that is no function may be the host's own. A function of another name is a misspelt reader. */
+function assertTelemetry(telemetry: unknown): void {
+  if (!isObject(telemetry)) throw new TypeError('gateway.telemetry must be an object with functions');
+  const functions = Object.entries(telemetry).filter(([, member]) => isFunction(member));
+  assertMembers(Object.fromEntries(functions), Object.keys(readers), 'reader of gateway.telemetry');
+}
+
+/** @throws TypeError if a gateway says that it can do what no effect asks for, or what it could not undo */
+function assertSupports(supports: unknown): void {
+  const isKnown = (each: unknown): boolean => abilities.some((ability) => ability === each);
+  if (!Array.isArray(supports) || !supports.every(isKnown))
+    throw new TypeError(`gateway.supports must be a list with some of ${abilities.join(', ')}`);
+  if (supports.includes('create') !== supports.includes('delete'))
+    throw new TypeError('gateway.supports must list create and delete together: each undoes the other');
+}
 
 /** The options of an interface, with or without a store. */
 type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, 'durable'> };
 
 /**
- * Checks options and adds the defaults.
+ * Adds the defaults to options.
  *
  * @throws InvalidDocumentError if the snapshot has the plain text of a secret parameter
  * @throws RangeError if the time zone is unknown, or a limit is not a whole number from 1 on
@@ -83,17 +212,16 @@ type GivenOptions = AdminOptions & { readonly store?: Pick<ConfigurationStore, '
 export function completeOptions(options: GivenOptions): CompleteOptions {
   const { gateway, access = {}, observe = {}, veto, foresee, timeZone = 'UTC' } = options;
   const { authenticate, authorize } = access;
-  const snapshot = declareSecretParameters(options.snapshot, options.secretParameters);
   const { instruments, clock, onError, onDifferences } = watchersOf(observe, options.clock);
   const limits = limitsFrom(options.limits);
   return {
-    snapshot,
+    given: declareSecretParameters(options.snapshot, options.secretParameters),
     gateway,
     authenticate,
-    isOpenAt: guardOpenness(authenticate, onError),
+    isOpenAt: opennessOf(authenticate, onError),
     authorize,
-    veto: veto === undefined ? undefined : guardVeto(veto, onError),
-    foresee: foresee === undefined ? () => undefined : guardForesee(foresee, onError),
+    veto: veto && ((...given) => askSafely('veto', () => veto(...given), onError, undecided)),
+    foresee: (...given) => foresee && askSafely('foresee', () => foresee(...given), onError, undefined),
     place: placeOf(options),
     clock,
     timeZone,
@@ -102,12 +230,28 @@ export function completeOptions(options: GivenOptions): CompleteOptions {
     secrets: secretPortsOf(options, { clock, deadlineMs: limits.hashDeadlineMs }),
     origins: originsFrom(access),
     limits,
-    audit: observe.audit,
+    auditing: observe.audit,
     instruments,
     onError,
     onDifferences,
   };
 }
+
+/** Whether no caller must log in. Each request asks, so `onError` gets the first failure alone. */
+function opennessOf(
+  authenticate: Authenticate | undefined,
+  onError: (error: unknown) => void,
+): CompleteOptions['isOpenAt'] {
+  if (authenticate?.isOpen === undefined) return () => authenticate === undefined;
+  const failed = onceEach(onError);
+  return (snapshot) => askSafely('authenticate.isOpen', () => authenticate.isOpen?.(snapshot), failed, false);
+}
+
+const undecided = problem(
+  'internal',
+  'The gateway failed to say whether this command is allowed, so the command was refused. Nothing was changed. The error ' +
+    'was reported to the gateway.',
+);
 
 const label = text(255);
 
@@ -166,12 +310,14 @@ export function watchersOf(
 function secretPortsOf(
   { sealer = createSecretSealer(), access: { passwordPolicy } = {}, store }: GivenOptions,
   deadline: HostDeadline,
-): Ports {
+): SealingPorts {
   // With a durable store, the key must be durable too. Otherwise the sealed text cannot be opened after a restart.
   const isStorable = store?.durable !== true || sealer.durable;
+  const seal = (secret: string): Promise<string> =>
+    answerInTime('sealer.seal', deadline, () => sealer.seal(secret));
   return {
     isStorable,
-    seal: async (secret) => (isStorable ? sealWith(sealer, secret, deadline) : undefined),
-    objection: (password) => objectionOf(passwordPolicy, password),
+    seal: async (secret) => (isStorable ? awaitHost('sealer.seal', () => seal(secret)) : undefined),
+    objection: (password) => askHost('passwordPolicy', () => passwordPolicy?.(password)),
   };
 }

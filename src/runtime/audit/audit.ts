@@ -6,12 +6,11 @@ import { hostRoute } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Problem } from '../../problem.ts';
 import type { AuditGap, AuditRecord, HostAttempt } from '../../ports/audit-record.ts';
-import type { Clock } from '../../ports/port.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { isSecretIn } from '../../snapshot/secret-parameter.ts';
 import { auditUnavailable, type Execution } from '../command/execution.ts';
+import type { Ground } from '../ground.ts';
 import type { Outage } from '../host/outbox.ts';
-import type { Limits } from '../limits.ts';
 import type { Command } from '../command/flight.ts';
 import { hasLeft } from '../handler/request.ts';
 import type { CommandRequest } from '../command/turn.ts';
@@ -26,20 +25,8 @@ import {
 } from './attempt.ts';
 import { AuditLog, type AuditReadOptions } from './audit-log.ts';
 import type { AuditEntry } from './record.ts';
-import { SinkQueue, type AuditOptions } from './sink-queue.ts';
+import { SinkQueue } from './sink-queue.ts';
 import { Strangers } from './stranger.ts';
-
-/** The parts of a running interface that {@link Audit} needs. @internal */
-export interface AuditParts {
-  readonly audit: AuditOptions | undefined;
-  readonly clock: Clock;
-  /** Different in each life, so that no id of a record is used twice. */
-  readonly life: string;
-  readonly limits: Pick<Limits, 'maxAuditKept' | 'auditDeadlineMs'>;
-  /** The present snapshot. */
-  readonly snapshot: () => Snapshot;
-  readonly onError: (error: unknown) => void;
-}
 
 /** Keeps the audit records of a running interface. @internal */
 export class Audit {
@@ -48,22 +35,23 @@ export class Audit {
   readonly #log: AuditLog;
   readonly #strangers: Strangers;
   readonly #sink: SinkQueue | undefined;
-  readonly #snapshot: AuditParts['snapshot'];
-  readonly #onError: AuditParts['onError'];
+  readonly #snapshot: () => Snapshot;
+  readonly #onError: Ground['onError'];
 
-  constructor(parts: AuditParts) {
-    const { audit, clock, life, limits, snapshot, onError } = parts;
-    this.isWanted = audit !== undefined;
+  /** @param snapshot - gives the present snapshot */
+  constructor(ground: Ground, snapshot: () => Snapshot) {
+    const { auditing, clock, life, limits, onError } = ground;
+    this.isWanted = auditing !== undefined;
     this.#snapshot = snapshot;
     this.#onError = onError;
     this.#log = new AuditLog(limits.maxAuditKept, life, clock);
     this.#strangers = new Strangers(clock, (entry) => void this.#keep(entry));
     this.#sink =
-      audit &&
+      auditing &&
       new SinkQueue({
-        ...parts,
-        sink: audit.sink,
-        required: audit.required === true,
+        ...ground,
+        sink: auditing.sink,
+        required: auditing.required === true,
         onDropped: (count) => {
           void this.#keep({ kind: 'dropped', count });
         },

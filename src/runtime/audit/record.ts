@@ -3,11 +3,10 @@
  */
 import { encodeSegment } from '../../core/link.ts';
 import { formatInstant } from '../../core/time.ts';
-import type { PathParameters } from '../../http/route.ts';
+import { canonical, type PathParameters } from '../../http/route.ts';
 import { deepFreeze, sizeOf, type Json, type JsonObject } from '../../json/value.ts';
 import type { AuditedRoute, AuditRecord, WriteRecord } from '../../ports/audit-record.ts';
 import { cut } from '../../problem.ts';
-import { canonical } from '../handler/access.ts';
 import { mostBytes, redacted } from './change.ts';
 
 /** The endpoint of an attempt, with the path of the route. No parameters if a segment has a broken escape. @internal */

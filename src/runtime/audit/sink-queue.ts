@@ -8,7 +8,7 @@
 import { sizeOf, type Json } from '../../json/value.ts';
 import type { AuditRecord } from '../../ports/audit-record.ts';
 import type { AuditSink, Clock } from '../../ports/port.ts';
-import { beforeDeadline, type Deadline } from '../host/deadline.ts';
+import { beforeDeadline, type Deadline } from '../host/waiting.ts';
 import { callFailed, HostError } from '../host/host-error.ts';
 import { Outbox, portPauses, type Outage } from '../host/outbox.ts';
 import type { Limits } from '../limits.ts';

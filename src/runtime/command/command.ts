@@ -61,7 +61,7 @@ export function perform(
   first: Changes<AdminEvent, Effect>,
   flight: Flight,
 ): Promise<Performed> {
-  const { count, make } = groupsIn(decision, first, flight.runtime.snapshot);
+  const { count, make } = groupsIn(decision, first, flight.runtime.present);
   const work = { groups: make(), finish: performGroup, rest: stoppedAfterUnknown };
   return settleGroups(work, { done: 0, of: count }, flight);
 }
@@ -159,7 +159,7 @@ function groupsBack(settled: readonly Stage[], flight: Flight): readonly Group[]
   if (flight.isUnknown) return [];
   const { actor } = flight.command;
   const context = { now: flight.runtime.clock.now(), ...(actor === undefined ? {} : { actor }) };
-  return wayBack(settled, flight.runtime.snapshot(), context);
+  return wayBack(settled, flight.runtime.present(), context);
 }
 
 /**
@@ -176,7 +176,7 @@ async function performGroup(
   for (const stage of group.filter(isActing)) {
     if (flight.isUnknown && isIrreversible(stage.effect))
       return { reason: stoppedAfterUnknown, kept: await undo(done, flight) };
-    const obstacle = obstacleTo(stage.effect, flight.runtime.snapshot());
+    const obstacle = obstacleTo(stage.effect, flight.runtime.present());
     if (obstacle !== undefined) return { reason: obstacle, kept: await undo(done, flight) };
     flight.runtime.crossings.begin(flight.id, stage.effect);
     flight.countClosing(stage.effect);

@@ -7,7 +7,6 @@
  */
 import { accepted, firstPartOf, unchanged } from '../../core/decision.ts';
 import { parseInstant } from '../../core/time.ts';
-import type { Clock } from '../../ports/port.ts';
 import { closeServerConnections } from '../../resources/connection.ts';
 import {
   eventTable,
@@ -21,8 +20,10 @@ import { closeServiceSessions } from '../../resources/session.ts';
 import { leftToClose, type AnyDrain, type Drainable } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { drainingIn, find, linkOf, type DrainingResource } from '../../snapshot/state.ts';
-import type { Execution } from './execution.ts';
-import { backoff, tryPauses } from '../host/backoff.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { Ground } from '../ground.ts';
+import type { Writer } from './writer.ts';
+import { backoff, tryPauses } from '../host/waiting.ts';
 
 /** The longest time between two looks at the clock, which can jump, in milliseconds. */
 const lookMs = 1000;
@@ -30,11 +31,10 @@ const lookMs = 1000;
 /** Why a pause ends early. A text, because the default reason is an error, which records a stack each time. */
 const ended = 'ended';
 
-interface DrainsOptions {
-  readonly snapshot: () => Snapshot;
-  readonly execute: (transition: Transition, actor: string | undefined) => Promise<Execution>;
-  readonly clock: Clock;
-  readonly onError: (error: unknown) => void;
+/** What drains need of a running interface. */
+interface DrainParts extends Ground {
+  readonly writer: Writer;
+  readonly audit: Audit;
 }
 
 /** A drain with a deadline. */
@@ -47,7 +47,7 @@ interface Due {
 
 /** Acts at the deadlines of drains. @internal */
 export class Drains {
-  readonly #options: DrainsOptions;
+  readonly #parts: DrainParts;
   /** The drains with a deadline, as of the last look; also one that has ended since, until the next second. */
   readonly #dues = new Map<string, Due>();
   /** The drains on which this interface acts at the moment, each with why the last try has failed. */
@@ -62,14 +62,14 @@ export class Drains {
   #isOpen = false;
   #isRunning = false;
 
-  constructor(options: DrainsOptions) {
-    this.#options = options;
+  constructor(parts: DrainParts) {
+    this.#parts = parts;
   }
 
   /** The interface is open. */
   begin(): void {
     this.#isOpen = true;
-    this.look(drainingIn(this.#options.snapshot()));
+    this.look(drainingIn(this.#parts.writer.snapshot));
   }
 
   close(): void {
@@ -82,18 +82,18 @@ export class Drains {
     if (!this.#isOpen || this.#closed.signal.aborted) return;
     const dues = changed.flatMap((place) => this.#dueAt(place) ?? []);
     if (dues.length === 0) return;
-    if (this.#actOn(dues, this.#options.clock.now()) >= this.#next) return;
+    if (this.#actOn(dues, this.#parts.clock.now()) >= this.#next) return;
     this.#wake.abort(ended);
     if (this.#isRunning) return;
     this.#isRunning = true;
-    this.#run().catch(this.#options.onError);
+    this.#run().catch(this.#parts.onError);
   }
 
   /** Finds the deadline of a resource, which may be another one than before. */
   #dueAt(place: DrainingResource): Due | undefined {
     const name = nameOf(place);
     const known = this.#dues.get(name);
-    const drain = thingAt(place, this.#options.snapshot())?.settings.drain;
+    const drain = thingAt(place, this.#parts.writer.snapshot)?.settings.drain;
     if (drain !== undefined && known?.drain === drain) return known;
     const until = drain?.until === undefined ? undefined : parseInstant(drain.until);
     if (drain === undefined || until === undefined) this.#dues.delete(name);
@@ -102,7 +102,7 @@ export class Drains {
   }
 
   async #run(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.#parts;
     try {
       while (!this.#closed.signal.aborted) {
         this.#wake = new AbortController();
@@ -120,7 +120,7 @@ export class Drains {
   }
 
   #forgetEnded(): void {
-    const snapshot = this.#options.snapshot();
+    const snapshot = this.#parts.writer.snapshot;
     for (const [name, { place, drain }] of this.#dues)
       if (!isSame(thingAt(place, snapshot)?.settings.drain, drain)) this.#dues.delete(name);
   }
@@ -136,7 +136,7 @@ export class Drains {
 
   #beginToAct(due: Due): void {
     const name = nameOf(due.place);
-    if (this.#acting.has(name) || !hasWork(due, this.#options.snapshot())) return;
+    if (this.#acting.has(name) || !hasWork(due, this.#parts.writer.snapshot)) return;
     this.#acting.set(name, []);
     void this.#act(due).finally(() => {
       this.#acting.delete(name);
@@ -146,14 +146,18 @@ export class Drains {
 
   /** Acts until nothing is left to do. A try that fails is made again. */
   async #act(due: Due): Promise<void> {
-    const { execute, clock, onError, snapshot } = this.#options;
+    const { writer, audit, clock, onError } = this.#parts;
     const { signal } = this.#closed;
     let pauses = backoff(tryPauses);
-    while (!signal.aborted && hasWork(due, snapshot())) {
-      const execution = await execute(atDeadline(due), due.drain.by).catch((error: unknown) => {
-        onError(error);
-        return undefined;
-      });
+    while (!signal.aborted && hasWork(due, writer.snapshot)) {
+      const { by } = due.drain;
+      const command = { transition: atDeadline(due), ...(by === undefined ? {} : { actor: by }) };
+      const execution = await audit
+        .execute(command, (request) => writer.execute(request))
+        .catch((error: unknown) => {
+          onError(error);
+          return undefined;
+        });
       const isFailed = execution !== undefined && 'problem' in execution;
       this.#acting.set(nameOf(due.place), isFailed ? [execution.problem.detail] : []);
       if (execution?.outcome === 'accepted') pauses = backoff(tryPauses);

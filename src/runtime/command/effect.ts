@@ -4,9 +4,7 @@
 import { isEffectRefusal } from '../../ports/port-error.ts';
 import type { Clock, EffectContext } from '../../ports/port.ts';
 import type { Effect } from '../../resources/index.ts';
-import { onAbort } from '../host/abort-listener.ts';
-import { backoff, type Pauses } from '../host/backoff.ts';
-import { beforeDeadline, type Deadline } from '../host/deadline.ts';
+import { onAbort, backoff, type Pauses, beforeDeadline, type Deadline } from '../host/waiting.ts';
 import { answerText, causeText, HostError } from '../host/host-error.ts';
 import { SearchEnded, type Flight } from './flight.ts';
 
@@ -142,7 +140,7 @@ const asksInspect = 'The library asks inspect for the outcome.';
 function unsettled(effect: Effect, { id: commandId, runtime }: Flight): HostError {
   const place = effectText(effect, { commandId });
   return new HostError(
-    `apply did not settle within ${String(runtime.deadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
+    `apply did not settle within ${String(runtime.limits.effectDeadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
       'settle when its signal aborts.',
     { call: 'apply', effect, commandId },
   );
@@ -276,9 +274,9 @@ class CallContext implements EffectContext {
 
 /** Calls the host and waits until the deadline. Then the signal of the call aborts. */
 async function withDeadline(
-  { id, runtime: { clock, deadlineMs } }: Pick<Flight, 'id' | 'runtime'>,
+  { id, runtime: { clock, limits } }: Pick<Flight, 'id' | 'runtime'>,
   call: (context: EffectContext) => Promise<void>,
 ): Promise<void> {
   const called = (deadline: Deadline): Promise<void> => call(new CallContext(id, deadline));
-  await beforeDeadline(clock, deadlineMs, called);
+  await beforeDeadline(clock, limits.effectDeadlineMs, called);
 }

@@ -2,12 +2,12 @@
  * Flights: all that is known about one command in flight, from its decision to its last settlement. A flight is a row
  * of the table in `turn.ts`; it writes the intent and the settlements of its command, and gives the answer 504.
  */
-import type { Clock, GatewayPort } from '../../ports/port.ts';
 import { isOn } from '../../resources/connection.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Effect } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import type { CommandSpan, Instruments } from '../instrumentation/instruments.ts';
+import type { Ground } from '../ground.ts';
+import type { CommandSpan } from '../instrumentation/instruments.ts';
 import { Overruled, type Basis } from '../journal/basis.ts';
 import { unavailableIn, type Journal } from '../journal/journal.ts';
 import type { Fold } from '../journal/log.ts';
@@ -78,19 +78,13 @@ export class NotJournaled extends Error {
 }
 
 /** What all commands of an interface share. @internal */
-export interface Runtime {
-  readonly gateway: GatewayPort;
-  readonly clock: Clock;
-  /** The deadline of one call to the host, in milliseconds. */
-  readonly deadlineMs: number;
-  readonly instruments: Instruments | undefined;
-  readonly onError: (error: unknown) => void;
+export interface Runtime extends Ground {
   /** The reports that cross commands. */
   readonly crossings: Crossings;
   /** Folds events that the journal does not keep. */
   readonly foldUnkept: Fold;
   /** The current snapshot. */
-  readonly snapshot: () => Snapshot;
+  readonly present: () => Snapshot;
   /** Makes a snapshot the current one, and publishes the events that led to it. */
   readonly record: (next: Snapshot, events: readonly AdminEvent[]) => void;
   /** Folds the reports that have crossed a command over the current snapshot. */
@@ -175,7 +169,7 @@ export class Flight {
    * answer to a command whose effects are all done says the number.
    */
   countClosing(effect: Effect): void {
-    const { sessions, connections } = closingOf(effect, this.runtime.snapshot());
+    const { sessions, connections } = closingOf(effect, this.runtime.present());
     this.closed.sessions += sessions;
     this.closed.connections += connections;
   }
@@ -218,7 +212,7 @@ export class Flight {
     const events = this.#recorded(given, position);
     const { journal, asksHost, basis } = this.#options;
     const { id, resources } = this.command;
-    const { revision } = this.runtime.snapshot();
+    const { revision } = this.runtime.present();
     const use = this.#useOf(events, position);
     try {
       return await journal.keep({
@@ -261,7 +255,7 @@ export class Flight {
   /** Ends the command in the store without events: the store may have an intent of it, or may still get one. */
   #withdraw(): void {
     const { id, resources } = this.command;
-    const { revision } = this.runtime.snapshot();
+    const { revision } = this.runtime.present();
     const record = { type: 'settlement', command: id, revision, events: [], last: true } as const;
     this.#options.journal
       .keep({ record, resources, use: 'upkeep', then: () => undefined })
@@ -302,7 +296,7 @@ export class Flight {
   }
 
   #fold(recorded: readonly AdminEvent[], fold: Fold): readonly AdminEvent[] {
-    const before = this.runtime.snapshot();
+    const before = this.runtime.present();
     const { next, events } = fold(before, recorded);
     // The events of a command need a revision of their own, even if reports of the host have made the change already.
     this.runtime.record(

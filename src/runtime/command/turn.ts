@@ -15,8 +15,8 @@ import { linkKey } from '../../core/link.ts';
 import type { CommandInFlight } from '../../resources/command.ts';
 import type { AdminEvent, Effect, Transition } from '../../resources/index.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import type { Coordinator } from './coordinator.ts';
-import { onAbort } from '../host/abort-listener.ts';
+import type { Ground } from '../ground.ts';
+import { onAbort } from '../host/waiting.ts';
 import type { Planned } from '../plan/plan.ts';
 import { SearchEnded, type Command, type Flight } from './flight.ts';
 import {
@@ -27,8 +27,7 @@ import {
   type Refusal,
   type Unaccepted,
 } from './execution.ts';
-import type { Instruments } from '../instrumentation/instruments.ts';
-import type { Journal } from '../journal/journal.ts';
+import { unavailableIn, type Journal } from '../journal/journal.ts';
 import { insert, Queue, type QueueItem } from './queue.ts';
 
 /** A command as the caller sends it. @internal */
@@ -82,24 +81,12 @@ export interface Waiting extends QueueItem {
   patience?: Patience;
 }
 
-/** The options of {@link Turns}. @internal */
-export interface TurnOptions {
-  /** The largest number of waiting commands. */
-  readonly maxQueued: number;
-  /** The largest number of `pending` commands. */
-  readonly maxInFlight: number;
+/** What {@link Turns} calls of the writer. */
+interface Deciding {
   /** Decides a command on the current state. Throws if the transition throws. */
   readonly decide: (request: CommandRequest) => Decided;
   /** Gives the result of a command that changes nothing. */
   readonly ended: (decision: Unaccepted, request: CommandRequest) => Execution | Promise<Execution>;
-  /** The refusal of every command at this moment; `undefined` if commands are possible. */
-  readonly refuseAll: () => Refusal | undefined;
-  readonly coordinator?: Pick<Coordinator, 'before' | 'follow'> | undefined;
-  /** How long a command waits for others to get out of its way, in milliseconds. */
-  readonly obstacleDeadlineMs: number;
-  /** Sleeps, and keeps the process alive meanwhile. */
-  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  readonly instruments: Pick<Instruments, 'commands'> | undefined;
   /** Makes the flight of a command whose turn has come, and lets {@link Turns.hold} start its work. */
   readonly begin: (decision: Acceptance, waiting: Waiting) => void;
 }
@@ -119,7 +106,8 @@ const sendAgain = 'Nothing was changed. Send the command again when the interfac
  * @internal
  */
 export class Turns {
-  readonly #options: TurnOptions;
+  readonly #ground: Ground;
+  readonly #writer: Deciding;
   readonly #queue = new Queue<Waiting>();
   /**
    * The waiting commands to look at, in order of arrival. Each of the others waits for an earlier command, for one in
@@ -135,8 +123,9 @@ export class Turns {
   #pumping = false;
   #closed = false;
 
-  constructor(options: TurnOptions) {
-    this.#options = options;
+  constructor(ground: Ground, writer: Deciding) {
+    this.#ground = ground;
+    this.#writer = writer;
   }
 
   /**
@@ -165,7 +154,7 @@ export class Turns {
     insert(this.#due, waiting);
     this.#pump();
     // The limit is checked after the pump, because a command that need not wait has left the queue by now.
-    const isTooMany = this.#queue.size > this.#options.maxQueued && request.isDecided !== true;
+    const isTooMany = this.#queue.size > this.#ground.limits.maxQueued && request.isDecided !== true;
     if (isTooMany && this.#leave(waiting)) {
       resolve(
         refusal('overloaded', 'Too many commands are waiting. Nothing was changed. Try again in a moment.'),
@@ -249,6 +238,12 @@ export class Turns {
     return this.#refuseHeld(keysOf(resources));
   }
 
+  /** The refusal of every command, also while the store does not answer. */
+  #refuseAll(): Refusal | undefined {
+    const { refuseAll, journal } = this.#ground;
+    return refuseAll() ?? (journal.outage && unavailableIn(journal.outage));
+  }
+
   #refuseHeld(keys: readonly string[]): Refusal | undefined {
     const flight = keys.map((key) => this.#holders.get(key)).find((each) => each?.isUnknown === true);
     return flight && inProgress(flight.id);
@@ -280,7 +275,7 @@ export class Turns {
 
   /** Lets the commands go on that have waited for a flight, because the flight is not pending any more. */
   #makeRoom({ command }: Flight): void {
-    const wasFull = this.#pendingCount >= this.#options.maxInFlight;
+    const wasFull = this.#pendingCount >= this.#ground.limits.maxInFlight;
     this.#pendingCount -= 1;
     if (wasFull) return this.#pumpAll();
     this.#wake(keysOf(command.resources));
@@ -306,7 +301,7 @@ export class Turns {
   #countCommands(): void {
     if (this.#pumping) return;
     const [waiting, inFlight] = [this.#queue.size, this.#inFlight.size];
-    this.#options.instruments?.commands({ waiting, inFlight, unknown: inFlight - this.#pendingCount });
+    this.#ground.instruments?.commands({ waiting, inFlight, unknown: inFlight - this.#pendingCount });
   }
 
   /** Looks at every waiting command. A nested call does nothing. */
@@ -318,7 +313,7 @@ export class Turns {
 
   /** Looks at every command that may go on by now: with a coordinator, any of them, as far as this class can tell. */
   #pump(): void {
-    if (this.#options.coordinator !== undefined) this.#pumpAll();
+    if (this.#ground.coordinator !== undefined) this.#pumpAll();
     else this.#pumpDue();
   }
 
@@ -341,7 +336,7 @@ export class Turns {
   /** Whether a command must wait, whatever its resources are. One whose signal has aborted is about to leave. */
   #isHeldBack({ request, isFollowing }: Waiting): boolean {
     if (isFollowing === true || request.signal?.aborted === true) return true;
-    return this.#pendingCount >= this.#options.maxInFlight && request.isDecided !== true;
+    return this.#pendingCount >= this.#ground.limits.maxInFlight && request.isDecided !== true;
   }
 
   /**
@@ -362,7 +357,7 @@ export class Turns {
     let decision: Decided;
     let keys: readonly string[];
     try {
-      decision = this.#options.decide(request);
+      decision = this.#writer.decide(request);
       keys = keysOf(decision.resources);
     } catch (error) {
       waiting.reject(error);
@@ -373,18 +368,19 @@ export class Turns {
     if (!this.#queue.has(waiting)) return;
     const { resources } = decision;
     if (request.progress !== undefined) request.progress.resources = resources;
-    const { refuseAll, coordinator } = request.isDecided === true ? {} : this.#options;
-    const refused = refuseAll?.() ?? this.#refuseHeld(keys);
+    const isDecided = request.isDecided === true;
+    const refused = (isDecided ? undefined : this.#refuseAll()) ?? this.#refuseHeld(keys);
+    const coordinator = isDecided ? undefined : this.#ground.coordinator;
     const obstacle = coordinator?.before(resources, request.restsOn ?? []);
     if (refused !== undefined) waiting.resolve(refused);
     else if (obstacle !== undefined && this.#hasWaited(waiting)) waiting.resolve(obstacle);
     else if (obstacle !== undefined || this.#mustWait(waiting, keys)) return this.#waitFor(waiting, keys);
-    else if (decision.outcome === 'accepted') this.#options.begin(decision, waiting);
+    else if (decision.outcome === 'accepted') this.#writer.begin(decision, waiting);
     else if (this.#mustFollow(waiting, decision)) return this.#waitFor(waiting, keys);
     else {
       // First, because to complete a refusal can call the host, which can abort this command or close the interface.
       this.#leave(waiting);
-      return waiting.resolve(this.#options.ended(decision, request));
+      return waiting.resolve(this.#writer.ended(decision, request));
     }
     this.#leave(waiting);
   }
@@ -403,7 +399,7 @@ export class Turns {
    * @returns whether the command waits
    */
   #mustFollow(waiting: Waiting, decision: Unaccepted): boolean {
-    const { coordinator, ended } = this.#options;
+    const { coordinator } = this.#ground;
     const { request } = waiting;
     if (coordinator === undefined || waiting.isFollowing !== undefined || request.isDecided === true)
       return false;
@@ -413,7 +409,8 @@ export class Turns {
     void coordinator.follow().then((found) => {
       const hasFollowed = found === 'news' || found === undefined;
       for (const each of hasFollowed ? [waiting, ...others] : [waiting]) each.isFollowing = false;
-      if (found !== 'news' && this.#leave(waiting)) waiting.resolve(found ?? ended(decision, request));
+      if (found !== 'news' && this.#leave(waiting))
+        waiting.resolve(found ?? this.#writer.ended(decision, request));
       this.#pumpAll();
     });
     return true;
@@ -426,10 +423,10 @@ export class Turns {
   }
 
   #patience(): Patience {
-    const { sleep, obstacleDeadlineMs } = this.#options;
+    const { clock, limits } = this.#ground;
     const patience = { isOver: false, answered: new AbortController() };
     const { signal } = patience.answered;
-    void sleep(obstacleDeadlineMs, signal).then(() => {
+    void clock.sleep(limits.effectDeadlineMs, signal).then(() => {
       patience.isOver = true;
       if (!signal.aborted) this.#pumpAll();
     });

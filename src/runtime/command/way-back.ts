@@ -44,7 +44,7 @@ import {
 import { isWantedAlike, subjectOf } from '../journal/entry-fold.ts';
 import { withoutSessions } from '../journal/history.ts';
 import type { Standing } from '../journal/standing.ts';
-import { beginPiece } from '../host/piece.ts';
+import { beginPiece } from '../host/waiting.ts';
 import type { Acceptance } from './turn.ts';
 
 /** The entries of an interface. @internal */

@@ -13,21 +13,19 @@ import {
   type Effect,
 } from '../../resources/index.ts';
 import { findCommand, objectionTo, type CommandInFlight } from '../../resources/command.ts';
-import type { Veto } from '../../ports/port.ts';
 import { drainedOf } from '../../resources/shared/drain.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertCovered, misfitOf, ownCommand } from '../plan/mark.ts';
 import { planChanged, planning, type Plan, type Planned } from '../plan/plan.ts';
 import { problem, type Problem } from '../../problem.ts';
-import { changedDrains, type DrainingResource } from '../../snapshot/state.ts';
-import type { Coordinator } from './coordinator.ts';
-import type { GuardedForesee } from '../host/guard.ts';
-import { ReportError } from '../host/report-error.ts';
+import { changedDrains } from '../../snapshot/state.ts';
+import type { Ground } from '../ground.ts';
+import { ReportError } from '../host/host-error.ts';
 import { changesIn } from '../journal/entry-fold.ts';
 import { areConsistent, type Intent, type OpenCommand } from '../journal/record.ts';
 import type { UnsettledCommands } from '../journal/unsettled.ts';
 import { Overruled } from '../journal/basis.ts';
-import { unavailableIn, type Journal } from '../journal/journal.ts';
+import { unavailableIn } from '../journal/journal.ts';
 import { evolving } from '../journal/log.ts';
 import { NotKept } from '../journal/record-queue.ts';
 import { perform, type Performed } from './command.ts';
@@ -47,33 +45,7 @@ import {
 import { commandOf, Flight, SearchEnded, NotJournaled, type Command, type Runtime } from './flight.ts';
 import { inspectAbandoned, recover } from './recovery.ts';
 import { refuseUnsupported } from './support.ts';
-import { Turns, type Acceptance, type CommandRequest, type TurnOptions, type Waiting } from './turn.ts';
-
-/** The options of {@link Writer}. @internal */
-export interface WriterOptions
-  extends
-    Pick<Runtime, 'gateway' | 'clock' | 'deadlineMs' | 'instruments' | 'onError'>,
-    Pick<TurnOptions, 'maxQueued' | 'maxInFlight'> {
-  readonly snapshot: Snapshot;
-  /** The life of the interface, for marks. */
-  readonly life: string;
-  readonly journal: Journal;
-  readonly coordinator?: Coordinator | undefined;
-  readonly contextOf: (actor: string | undefined) => Context;
-  /** The guarded rule of the host; left out if the host has none. */
-  readonly veto: Veto | undefined;
-  /** The guarded notes of the host; left out if the host has none. */
-  readonly foresee: GuardedForesee;
-  readonly publish: (revision: number, events: readonly AdminEvent[]) => void;
-  /**
-   * The refusal of every command at this moment, for a reason outside the writer; `undefined` if commands are possible.
-   */
-  readonly refuseAll: () => Refusal | undefined;
-  /** The snapshot is another one. Gets what drains and shows something else than before. Never throws. */
-  readonly onChanged: (drains: readonly DrainingResource[]) => void;
-  /** Gets the outcome of each command of an earlier life. */
-  readonly onRecovered: (command: Command, execution: Execution) => void;
-}
+import { Turns, type Acceptance, type CommandRequest, type Waiting } from './turn.ts';
 
 /** A command that an earlier life abandoned. */
 interface Abandoned {
@@ -94,20 +66,20 @@ type Planning = Generator<undefined, Plan>;
 export class Writer {
   #snapshot: Snapshot;
   #commands = 0;
-  readonly #options: WriterOptions;
+  readonly #ground: Ground;
   readonly #turns: Turns;
   readonly #runtime: Runtime;
   readonly #departed: Departed;
 
-  constructor(options: WriterOptions) {
-    this.#options = options;
-    this.#snapshot = options.snapshot;
-    this.#departed = new Departed(options.clock);
+  constructor(ground: Ground) {
+    this.#ground = ground;
+    this.#snapshot = ground.first;
+    this.#departed = new Departed(ground.clock);
     this.#runtime = {
-      ...options,
+      ...ground,
       crossings: new Crossings(),
-      foldUnkept: options.coordinator?.fold ?? evolving,
-      snapshot: () => this.#snapshot,
+      foldUnkept: ground.coordinator?.fold ?? evolving,
+      present: () => this.#snapshot,
       record: (next, events) => {
         this.#record(next, events);
       },
@@ -116,16 +88,9 @@ export class Writer {
       },
       holdAsUnknown: (flight) => this.#turns.holdAsUnknown(flight),
     };
-    this.#turns = new Turns({
-      maxQueued: options.maxQueued,
-      maxInFlight: options.maxInFlight,
+    this.#turns = new Turns(ground, {
       decide: (request) => this.#decide(request),
       ended: (decision, request) => this.#ended(decision, request),
-      refuseAll: () => options.refuseAll() ?? unavailable(options.journal),
-      coordinator: options.coordinator,
-      obstacleDeadlineMs: options.deadlineMs,
-      sleep: (milliseconds, signal) => options.clock.sleep(milliseconds, signal),
-      instruments: options.instruments,
       begin: (decision, waiting) => {
         this.#begin(decision, waiting);
       },
@@ -161,12 +126,12 @@ export class Writer {
   #decide(request: CommandRequest): Decided {
     const { mark, digits = () => ownCommand } = request.planned ?? {};
     if (mark === undefined) return this.#decideUnmarked(request);
-    const { life } = this.#options;
+    const { life } = this.#ground;
     const { instant } = mark;
     const snapshot = this.#snapshot;
     const openedUpTo = instant?.life === life ? instant.revision : undefined;
     const decision = this.#decideUnmarked(request, {
-      ...this.#options.contextOf(request.actor),
+      ...this.#contextOf(request.actor),
       ...(instant?.life === life ? { openedUpTo: instant.revision, plannedAt: instant.at } : {}),
     });
     if (decision.outcome === 'refused') return decision;
@@ -213,7 +178,7 @@ export class Writer {
     for (;;) {
       const { done, value } = steps.next();
       if (done === true) return value;
-      await this.#options.clock.sleep(0);
+      await this.#ground.clock.sleep(0);
       signal?.throwIfAborted();
     }
   }
@@ -222,10 +187,10 @@ export class Writer {
   *#planOf({ planned = { digits: () => ownCommand }, ...request }: CommandRequest): Planning {
     // Read before the decision: a veto may report.
     const snapshot = this.#snapshot;
-    const context = this.#options.contextOf(request.actor);
+    const context = this.#contextOf(request.actor);
     const decision = this.#decideUnmarked(request, context);
     const { resources } = decision;
-    const { life, foresee, coordinator } = this.#options;
+    const { life, foresee, coordinator } = this.#ground;
     const held =
       this.#turns.refuseUnknown(resources) ?? coordinator?.before(resources, request.restsOn ?? []);
     if (held !== undefined) return { outcome: 'refused', problem: held.problem };
@@ -237,19 +202,27 @@ export class Writer {
    * Decides a command as if there was no mark. The veto of the host sees an accepted decision, but for a command that
    * was decided elsewhere.
    */
-  #decideUnmarked(
-    request: CommandRequest,
-    context: Context = this.#options.contextOf(request.actor),
-  ): Decision {
+  #decideUnmarked(request: CommandRequest, context: Context = this.#contextOf(request.actor)): Decision {
     const { transition } = request;
     const snapshot = this.#snapshot;
     const decision = transition(snapshot, context);
     assertDecision(decision);
     if (decision.outcome !== 'accepted') return decision;
-    const { coordinator, veto } = request.isDecided === true ? {} : this.#options;
+    const { coordinator, veto } = request.isDecided === true ? {} : this.#ground;
     const problem =
-      refuseUnsupported(decision, this.#options.gateway, coordinator) ?? veto?.(decision, context);
+      refuseUnsupported(decision, this.#ground.gateway, coordinator) ?? veto?.(decision, context);
     return problem === undefined ? decision : refused(snapshot, problem, decision.resources);
+  }
+
+  #contextOf(actor: string | undefined): Context {
+    const { clock, times, authenticate, telemetry } = this.#ground;
+    return {
+      now: clock.read(),
+      times,
+      authentication: authenticate === undefined ? 'none' : 'required',
+      ...(telemetry === undefined ? {} : { idleOf: telemetry.idle }),
+      ...(actor === undefined ? {} : { actor }),
+    };
   }
 
   /** Executes a command when its turn comes. */
@@ -275,7 +248,7 @@ export class Writer {
     id: string,
     links: readonly string[] = [],
   ): Promise<Extract<Execution, { readonly outcome: 'accepted' | 'refused' }>> {
-    const refused = this.refuseClosed() ?? this.#options.refuseAll();
+    const refused = this.refuseClosed() ?? this.#ground.refuseAll();
     if (refused !== undefined) return refused;
     const found = findCommand(this.commands(), id);
     if (!found.ok) return { outcome: 'refused', problem: found.problem, events: [] };
@@ -284,8 +257,8 @@ export class Writer {
     const record = { type: 'abandonment', command: id, revision: this.#snapshot.revision } as const;
     const { resources } = found.value;
     try {
-      const basis = this.#options.coordinator?.basisOf(links);
-      await this.#options.journal.keep({ record, resources, basis, use: 'before', then: () => undefined });
+      const basis = this.#ground.coordinator?.basisOf(links);
+      await this.#ground.journal.keep({ record, resources, basis, use: 'before', then: () => undefined });
     } catch (error) {
       // If others have ended the command meanwhile, nothing holds its resources, as after an abandonment.
       const isEnded = error instanceof Overruled && error.answerTo !== undefined;
@@ -301,11 +274,11 @@ export class Writer {
   /** Folds reports of the host over the current snapshot, as one change. */
   report(given: unknown): void {
     const { faults } = this.#foldReports(given);
-    if (faults.length > 0) this.#options.onError(new ReportError(faults));
+    if (faults.length > 0) this.#ground.onError(new ReportError(faults));
   }
 
   #foldReports(given: unknown): AppliedReports {
-    const now = this.#options.clock.now();
+    const now = this.#ground.clock.now();
     const folded = foldHostReports(this.#snapshot, given, now, {
       hold: (report) => this.#runtime.crossings.hold(report),
       isLate: this.#departed.isEmpty ? undefined : (link, began) => this.#departed.has(link, began),
@@ -329,11 +302,11 @@ export class Writer {
     const before = this.#snapshot;
     this.#snapshot = next;
     this.#departed.take(events);
-    this.#options.journal.mark(next.revision);
+    this.#ground.journal.mark(next.revision);
     const drains = changedDrains(before, next);
-    const drained = drainedOf(drains, before, next, this.#options.clock.now()) as readonly AdminEvent[];
-    this.#options.publish(next.revision, drained.length === 0 ? events : [...events, ...drained]);
-    this.#options.onChanged(drains);
+    const drained = drainedOf(drains, before, next, this.#ground.clock.now()) as readonly AdminEvent[];
+    this.#ground.log.append(next.revision, drained.length === 0 ? events : [...events, ...drained]);
+    this.#ground.onChanged(drains);
   }
 
   /**
@@ -364,7 +337,7 @@ export class Writer {
           this.#recovered(flight, this.#executionOf(await recover(open, flight), flight.closed));
         } catch (error) {
           // The next life recovers the command. A failure of the store has gone to `onError` already.
-          if (!(error instanceof SearchEnded || error instanceof NotJournaled)) this.#options.onError(error);
+          if (!(error instanceof SearchEnded || error instanceof NotJournaled)) this.#ground.onError(error);
         }
         resolve();
       };
@@ -375,7 +348,7 @@ export class Writer {
   /** A command of an earlier life. */
   #flightOf({ intent: { command: id, resources, events } }: OpenCommand, resolve: () => void): Flight {
     const command = commandOf(id, { resources, events });
-    const { instruments, journal } = this.#options;
+    const { instruments, journal } = this.#ground;
     const options = { journal, span: instruments?.recovery(command), resolve, asksHost: true };
     return new Flight(command, options, this.#runtime);
   }
@@ -385,7 +358,7 @@ export class Writer {
     const flight = this.#flightOf(open, () => undefined);
     const holder = this.#turns.refuseUnknown(flight.command.resources)?.problem.command;
     if (holder !== undefined) {
-      this.#options.onError(new Error(notAsked(flight.command, holder)));
+      this.#ground.onError(new Error(notAsked(flight.command, holder)));
       return undefined;
     }
     return { flight, intended: open.intent.events, found: await inspectAbandoned(open, flight) };
@@ -396,7 +369,7 @@ export class Writer {
     const changes = changesIn(this.#snapshot, found ?? intended);
     // If the resource is gone, or a later command did the same, no answer of the host would change anything.
     if (found === undefined && changes.length > 0) {
-      this.#options.onError(new Error(stillUnknown(flight.command)));
+      this.#ground.onError(new Error(stillUnknown(flight.command)));
       return;
     }
     try {
@@ -413,26 +386,26 @@ export class Writer {
   /** The outcome of a command of an earlier life is known. */
   #recovered({ command, span }: Flight, execution: Execution): void {
     span?.ended(execution);
-    this.#options.onRecovered(command, execution);
+    this.#ground.onRecovered(command, execution);
   }
 
   /** Refuses waiting commands and later ones. Resolves when every started command has ended. */
   async close(): Promise<void> {
-    this.#options.journal.stopRepeating();
+    this.#ground.journal.stopRepeating();
     await this.#turns.close();
   }
 
   #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, resolve, reject } = waiting;
-    const { coordinator } = this.#options;
-    const { progress = {}, journal = this.#options.journal, restsOn: links = [] } = request;
+    const { coordinator } = this.#ground;
+    const { progress = {}, journal = this.#ground.journal, restsOn: links = [] } = request;
     this.#commands += 1;
     const { resources } = decision;
     const first = firstPartOf<AdminEvent, Effect>(decision);
     const { events, effects } = first;
     const id = `${coordinator?.prefix ?? this.#snapshot.epoch}-${String(this.#commands)}`;
     const command = commandOf(id, { resources, events });
-    const span = this.#options.instruments?.command(command);
+    const span = this.#ground.instruments?.command(command);
     // The decision was made in this turn of the event loop.
     const basis = coordinator?.basisOf(links);
     const options = { journal, span, resolve, basis, asksHost: effects.length > 0 };
@@ -455,7 +428,7 @@ export class Writer {
         else {
           span?.brokenOff(error);
           // The caller has a 504 already.
-          if (flight.isUnknown) this.#options.onError(error);
+          if (flight.isUnknown) this.#ground.onError(error);
           reject(error);
         }
       }
@@ -498,11 +471,6 @@ export class Writer {
 function* misfitting(misfit: string, planning: Planning): Generator<undefined, Problem> {
   const now = yield* planning;
   return now.outcome === 'refused' ? now.problem : planChanged(misfit, now);
-}
-
-/** The refusal of every command while a store does not answer; `undefined` while the store answers. */
-function unavailable({ outage }: Journal): Refusal | undefined {
-  return outage === undefined ? undefined : unavailableIn(outage);
 }
 
 function stillUnknown({ id, resource }: Command): string {

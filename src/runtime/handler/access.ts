@@ -4,13 +4,17 @@
  * Both are decided before anything about the resource is looked up. A command is decided again at its turn, because the
  * body, a password hash or the queue can take a long time.
  */
-import { nameKey } from '../../core/name.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import { roles, type ActionRoute, type PathParameters, type Role, type Route } from '../../http/route.ts';
-import type { Authenticate, Clock } from '../../ports/port.ts';
+import {
+  canonical,
+  roles,
+  type ActionRoute,
+  type PathParameters,
+  type Role,
+  type Route,
+} from '../../http/route.ts';
+import type { Authenticate } from '../../ports/port.ts';
 import type { Coordinator } from '../command/coordinator.ts';
-import type { Instruments } from '../instrumentation/instruments.ts';
-import type { Passwords } from '../password/passwords.ts';
 import {
   cut,
   fail,
@@ -23,51 +27,13 @@ import {
 } from '../../problem.ts';
 import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import { answerInTime, type HostDeadline } from '../host/deadline.ts';
+import { answerInTime, type HostDeadline } from '../host/waiting.ts';
 import { callHost } from '../host/guard.ts';
-import { isThenable, wrongAnswer } from '../host/host-error.ts';
-import { longestName, type Limits } from '../limits.ts';
+import { isThenable } from '../host/check.ts';
+import { wrongAnswer } from '../host/host-error.ts';
+import { longestName } from '../limits.ts';
+import type { Running } from '../running.ts';
 import type { Headers } from './respond.ts';
-
-/**
- * Decides whether a caller may use a route: return `true` to allow. Any other value, a promise included, refuses the
- * request with 403 `forbidden`. An async function allows nobody, so `onError` gets an error about the promise. If the
- * function throws, the response is 500 `internal`.
- *
- * The function is called before the resource is looked up, and for a command once more at its turn. Names in
- * `parameters` are given as their key (see `nameKey`), never as the client wrote them: compare them with keys.
- *
- * @public
- */
-export interface Authorize {
-  /** Decides whether a caller may use a route. */
-  (
-    principal: Principal | undefined,
-    route: Route,
-    parameters: PathParameters,
-    /** How the route is used. Always given. `dryRun`: the caller only plans, and nothing changes. */
-    how?: { readonly dryRun: boolean },
-  ): boolean;
-  /** The role of a caller, which `GET /` shows; left out if the rule knows no roles. {@link createRoles} has it. */
-  roleOf?: (principal: Principal) => Role | undefined;
-}
-
-/** The options of {@link admit}. @internal */
-export interface AccessOptions {
-  readonly clock: Clock;
-  readonly limits: Pick<Limits, 'hashDeadlineMs'>;
-  readonly snapshot: () => Snapshot;
-  readonly authenticate: Authenticate | undefined;
-  /** Whether nobody has to log in at a state. Never throws. */
-  readonly isOpenAt: (snapshot: Snapshot) => boolean;
-  readonly authorize: Authorize | undefined;
-  /** Whether the interface refuses to change anything. */
-  readonly isReadOnly: () => boolean;
-  readonly coordinator?: Coordinator | undefined;
-  readonly passwords: Passwords;
-  readonly instruments: Instruments | undefined;
-  readonly onError: (error: unknown) => void;
-}
 
 /** A caller who may use a route now. @internal */
 export interface Caller {
@@ -96,116 +62,101 @@ interface Asked {
  * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
  * @internal
  */
-export function admit(options: AccessOptions, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
-  const { coordinator, snapshot } = options;
+export function admit(running: Running, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
+  const { coordinator, writer } = running;
   return coordinator === undefined
-    ? admitOn(snapshot(), options, asked)
-    : admitTwice(options, asked, coordinator);
+    ? admitOn(writer.snapshot, running, asked)
+    : admitTwice(running, asked, coordinator);
 }
 
 /** Decides again if other nodes have changed the users, or the read-only mode, on which a refusal rests. */
-async function admitTwice(
-  options: AccessOptions,
-  asked: Asked,
-  { catchUp }: Coordinator,
-): Promise<Result<Caller>> {
+async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinator): Promise<Result<Caller>> {
   const { route, request } = asked;
   const { headers, principal } = request;
-  const before = options.snapshot();
-  const admitted = await admitOn(before, options, asked);
+  const before = running.writer.snapshot;
+  const admitted = await admitOn(before, running, asked);
   if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
   // A read may be as old as the last look at the log, and a caller without credentials is unknown at every node.
   const isNamed = admitted.problem === readOnly || (headers['authorization'] ?? principal) !== undefined;
   if (route.kind !== 'command' || !isNamed) return admitted;
   const unread = await catchUp(['/users']);
   if (unread !== undefined) return { ok: false, problem: unread.problem as Problem<ProblemCode> };
-  const now = options.snapshot();
-  const isMoved = admitted.problem === readOnly ? !options.isReadOnly() : now.users !== before.users;
+  const now = running.writer.snapshot;
+  const isMoved = admitted.problem === readOnly ? !running.mode.isReadOnly : now.users !== before.users;
   if (!isMoved) return admitted;
   // A principal that the host has given is still the user of before. A password is checked again.
-  return admitOn(typeof principal === 'object' ? before : now, options, asked);
+  return admitOn(typeof principal === 'object' ? before : now, running, asked);
 }
 
 /** Decides on the caller as a snapshot knows the users. */
-function admitOn(
-  before: Snapshot,
-  options: AccessOptions,
-  asked: Asked,
-): Result<Caller> | Promise<Result<Caller>> {
+function admitOn(before: Snapshot, running: Running, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
   const { request, attempt } = asked;
   const decide = (principal: Result<Principal | undefined>): Result<Caller> => {
     if (!principal.ok) return principal;
     if (attempt !== undefined) attempt.caller = { principal: principal.value };
-    return decideOn(options, asked, { principal: principal.value, before });
+    return decideOn(running, asked, { principal: principal.value, before });
   };
   // Without a promise where nobody logs in: a promise takes as long as to find a resource.
-  if (isOpen(options, request, before)) return decide(ok(undefined));
-  return identify(options, request, before).then(decide);
+  if (isOpen(running, request, before)) return decide(ok(undefined));
+  return identify(running, request, before).then(decide);
 }
 
 /** Decides whether a caller may use a route. */
 function decideOn(
-  options: AccessOptions,
+  running: Running,
   asked: Asked,
   { principal, before }: { readonly principal: Principal | undefined; readonly before: Snapshot },
 ): Result<Caller> {
   const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
     const isKnown =
       principal === undefined
-        ? isOpen(options, asked.request, snapshot)
+        ? isOpen(running, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    return refusalTo(principal, options, asked);
+    return refusalTo(principal, running, asked);
   };
-  const refusal = refusalIn(options.snapshot());
+  const refusal = refusalIn(running.writer.snapshot);
   return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
 }
 
 /** Why a caller may not use a route now, by the rights of the caller and the read-only mode. @internal */
 export function refusalTo(
   principal: Principal | undefined,
-  options: AccessOptions,
+  running: Running,
   usage: Usage,
 ): Problem<ProblemCode> | undefined {
-  return forbiddenTo(principal, options, usage) ?? readOnlyRefusal(options, usage);
+  return forbiddenTo(principal, running, usage) ?? readOnlyRefusal(running, usage);
 }
 
 /**
  * The refusal of a request by the read-only mode; `undefined` if the mode is off, or has nothing against the request.
  */
-function readOnlyRefusal(
-  { isReadOnly }: AccessOptions,
-  { route, query }: Usage,
-): typeof readOnly | undefined {
+function readOnlyRefusal({ mode }: Running, { route, query }: Usage): typeof readOnly | undefined {
   const isAllowed = route.kind !== 'command' || route.worksReadOnly === true || query.dryRun;
-  return !isAllowed && isReadOnly() ? readOnly : undefined;
+  return !isAllowed && mode.isReadOnly ? readOnly : undefined;
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
-export function isOpen(
-  { isOpenAt }: AccessOptions,
-  { principal }: AdminRequest,
-  snapshot: Snapshot,
-): boolean {
+export function isOpen({ isOpenAt }: Running, { principal }: AdminRequest, snapshot: Snapshot): boolean {
   return principal === undefined && isOpenAt(snapshot);
 }
 
 async function identify(
-  options: AccessOptions,
+  running: Running,
   request: AdminRequest,
   snapshot: Snapshot,
 ): Promise<Result<Principal>> {
-  const { clock, limits } = options;
+  const { clock, limits } = running;
   let verifying = 0;
   const verify: Parameters<Authenticate>[2] = async (name, password) => {
     verifying += 1;
-    const verifyingOne = options.passwords.verify(snapshot, request, { name, password });
+    const verifyingOne = running.passwords.verify(snapshot, request, { name, password });
     const verified = await verifyingOne.finally(() => (verifying -= 1));
-    options.instruments?.logIn(verified, request);
+    running.instruments?.logIn(verified, request);
     return verified;
   };
   const deadline = { clock, deadlineMs: limits.hashDeadlineMs, isWaiting: () => verifying > 0 };
-  const principal: unknown = await callerOf(options, request, { snapshot, verify, deadline });
+  const principal: unknown = await callerOf(running, request, { snapshot, verify, deadline });
   if (isPrincipal(principal)) return ok(principal);
   if (principal === 'throttled')
     return fail('login-throttled', 'Too many log-ins at once. Try again in a second.');
@@ -216,7 +167,7 @@ async function identify(
 
 /** Asks the host who sends a request. */
 async function callerOf(
-  { authenticate }: AccessOptions,
+  { authenticate }: Running,
   request: AdminRequest,
   {
     snapshot,
@@ -248,24 +199,21 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
   return before.users.find(name)?.version.command === now.users.find(name)?.version.command;
 }
 
-/** What decides on the rights of a caller. */
-type Authorizing = Pick<AccessOptions, 'authorize' | 'onError'>;
-
 /** How a caller wants to use a route. */
 type Usage = Pick<Asked, 'route' | 'parameters' | 'query'>;
 
 /** Why a caller may not use a route; `undefined` if the caller may. @internal */
 export function forbiddenTo(
   principal: Principal | undefined,
-  options: Authorizing,
+  running: Running,
   usage: Usage,
 ): Problem<ProblemCode> | undefined {
-  return isAllowed(options, principal, usage) ? undefined : forbidden(options, principal, usage);
+  return isAllowed(running, principal, usage) ? undefined : forbidden(running, principal, usage);
 }
 
 /** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */
 export function shownCaller(
-  { authorize, onError }: Authorizing,
+  { authorize, onError }: Running,
   principal: Principal,
 ): ReturnType<NonNullable<Surroundings['caller']>> {
   const user = cut(principal.name, longestName);
@@ -283,7 +231,7 @@ export function shownCaller(
 
 /** Only `true` allows. A hook that returns nothing, or a promise, must not allow anybody. */
 function isAllowed(
-  { authorize, onError }: Authorizing,
+  { authorize, onError }: Running,
   principal: Principal | undefined,
   { route, parameters, query: { dryRun } }: Usage,
 ): boolean {
@@ -295,31 +243,20 @@ function isAllowed(
   return allowed === true;
 }
 
-/**
- * Replaces the name of a resource by its key. A rule about a name must hold for every spelling of the name.
- *
- * @internal
- */
-export function canonical(parameters: PathParameters): PathParameters {
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, name === 'name' ? nameKey(value) : value]),
-  );
-}
-
 const unauthenticated = problem(
   'unauthenticated',
   'The credentials are missing, wrong or no longer valid. Send valid ones.',
 );
 
 function forbidden(
-  options: Authorizing,
+  running: Running,
   principal: Principal | undefined,
   { route: { role }, query }: Usage,
 ): Problem<ProblemCode> {
   const who =
     principal === undefined ? 'Callers without a log-in are' : `The user ${quoted(principal.name)} is`;
   const needed = query.dryRun ? 'reader' : role;
-  const own = principal && shownCaller(options, principal).role;
+  const own = principal && shownCaller(running, principal).role;
   // A rule of the host can refuse for another reason.
   const isByRole = own === undefined || roles.indexOf(own) < roles.indexOf(needed);
   const detail = `${who} not allowed to do this${isByRole ? `: it is for the role ${needed}` : ''}.`;
@@ -340,15 +277,15 @@ const dialogs = /(?:^|,)\s*(?:basic|digest)\b/i;
 
 /** The headers that tell a client how to get access. @internal */
 export function accessHeaders(
-  options: AccessOptions,
+  running: Running,
   request: AdminRequest,
   { code }: Problem,
 ): Headers | undefined {
   if (code === 'login-throttled' || code === 'overloaded') return { 'retry-after': '1' };
-  return code === 'unauthenticated' ? { 'www-authenticate': challengeTo(options, request) } : undefined;
+  return code === 'unauthenticated' ? { 'www-authenticate': challengeTo(running, request) } : undefined;
 }
 
-function challengeTo({ authenticate }: AccessOptions, { principal, headers }: AdminRequest): string {
+function challengeTo({ authenticate }: Running, { principal, headers }: AdminRequest): string {
   const challenge = authenticate?.challenge;
   // Where the host finds the caller, `authenticate` is not asked.
   if (principal !== undefined || challenge === undefined) return ownChallenge;

@@ -1,50 +1,17 @@
 /**
  * Arrivals: requests on their way through the steps of the handler, with what each step has found out.
  */
-import type { SecretPorts } from '../../core/secret.ts';
 import type { PathParameters, Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
 import type { Json } from '../../json/value.ts';
-import type { GatewayPort } from '../../ports/port.ts';
 import type { Problem, Result } from '../../problem.ts';
 import type { BoundRoute } from '../../resources/index.ts';
-import type { Surroundings } from '../../resources/shared/rendering.ts';
 import type { Attempt } from '../audit/attempt.ts';
-import type { Audit } from '../audit/audit.ts';
 import type { Conditions } from '../command/condition.ts';
-import type { Execution, Refusal } from '../command/execution.ts';
-import type { CommandRequest } from '../command/turn.ts';
-import type { Limits } from '../limits.ts';
-import type { Plan, Planned } from '../plan/plan.ts';
-import { nobody, type AccessOptions, type Caller } from './access.ts';
-import type { EventStreams } from './event-stream.ts';
-import type { Origins } from './origin.ts';
+import type { Running } from '../running.ts';
+import { nobody, type Caller } from './access.ts';
 import { noQuery, type Query } from './query.ts';
 import type { Reply } from './respond.ts';
-import type { TextCache } from './text-cache.ts';
-
-/** The options of the handler. @internal */
-export interface HandlerOptions extends AccessOptions {
-  readonly execute: (command: CommandRequest) => Promise<Execution>;
-  readonly plan: (command: CommandRequest & { readonly planned: Planned }) => Promise<Plan>;
-  /** The refusal of every command at this moment; `undefined` if commands are possible. */
-  readonly refuseAll: () => Refusal | undefined;
-  /** The refusal of every command after `close`; `undefined` before. */
-  readonly refuseClosed: () => Refusal | undefined;
-  readonly secrets: Pick<SecretPorts, 'seal' | 'objection'> & {
-    /** Whether sealed text can be opened after a restart, as far as a restart matters. */
-    readonly isStorable: boolean;
-  };
-  readonly origins: Origins;
-  readonly gateway: Pick<GatewayPort, 'supports'>;
-  readonly limits: Limits;
-  readonly surroundings: Surroundings;
-  readonly streams: EventStreams;
-  /** Aborts when the interface begins to close. */
-  readonly closing: AbortSignal;
-  readonly texts: TextCache;
-  readonly audit: Pick<Audit, 'isWanted' | 'record' | 'noteFailedLogIn'>;
-}
 
 /** A request for a route. A step replaces the members that are not `readonly`. @internal */
 export interface Arrival<R extends Route = BoundRoute> {
@@ -107,19 +74,19 @@ export type Replying = Reply | Promise<Reply>;
 /** Replies to a request, or lets the next step go on. @internal */
 export type Step<R extends Route = BoundRoute> = (
   arrival: Arrival<R>,
-  options: HandlerOptions,
+  running: Running,
 ) => Reply | undefined | Promise<Reply | undefined>;
 
 /** Takes steps until one replies. @internal */
 export function take<R extends Route>(
   steps: readonly Step<R>[],
   arrival: Arrival<R>,
-  options: HandlerOptions,
+  running: Running,
 ): ReturnType<Step<R>> {
   for (const [at, step] of steps.entries()) {
-    const reply = step(arrival, options);
+    const reply = step(arrival, running);
     if (reply instanceof Promise)
-      return reply.then((given) => given ?? take(steps.slice(at + 1), arrival, options));
+      return reply.then((given) => given ?? take(steps.slice(at + 1), arrival, running));
     if (reply !== undefined) return reply;
   }
   return undefined;

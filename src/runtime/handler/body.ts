@@ -6,19 +6,10 @@ import type { Json } from '../../json/value.ts';
 import { fail, ok, type Result } from '../../problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
-import type { Clock } from '../../ports/port.ts';
-import { onAbort } from '../host/abort-listener.ts';
-import { beforeDeadline } from '../host/deadline.ts';
+import { onAbort, beforeDeadline } from '../host/waiting.ts';
+import type { Ground } from '../ground.ts';
 import type { Limits } from '../limits.ts';
 import { bytesOf } from './request.ts';
-
-/** The options for reading a body. @internal */
-export interface BodyOptions {
-  readonly limits: Limits;
-  readonly clock: Clock;
-  /** Aborts when the interface begins to close. A slow client must not hold it up. */
-  readonly closing: AbortSignal;
-}
 
 /**
  * Reads the body of a command.
@@ -29,7 +20,7 @@ export interface BodyOptions {
 export async function readBody(
   request: AdminRequest,
   rule: Pick<Route, 'mediaTypes' | 'mayLackBody'>,
-  { limits, clock, closing }: BodyOptions,
+  { limits, clock, closing }: Ground,
 ): Promise<Result<Json>> {
   const coding = request.headers['content-encoding'] ?? 'identity';
   if (!/^\s*(?:identity\s*)?$/i.test(coding)) return encoded;

@@ -4,13 +4,11 @@
  * Each stream makes its next piece when the transport asks for the piece, so a slow client delays nobody.
  */
 import { problem, type Problem } from '../../problem.ts';
-import type { Clock } from '../../ports/port.ts';
 import { nextTurn } from '../../ports/system-clock.ts';
 import { redactSecrets, type AdminEvent } from '../../resources/index.ts';
-import { onAbort } from '../host/abort-listener.ts';
+import { onAbort } from '../host/waiting.ts';
 import type { EventGap, EventId, EventLog, PublishedEvent } from '../read/event-log.ts';
-import type { Instruments } from '../instrumentation/instruments.ts';
-import type { Limits } from '../limits.ts';
+import type { Ground } from '../ground.ts';
 
 /** A piece ends after so many events, or when its text is this long. Each piece takes one turn of the event loop. */
 const mostEvents = 100;
@@ -21,15 +19,6 @@ const mostTexts = 1000;
 
 /** The time after which a browser connects again, in milliseconds. */
 const retryMs = 2000;
-
-/** What the event streams of an interface need. @internal */
-export interface EventStreamParts {
-  readonly log: Pick<EventLog, 'cursor' | 'waiting' | 'newest'>;
-  readonly clock: Clock;
-  readonly limits: Pick<Limits, 'maxEventReaders' | 'heartbeatMs'>;
-  readonly instruments: Pick<Instruments, 'readers'> | undefined;
-  readonly onError: (error: unknown) => void;
-}
 
 /** What a client has asked for. @internal */
 export interface EventReading {
@@ -47,14 +36,14 @@ export interface EventReading {
 
 /** The event streams of an interface. @internal */
 export class EventStreams {
-  readonly #parts: EventStreamParts;
+  readonly #parts: Ground;
   /** The texts of the newest events: each is made once, for all streams that follow. */
   readonly #texts: EventTexts = new Map();
   /** The number of streams of each reader, and of all. */
   readonly #counts = new Map<string, number>();
   #count = 0;
 
-  constructor(parts: EventStreamParts) {
+  constructor(parts: Ground) {
     this.#parts = parts;
   }
 
@@ -108,7 +97,7 @@ function textOf(event: AdminEvent, texts: EventTexts): string {
 
 /** One open stream: the pieces of a response. */
 class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
-  readonly #parts: EventStreamParts & { readonly texts: EventTexts };
+  readonly #parts: Ground & { readonly texts: EventTexts };
   readonly #reading: EventReading;
   readonly #cursor: ReturnType<EventLog['cursor']>;
   readonly #pieces: AsyncGenerator<Uint8Array, undefined>;
@@ -123,11 +112,7 @@ class EventStream implements AsyncIterableIterator<Uint8Array, undefined> {
   /** The last id that the client has not got, because the client has not asked for that type. */
   #passed: string | undefined;
 
-  constructor(
-    parts: EventStreamParts & { readonly texts: EventTexts },
-    reading: EventReading,
-    onEnd: () => void,
-  ) {
+  constructor(parts: Ground & { readonly texts: EventTexts }, reading: EventReading, onEnd: () => void) {
     this.#parts = parts;
     this.#reading = reading;
     // Here, and not at the first piece: a stream has every event since the request.

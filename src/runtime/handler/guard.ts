@@ -3,7 +3,8 @@
  */
 import type { AdminRequest, AdminResponse, Principal } from '../../http/message.ts';
 import { hostRoute, type Role, type Route } from '../../http/route.ts';
-import { arrive, type HandlerOptions } from './arrival.ts';
+import { arrive } from './arrival.ts';
+import type { Running } from '../running.ts';
 import { run } from './handler.ts';
 import { empty } from './respond.ts';
 import { hostSteps } from './step.ts';
@@ -14,11 +15,9 @@ export type Guarded =
   | { readonly admitted: false; readonly response: AdminResponse };
 
 /** Makes the `guard` function of an interface. @internal */
-export function createGuard(
-  options: HandlerOptions,
-): (request: AdminRequest, role: Role) => Promise<Guarded> {
+export function createGuard(running: Running): (request: AdminRequest, role: Role) => Promise<Guarded> {
   return async (given, role) => {
-    const ended = await run<Route, never>(options, given, hostSteps, ({ request, problem: fault }) => {
+    const ended = await run<Route, never>(running, given, hostSteps, ({ request, problem: fault }) => {
       const preflight = request.headers['access-control-request-method'];
       // A preflight has no credentials (Fetch Standard, CORS protocol). The actual request is guarded.
       if (request.method === 'OPTIONS' && preflight !== undefined) return empty(204, { allow: preflight });

@@ -10,10 +10,11 @@ import type { Route } from '../../http/route.ts';
 import { createRouter, type KnownPath, type Match } from '../../http/router.ts';
 import { problem, type Problem } from '../../problem.ts';
 import { boundRoutes, type BoundRoute } from '../../resources/index.ts';
-import { LateAnswer } from '../host/deadline.ts';
+import { LateAnswer } from '../host/waiting.ts';
 import type { Limits } from '../limits.ts';
 import { accessHeaders } from './access.ts';
-import { arrive, take, type Arrival, type HandlerOptions, type Step } from './arrival.ts';
+import { arrive, take, type Arrival, type Step } from './arrival.ts';
+import type { Running } from '../running.ts';
 import { crossOriginHeaders } from './origin.ts';
 import { parseQuery } from './query.ts';
 import { checkRequest, hasLeft, RequestError, type CheckedRequest } from './request.ts';
@@ -54,15 +55,15 @@ const knownMethods: ReadonlySet<string> = new Set([
 const router = createRouter(boundRoutes);
 
 /** Makes the `handle` function of an interface. @internal */
-export function createRequestHandler(options: HandlerOptions): (request: AdminRequest) => Promise<Handled> {
+export function createRequestHandler(running: Running): (request: AdminRequest) => Promise<Handled> {
   return async (given) => {
-    const span = options.instruments?.request();
-    const ended = await run(options, given, steps, (checked) => {
+    const span = running.instruments?.request();
+    const ended = await run(running, given, steps, (checked) => {
       const { request } = checked;
       span?.received(request);
       const match = router.match(request.method, partsOf(request).path);
       if (match.found === 'nothing') return undefined;
-      const fault = targetFault(request, options.limits) ?? checked.problem;
+      const fault = targetFault(request, running.limits) ?? checked.problem;
       if (match.found === 'path')
         return fault === undefined ? withoutRoute(request, match.path) : refusal(fault);
       span?.routed(match.route.id);
@@ -91,7 +92,7 @@ type Ended<R extends Route> =
  * @internal
  */
 export async function run<R extends Route, Nothing extends undefined>(
-  options: HandlerOptions,
+  running: Running,
   given: AdminRequest,
   way: readonly Step<R>[],
   begin: (checked: CheckedRequest) => Arrival<R> | Reply | Nothing,
@@ -106,22 +107,22 @@ export async function run<R extends Route, Nothing extends undefined>(
     if (begun === undefined) return begun;
     if ('route' in begun) {
       arrival = begun;
-      const taken = take(way, arrival, options);
+      const taken = take(way, arrival, running);
       reply = taken instanceof Promise ? await taken : taken;
       if (reply === undefined) return { outcome: 'admitted', arrival };
     } else reply = begun;
   } catch (error) {
-    reply = failureReply(options, request ?? given, error);
+    reply = failureReply(running, request ?? given, error);
   }
-  const recorded = leaveRecord(options, arrival, reply);
+  const recorded = leaveRecord(running, arrival, reply);
   if (recorded !== undefined) await recorded;
-  const { problem, ...response } = request === undefined ? reply : complete(options, request, reply);
+  const { problem, ...response } = request === undefined ? reply : complete(running, request, reply);
   return { outcome: 'answered', response, problem };
 }
 
 /** Leaves the audit record of a request. Resolves when the caller can be answered. */
 function leaveRecord<R extends Route>(
-  { audit }: HandlerOptions,
+  { audit }: Running,
   arrival: Arrival<R> | undefined,
   { problem }: Reply,
 ): Promise<void> | undefined {
@@ -168,7 +169,7 @@ function arrivalOf(
 }
 
 /** The reply to a request that has thrown. */
-function failureReply({ onError }: HandlerOptions, request: AdminRequest, error: unknown): Reply {
+function failureReply({ onError }: Running, request: AdminRequest, error: unknown): Reply {
   const isLate = error instanceof LateAnswer;
   if (!isLate && hasLeft(request)) return refusal(goneAway());
   onError(error);
@@ -178,10 +179,10 @@ function failureReply({ onError }: HandlerOptions, request: AdminRequest, error:
 }
 
 /** Adds what depends on the sender and not on the route, and leaves out what the method does not have. */
-function complete(options: HandlerOptions, request: AdminRequest, reply: Reply): Reply {
-  const access = reply.problem && accessHeaders(options, request, reply.problem);
-  const origin = crossOriginHeaders(request, options.origins, reply.headers['allow']);
-  const every = options.coordinator?.headers;
+function complete(running: Running, request: AdminRequest, reply: Reply): Reply {
+  const access = reply.problem && accessHeaders(running, request, reply.problem);
+  const origin = crossOriginHeaders(request, running.origins, reply.headers['allow']);
+  const every = running.coordinator?.headers;
   const isWhole = access === undefined && origin === undefined && every === undefined;
   const whole = isWhole ? reply : { ...reply, headers: { ...access, ...reply.headers, ...origin, ...every } };
   return withoutBody(request, whole);

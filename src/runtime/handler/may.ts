@@ -9,7 +9,8 @@ import { boundRoutes, type BoundRoute } from '../../resources/index.ts';
 import { isAction, isSequence } from '../../resources/shared/route.ts';
 import { refuseAbility } from '../command/support.ts';
 import { refusalTo } from './access.ts';
-import type { Arrival, HandlerOptions } from './arrival.ts';
+import type { Arrival } from './arrival.ts';
+import type { Running } from '../running.ts';
 import { noQuery } from './query.ts';
 import { act, command } from './write.ts';
 
@@ -19,15 +20,11 @@ type Command = Extract<BoundRoute, { readonly kind: 'command' }>;
  * Says of each command at the path of a resource, or below that path, whether the caller may use the command now.
  * @internal
  */
-export async function mayOf(
-  { path }: Route,
-  arrival: Arrival,
-  options: HandlerOptions,
-): Promise<readonly May[]> {
+export async function mayOf({ path }: Route, arrival: Arrival, running: Running): Promise<readonly May[]> {
   const rows: May[] = [];
   for (const route of boundRoutes) {
     if (!isCommandAt(path, route)) continue;
-    const problem = await refusalOf(route, arrival, options);
+    const problem = await refusalOf(route, arrival, running);
     const { id } = route;
     rows.push(
       problem === undefined
@@ -52,26 +49,22 @@ function isCommandAt(path: string, route: BoundRoute): route is Command {
 }
 
 /** The problem that a command of the caller would be refused with now, as far as that follows without its contents. */
-async function refusalOf(
-  route: Command,
-  arrival: Arrival,
-  options: HandlerOptions,
-): Promise<Problem | undefined> {
+async function refusalOf(route: Command, arrival: Arrival, running: Running): Promise<Problem | undefined> {
   const { caller, parameters } = arrival;
   const usage = { route, parameters, query: noQuery.value };
-  const refused = refusalTo(caller.principal, options, usage) ?? options.refuseClosed()?.problem;
+  const refused = refusalTo(caller.principal, running, usage) ?? running.writer.refuseClosed()?.problem;
   if (refused !== undefined) return refused;
   if (isSequence(route)) return undefined;
   const { method, mediaTypes, mayLackBody, search } = route;
   if (mediaTypes.length > 0 && mayLackBody !== true) {
     // A POST of a definition is a creation, whatever the definition says.
     if (method !== 'POST') return undefined;
-    return refuseAbility('create', 'resources', options.gateway);
+    return refuseAbility('create', 'resources', running.gateway);
   }
   // Without criteria, the command itself is refused for that alone.
   if (search.includes('all')) return undefined;
   const query = { ...noQuery.value, dryRun: true };
   const asked = { ...arrival, route, query, body: {}, conditions: {}, attempt: undefined };
-  const reply = await (isAction(route) ? act(route, asked, options) : command(route, asked, options));
+  const reply = await (isAction(route) ? act(route, asked, running) : command(route, asked, running));
   return reply.problem;
 }

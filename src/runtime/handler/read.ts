@@ -14,7 +14,8 @@ import { failureOf, tagOf } from '../command/condition.ts';
 import { readerOf } from '../password/share.ts';
 import { parseEventId, type EventId } from '../read/event-log.ts';
 import { shownCaller } from './access.ts';
-import type { Arrival, HandlerOptions, Replying } from './arrival.ts';
+import type { Arrival, Replying } from './arrival.ts';
+import type { Running } from '../running.ts';
 import type { Query } from './query.ts';
 import { empty, jsonText, list, refusal, stream, type Headers, type Reply } from './respond.ts';
 import type { Reading, TextCache } from './text-cache.ts';
@@ -38,14 +39,14 @@ interface There {
 }
 
 /** Answers with a resource or a list. @internal */
-export function read(route: ReadRoute, asked: Asked, options: HandlerOptions): Replying {
+export function read(route: ReadRoute, asked: Asked, running: Running): Replying {
   const {
     parameters,
     query,
     may,
     conditions: { ifMatch, ifNoneMatch },
   } = asked;
-  const snapshot = options.snapshot();
+  const snapshot = running.writer.snapshot;
   const found = route.find(snapshot, parameters);
   if (!found.ok) return refusal(found.problem);
   const failed = ifMatch && failureOf({ ifMatch }, () => tagOf(route, snapshot, found.value));
@@ -63,33 +64,33 @@ export function read(route: ReadRoute, asked: Asked, options: HandlerOptions): R
   const reading = { by, thing: thingOf(route, found.value), version, ...shown(snapshot, projection, query) };
   const there = { snapshot, found: found.value, reading, headers };
   return route.kind === 'item'
-    ? readItem(route, there, asked, options)
-    : readList(route, there, asked, options);
+    ? readItem(route, there, asked, running)
+    : readList(route, there, asked, running);
 }
 
 function readItem(
   route: ItemRoute,
   { snapshot, found, reading, headers }: There,
   asked: Asked,
-  options: HandlerOptions,
+  running: Running,
 ): Reply {
   const { query, may } = asked;
   const write = (): string => {
-    const item = route.read(snapshot, found, surroundingsFor(asked, options));
+    const item = route.read(snapshot, found, surroundingsFor(asked, running));
     return JSON.stringify(may === undefined ? (selecting(route, query)?.(item) ?? item) : { ...item, may });
   };
-  return jsonText(200, options.texts.textOf(reading, write), headers);
+  return jsonText(200, running.texts.textOf(reading, write), headers);
 }
 
 function readList(
   route: ListRoute,
   { snapshot, found, reading, headers }: There,
   asked: Asked,
-  options: HandlerOptions,
+  running: Running,
 ): Replying {
   const { request, query } = asked;
-  const { texts } = options;
-  const surroundings = surroundingsFor(asked, options);
+  const { texts } = running;
+  const surroundings = surroundingsFor(asked, running);
   const answer = (listing: Listing): Reply =>
     list(
       listing,
@@ -160,13 +161,13 @@ function partWriter(
 /** What a route sees besides the snapshot, with the caller, and the fields that the client asks for. @internal */
 export function surroundingsFor(
   { query: { fields }, caller: { principal } }: Pick<Asked, 'query' | 'caller'>,
-  options: HandlerOptions,
+  running: Running,
 ): Surroundings {
-  const { surroundings } = options;
+  const { surroundings } = running;
   if (principal === undefined && fields === undefined) return surroundings;
   return {
     ...surroundings,
-    ...(principal && { caller: () => shownCaller(options, principal) }),
+    ...(principal && { caller: () => shownCaller(running, principal) }),
     ...(fields && { fields }),
   };
 }
@@ -174,7 +175,7 @@ export function surroundingsFor(
 /** Opens a stream of events. @internal */
 export function follow(
   { request, query: { after, types }, caller }: Arrival<Route>,
-  { snapshot, streams }: HandlerOptions,
+  { writer, streams }: Running,
 ): Reply {
   const { method, headers, signal } = request;
   const last = lastEventId(headers['last-event-id']);
@@ -191,7 +192,7 @@ export function follow(
     ...(from === undefined ? {} : { after: from }),
     ...(types === undefined ? {} : { types }),
     ...(signal === undefined ? {} : { signal }),
-    refusal: () => caller.refusalIn(snapshot()),
+    refusal: () => caller.refusalIn(writer.snapshot),
   });
   return stream(body);
 }

@@ -5,7 +5,7 @@ import type { Problem } from '../../problem.ts';
 import type { Listing } from '../../http/route.ts';
 import { secureHeaders, type AdminResponse } from '../../http/message.ts';
 import { nextTurn } from '../../ports/system-clock.ts';
-import { beginPiece } from '../host/piece.ts';
+import { beginPiece } from '../host/waiting.ts';
 
 /** The headers of a response. @internal */
 export type Headers = Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { Principal } from '../../http/message.ts';
 import { roles, type Role } from '../../http/route.ts';
 import { quoted } from '../../problem.ts';
 import { isObject } from '../host/check.ts';
-import type { Authorize } from './access.ts';
+import type { Authorize } from '../../ports/port.ts';
 
 /**
  * The users of each role, for {@link createRoles}.

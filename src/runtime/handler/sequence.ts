@@ -6,7 +6,7 @@ import { brokenEscape } from '../../core/link.ts';
 import type { SecretPorts } from '../../core/secret.ts';
 import { parseShape } from '../../core/shape.ts';
 import { parseEntityTags } from '../../http/etag.ts';
-import type { PathParameters, Route, SequenceRoute } from '../../http/route.ts';
+import { canonical, type PathParameters, type Route, type SequenceRoute } from '../../http/route.ts';
 import { createRouter } from '../../http/router.ts';
 import type { Json } from '../../json/value.ts';
 import {
@@ -32,8 +32,9 @@ import {
 import { sequenceShape, type SequenceCommand } from '../../resources/sequence.ts';
 import { transitionAt, type Conditions } from '../command/condition.ts';
 import { isIrreversible } from '../command/stage.ts';
-import { canonical, forbiddenTo } from './access.ts';
-import type { Arrival, HandlerOptions } from './arrival.ts';
+import { forbiddenTo } from './access.ts';
+import type { Arrival } from './arrival.ts';
+import type { Running } from '../running.ts';
 import type { Change, CommandRoute } from './write.ts';
 
 /** A command of a sequence. */
@@ -60,16 +61,12 @@ function isTaken(route: BoundRoute): route is CommandRoute {
 }
 
 /** Makes the route that takes the commands of a request as one command. @internal */
-export function sequenceRoute(
-  route: SequenceRoute,
-  arrival: Arrival<Route>,
-  options: HandlerOptions,
-): CommandRoute {
+export function sequenceRoute(route: SequenceRoute, arrival: Arrival<Route>, running: Running): CommandRoute {
   return {
     ...route,
     find: () => ok(undefined),
     link: () => route.path,
-    command: (_parameters, body, secrets) => changeOf(body, secrets, arrival, options),
+    command: (_parameters, body, secrets) => changeOf(body, secrets, arrival, running),
   };
 }
 
@@ -78,13 +75,13 @@ async function changeOf(
   body: Json,
   secrets: SecretPorts,
   { caller: { principal }, query }: Arrival<Route>,
-  options: HandlerOptions,
+  running: Running,
 ): Promise<Result<Change>> {
   const found = partsIn(body);
   if (!found.ok) return found;
   const parts = found.value;
   const forbiddenIn = ({ place }: Part): Problem<ProblemCode> | undefined =>
-    forbiddenTo(principal, options, { ...place, query });
+    forbiddenTo(principal, running, { ...place, query });
   for (const part of parts) {
     const forbidden = forbiddenIn(part);
     if (forbidden !== undefined) return { ok: false, problem: part.tell(forbidden) };
@@ -93,7 +90,7 @@ async function changeOf(
   for (const part of parts) {
     const { route, parameters } = part.place;
     // One after another: passwords of one request must not take the places of other clients.
-    const change = await route.command(parameters, part.body, secrets, options.surroundings, {});
+    const change = await route.command(parameters, part.body, secrets, running.surroundings, {});
     if (!change.ok) return { ok: false, problem: part.tell(change.problem) };
     checked.push({ ...part, change: change.value });
   }

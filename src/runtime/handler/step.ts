@@ -8,7 +8,8 @@ import type { BoundRoute } from '../../resources/index.ts';
 import { isAction, isSequence } from '../../resources/shared/route.ts';
 import type { Conditions } from '../command/condition.ts';
 import { admit, isOpen, type Caller } from './access.ts';
-import type { Arrival, HandlerOptions, Replying, Step } from './arrival.ts';
+import type { Arrival, Replying, Step } from './arrival.ts';
+import type { Running } from '../running.ts';
 import { readBody } from './body.ts';
 import { mayOf } from './may.ts';
 import { originProblem } from './origin.ts';
@@ -19,31 +20,31 @@ import { act, command, refusalOf } from './write.ts';
 
 const form: Step<Route> = ({ fault }) => fault && refusal(fault);
 
-const origin: Step<Route> = ({ request, route }, options) => {
+const origin: Step<Route> = ({ request, route }, running) => {
   const isCommand = route.kind === 'command';
-  const asking = { isCommand, isOpen: isOpen(options, request, options.snapshot()) };
-  const foreign = originProblem(request, asking, options.origins);
+  const asking = { isCommand, isOpen: isOpen(running, request, running.writer.snapshot) };
+  const foreign = originProblem(request, asking, running.origins);
   return foreign && refusal(foreign);
 };
 
 /** Makes the step that finds the caller, and turns away one who may not use the route. */
 function caller<R extends Route>(
-  turnAway: (reason: Problem, arrival: Arrival<R>, options: HandlerOptions) => Replying,
+  turnAway: (reason: Problem, arrival: Arrival<R>, running: Running) => Replying,
 ): Step<R> {
-  return (arrival, options) => {
+  return (arrival, running) => {
     const enter = (admitted: Result<Caller>): Replying | undefined => {
-      if (!admitted.ok) return turnAway(admitted.problem, arrival, options);
+      if (!admitted.ok) return turnAway(admitted.problem, arrival, running);
       arrival.caller = admitted.value;
       return undefined;
     };
     if (arrival.route.kind === 'probe') return undefined;
-    const admitted = admit(options, arrival);
+    const admitted = admit(running, arrival);
     return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
   };
 }
 
 /** Gives the fields that everybody may read, or refuses. */
-function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions): Replying {
+function publicFields(reason: Problem, arrival: Arrival, running: Running): Replying {
   const { request, route, query, queryFault } = arrival;
   // A reader with wrong credentials gets the error, and not the public fields.
   const isStranger = reason.code === 'unauthenticated' && request.headers['authorization'] === undefined;
@@ -51,7 +52,7 @@ function publicFields(reason: Problem, arrival: Arrival, options: HandlerOptions
   if (!isStranger || route.kind !== 'item' || open === undefined) return refusal(reason);
   if (queryFault !== undefined) return refusal(queryFault);
   const fields = (query.fields ?? route.fields).filter((name) => open.includes(name));
-  return preconditions(arrival) ?? read(route, { ...arrival, query: { ...query, fields } }, options);
+  return preconditions(arrival) ?? read(route, { ...arrival, query: { ...query, fields } }, running);
 }
 
 /** Ends a request whose client has left. */
@@ -82,10 +83,10 @@ function conditionsOf({ headers }: AdminRequest): Result<Conditions> {
   });
 }
 
-const body: Step = (arrival, options) => {
+const body: Step = (arrival, running) => {
   const { request, route } = arrival;
   if (route.kind !== 'command' || route.mediaTypes.length === 0) return undefined;
-  return readBody(request, route, options).then((read) => {
+  return readBody(request, route, running).then((read) => {
     if (!read.ok) return refusal(read.problem, acceptFor(route, read.problem));
     arrival.body = read.value;
     return undefined;
@@ -97,15 +98,15 @@ function acceptFor({ method, mediaTypes: [type] }: BoundRoute, { code }: Problem
   return { [method === 'PATCH' ? 'accept-patch' : 'accept']: type };
 }
 
-const answer: Step = (arrival, options) => {
+const answer: Step = (arrival, running) => {
   const { route } = arrival;
-  if (isAction(route)) return act(route, arrival, options);
-  if (route.kind === 'stream') return follow(arrival, options);
-  if (route.kind === 'probe') return probe(route.problem(options.surroundings));
+  if (isAction(route)) return act(route, arrival, running);
+  if (route.kind === 'stream') return follow(arrival, running);
+  if (route.kind === 'probe') return probe(route.problem(running.surroundings));
   if (route.kind === 'item' && arrival.query.may)
-    return mayOf(route, arrival, options).then((may) => read(route, { ...arrival, may }, options));
-  if (route.kind !== 'command') return read(route, arrival, options);
-  return command(isSequence(route) ? sequenceRoute(route, arrival, options) : route, arrival, options);
+    return mayOf(route, arrival, running).then((may) => read(route, { ...arrival, may }, running));
+  if (route.kind !== 'command') return read(route, arrival, running);
+  return command(isSequence(route) ? sequenceRoute(route, arrival, running) : route, arrival, running);
 };
 
 /** The steps of a request to a route of the interface. The last one always replies. @internal */
@@ -121,8 +122,8 @@ export const steps: readonly Step[] = [
 ];
 
 /** Refuses a command while no command is possible. */
-const possible: Step<Route> = ({ route }, { refuseClosed, refuseAll }) => {
-  const refused = route.kind === 'command' ? (refuseClosed() ?? refuseAll()) : undefined;
+const possible: Step<Route> = ({ route }, { writer, refuseAll }) => {
+  const refused = route.kind === 'command' ? (writer.refuseClosed() ?? refuseAll()) : undefined;
   return refused && refusalOf(refused);
 };
 

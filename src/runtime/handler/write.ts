@@ -6,7 +6,7 @@ import type { SecretPorts } from '../../core/secret.ts';
 import type { Json } from '../../json/value.ts';
 import { formatEtag } from '../../http/etag.ts';
 import type { AdminRequest } from '../../http/message.ts';
-import type { Acted, PathParameters, Route, Use } from '../../http/route.ts';
+import { canonical, type Acted, type PathParameters, type Route, type Use } from '../../http/route.ts';
 import { ok, type Problem } from '../../problem.ts';
 import type { BoundResourceRoute, Transition } from '../../resources/index.ts';
 import type { BoundAction } from '../../resources/shared/route.ts';
@@ -17,8 +17,9 @@ import type { Succeeded } from '../command/coordinator.ts';
 import type { CommandRequest } from '../command/turn.ts';
 import { callerLinks, Overruled } from '../journal/basis.ts';
 import { shareOfCaller } from '../password/share.ts';
-import { canonical, forbiddenTo } from './access.ts';
-import type { Arrival, HandlerOptions } from './arrival.ts';
+import { forbiddenTo } from './access.ts';
+import type { Arrival } from './arrival.ts';
+import type { Running } from '../running.ts';
 import { commandDigits } from '../plan/mark.ts';
 import { actionMisfitOf, actionPlan, planChanged, type Planned } from '../plan/plan.ts';
 import { surroundingsFor } from './read.ts';
@@ -32,16 +33,12 @@ export type CommandRoute = Extract<BoundResourceRoute, { readonly kind: 'command
 export type Change = Extract<Awaited<ReturnType<CommandRoute['command']>>, { readonly ok: true }>['value'];
 
 /** Does an action, or says with `dry_run` whether the action would be done. @internal */
-export async function act(
-  route: BoundAction,
-  arrival: Arrival<Route>,
-  options: HandlerOptions,
-): Promise<Reply> {
+export async function act(route: BoundAction, arrival: Arrival<Route>, running: Running): Promise<Reply> {
   for (;;) {
-    const unread = await catchUp(options);
+    const unread = await catchUp(running);
     if (unread !== undefined) return refusalOf(unread);
     try {
-      return await actNow(route, arrival, options);
+      return await actNow(route, arrival, running);
     } catch (error) {
       // Others have changed the users or the mode: the caller is checked again.
       if (!(error instanceof Overruled)) throw error;
@@ -53,10 +50,10 @@ export async function act(
 async function actNow(
   route: BoundAction,
   { request, parameters, query, caller, conditions, body, attempt }: Arrival<Route>,
-  options: HandlerOptions,
+  running: Running,
 ): Promise<Reply> {
-  const { snapshot, surroundings } = options;
-  const late = caller.refusalIn(snapshot());
+  const { writer, surroundings } = running;
+  const late = caller.refusalIn(writer.snapshot);
   if (late !== undefined) return refusal(late);
   const found = route.findIn(surroundings, parameters, body);
   if (!found.ok) return refusal(found.problem);
@@ -72,11 +69,11 @@ async function actNow(
     if (misfit !== undefined) return refusal(planChanged(misfit, plan));
     if (query.dryRun) return json(200, plan, {});
   }
-  const acted = options.refuseAll() ?? (await decided.act(caller.principal?.name));
+  const acted = running.refuseAll() ?? (await decided.act(caller.principal?.name));
   if (acted.outcome === 'refused') return refusalOf(acted);
   if (attempt !== undefined) attempt.acted = decided;
   if (route.answer !== undefined)
-    return json(200, route.answer(surroundingsFor({ query, caller }, options)), {});
+    return json(200, route.answer(surroundingsFor({ query, caller }, running)), {});
   return done(request, { outcome: decided.outcome, closed: nothingClosed });
 }
 
@@ -84,11 +81,11 @@ async function actNow(
 export async function command(
   route: CommandRoute,
   arrival: Arrival<Route>,
-  options: HandlerOptions,
+  running: Running,
 ): Promise<Reply> {
   const { request, parameters, query, caller, conditions, body, attempt } = arrival;
-  const secrets = secretsOf(arrival, options);
-  const change = await route.command(parameters, body, secrets, options.surroundings, query.search ?? {});
+  const secrets = secretsOf(arrival, running);
+  const change = await route.command(parameters, body, secrets, running.surroundings, query.search ?? {});
   if (!change.ok) return refusal(change.problem);
   const { decide, uses, creates, notes = [] } = change.value;
   const place = { route, parameters };
@@ -99,7 +96,7 @@ export async function command(
     ...(query.mark && { mark: query.mark }),
   };
   const toDo = {
-    transition: checked(arrival, options, transitionAt(place, conditions, decide), uses),
+    transition: checked(arrival, running, transitionAt(place, conditions, decide), uses),
     planned,
     restsOn: callerLinks,
     ...(caller.principal === undefined ? {} : { actor: caller.principal.name }),
@@ -107,15 +104,15 @@ export async function command(
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
   // A dry run leaves no record.
-  if (attempt === undefined) return plan(toDo, options);
+  if (attempt === undefined) return plan(toDo, running);
   attempt.body = body;
-  const execution = await options.execute({ ...toDo, progress: attempt.progress });
+  const execution = await running.writer.execute({ ...toDo, progress: attempt.progress });
   attempt.execution = execution;
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') return refusalOf(execution);
-  const needsLogIn = (options.authenticate ?? caller.principal) !== undefined;
+  const needsLogIn = (running.authenticate ?? caller.principal) !== undefined;
   const error = needsLogIn ? undefined : change.value.errorIfOpen?.(execution.snapshot);
-  if (error !== undefined) options.onError(error);
-  return conclude(route, { arrival, creates }, execution, options);
+  if (error !== undefined) running.onError(error);
+  return conclude(route, { arrival, creates }, execution, running);
 }
 
 /**
@@ -128,9 +125,9 @@ function createPlaceholders(): () => string {
 }
 
 /** Hashes and seals for a command. For a plan nothing is hashed: a reader may plan, and places for hashing are few. */
-function secretsOf({ request, caller, query }: Arrival<Route>, options: HandlerOptions): SecretPorts {
-  const { secrets, passwords, snapshot } = options;
-  const isSecretParameter = isSecretIn(snapshot());
+function secretsOf({ request, caller, query }: Arrival<Route>, running: Running): SecretPorts {
+  const { secrets, passwords, writer } = running;
+  const isSecretParameter = isSecretIn(writer.snapshot);
   const { objection, isStorable } = secrets;
   if (query.dryRun) {
     const placeholder = createPlaceholders();
@@ -150,25 +147,22 @@ function digitsOf({ id }: Route, parameters: PathParameters, asked: Json | objec
   return commandDigits([id, canonical(parameters), asked as Json]);
 }
 
-async function plan(
-  toDo: CommandRequest & { readonly planned: Planned },
-  options: HandlerOptions,
-): Promise<Reply> {
-  const unread = await catchUp(options);
+async function plan(toDo: CommandRequest & { readonly planned: Planned }, running: Running): Promise<Reply> {
+  const unread = await catchUp(running);
   if (unread !== undefined) return refusalOf(unread);
-  const planned = await options.plan(toDo);
+  const planned = await running.writer.planInSteps(toDo);
   return planned.outcome === 'refused' ? refusalOf(planned) : json(200, planned, {});
 }
 
 /** Takes in what a decision outside the turns rests on. Gives the refusal if that is not possible. */
-async function catchUp(options: HandlerOptions): Promise<Refusal | undefined> {
-  return options.refuseClosed() ?? options.coordinator?.catchUp(callerLinks);
+async function catchUp(running: Running): Promise<Refusal | undefined> {
+  return running.writer.refuseClosed() ?? running.coordinator?.catchUp(callerLinks);
 }
 
 /** Makes a transition that first checks whether the caller may still use the route, and each endpoint of `uses`. */
 function checked(
   { caller: { principal, refusalIn }, query }: Arrival<Route>,
-  options: HandlerOptions,
+  running: Running,
   transition: Transition,
   uses: () => readonly Use[] = () => [],
 ): Transition {
@@ -176,7 +170,7 @@ function checked(
     const problem =
       refusalIn(snapshot) ??
       uses()
-        .map((use) => forbiddenTo(principal, options, { ...use, query }))
+        .map((use) => forbiddenTo(principal, running, { ...use, query }))
         .find((each) => each !== undefined);
     return problem === undefined ? transition(snapshot, context) : refused(snapshot, problem, []);
   };
@@ -189,7 +183,7 @@ async function conclude(
     creates,
   }: { readonly arrival: Arrival<Route>; readonly creates: Creation | undefined },
   execution: Succeeded,
-  { coordinator, surroundings }: HandlerOptions,
+  { coordinator, surroundings }: Running,
 ): Promise<Reply> {
   const { snapshot } = execution;
   const place = creates ?? { route, parameters };
@@ -219,7 +213,7 @@ function created(
     headers,
     place,
   }: { readonly execution: Succeeded; readonly headers: Headers; readonly place: string },
-  surroundings: HandlerOptions['surroundings'],
+  surroundings: Running['surroundings'],
 ): Reply {
   const shown = read(execution.snapshot, thing, surroundings);
   if (execution.outcome === 'unchanged') return json(200, shown, headers);

@@ -1,246 +1,50 @@
 /**
- * Arguments: checks the options and arguments that a host without types can get wrong. Each check throws a TypeError
- * with a sentence that names the argument.
+ * Arguments: checks what a host without types gives to the functions of a running interface. Each check throws a
+ * TypeError with a sentence that names the argument.
  */
-import { assertMembers } from '../../core/member.ts';
 import { copyJson } from '../../json/copy.ts';
 import { roles, type Role } from '../../http/route.ts';
 import { quoted } from '../../problem.ts';
-import type { WriteRecord } from '../../ports/audit-record.ts';
-import { assertSnapshot } from '../../resources/snapshot.ts';
-import { assertSecretParameters } from '../../snapshot/secret-parameter.ts';
+import type { HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
 import { assertTransition } from '../../resources/index.ts';
-import { abilities } from '../command/support.ts';
-import type { Telemetry } from '../../resources/telemetry.ts';
-import type { AdminOptions, ExecuteOptions } from '../admin.ts';
-import type { AuditOptions } from '../audit/sink-queue.ts';
+import type { ExecuteOptions } from '../admin.ts';
 import {
+  assertEach,
   isBoolean,
-  isFunction,
   isObject,
-  isOptional,
   isSignal,
   isText,
   isTexts,
-  type Members,
+  must,
+  optional,
+  type Check,
+  type Checks,
 } from './check.ts';
-import { isThenable } from './host-error.ts';
-import { levels } from '../instrumentation/logger.ts';
 import { parseMark } from '../plan/mark.ts';
-import { defaultLimits } from '../limits.ts';
 
-/** The functions that each port must have. */
-const ports = {
-  gateway: ['apply', 'inspect'],
-  clock: ['now', 'sleep'],
-  hasher: ['hash', 'verify'],
-  sealer: ['seal', 'open'],
-  store: ['load', 'append', 'compact', Symbol.asyncDispose],
-  'observe.audit.sink': ['append'],
-  'observe.logger': levels,
-} as const satisfies Record<string, readonly PropertyKey[]>;
+/** Makes the check of an argument. */
+function argument(is: (value: unknown) => boolean, wanted: string, name?: string): Check {
+  return must(is, (place) => `${name ?? place} must be ${wanted}`);
+}
 
-/** The functions that a port may have. */
-const optional: Readonly<Partial<Record<keyof typeof ports, readonly string[]>>> = {
-  clock: ['monotonic'],
-  hasher: ['needsRehash', 'knows'],
+const signal = optional(argument(isSignal, 'an AbortSignal'));
+
+/** @throws TypeError if an optional signal is not an AbortSignal @internal */
+export function assertSignal(value: unknown): void {
+  signal(value, 'signal');
+}
+
+const commandOptions: Checks<ExecuteOptions> = {
+  actor: optional(argument(isText, 'a string', 'The actor')),
+  ifMatch: optional(
+    argument(
+      (value) => isObject(value) && isText(value['link']) && isText(value['etag']),
+      'an object with the strings link and etag',
+    ),
+  ),
+  mark: optional(assertMark),
+  signal,
 };
-
-/** The options of `openAdmin`. */
-const openOptions = {
-  snapshot: true,
-  gateway: true,
-  clock: true,
-  timeZone: true,
-  hasher: true,
-  sealer: true,
-  secretParameters: true,
-  veto: true,
-  foresee: true,
-  name: true,
-  environment: true,
-  access: true,
-  observe: true,
-  limits: true,
-  store: true,
-  adopt: true,
-} as const satisfies Record<keyof AdminOptions | 'store' | 'adopt', true>;
-
-/** The options that only `openAdmin` has. */
-const ofStore: readonly string[] = ['store', 'adopt'];
-
-/** The options of each group. */
-const groups = {
-  access: {
-    authenticate: true,
-    authorize: true,
-    allowedOrigins: true,
-    allowedHosts: true,
-    passwordPolicy: true,
-  },
-  observe: { onError: true, logger: true, onMeasurement: true, audit: true },
-} as const satisfies {
-  readonly [Group in 'access' | 'observe']: Record<keyof Required<AdminOptions>[Group], true>;
-};
-
-const auditOptions = ['sink', 'required'] as const satisfies readonly (keyof AuditOptions)[];
-
-const executeOptions = [
-  'actor',
-  'ifMatch',
-  'mark',
-  'signal',
-] as const satisfies readonly (keyof ExecuteOptions)[];
-
-/**
- * Checks the options of `createAdmin`. Values, such as a limit or a time zone, are checked where they are used.
- *
- * @throws TypeError for an unknown option, and for an option of a wrong type
- * @internal
- */
-export function assertOptions(options: unknown, caller: 'createAdmin' | 'openAdmin'): void {
-  if (!isObject(options)) throw new TypeError(`${caller} needs options: an object with snapshot and gateway`);
-  const known = Object.keys(openOptions).filter((name) => caller === 'openAdmin' || !ofStore.includes(name));
-  if (caller === 'createAdmin' && Object.hasOwn(options, 'store'))
-    throw new TypeError(
-      'createAdmin keeps nothing, so it has no option store. Call openAdmin, which takes a store',
-    );
-  for (const [name, option] of Object.entries(options)) assertNoPromise(name, option);
-  for (const [group, members] of Object.entries(groups)) {
-    const misplaced = Object.keys(members).find((name) => Object.hasOwn(options, name));
-    if (misplaced !== undefined)
-      throw new TypeError(
-        `${caller} has no option ${misplaced}: it is a member of ${group}, so write ${group}: { ${misplaced} }`,
-      );
-  }
-  assertMembers(options, known, `option of ${caller}`);
-  assertSnapshot(options['snapshot']);
-  assertPort('gateway', options['gateway']);
-  assertTelemetry(options['gateway']['telemetry']);
-  assertSupports(options['gateway']['supports']);
-  for (const name of ['clock', 'hasher', 'sealer'] as const) {
-    if (options[name] !== undefined) assertPort(name, options[name]);
-  }
-  if (options['sealer'] !== undefined) assertDurable('sealer', options['sealer']);
-  assertHooks(options, '', ['veto', 'foresee']);
-  for (const text of ['timeZone', 'name', 'environment'])
-    if (!isOptional(options[text], isText)) throw new TypeError(`The option ${text} must be a string`);
-  assertSecretParameters(options['secretParameters']);
-  assertAccess(groupOf(options, 'access'));
-  assertObserve(groupOf(options, 'observe'));
-  if (options['limits'] !== undefined) assertLimits(options['limits']);
-}
-
-/** The members of a group; none if the group is left out. */
-function groupOf(options: Members, name: keyof typeof groups): Members {
-  const group = options[name] ?? {};
-  if (!isObject(group)) throw new TypeError(`The option ${name} must be an object`);
-  for (const [member, value] of Object.entries(group)) assertNoPromise(`${name}.${member}`, value);
-  assertMembers(group, Object.keys(groups[name]), `option of ${name}`);
-  return group;
-}
-
-function assertAccess(access: Members): void {
-  assertHooks(access, 'access.', ['authenticate', 'authorize', 'passwordPolicy']);
-  for (const name of ['allowedOrigins', 'allowedHosts'] as const) {
-    if (!isOptional(access[name], isTexts))
-      throw new TypeError(`The option access.${name} must be a list of strings`);
-  }
-}
-
-function assertObserve(observe: Members): void {
-  assertHooks(observe, 'observe.', ['onError', 'onMeasurement']);
-  if (observe['logger'] !== undefined) assertPort('observe.logger', observe['logger']);
-  if (observe['audit'] !== undefined) assertAudit(observe['audit']);
-}
-
-function assertHooks(
-  options: Members,
-  place: '' | `${keyof typeof groups}.`,
-  names: readonly string[],
-): void {
-  const wrong = names.find((name) => !isOptional(options[name], isFunction));
-  if (wrong !== undefined) throw new TypeError(`The option ${place}${wrong} must be a function`);
-}
-
-const readers = ['threads', 'tasks', 'idle', 'statistics'] as const satisfies readonly (keyof Telemetry)[];
-
-/** @throws TypeError if a gateway says that it can do what no effect asks for, or what it could not undo */
-function assertSupports(supports: unknown): void {
-  const isKnown = (each: unknown): boolean => abilities.some((ability) => ability === each);
-  if (supports === undefined) return;
-  if (!Array.isArray(supports) || !supports.every(isKnown))
-    throw new TypeError(`gateway.supports must be a list with some of ${abilities.join(', ')}`);
-  if (supports.includes('create') !== supports.includes('delete'))
-    throw new TypeError('gateway.supports must list create and delete together: each undoes the other');
-}
-
-/** A member that is no function may be the host's own. A function of another name is a misspelt reader. */
-function assertTelemetry(telemetry: unknown): void {
-  if (telemetry === undefined) return;
-  if (!isObject(telemetry)) throw new TypeError('gateway.telemetry must be an object with functions');
-  const functions = Object.entries(telemetry).filter(([, member]) => isFunction(member));
-  assertMembers(Object.fromEntries(functions), readers, 'reader of gateway.telemetry');
-}
-
-/**
- * Checks the options of `openAdmin`.
- *
- * @throws TypeError for an option of a wrong type
- * @internal
- */
-export function assertOpenOptions(options: unknown): void {
-  assertOptions(options, 'openAdmin');
-  const { store } = options as Members;
-  assertPort('store', store);
-  assertDurable('store', store);
-  const { adopt } = options as Members;
-  if (!isOptional(adopt, (value) => adoptions.some((each) => each === value)))
-    throw new TypeError(`The option adopt must be one of ${adoptions.join(', ')}`);
-}
-
-const adoptions = ['nothing', 'additions', 'all'] as const;
-
-function assertNoPromise(name: string, option: unknown): void {
-  if (isThenable(option))
-    throw new TypeError(`The option ${name} is a promise. Await it first: ${name}: await …`);
-}
-
-function assertPort(name: keyof typeof ports, port: unknown): asserts port is Members {
-  const methods: readonly PropertyKey[] = ports[name];
-  const names = methods.map(textOf);
-  if (!isObject(port) && !isFunction(port)) {
-    const last = names.at(-1) ?? '';
-    const list =
-      names.length === 1 ? `function ${last}` : `functions ${names.slice(0, -1).join(', ')} and ${last}`;
-    throw new TypeError(`The option ${name} must be an object with the ${list}`);
-  }
-  const missing = methods.find((method) => !isFunction((port as Members)[method]));
-  if (missing !== undefined)
-    throw new TypeError(`The option ${name} must have the function ${textOf(missing)}`);
-  const wrong = optional[name]?.find((method) => !isOptional((port as Members)[method], isFunction));
-  if (wrong !== undefined) throw new TypeError(`The option ${name}.${wrong} must be a function`);
-}
-
-function assertDurable(name: keyof typeof ports, port: unknown): void {
-  // A missing flag would count as false, and a secret could be stored that nobody can open after a restart.
-  if (!isBoolean((port as Members)['durable']))
-    throw new TypeError(`The option ${name}.durable must be true or false`);
-}
-
-function assertAudit(audit: unknown): void {
-  if (!isObject(audit)) throw new TypeError('The option observe.audit must be an object with a sink');
-  assertMembers(audit, auditOptions, 'option of observe.audit');
-  assertNoPromise('observe.audit.sink', audit['sink']);
-  assertPort('observe.audit.sink', audit['sink']);
-  if (!isOptional(audit['required'], isBoolean))
-    throw new TypeError('The option observe.audit.required must be true or false');
-}
-
-function assertLimits(limits: unknown): void {
-  if (!isObject(limits)) throw new TypeError('The option limits must be an object');
-  assertMembers(limits, Object.keys(defaultLimits), 'limit');
-}
 
 /**
  * Checks the arguments of `execute` and `plan`.
@@ -251,14 +55,9 @@ function assertLimits(limits: unknown): void {
 export function assertCommand(transition: unknown, options: unknown): void {
   assertTransition(transition);
   if (!isObject(options)) throw new TypeError('The options of a command must be an object');
-  assertMembers(options, executeOptions, 'option of a command');
-  const { actor, ifMatch, mark, signal } = options;
-  if (!isOptional(actor, isText)) throw new TypeError('The actor must be a string');
-  if (ifMatch !== undefined && !(isObject(ifMatch) && isText(ifMatch['link']) && isText(ifMatch['etag'])))
-    throw new TypeError('ifMatch must be an object with the strings link and etag');
+  assertEach(options, commandOptions, 'option of a command');
   // A mark that is undefined, such as that of a refused plan, must not leave the command without a bound.
-  if (Object.hasOwn(options, 'mark')) assertMark(mark);
-  assertSignal(signal);
+  if (Object.hasOwn(options, 'mark')) assertMark(options['mark']);
 }
 
 function assertMark(mark: unknown): void {
@@ -275,7 +74,7 @@ export function assertCommandId(id: unknown): void {
 
 /** @throws TypeError if the mode of the interface is not true or false @internal */
 export function assertReadOnly(readOnly: unknown): void {
-  if (typeof readOnly !== 'boolean') throw new TypeError('readOnly must be true or false');
+  if (!isBoolean(readOnly)) throw new TypeError('readOnly must be true or false');
 }
 
 /** @throws TypeError if a role is unknown @internal */
@@ -289,27 +88,30 @@ const outcomes = [
   'refused',
   'unknown',
 ] as const satisfies readonly WriteRecord['outcome'][];
-const attemptMembers = ['request', 'principal', 'outcome', 'code', 'resources', 'change'] as const;
+
+const attemptMembers: Checks<HostAttempt> = {
+  request: (request) => {
+    if (!(isObject(request) && isText(request['method']) && isText(request['target'])))
+      throw new TypeError('request must be the request that guard got');
+    optional(argument(isText, 'a string', 'The peer of request'))(request['peer'], 'peer');
+  },
+  principal: optional(argument((value) => isObject(value) && isText(value['name']), 'an object with a name')),
+  outcome: argument((value) => outcomes.some((each) => each === value), `one of ${outcomes.join(', ')}`),
+  code: optional(argument(isText, 'a string')),
+  resources: optional(argument(isTexts, 'a list of strings')),
+  change: optional(argument(isChange, 'a list of objects of plain JSON')),
+};
+
+function isChange(change: unknown): boolean {
+  const copied = copyJson(change, { depth: 64 });
+  return copied.ok && Array.isArray(copied.value) && copied.value.every(isObject);
+}
 
 /** @throws TypeError if a member of an attempt at an endpoint of the host has a wrong type @internal */
 export function assertHostAttempt(attempt: unknown): void {
   if (!isObject(attempt))
     throw new TypeError('audit.record needs an attempt: an object with request and outcome');
-  assertMembers(attempt, attemptMembers, 'member of an attempt');
-  const { request, principal, outcome, code, resources, change } = attempt;
-  if (!(isObject(request) && isText(request['method']) && isText(request['target'])))
-    throw new TypeError('request must be the request that guard got');
-  if (!isOptional(principal, (value) => isObject(value) && isText(value['name'])))
-    throw new TypeError('principal must be an object with a name');
-  if (!outcomes.some((each) => each === outcome))
-    throw new TypeError(`outcome must be one of ${outcomes.join(', ')}`);
-  if (!isOptional(code, isText)) throw new TypeError('code must be a string');
-  if (!isOptional(resources, isTexts)) throw new TypeError('resources must be a list of strings');
-  if (!isOptional(request['peer'], isText)) throw new TypeError('The peer of request must be a string');
-  if (change === undefined) return;
-  const copied = copyJson(change, { depth: 64 });
-  if (!copied.ok || !Array.isArray(copied.value) || !copied.value.every(isObject))
-    throw new TypeError('change must be a list of objects of plain JSON');
+  assertEach(attempt, attemptMembers, 'member of an attempt');
 }
 
 /** What `after` must be, by the function that takes it. */
@@ -326,17 +128,6 @@ const ids: Readonly<Record<string, string>> = {
  */
 export function assertReaderOptions(options: unknown, caller: string, wanted = ids[caller]): void {
   if (!isObject(options)) throw new TypeError(`The options of ${caller} must be an object`);
-  assertMembers(options, ['after', 'signal'], `option of ${caller}`);
-  if (!isOptional(options['after'], isText)) throw new TypeError(`after must be ${String(wanted)}`);
-  assertSignal(options['signal']);
-}
-
-/** @throws TypeError if an optional signal is not an AbortSignal @internal */
-export function assertSignal(signal: unknown): void {
-  if (!isOptional(signal, isSignal)) throw new TypeError('signal must be an AbortSignal');
-}
-
-/** Writes the name of a method as code does. */
-function textOf(name: PropertyKey): string {
-  return name === Symbol.asyncDispose ? '[Symbol.asyncDispose]' : String(name);
+  const checks = { after: optional(argument(isText, String(wanted))), signal };
+  assertEach(options, checks, `option of ${caller}`);
 }

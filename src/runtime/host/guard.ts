@@ -2,28 +2,85 @@
  * Guards: the functions of the host, with answers that the library can rely on.
  *
  * An answer is checked where a wrong one would let an unknown caller in, would be written to disk, or would end the
- * process. Everything else is the contract of `ports/port.ts`.
+ * process. Everything else is the contract of `ports/port.ts`. The table `guards` has the answers that are checked.
  */
 import { hiddenText, longestHash, longestSealed, parseShape } from '../../core/shape.ts';
-import type { Authenticate, Clock, Foresee, Hasher, SecretSealer, Veto } from '../../ports/port.ts';
+import type { Clock, Foresee } from '../../ports/port.ts';
 import { systemClock, systemSleep } from '../../ports/system-clock.ts';
-import { parseProblem, problem } from '../../problem.ts';
+import { parseProblem } from '../../problem.ts';
 import { telemetryShapes, type Telemetry } from '../../resources/telemetry.ts';
 import { noStatistics, type ConnectionStatistics } from '../../snapshot/session/table.ts';
 import { hostNotes } from '../../core/note.ts';
-import type { Snapshot } from '../../resources/snapshot.ts';
-import { isBoolean, isObject, isText } from './check.ts';
-import { answerInTime, type HostDeadline } from './deadline.ts';
-import {
-  callFailed,
-  causeText,
-  isThenable,
-  wrongAnswer,
-  type HostCall,
-  type HostError,
-} from './host-error.ts';
+import { isBoolean, isObject, isText, isThenable } from './check.ts';
+import { callFailed, causeText, wrongAnswer, type HostCall, type HostError } from './host-error.ts';
+
+/** Stands for an answer that the host must not give. */
+const wrong = Symbol('wrong');
+
+/** What is wanted of a function of the host. */
+interface Guard<T> {
+  /** Gives what counts of an answer, or `wrong`. */
+  readonly read: (answer: unknown) => T | typeof wrong;
+  /** The answers that are wanted, for the error. */
+  readonly wanted: string;
+  /** A sentence about the consequence of a failure; the request is refused if left out. */
+  readonly instead?: string;
+}
 
 const countsAsFalse = 'The answer counts as false.';
+
+const trueOrFalse = {
+  read: (answer: unknown) => (isBoolean(answer) ? answer : wrong),
+  wanted: 'true or false',
+};
+
+/** The functions whose answers are checked. A promise in place of an answer is wrong. */
+const guards = {
+  'hasher.hash': line(longestHash),
+  'hasher.verify': trueOrFalse,
+  'hasher.knows': { ...trueOrFalse, instead: countsAsFalse },
+  'hasher.needsRehash': { ...trueOrFalse, instead: countsAsFalse },
+  'authenticate.isOpen': { ...trueOrFalse, instead: countsAsFalse },
+  'sealer.seal': line(longestSealed),
+  passwordPolicy: {
+    read: (answer) => (answer === undefined || (isText(answer) && answer !== '') ? answer : wrong),
+    wanted: 'undefined or a sentence',
+  },
+  veto: {
+    read: (answer) =>
+      answer === undefined ? undefined : ((isThenable(answer) ? undefined : parseProblem(answer)) ?? wrong),
+    wanted: 'undefined or a problem',
+    instead: 'The command was refused.',
+  },
+  foresee: {
+    read: (answer) => {
+      const notes = isThenable(answer) ? wrong : shaped(hostNotes)(answer);
+      return notes === wrong ? wrong : notes.slice(0, mostNotes);
+    },
+    wanted: 'a list of notes whose codes begin with host-',
+    instead: 'The plan says only that the gateway may close sessions, where it may.',
+  },
+  'clock.now': {
+    read: (time) =>
+      typeof time === 'number' && time >= earliest && time <= latest ? Math.trunc(time) : wrong,
+    wanted: 'milliseconds since 1970 in the years 0 to 9999',
+    instead: 'The call that needed the time was given up.',
+  },
+  'clock.monotonic': {
+    read: (time) => (typeof time === 'number' ? time : wrong),
+    wanted: 'milliseconds',
+    instead: 'No duration was measured.',
+  },
+  'telemetry.threads': figures(shaped(telemetryShapes.threads)),
+  'telemetry.tasks': figures(shaped(telemetryShapes.tasks)),
+  'telemetry.idle': figures(numberFrom),
+  'telemetry.statistics': figures(statisticsFrom),
+} as const satisfies Partial<Record<HostCall, Guard<unknown>>>;
+
+type Guarded = keyof typeof guards;
+
+/** The answer of a function that counts. */
+type Answer<C extends Guarded> = Exclude<ReturnType<(typeof guards)[C]['read']>, typeof wrong>;
 
 /**
  * Calls a function of the host.
@@ -41,19 +98,50 @@ export function callHost(call: HostCall, run: () => unknown, instead?: string): 
 }
 
 /**
- * Asks a function of the host for true or false. The function must answer at once. A caller who catches the error must
- * go on as with false.
+ * Asks a function of the host that must answer at once.
  *
- * @throws HostError if the function throws, or gives another answer, such as a promise
+ * @param instead - a sentence about the consequence of a failure, if it is not the usual one
+ * @throws HostError if the function throws, or gives a wrong answer, such as a promise
  * @internal
  */
-export function askHost(call: HostCall, ask: () => unknown): boolean {
-  return booleanFrom(call, callHost(call, ask, countsAsFalse), countsAsFalse);
+export function askHost<C extends Guarded>(call: C, ask: () => unknown, instead?: string): Answer<C> {
+  const guard: Guard<unknown> = guards[call];
+  const answer = callHost(call, ask, instead ?? guard.instead);
+  const counts = guard.read(answer);
+  if (counts === wrong) throw wrongAnswer(call, answer, guard.wanted, instead ?? guard.instead);
+  return counts as Answer<C>;
 }
 
-function booleanFrom(call: HostCall, answer: unknown, instead?: string): boolean {
-  if (isBoolean(answer)) return answer;
-  throw wrongAnswer(call, answer, 'true or false', instead);
+/**
+ * Asks a function of the host that answers later.
+ *
+ * @throws HostError if the answer is wrong; the error of the function
+ * @internal
+ */
+export async function awaitHost<C extends Guarded>(call: C, ask: () => Promise<unknown>): Promise<Answer<C>> {
+  const answer = await ask();
+  return askHost(call, () => answer);
+}
+
+/**
+ * Asks a function of the host as {@link askHost} does, and never throws.
+ *
+ * @param onFailure - gets the error
+ * @param otherwise - the answer in place of a failure
+ * @internal
+ */
+export function askSafely<C extends Guarded, T>(
+  call: C,
+  ask: () => unknown,
+  onFailure: (error: HostError) => void,
+  otherwise: T,
+): Answer<C> | T {
+  try {
+    return askHost(call, ask);
+  } catch (error) {
+    onFailure(error as HostError);
+    return otherwise;
+  }
 }
 
 /**
@@ -113,151 +201,15 @@ function show(error: unknown): void {
   console.error(error);
 }
 
-/**
- * Hashes a password.
- *
- * @throws HostError if the hasher gives no text that can be a hash
- * @internal
- */
-export async function hashWith(hasher: Hasher, password: string): Promise<string> {
-  return hashFrom(await hasher.hash(password));
-}
-
-/**
- * Verifies a password.
- *
- * @throws HostError if the hasher gives neither true nor false
- * @internal
- */
-export async function verifyWith(hasher: Hasher, password: string, hash: string): Promise<boolean> {
-  return booleanFrom('hasher.verify', await hasher.verify(password, hash));
-}
-
-/**
- * Seals a secret.
- *
- * @throws HostError if the sealer gives no text that can be a sealed one, or does not answer in time
- * @internal
- */
-export async function sealWith(
-  sealer: SecretSealer,
-  secret: string,
-  deadline: HostDeadline,
-): Promise<string> {
-  return sealedFrom(await answerInTime('sealer.seal', deadline, () => sealer.seal(secret)));
-}
-
-const hashFrom = textFrom('hasher.hash', longestHash);
-const sealedFrom = textFrom('sealer.seal', longestSealed);
-
-/** Makes the function that checks the answers of a call. */
-function textFrom(call: HostCall, longest: number): (answer: unknown) => string {
-  const shape = hiddenText(longest);
-  return (answer) => {
-    const parsed = parseShape(shape, answer);
-    if (parsed.ok) return parsed.value;
-    throw wrongAnswer(call, answer, `a line of 1 to ${longest.toLocaleString('en')} characters`);
-  };
-}
-
-/**
- * Asks the password policy of the host.
- *
- * @returns the objection to a password; `undefined` if the policy accepts the password
- * @throws HostError if the policy throws, or gives neither a sentence nor `undefined`
- * @internal
- */
-export function objectionOf(
-  passwordPolicy: ((password: string) => string | undefined) | undefined,
-  password: string,
-): string | undefined {
-  const answer = callHost('passwordPolicy', () => passwordPolicy?.(password));
-  if (answer === undefined || (isText(answer) && answer !== '')) return answer;
-  throw wrongAnswer('passwordPolicy', answer, 'undefined or a sentence');
-}
-
-/**
- * Guards `isOpen`: if the function fails, every caller must log in. `onError` gets the first failure alone, because
- * each request asks.
- *
- * @internal
- */
-export function guardOpenness(
-  authenticate: Authenticate | undefined,
-  onError: (error: unknown) => void,
-): (snapshot: Snapshot) => boolean {
-  if (authenticate?.isOpen === undefined) return () => authenticate === undefined;
-  const failed = onceEach(onError);
-  return (snapshot) => {
-    try {
-      return askHost('authenticate.isOpen', () => authenticate.isOpen?.(snapshot));
-    } catch (error) {
-      failed(error as HostError);
-      return false;
-    }
-  };
-}
-
-/**
- * Guards the veto of a host: the result never throws, and fails closed.
- *
- * @param onError - gets a {@link HostError} if the veto throws or answers wrongly
- * @internal
- */
-export function guardVeto(veto: Veto, onError: (error: unknown) => void): Veto {
-  return (decision, context) => {
-    try {
-      const answer: unknown = veto(decision, context);
-      if (answer === undefined) return undefined;
-      const parsed = isThenable(answer) ? undefined : parseProblem(answer);
-      if (parsed !== undefined) return parsed;
-      onError(wrongAnswer('veto', answer, 'undefined or a problem', commandRefused));
-    } catch (cause) {
-      onError(callFailed('veto', cause, commandRefused));
-    }
-    return undecided;
-  };
-}
-
 /** The largest number of notes of the host in a plan. */
 const mostNotes = 20;
-
-/**
- * Guards the notes of a host for a plan: the result never throws, and gives `undefined` if the host has failed.
- *
- * @param onError - gets a {@link HostError} if the function throws or answers wrongly
- * @internal
- */
-export function guardForesee(foresee: Foresee, onError: (error: unknown) => void): GuardedForesee {
-  return (decision, snapshot) => {
-    try {
-      const answer: unknown = foresee(decision, snapshot);
-      const parsed = parseShape(hostNotes, isThenable(answer) ? undefined : answer);
-      if (parsed.ok) return parsed.value.slice(0, mostNotes);
-      onError(wrongAnswer('foresee', answer, 'a list of notes whose codes begin with host-', withoutNotes));
-    } catch (cause) {
-      onError(callFailed('foresee', cause, withoutNotes));
-    }
-    return undefined;
-  };
-}
-
-/** The notes of a host; `undefined` if nobody knows what the gateway will do. @internal */
-export type GuardedForesee = (...given: Parameters<Foresee>) => ReturnType<Foresee> | undefined;
-
-const withoutNotes = 'The plan says only that the gateway may close sessions, where it may.';
-
-const commandRefused = 'The command was refused.';
-
-const undecided = problem(
-  'internal',
-  'The gateway failed to say whether this command is allowed, so the command was refused. Nothing was changed. The error ' +
-    'was reported to the gateway.',
-);
 
 /** The times that a gateway document can contain: years have four digits. */
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** The notes of a host; `undefined` if nobody knows what the gateway will do. Never throws. @internal */
+export type GuardedForesee = (...given: Parameters<Foresee>) => ReturnType<Foresee> | undefined;
 
 /** A clock of which only the first reading can fail. @internal */
 export interface GuardedClock extends Required<Clock> {
@@ -293,16 +245,11 @@ export interface GuardedClock extends Required<Clock> {
 export function guardClock(clock: Clock, onError: (error: unknown) => void): GuardedClock {
   const failed = onceEach(onError);
   let last: number | undefined;
-  const read = (instead = givenUp): number => {
-    const time = callHost('clock.now', () => clock.now(), instead);
-    if (typeof time !== 'number' || !(time >= earliest && time <= latest))
-      throw wrongAnswer('clock.now', time, 'milliseconds since 1970 in the years 0 to 9999', instead);
-    return (last = Math.trunc(time));
-  };
+  const read = (instead?: string): number => (last = askHost('clock.now', () => clock.now(), instead));
   const now = (): number => {
     if (last === undefined) return read();
     try {
-      return read(lastCounts);
+      return read('The last time that the clock has told counts instead.');
     } catch (error) {
       failed(error as HostError);
       return last;
@@ -316,23 +263,16 @@ export function guardClock(clock: Clock, onError: (error: unknown) => void): Gua
       await systemSleep(...how);
     }
   };
-  const monotonic = (): number => {
-    try {
-      const time: unknown = clock.monotonic === undefined ? read() : clock.monotonic();
-      if (typeof time === 'number') return time;
-      failed(wrongAnswer('clock.monotonic', time, 'milliseconds', unmeasured));
-    } catch (cause) {
-      failed(callFailed('clock.monotonic', cause, unmeasured));
-    }
-    return NaN;
-  };
+  const monotonic = (): number =>
+    askSafely(
+      'clock.monotonic',
+      () => (clock.monotonic === undefined ? read() : clock.monotonic()),
+      failed,
+      NaN,
+    );
   // The sleep of the system clock never fails, and deadlines without a signal are cheaper with it.
-  return { now, read: () => read(), sleep: clock === systemClock ? systemSleep : sleep, monotonic };
+  return { now, read, sleep: clock === systemClock ? systemSleep : sleep, monotonic };
 }
-
-const givenUp = 'The call that needed the time was given up.';
-const lastCounts = 'The last time that the clock has told counts instead.';
-const unmeasured = 'No duration was measured.';
 
 /**
  * Guards telemetry: gives `undefined` for a figure that cannot be shown, and the response shows the stored figure.
@@ -343,55 +283,53 @@ const unmeasured = 'No duration was measured.';
  */
 export function guardTelemetry(telemetry: Telemetry, onError: (error: unknown) => void): Required<Telemetry> {
   const failed = onceEach(onError);
-  const read = <T>(
-    name: keyof Telemetry,
-    ask: () => unknown,
-    figureOf: (answer: unknown) => T | undefined,
-  ): T | undefined => {
-    const call = `telemetry.${name}` as const;
-    try {
-      const answer = ask();
-      const figure = answer === undefined ? undefined : figureOf(answer);
-      if (figure === undefined && answer !== undefined)
-        failed(wrongAnswer(call, answer, 'figures that can be shown', storedShown));
-      return figure;
-    } catch (cause) {
-      failed(callFailed(call, cause, storedShown));
-      return undefined;
-    }
-  };
   return {
-    threads: () => read('threads', () => telemetry.threads?.(), shaped(telemetryShapes.threads)),
-    tasks: () => read('tasks', () => telemetry.tasks?.(), shaped(telemetryShapes.tasks)),
-    idle: (session) => read('idle', () => telemetry.idle?.(session), numberFrom),
+    threads: () => askSafely('telemetry.threads', () => telemetry.threads?.(), failed, undefined),
+    tasks: () => askSafely('telemetry.tasks', () => telemetry.tasks?.(), failed, undefined),
+    idle: (session) => askSafely('telemetry.idle', () => telemetry.idle?.(session), failed, undefined),
     statistics: (session, connection) =>
-      read('statistics', () => telemetry.statistics?.(session, connection), statisticsFrom),
+      askSafely('telemetry.statistics', () => telemetry.statistics?.(session, connection), failed, undefined),
   };
 }
 
-const storedShown = 'The response shows the stored figure.';
+/** The guard of a text of one line. */
+function line(longest: number): Guard<string> {
+  return {
+    read: shaped(hiddenText(longest)),
+    wanted: `a line of 1 to ${longest.toLocaleString('en')} characters`,
+  };
+}
 
-function numberFrom(answer: unknown): number | undefined {
-  return Number.isFinite(answer) ? (answer as number) : undefined;
+/** The guard of figures; `undefined` if the host does not have them. */
+function figures<T>(read: Guard<T>['read']): Guard<T | undefined> {
+  return {
+    read: (answer) => (answer === undefined ? undefined : read(answer)),
+    wanted: 'figures that can be shown',
+    instead: 'The response shows the stored figure.',
+  };
+}
+
+function numberFrom(answer: unknown): number | typeof wrong {
+  return Number.isFinite(answer) ? (answer as number) : wrong;
 }
 
 const counters = Object.keys(noStatistics) as (keyof ConnectionStatistics)[];
 
 /** Without a shape, because a list reads the counters of each connection. */
-function statisticsFrom(answer: unknown): ConnectionStatistics | undefined {
-  if (!isObject(answer)) return undefined;
+function statisticsFrom(answer: unknown): ConnectionStatistics | typeof wrong {
+  if (!isObject(answer)) return wrong;
   const copy: Record<keyof ConnectionStatistics, number> = { ...noStatistics };
   for (const name of counters) {
     const counter = numberFrom(answer[name]);
-    if (counter === undefined) return undefined;
+    if (counter === wrong) return wrong;
     copy[name] = counter;
   }
   return copy;
 }
 
-function shaped<T>(shape: Parameters<typeof parseShape<T>>[0]): (answer: unknown) => T | undefined {
+function shaped<T>(shape: Parameters<typeof parseShape<T>>[0]): Guard<T>['read'] {
   return (answer) => {
     const parsed = parseShape(shape, answer);
-    return parsed.ok ? parsed.value : undefined;
+    return parsed.ok ? parsed.value : wrong;
   };
 }

@@ -5,8 +5,7 @@
  * fails is made again, with growing pauses, until the port answers. This is an outage; `onError` gets the error once.
  */
 import type { Clock } from '../../ports/port.ts';
-import { backoff, type Pauses } from './backoff.ts';
-import { beforeDeadline, type Deadline } from './deadline.ts';
+import { backoff, type Pauses, beforeDeadline, type Deadline } from './waiting.ts';
 
 /** The port does not answer. @internal */
 export interface Outage {

@@ -2,9 +2,9 @@
  * Loading: the calls to a store before the start of an interface.
  */
 import type { ConfigurationStore, StoredHistory } from '../../ports/port.ts';
-import { beforeDeadline } from '../host/deadline.ts';
+import { beforeDeadline } from '../host/waiting.ts';
 import type { StoreCall } from '../instrumentation/instruments.ts';
-import type { CompleteOptions } from '../options.ts';
+import type { CompleteOptions } from '../ground.ts';
 import { measured } from './record-queue.ts';
 
 /** Loads the content of the store. `onError` gets what the store has repaired. @internal */

@@ -8,7 +8,7 @@
 import { sizeOf, type Json } from '../../json/value.ts';
 import { isStoreLost } from '../../ports/port-error.ts';
 import type { Clock } from '../../ports/port.ts';
-import { beforeDeadline } from '../host/deadline.ts';
+import { beforeDeadline } from '../host/waiting.ts';
 import { Outbox, type Outage } from '../host/outbox.ts';
 import type { Instruments, StoreCall } from '../instrumentation/instruments.ts';
 import type { Ask, Fold, Log, Queued } from './log.ts';

@@ -10,7 +10,7 @@
  *
  * A client without a failed log-in therefore takes turns with all clients who repeat wrong guesses together.
  */
-import { beforeDeadline } from '../host/deadline.ts';
+import { beforeDeadline } from '../host/waiting.ts';
 import type { Clock } from '../../ports/port.ts';
 
 /** The limits of a queue. @internal */

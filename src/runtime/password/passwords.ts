@@ -8,29 +8,23 @@
 import { unchanged } from '../../core/decision.ts';
 import { passwordFault } from '../../core/secret.ts';
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import type { Clock, Hasher } from '../../ports/port.ts';
+import type { Hasher } from '../../ports/port.ts';
 import { fail, ok, type Result } from '../../problem.ts';
 import { rehashUser, userNamePattern, type User } from '../../resources/user.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
-import type { Execution } from '../command/execution.ts';
-import { LateAnswer } from '../host/deadline.ts';
-import { askHost, hashWith, verifyWith } from '../host/guard.ts';
-import type { Limits } from '../limits.ts';
-import type { CommandRequest } from '../command/turn.ts';
+import type { Writer } from '../command/writer.ts';
+import type { Ground } from '../ground.ts';
+import type { Mode } from '../handler/mode.ts';
+import { LateAnswer } from '../host/waiting.ts';
+import { askHost, awaitHost } from '../host/guard.ts';
 import { createFailedLogins, createRememberedLogins } from './remembered-logins.ts';
 import { createFairQueue, type Share, type Turn } from './fair-queue.ts';
 import { shareOf } from './share.ts';
 
-/** The options of {@link createPasswords}. @internal */
-export interface PasswordOptions {
-  readonly hasher: Hasher;
-  readonly clock: Required<Clock>;
-  readonly limits: Pick<Limits, 'maxHashesInFlight' | 'maxHashesQueued' | 'hashDeadlineMs'>;
-  readonly snapshot: () => Snapshot;
-  readonly execute: (command: CommandRequest) => Promise<Execution>;
-  /** Whether the interface refuses to change anything. */
-  readonly isReadOnly: () => boolean;
-  readonly onError: (error: unknown) => void;
+/** What passwords need of a running interface. */
+interface PasswordParts extends Ground {
+  readonly writer: Writer;
+  readonly mode: Mode;
 }
 
 /** A name and a password, as a client wrote them. */
@@ -76,10 +70,9 @@ function nameOf({ name }: User): string {
 }
 
 /** Creates the passwords of an interface. @internal */
-export function createPasswords(options: PasswordOptions): Passwords {
-  const { hasher, clock } = options;
-  const { maxHashesInFlight: maxInFlight, maxHashesQueued: maxQueued } = options.limits;
-  const { hashDeadlineMs: deadlineMs } = options.limits;
+export function createPasswords(parts: PasswordParts): Passwords {
+  const { hasher, clock, limits, onError } = parts;
+  const { maxHashesInFlight: maxInFlight, maxHashesQueued: maxQueued, hashDeadlineMs: deadlineMs } = limits;
   const logins = createRememberedLogins(clock);
   const failed = createFailedLogins(clock);
   const decoy = createDecoy(hasher);
@@ -90,15 +83,19 @@ export function createPasswords(options: PasswordOptions): Passwords {
     job: () => Promise<T>,
   ): Promise<Turn<T>> => {
     const turn = await queue(share, job);
-    if (turn.outcome === 'overloaded') options.onError(new LateAnswer(call, deadlineMs));
+    if (turn.outcome === 'overloaded') onError(new LateAnswer(call, deadlineMs));
     return turn;
   };
   // No client waits for a renewal, and a later log-in tries again.
-  const renew = createRenewal(options, (share, password) => queue(share, () => hashWith(hasher, password)));
+  const renew = createRenewal(parts, (share, password) =>
+    queue(share, () => awaitHost('hasher.hash', () => hasher.hash(password))),
+  );
 
   return {
     async hash(share, password) {
-      const turn = await inTurn('hasher.hash', share, () => hashWith(hasher, password.normalize('NFC')));
+      const turn = await inTurn('hasher.hash', share, () =>
+        awaitHost('hasher.hash', () => hasher.hash(password.normalize('NFC'))),
+      );
       if (turn.outcome === 'done') return ok(turn.value);
       return turn.outcome === 'throttled'
         ? fail('login-throttled', 'Too many passwords are being hashed. Try again in a second.')
@@ -122,7 +119,8 @@ export function createPasswords(options: PasswordOptions): Passwords {
         if (isRemembered()) return true;
         // Awaited for every user: otherwise the duration of the first log-in would tell whether its user exists.
         const other = await decoy.hash();
-        const matches = await verifyWith(hasher, password, user?.settings.passwordHash ?? other);
+        const hash = user?.settings.passwordHash ?? other;
+        const matches = await awaitHost('hasher.verify', () => hasher.verify(password, hash));
         if (matches && user !== undefined) logins.add(user, fingerprint);
         else failed.add(network);
         return matches;
@@ -132,7 +130,7 @@ export function createPasswords(options: PasswordOptions): Passwords {
       if (!turn.value || user === undefined) return undefined;
       renew(user, { ...share, standing: 'known' }, password)
         .then((renewed) => renewed && logins.add(renewed, fingerprint))
-        .catch(options.onError);
+        .catch(onError);
       return principalOf(user);
     },
   };
@@ -153,7 +151,7 @@ function principalOf({ name }: Principal): Principal {
  * this fails, or the interface is read-only, a later log-in tries again.
  */
 function createRenewal(
-  { hasher, snapshot, execute, isReadOnly }: PasswordOptions,
+  { hasher, writer, mode }: PasswordParts,
   hash: (share: Share, password: string) => Promise<Turn<string>>,
 ): (user: User, share: Share, password: string) => Promise<User | undefined> {
   const renewing = new WeakSet<User>();
@@ -162,18 +160,18 @@ function createRenewal(
   return async (user, share, password) => {
     const { name } = user;
     const { passwordHash: from } = user.settings;
-    if (!isCheaper(from) || renewing.has(user) || isReadOnly()) return undefined;
+    if (!isCheaper(from) || renewing.has(user) || mode.isReadOnly) return undefined;
     renewing.add(user);
     try {
       const turn = await hash(share, password);
       if (turn.outcome !== 'done') return undefined;
       const to = turn.value;
-      await execute({
+      await writer.execute({
         transition: (state, context) =>
-          isReadOnly() ? unchanged(state, []) : rehashUser(state, name, { from, to }, context),
+          mode.isReadOnly ? unchanged(state, []) : rehashUser(state, name, { from, to }, context),
         actor: name,
       });
-      const renewed = snapshot().users.find(name);
+      const renewed = writer.snapshot.users.find(name);
       return renewed?.settings.passwordHash === to ? renewed : undefined;
     } finally {
       renewing.delete(user);
@@ -196,7 +194,7 @@ function createDecoy(hasher: Hasher): Decoy {
   };
   return {
     hash() {
-      made ??= hashWith(hasher, 'nobody').catch((error: unknown) => {
+      made ??= awaitHost('hasher.hash', () => hasher.hash('nobody')).catch((error: unknown) => {
         forget();
         throw error;
       });

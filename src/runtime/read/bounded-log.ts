@@ -4,7 +4,7 @@
  * All readers read from one shared ring buffer, so a slow reader costs nothing and delays nobody. If the ring has
  * overwritten items that a reader has not read, the reader gets one gap and continues with the oldest item left.
  */
-import { onAbort } from '../host/abort-listener.ts';
+import { onAbort } from '../host/waiting.ts';
 
 /** Where a reader begins. @internal */
 export interface Start {

@@ -6,7 +6,7 @@ import { readDocument, type GatewayDocument } from '../../resources/document.ts'
 import type { Snapshot } from '../../resources/snapshot.ts';
 import { assertSignal } from '../host/argument.ts';
 import { isObject } from '../host/check.ts';
-import { beginPiece } from '../host/piece.ts';
+import { beginPiece } from '../host/waiting.ts';
 
 /** The number of resources and sessions between two looks at the clock. */
 const stride = 32;

@@ -2,21 +2,21 @@
  * Watched servers: since when a monitor looks at each server. No snapshot says that, and a monitor needs some time for
  * its first look.
  */
-import type { Clock } from '../../ports/port.ts';
 import { watchedIn } from '../../resources/alert.ts';
 import type { Snapshot } from '../../resources/snapshot.ts';
+import type { Ground } from '../ground.ts';
 
 /** Keeps the servers at which a monitor looks. @internal */
 export class WatchedServers {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Ground['clock'];
   #monitors: Snapshot['monitors'] | undefined;
   #since: ReadonlyMap<string, number> = new Map();
   /** Gives since when a monitor looks at a server, by its link, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly since = (link: string): number | undefined => this.#since.get(link);
 
-  constructor(clock: Pick<Clock, 'now'>, snapshot: Snapshot) {
+  constructor({ clock, first }: Ground) {
     this.#clock = clock;
-    this.look(snapshot);
+    this.look(first);
   }
 
   /** Looks after a change. */

@@ -1,5 +1,6 @@
 /**
- * Deadlines: limits the time that the library waits for the host or the store.
+ * Waiting: deadlines of calls, pauses between the tries of a call, listeners on abort signals, the calls for which a
+ * closing interface waits, and turns for other work.
  */
 import type { Clock } from '../../ports/port.ts';
 import { startAlarm, systemSleep } from '../../ports/system-clock.ts';
@@ -126,4 +127,92 @@ export async function answerInTime<T>(
     if (first !== 'late') return first.value;
     if (isWaiting?.() !== true) throw new LateAnswer(call, deadlineMs, instead);
   }
+}
+
+/** The first pause and the longest one, in milliseconds. @internal */
+export interface Pauses {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** The pauses between the tries of what the interface does by itself, such as to follow another node. @internal */
+export const tryPauses: Pauses = { firstMs: 1000, longestMs: 60_000 };
+
+/** Gives pauses in milliseconds, without end: each is twice as long as the one before, up to the longest. @internal */
+export function* backoff({ firstMs, longestMs }: Pauses): Generator<number, never> {
+  for (let pauseMs = firstMs; ; pauseMs = Math.min(pauseMs * 2, longestMs)) yield pauseMs;
+}
+
+/** The callbacks that wait for one signal, and the listener that calls them. */
+interface Shared {
+  readonly callbacks: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const listeners = new WeakMap<AbortSignal, Shared>();
+
+/**
+ * Calls a function when a signal aborts. Does nothing for a signal that has aborted before.
+ *
+ * @param signal - the signal
+ * @param callback - a function of its own for each call
+ * @returns a function that ends the waiting. The last one to end removes the listener from the signal
+ * @internal
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const shared = listeners.get(signal) ?? listenTo(signal);
+  shared.callbacks.add(callback);
+  return () => {
+    if (!shared.callbacks.delete(callback) || shared.callbacks.size > 0) return;
+    signal.removeEventListener('abort', shared.listener);
+    listeners.delete(signal);
+  };
+}
+
+function listenTo(signal: AbortSignal): Shared {
+  const callbacks = new Set<() => void>();
+  const listener = (): void => {
+    for (const callback of [...callbacks]) callback();
+  };
+  const shared = { callbacks, listener };
+  signal.addEventListener('abort', listener);
+  listeners.set(signal, shared);
+  return shared;
+}
+
+/** The calls without an answer. @internal */
+export class PendingAnswers {
+  readonly #pending = new Set<Promise<unknown>>();
+
+  /** Takes a call. Returns the same promise. */
+  track<T>(answer: Promise<T>): Promise<T> {
+    this.#pending.add(answer);
+    const end = (): void => {
+      this.#pending.delete(answer);
+    };
+    answer.then(end, end);
+    return answer;
+  }
+
+  /**
+   * Resolves when every call that was taken so far has its answer. Who waits for such an answer gets it first, because
+   * callers of the same promise are called in the order in which they came.
+   */
+  async given(): Promise<void> {
+    await Promise.allSettled(this.#pending);
+  }
+}
+
+/** The longest piece, in milliseconds. A step that cannot be cut may take longer. */
+const pieceMs = 5;
+
+/**
+ * Begins a piece.
+ *
+ * @returns tells whether the piece is over
+ * @internal
+ */
+export function beginPiece(): () => boolean {
+  const begin = performance.now();
+  return () => performance.now() - begin >= pieceMs;
 }

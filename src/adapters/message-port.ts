@@ -99,11 +99,10 @@ export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOp
   const tell = createSink(options.onError);
   const exchanges = new Map<unknown, Exchange>();
   const reply = async (id: unknown, exchange: Exchange, part: Promise<Part>): Promise<void> => {
-    const hasLeft = (): boolean => exchanges.get(id) !== exchange;
     exchange.isIdle = false;
     try {
       const { done, value } = await part;
-      if (hasLeft()) {
+      if (exchange.hasLeft) {
         // The client may have left before there was something to end.
         await endPieces(exchange).catch(tell);
         return;
@@ -113,7 +112,7 @@ export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOp
       if (done === true) exchanges.delete(id);
     } catch (error) {
       // A client that leaves in the middle of a list is not an error.
-      if (hasLeft()) return;
+      if (exchange.hasLeft) return;
       exchanges.delete(id);
       tell(error);
       port.postMessage({ id, isFailed: true } satisfies Reply, []);
@@ -121,15 +120,16 @@ export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOp
   };
   const leave = (id: unknown, exchange: Exchange): void => {
     exchanges.delete(id);
-    exchange.gone.abort();
+    exchange.hasLeft = true;
+    exchange.gone?.abort();
     endPieces(exchange).catch(tell);
   };
   const take = (message: unknown): void => {
     const { type, id, request } = membersOf(message);
     const exchange = exchanges.get(id);
     if (type === 'request' && typeof id === 'number' && exchange === undefined) {
-      const begun: Exchange = { gone: new AbortController(), pieces: undefined, isIdle: false };
-      const asked = requestOf(request, begun.gone);
+      const begun: Exchange = { hasLeft: false, gone: undefined, pieces: undefined, isIdle: false };
+      const asked = new PortRequest(request, begun) as unknown as AdminRequest;
       exchanges.set(id, begun);
       void reply(id, begun, responseTo(admin, Object.assign(asked, senderOf(asked, options, tell)), begun));
     } else if (type === 'pull' && exchange?.isIdle === true) void reply(id, exchange, pieceOf(exchange));
@@ -178,16 +178,15 @@ export function serve(admin: Pick<Admin, 'handle'>, port: Port, options: ServeOp
  */
 export function connect(port: Port): Send {
   const calls = new Map<unknown, Call>();
-  let last = 0;
+  let lastId = 0;
   let end: Error | undefined;
   const endAll = (error: Error): void => {
     end ??= error;
-    for (const call of [...calls.values()]) call.end(Promise.reject(error));
+    for (const call of [...calls.values()]) call.fail(error);
   };
   // One listener for each signal, because Node warns of a leak when a signal has many.
   const checkSignals = (): void => {
-    for (const { signal, leave } of [...calls.values()])
-      if (signal?.aborted === true) leave(Promise.reject(signal.reason as Error));
+    for (const call of [...calls.values()]) if (call.signal?.aborted === true) call.leave(call.signal.reason);
   };
   listen(port, {
     onMessage: (message) => {
@@ -203,12 +202,14 @@ export function connect(port: Port): Send {
     if (typeof body === 'function') throw new TypeError(noFunction);
     signal?.throwIfAborted();
     if (end !== undefined) throw end;
-    const id = (last += 1);
-    const post = (question: Question): void => port.postMessage({ ...question, id }, []);
-    const call = openCall(signal, post, () => {
-      calls.delete(id);
-      if (signal !== undefined && ![...calls.values()].some((other) => other.signal === signal))
-        signal.removeEventListener('abort', checkSignals);
+    const id = (lastId += 1);
+    const call = new Call(signal, {
+      post: (question) => port.postMessage({ ...question, id }, []),
+      onEnd: () => {
+        calls.delete(id);
+        if (signal !== undefined && ![...calls.values()].some((other) => other.signal === signal))
+          signal.removeEventListener('abort', checkSignals);
+      },
     });
     calls.set(id, call);
     // To add the same listener again does nothing.
@@ -238,8 +239,10 @@ function membersOf(message: unknown): Readonly<Record<string, unknown>> {
 
 /** One request at the side of the interface, until the last reply. */
 interface Exchange {
-  /** Aborts when the client leaves. */
-  readonly gone: AbortController;
+  /** Whether nobody waits for the rest. */
+  hasLeft: boolean;
+  /** Aborts when the client leaves; `undefined` until the interface reads the signal. */
+  gone: AbortController | undefined;
   /** The body of the response, if it comes in pieces. */
   pieces: AsyncIterator<Uint8Array, unknown> | undefined;
   /** Whether the client may pull the next part. */
@@ -279,12 +282,31 @@ async function endPieces(exchange: Exchange): Promise<void> {
   await pieces?.return?.();
 }
 
-/** A request of the other side, which can be anything: the interface checks the form. */
-function requestOf(sent: unknown, gone: AbortController): AdminRequest {
-  const { method, target, headers, body } = membersOf(sent);
-  // Made when it is read: to make a signal takes longer than to find a resource, and most requests need none.
-  const signal = { get: () => gone.signal };
-  return Object.defineProperties({ method, target, headers, body }, { signal }) as AdminRequest;
+/**
+ * A request of the other side, which can be anything: the interface checks the form. The signal is made when it is
+ * read, because to make one takes longer than to find a resource, and most requests need none.
+ */
+class PortRequest {
+  readonly method: unknown;
+  readonly target: unknown;
+  readonly headers: unknown;
+  readonly body: unknown;
+  readonly #exchange: Exchange;
+
+  constructor(sent: unknown, exchange: Exchange) {
+    const { method, target, headers, body } = membersOf(sent);
+    this.method = method;
+    this.target = target;
+    this.headers = headers;
+    this.body = body;
+    this.#exchange = exchange;
+  }
+
+  get signal(): AbortSignal {
+    const gone = (this.#exchange.gone ??= new AbortController());
+    if (this.#exchange.hasLeft) gone.abort();
+    return gone.signal;
+  }
 }
 
 const hasEnded =
@@ -295,71 +317,107 @@ const failed =
   'The interface broke off the answer because of an error. The error went to onError of serve, at the other side.';
 const noFunction = 'The body must be text or bytes: a message port carries no functions';
 
-/** One request at the side of the client, until the last reply. */
-interface Call {
-  readonly signal: AbortSignal | undefined;
-  /** Asks for a part of the answer. */
-  readonly ask: (question: Question, isPart: (value: unknown) => boolean) => Promise<Reply>;
-  /** Takes a reply. */
-  readonly take: (reply: Reply) => void;
-  /** Ends the call: the question under way and every later one have the given outcome. */
-  readonly end: (outcome: Promise<Reply>) => void;
-  /** Ends the call, and tells the other side. */
-  readonly leave: (outcome: Promise<Reply>) => void;
+/** What one waits for at the side of the client. */
+interface Waiting {
+  readonly isPart: (value: unknown) => boolean;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-function openCall(signal: Call['signal'], post: (question: Question) => void, onEnd: () => void): Call {
-  let over: Promise<Reply> | undefined;
-  let asked: { readonly isPart: (value: unknown) => boolean; readonly settle: Call['end'] } | undefined;
-  const settle: Call['end'] = (outcome) => {
-    asked?.settle(outcome);
-    asked = undefined;
-  };
-  const end: Call['end'] = (outcome) => {
-    // There may be no question under way.
-    outcome.catch(() => undefined);
-    over ??= outcome;
-    onEnd();
-    settle(outcome);
-  };
-  const leave: Call['leave'] = (outcome) => {
-    end(outcome);
-    post({ type: 'leave' });
-  };
-  const ask: Call['ask'] = (question, isPart) =>
-    over ??
-    new Promise((resolve) => {
-      asked = { isPart, settle: resolve };
-      post(question);
+/** One request at the side of the client, until the last reply. */
+class Call {
+  readonly signal: AbortSignal | undefined;
+  readonly #post: (question: Question) => void;
+  readonly #onEnd: () => void;
+  #waiting: Waiting | undefined;
+  /** What every question gets after the end. */
+  #over: (() => Reply) | undefined;
+
+  constructor(
+    signal: AbortSignal | undefined,
+    { post, onEnd }: { readonly post: (question: Question) => void; readonly onEnd: () => void },
+  ) {
+    this.signal = signal;
+    this.#post = post;
+    this.#onEnd = onEnd;
+  }
+
+  /** Asks for a part of the answer. */
+  async ask(question: Question, isPart: Waiting['isPart']): Promise<Reply> {
+    if (this.#over !== undefined) return this.#over();
+    return new Promise((resolve, reject) => {
+      this.#waiting = { isPart, resolve, reject };
+      try {
+        this.#post(question);
+      } catch (error) {
+        // A program without types may give something that no message can carry.
+        this.fail(error);
+      }
     });
-  const take: Call['take'] = (reply) => {
+  }
+
+  take(reply: Reply): void {
     const { done, value, isFailed } = reply;
-    if (isFailed === true) end(Promise.reject(new Error(failed)));
-    else if (typeof done !== 'boolean' || asked?.isPart(value) !== true)
-      leave(Promise.reject(new Error(strange)));
-    else if (done) end(Promise.resolve(reply));
-    else settle(Promise.resolve(reply));
-  };
-  return { signal, ask, take, end, leave };
+    const waiting = this.#waiting;
+    if (isFailed === true) this.fail(new Error(failed));
+    else if (typeof done !== 'boolean' || waiting?.isPart(value) !== true) this.leave(new Error(strange));
+    else {
+      this.#waiting = undefined;
+      if (done) this.#end(() => reply);
+      waiting.resolve(reply);
+    }
+  }
+
+  /** Ends the call: the question under way and every later one are rejected. */
+  fail(error: unknown): void {
+    this.#end(() => {
+      throw error;
+    });
+    this.#waiting?.reject(error);
+  }
+
+  /** Ends the call as failed, and tells the other side. */
+  leave(error: unknown): void {
+    this.fail(error);
+    this.#post({ type: 'leave' });
+  }
+
+  /** Ends the call, and tells the other side: nobody wants the rest. */
+  finish(): void {
+    this.#end(() => last);
+    this.#waiting?.resolve(last);
+    this.#post({ type: 'leave' });
+  }
+
+  #end(over: () => Reply): void {
+    if (this.#over !== undefined) return;
+    this.#over = over;
+    this.#onEnd();
+  }
 }
+
+const last = { done: true, value: undefined } as const;
 
 /** Asks for the response. The pieces of its body are pulled later. */
 async function responseOf(call: Call, question: Question): Promise<AdminResponse> {
-  const isResponse = (value: unknown): boolean => typeof membersOf(value)['status'] === 'number';
-  const reply = call.ask(question, isResponse);
-  // A program without types may give something that no message can carry.
-  reply.catch(() => call.end(reply));
-  const { done, value } = await reply;
+  const { done, value } = await call.ask(question, isResponse);
   const response = value as AdminResponse;
   return done === true ? response : { ...response, body: piecesOf(call) };
 }
 
+function isResponse(value: unknown): boolean {
+  return typeof membersOf(value)['status'] === 'number';
+}
+
+function isPiece(value: unknown): boolean {
+  return value === undefined || ArrayBuffer.isView(value);
+}
+
 type Piece = IteratorResult<Uint8Array, undefined>;
 
-function piecesOf({ ask, leave }: Call): AsyncIterableIterator<Uint8Array, undefined> {
-  const isPiece = (value: unknown): boolean => value === undefined || ArrayBuffer.isView(value);
+function piecesOf(call: Call): AsyncIterableIterator<Uint8Array, undefined> {
   const pull = async (): Promise<Piece> => {
-    const { done, value } = await ask({ type: 'pull' }, isPiece);
+    const { done, value } = await call.ask({ type: 'pull' }, isPiece);
     return { done, value } as Piece;
   };
   let turn: Promise<unknown> = Promise.resolve();
@@ -372,8 +430,7 @@ function piecesOf({ ask, leave }: Call): AsyncIterableIterator<Uint8Array, undef
     },
     return: () => {
       // Not in turn: the next piece of a stream of events may never come.
-      const last = { done: true, value: undefined } as const;
-      leave(Promise.resolve(last));
+      call.finish();
       return Promise.resolve(last);
     },
     [Symbol.asyncIterator]() {

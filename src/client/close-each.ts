@@ -105,7 +105,9 @@ function endedEarly(answer: Refused, done: readonly CommandOutcome[]): Refused {
   if (done.length === 0) return answer;
   const code = problem.code === 'outcome-unknown' ? problem.code : 'partly-done';
   const { sessions } = sumOf(done);
-  const detail = `${problem.detail} ${String(sessions)} ${sessions === 1 ? 'session' : 'sessions'} closed before.`;
+  // That holds for the last session alone.
+  const why = problem.detail.replace(' Nothing was changed.', '');
+  const detail = `${why} ${String(sessions)} ${sessions === 1 ? 'session' : 'sessions'} closed before.`;
   return { ...answer, problem: { ...problem, code, detail } };
 }
 

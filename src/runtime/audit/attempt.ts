@@ -17,8 +17,8 @@ import { askedChange, builtChange, decidedChange, toldChange } from './change.ts
 import { longestPath, type Place, type WriteEntry } from './record.ts';
 import type { StrangerEntry } from './stranger.ts';
 
-/** The endpoint of a request; has no parameters if a path segment has a broken escape. @internal */
-export interface Target {
+/** The endpoint of a request; has no parameters if a path segment has a broken escape. */
+interface Target {
   readonly route: Route;
   readonly parameters?: Readonly<Record<string, string>>;
 }

@@ -184,9 +184,23 @@ export function connect(port: Port): Send {
     end ??= error;
     for (const call of [...calls.values()]) call.fail(error);
   };
-  // One listener for each signal, because Node warns of a leak when a signal has many.
   const checkSignals = (): void => {
     for (const call of [...calls.values()]) if (call.signal?.aborted === true) call.leave(call.signal.reason);
+  };
+  // One listener for each signal, because Node warns of a leak when a signal has many.
+  const counts = new Map<AbortSignal, number>();
+  const watch = (signal: AbortSignal): void => {
+    const count = counts.get(signal) ?? 0;
+    counts.set(signal, count + 1);
+    if (count === 0) signal.addEventListener('abort', checkSignals);
+  };
+  const unwatch = (signal: AbortSignal): void => {
+    const count = counts.get(signal) ?? 0;
+    if (count > 1) counts.set(signal, count - 1);
+    else {
+      counts.delete(signal);
+      signal.removeEventListener('abort', checkSignals);
+    }
   };
   listen(port, {
     onMessage: (message) => {
@@ -207,13 +221,11 @@ export function connect(port: Port): Send {
       post: (question) => port.postMessage({ ...question, id }, []),
       onEnd: () => {
         calls.delete(id);
-        if (signal !== undefined && ![...calls.values()].some((other) => other.signal === signal))
-          signal.removeEventListener('abort', checkSignals);
+        if (signal !== undefined) unwatch(signal);
       },
     });
     calls.set(id, call);
-    // To add the same listener again does nothing.
-    signal?.addEventListener('abort', checkSignals);
+    if (signal !== undefined) watch(signal);
     return responseOf(call, { type: 'request', request: { method, target, headers, body } });
   };
 }

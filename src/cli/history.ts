@@ -1,5 +1,5 @@
 /**
- * `history`, `why`, `undo` and `restore`: what was changed, by whom, and the way back.
+ * `history`, `why` and `undo`: what was changed, by whom, and the way back.
  */
 import type { Client, EndpointId, HistorySearch } from '../client/index.ts';
 import type { Operation } from '../index.ts';

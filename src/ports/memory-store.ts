@@ -36,7 +36,8 @@ export function createMemoryStore(
   history: Partial<Pick<StoredHistory, 'state' | 'records'>> = {},
 ): ConfigurationStore {
   assertObject(history, 'history');
-  return Object.freeze(openContent(new MemoryContent('', history)).store);
+  const content = new MemoryContent('', history);
+  return Object.freeze(openContent(content, 'Call load() to use the store again.').store);
 }
 
 /** A call that changed the content. */
@@ -101,19 +102,24 @@ export interface MemoryClient {
   readonly assertOpen: () => void;
 }
 
-/** Opens a store on a content. @internal */
-export function openContent(content: MemoryContent): MemoryClient {
+/**
+ * Opens a store on a content.
+ *
+ * @param advice - what to do once the store was disposed of, in a sentence
+ * @internal
+ */
+export function openContent(content: MemoryContent, advice: string): MemoryClient {
   let isOpen = true;
-  let last = { call: '', position: '' };
+  let last: { readonly call: readonly string[]; readonly position: string } = { call: [], position: '' };
   const assertOpen = (): void => {
-    if (!isOpen) throw new Error('The store in memory was disposed of. Call load() to use the store again.');
+    if (!isOpen) throw new Error(`The store in memory was disposed of. ${advice}`);
   };
   /** Makes a call, unless the content ends with this very call of this store already. */
   const settle = (name: 'append' | 'compact', texts: readonly string[], expectedPosition: string): string => {
     assertOpen();
     const { position } = content.end;
-    const call = JSON.stringify([name, expectedPosition, texts]);
-    if (call === last.call && position === last.position) return position;
+    const call = [name, expectedPosition, ...texts];
+    if (position === last.position && isSameCall(call, last.call)) return position;
     if (position !== expectedPosition) throw new StoreConflictError(expectedPosition, position);
     content[name](texts);
     last = { call, position: content.end.position };
@@ -143,12 +149,16 @@ export function openContent(content: MemoryContent): MemoryClient {
   return { store, assertOpen };
 }
 
-/** @internal */
+function isSameCall(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, at) => text === other[at]);
+}
+
+/** Gives the text of a value, as a content keeps it. @internal */
 export function textOf(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** @internal */
+/** Gives the value of a text of {@link textOf}. @internal */
 export function valueOf(text: string): Json {
   return JSON.parse(text) as Json;
 }

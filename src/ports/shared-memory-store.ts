@@ -88,11 +88,15 @@ class SharedContent extends MemoryContent {
 }
 
 function openShared(content: SharedContent, losesHint: () => boolean): SharedStore {
-  const { store, assertOpen } = openContent(content);
+  const { store, assertOpen } = openContent(content, 'Open another store on the shared memory.');
   /** Ends the waiting calls of `changed`. */
   const waiting = new Set<() => void>();
   return {
     ...store,
+    async load() {
+      assertOpen();
+      return store.load();
+    },
     async read(after) {
       assertOpen();
       const { steps } = content;

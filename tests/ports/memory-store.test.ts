@@ -203,6 +203,16 @@ describe('a shared store in memory', () => {
     expect(createSharedMemory().open().durable).toBe(false);
   });
 
+  it('takes and gives nothing once disposed of: another one is opened', async () => {
+    const memory = createSharedMemory();
+    const store = memory.open();
+    await start(store);
+    await store[Symbol.asyncDispose]();
+    await expect(store.load()).rejects.toThrow(/disposed of. Open another store/);
+    await expect(store.read('')).rejects.toThrow(/disposed of/);
+    expect((await memory.open().load()).records).toEqual([]);
+  });
+
   it('drops the records of a compaction: a node that has not read them gets gone', async () => {
     const store = createSharedMemory().open();
     const first = await start(store);

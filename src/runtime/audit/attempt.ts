@@ -9,7 +9,7 @@ import type { Json } from '../../json/value.ts';
 import type { HostAttempt, WriteRecord } from '../../ports/audit-record.ts';
 import { cut, type Problem } from '../../problem.ts';
 import type { Execution } from '../command/execution.ts';
-import type { Progress } from '../command/turn.ts';
+import type { Trace } from '../command/turn.ts';
 import { isText } from '../host/check.ts';
 import { longestName } from '../limits.ts';
 import { formatMark, type Mark } from '../plan/mark.ts';
@@ -38,7 +38,7 @@ export interface Attempt {
   /** The body of the request, once its form was checked. */
   body?: Json;
   /** What has become of the command. */
-  readonly progress: Progress;
+  readonly trace: Trace;
   /** An action that was not refused. */
   acted?: Exclude<DecidedAction, { readonly outcome: 'refused' }>;
   /** The result of the command. */
@@ -62,8 +62,8 @@ const mostResources = 100;
  * @internal
  */
 export function entryOf(attempt: Attempt, ending: Ending, isSecret: (name: string) => boolean): WriteEntry {
-  const { request, target, mark, call, caller, progress, told } = attempt;
-  const resources = told?.resources?.map((link) => cut(link, longestPath)) ?? progress.resources;
+  const { request, target, mark, call, caller, trace, told } = attempt;
+  const resources = told?.resources?.map((link) => cut(link, longestPath)) ?? trace.resources;
   const command = commandOf(attempt);
   return {
     kind: 'write',
@@ -80,19 +80,19 @@ export function entryOf(attempt: Attempt, ending: Ending, isSecret: (name: strin
   };
 }
 
-function commandOf({ about, progress }: Attempt): string | undefined {
-  return about === undefined ? progress.begun?.command.id : cut(about, longestName);
+function commandOf({ about, trace }: Attempt): string | undefined {
+  return about === undefined ? trace.begun?.command.id : cut(about, longestName);
 }
 
 /** What the attempt was to change. Only the library is known to leave no secret in plain text in its events. */
 function changeOf(
-  { told, acted, progress, body = null }: Attempt,
+  { told, acted, trace, body = null }: Attempt,
   isSecret: (name: string) => boolean,
 ): Pick<WriteEntry, 'change' | 'decided'> {
   if (told?.change !== undefined) return { change: toldChange(told.change, isSecret) };
   const { patch = [] } = acted ?? {};
   if (patch.length > 0) return { change: [{ operations: patch as unknown as Json }] };
-  const { begun } = progress;
+  const { begun } = trace;
   if (begun !== undefined)
     return isTrusted(begun.decision)
       ? { decided: decidedChange(begun.decision, begun.first) }

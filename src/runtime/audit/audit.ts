@@ -1,6 +1,7 @@
 /**
  * The audit: one record for each attempt to change something, however the attempt ends. The record is made at the end,
- * of what the attempt has left on its way. Without a sink and without a reader, no record is made.
+ * of what the attempt has left on its way. Without a sink and without a reader, records are made of the commands of an
+ * earlier life alone: a reader may go on from there.
  */
 import { hostRoute } from '../../http/route.ts';
 import type { AdminRequest } from '../../http/message.ts';
@@ -71,22 +72,18 @@ export class Audit {
 
   /**
    * Leaves the record of an attempt that has ended. A command whose outcome is unknown leaves a second one, once the
-   * outcome is known.
+   * outcome is known: also for a reader that has begun since.
    *
    * @returns resolves when the caller can be answered; `undefined` if the caller can be answered at once
    */
   record(attempt: Attempt): Promise<void> | undefined {
-    if (attempt.caller === undefined) {
-      this.#countStranger(attempt);
-      return undefined;
-    }
-    const answerable = this.#write(attempt, endingOf(attempt, this.#snapshot().revision));
-    const { progress } = attempt;
+    const answerable = this.isWanted ? this.#recordNow(attempt) : undefined;
+    const { trace } = attempt;
     const tellLate = (execution: Execution): void => {
-      void this.#write(attempt, endingBy(execution, this.#snapshot().revision));
+      if (this.isWanted) void this.#write(attempt, endingBy(execution, this.#snapshot().revision));
     };
-    if (progress.late === undefined) progress.onLate = tellLate;
-    else tellLate(progress.late);
+    if (trace.late === undefined) trace.onLate = tellLate;
+    else tellLate(trace.late);
     return answerable;
   }
 
@@ -104,11 +101,10 @@ export class Audit {
     request: CommandRequest,
     execute: (request: CommandRequest) => Promise<Execution>,
   ): Promise<Execution> {
-    if (!this.isWanted) return execute(request);
     const { actor, planned } = request;
-    const attempt: Attempt = { call: 'execute', mark: planned?.mark, caller: callerOf(actor), progress: {} };
+    const attempt: Attempt = { call: 'execute', mark: planned?.mark, caller: callerOf(actor), trace: {} };
     try {
-      attempt.execution = await execute({ ...request, progress: attempt.progress });
+      attempt.execution = await execute({ ...request, trace: attempt.trace });
       return attempt.execution;
     } catch (error) {
       attempt.code = hasLeft(request) ? 'closed' : 'internal';
@@ -121,27 +117,26 @@ export class Audit {
   /** Abandons a command for the host, and leaves a record. */
   async abandon<E extends Execution>(id: string, abandon: (id: string) => Promise<E>): Promise<E> {
     const execution = await abandon(id);
-    if (this.isWanted)
-      await this.record({ call: 'abandon', about: id, caller: callerOf(undefined), execution, progress: {} });
+    await this.record({ call: 'abandon', about: id, caller: callerOf(undefined), execution, trace: {} });
     return execution;
   }
 
   /** Leaves the record of an attempt at an endpoint of the host. */
   async recordHost({ request, principal, ...told }: HostAttempt): Promise<void> {
-    if (!this.isWanted) return;
     const target = { route: hostRoute(request), parameters: {} };
-    await this.record({ request, target, caller: { principal }, told, progress: {} });
+    await this.record({ request, target, caller: { principal }, told, trace: {} });
   }
 
   /** Leaves the record of a command of an earlier life, also for a reader that begins when this life is open. */
   recovered({ id, actor, resources }: Command, execution: Execution): void {
-    void this.record({ about: id, caller: callerOf(actor), execution, progress: { resources } });
+    void this.#recordNow({ about: id, caller: callerOf(actor), execution, trace: { resources } });
   }
 
   /** @throws RangeError when `after` is not the id of a record */
   read(options: AuditReadOptions): AsyncIterableIterator<AuditRecord | AuditGap> {
+    const reader = this.#log.read(options);
     this.isWanted = true;
-    return this.#log.read(options);
+    return reader;
   }
 
   /**
@@ -152,6 +147,13 @@ export class Audit {
     this.#strangers.close();
     await this.#sink?.close();
     this.#log.close();
+  }
+
+  #recordNow(attempt: Attempt): Promise<void> | undefined {
+    if (attempt.caller !== undefined)
+      return this.#write(attempt, endingOf(attempt, this.#snapshot().revision));
+    this.#countStranger(attempt);
+    return undefined;
   }
 
   /** Counts an attempt that was refused before the caller was known. */

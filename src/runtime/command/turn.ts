@@ -42,7 +42,7 @@ export interface CommandRequest {
   /** What a plan of the command shows; with a mark, the command must do what that plan has shown. */
   readonly planned?: Planned;
   /** Gets what becomes of the command. */
-  readonly progress?: Progress;
+  readonly trace?: Trace;
   /** The command was decided elsewhere, so it is exempt from limits, refusals, the coordinator and the veto. */
   readonly isDecided?: true;
   /** Keeps the records of the command; the journal of the interface if left out. */
@@ -50,7 +50,7 @@ export interface CommandRequest {
 }
 
 /** What has become of a command on its way, for the audit record. @internal */
-export interface Progress {
+export interface Trace {
   /** Links of the resources, once the command was decided: those of the last decision. */
   resources?: readonly string[];
   /** The command, once the gateway is asked. `first` are the events of the first part of the decision. */
@@ -367,7 +367,7 @@ export class Turns {
     // The transition may have closed the interface, or cancelled its own command.
     if (!this.#queue.has(waiting)) return;
     const { resources } = decision;
-    if (request.progress !== undefined) request.progress.resources = resources;
+    if (request.trace !== undefined) request.trace.resources = resources;
     const isDecided = request.isDecided === true;
     const refused = (isDecided ? undefined : this.#refuseAll()) ?? this.#refuseHeld(keys);
     const coordinator = isDecided ? undefined : this.#ground.coordinator;

@@ -398,7 +398,7 @@ export class Writer {
   #begin(decision: Acceptance, waiting: Waiting): void {
     const { request, resolve, reject } = waiting;
     const { coordinator } = this.#ground;
-    const { progress = {}, journal = this.#ground.journal, restsOn: links = [] } = request;
+    const { trace = {}, journal = this.#ground.journal, restsOn: links = [] } = request;
     this.#commands += 1;
     const { resources } = decision;
     const first = firstPartOf<AdminEvent, Effect>(decision);
@@ -413,12 +413,12 @@ export class Writer {
     const work = async (): Promise<void> => {
       try {
         if (!isTrusted(decision)) this.#assertFolds(decision);
-        progress.begun = { command, decision, first: events };
+        trace.begun = { command, decision, first: events };
         const execution = await this.#perform(flight, decision, first);
         span?.ended(execution);
         if (flight.isUnknown) {
-          progress.late = execution;
-          progress.onLate?.(execution);
+          trace.late = execution;
+          trace.onLate?.(execution);
         }
         resolve(execution);
       } catch (error) {

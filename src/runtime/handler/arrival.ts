@@ -61,7 +61,7 @@ export function arrive<R extends Route>({
     fault,
     query: known,
     queryFault: query.ok ? undefined : query.problem,
-    attempt: isAttempt ? { request, target, mark: known.mark, progress: {} } : undefined,
+    attempt: isAttempt ? { request, target, mark: known.mark, trace: {} } : undefined,
     caller: nobody,
     conditions: {},
     body: null,

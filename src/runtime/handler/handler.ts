@@ -126,8 +126,10 @@ function leaveRecord<R extends Route>(
   arrival: Arrival<R> | undefined,
   { problem }: Reply,
 ): Promise<void> | undefined {
-  if (arrival === undefined || !audit.isWanted) return undefined;
+  if (arrival === undefined) return undefined;
   const { attempt, request } = arrival;
+  // A reader may have begun before the outcome of the command is known.
+  if (!audit.isWanted && attempt?.execution?.outcome !== 'unknown') return undefined;
   if (attempt === undefined) {
     if (problem !== undefined) audit.noteFailedLogIn(request, problem.code);
     return undefined;

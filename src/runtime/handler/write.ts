@@ -106,7 +106,7 @@ export async function command(
   // A dry run leaves no record.
   if (attempt === undefined) return plan(toDo, running);
   attempt.body = body;
-  const execution = await running.writer.execute({ ...toDo, progress: attempt.progress });
+  const execution = await running.writer.execute({ ...toDo, trace: attempt.trace });
   attempt.execution = execution;
   if (execution.outcome === 'refused' || execution.outcome === 'unknown') return refusalOf(execution);
   const needsLogIn = (running.authenticate ?? caller.principal) !== undefined;

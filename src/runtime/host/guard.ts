@@ -106,9 +106,11 @@ export function callHost(call: HostCall, run: () => unknown, instead?: string): 
  */
 export function askHost<C extends Guarded>(call: C, ask: () => unknown, instead?: string): Answer<C> {
   const guard: Guard<unknown> = guards[call];
-  const answer = callHost(call, ask, instead ?? guard.instead);
-  const counts = guard.read(answer);
-  if (counts === wrong) throw wrongAnswer(call, answer, guard.wanted, instead ?? guard.instead);
+  const consequence = instead ?? guard.instead;
+  let answer: unknown;
+  // An answer can fail when it is read.
+  const counts = callHost(call, () => guard.read((answer = ask())), consequence);
+  if (counts === wrong) throw wrongAnswer(call, answer, guard.wanted, consequence);
   return counts as Answer<C>;
 }
 

@@ -132,7 +132,11 @@ export function answerText(answer: unknown): string {
   if (typeof answer === 'string') return JSON.stringify(cut(answer, longestText));
   if (typeof answer === 'function') return 'a function';
   if (typeof answer !== 'object' || answer === null) return String(answer);
-  return isThenable(answer) ? 'a promise' : 'an object';
+  try {
+    return isThenable(answer) ? 'a promise' : 'an object';
+  } catch {
+    return 'an object that cannot be read';
+  }
 }
 
 /**

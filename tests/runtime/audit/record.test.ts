@@ -22,11 +22,12 @@ import {
   type PublishedEvent,
   type Transition,
 } from 'gateway-admin-core';
+import { hold } from 'gateway-admin-core/testing';
 
 import { inShort, readAudit } from '../../support/audit-reader.ts';
 import { crowdedSnapshot, sampleDocument } from '../../support/document.ts';
 import { credentials, quickHasher } from '../../support/log-in.ts';
-import { runAdmin, type Running } from '../../support/running-admin.ts';
+import { runAdmin, sampleGateway, type Running } from '../../support/running-admin.ts';
 import { missing, stop, stopUnreadably } from '../../support/transition.ts';
 
 const stopTarget = '/service/My%20Service/stop';
@@ -88,6 +89,22 @@ describe('the audit records of an interface without a sink', () => {
     expect((await second.next()).value).toMatchObject({ revision: 3 });
     const third = admin.audit({ after: 'a.1' });
     expect((await third.next()).value).toEqual({ kind: 'gap', next: value.id });
+    await admin.close();
+  });
+
+  it('have the outcome of a command that began before the first reader', async () => {
+    const held = hold();
+    const { admin, clock } = runAdmin({ gateway: sampleGateway().will(held.apply).willSee('not-in-place') });
+    const request = { method: 'PUT', target: stopTarget, headers: {} };
+    const answer = admin.handle(request);
+    await held.begun;
+    await clock.advance(admin.limits.effectDeadlineMs);
+    await answer;
+    const records = readAudit(admin);
+    held.done();
+    await clock.settle();
+    expect(inShort(records)).toEqual(['nobody services.stop accepted']);
+    expect(records).toHaveLength(1);
     await admin.close();
   });
 });

@@ -454,7 +454,9 @@ describe('telemetry', () => {
     '%s with a wrong answer is told once, and the stored figures are shown',
     async (name, [target, ...figures]) => {
       const stored = await bodyAt(runAdmin(), target);
-      for (const reader of [fails, rejects, ...resolves(true), ...gives(null, {}, ...figures)]) {
+      const unreadable = ['threads', 'tasks'].includes(name) ? [() => new Proxy([], { get: fails })] : [];
+      const wrong = [fails, rejects, ...resolves(true), ...gives(null, {}, ...figures), ...unreadable];
+      for (const reader of wrong) {
         const asked = running({ [name]: reader });
         for (let time = 0; time < 3; time += 1) expect(await bodyAt(asked, target)).toEqual(stored);
         await asked.clock.settle();

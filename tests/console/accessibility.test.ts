@@ -43,7 +43,7 @@ const walk: Walk = {
     await page.getByText('Not possible:').click();
   },
   'the settings of a service, with a fault': async (page) => {
-    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByRole('tab', { name: 'Settings' }).press('Enter');
     await page.getByLabel('max_connection', { exact: true }).fill('many');
     await button(page, 'Show what this changes').click();
     await page.locator('[aria-invalid=true]').waitFor();
@@ -75,7 +75,7 @@ const walk: Walk = {
       .getByRole('button', { name: /^Sales/ })
       .first()
       .click();
-    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByRole('tab', { name: 'History' }).press('Enter');
     await page.locator('.drawer .history li').waitFor();
   },
   'the sessions, with chosen ones': async (page) => {

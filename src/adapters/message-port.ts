@@ -322,7 +322,8 @@ class PortRequest {
 }
 
 const hasEnded =
-  'The other side of the message port has ended. A command that was under way may have been carried out: read the state.';
+  'The other side of the message port has ended. A command that was under way may have been carried out: read the ' +
+  'state.';
 const strange =
   'The other side of the message port sent something that is no reply. It must call serve, and send nothing else.';
 const failed =

@@ -189,7 +189,8 @@ async function createDraft(draft: string, file: string): Promise<void> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       if (performance.now() > end)
         throw refused(
-          `Another gateway-admin changes the file of contexts ${safeText(file)}, or was ended while it did. Nothing was ` +
+          `Another gateway-admin changes the file of contexts ${safeText(file)}, or was ended while it did. ` +
+            `Nothing was ` +
             `changed. Try again. If no other one runs, remove ${safeText(draft)}.`,
         );
     }

@@ -199,7 +199,7 @@ export async function timesOf(client: Client): Promise<TimeFormat> {
  */
 export async function instantIn(option: string, text: string, client: Client): Promise<string> {
   const seconds = secondsIn(text);
-  // Not before what a date can be: no change is so old.
+  // A date cannot be as early as some spans reach back, and no change is older than 1970.
   if (seconds !== undefined) return new Date(Math.max(0, Date.now() - seconds * 1000)).toISOString();
   const { parseInstant } = await import('../core/time.ts');
   const instant = parseInstant(text) === undefined ? await wallInstant(text, () => timesOf(client)) : text;
@@ -218,7 +218,7 @@ const days: ReadonlyMap<string, number> = new Map([
 
 const dayMs = 86_400_000;
 
-/** An instant that a clock on the wall shows; `undefined` if the text is none. */
+/** The instant of a date or time in the zone of the gateway; `undefined` if the text is neither. */
 async function wallInstant(text: string, times: () => Promise<TimeFormat>): Promise<string | undefined> {
   const [, date, time = '00:00'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?))?$/.exec(text) ?? [];
   const ago = days.get(text);

@@ -154,7 +154,7 @@ export type ResultOf<Id extends EndpointId> = Given<
     : undefined
 >;
 
-/** The body of the request of an endpoint; `undefined` if there is none. @internal */
+/** The body of a request to an endpoint; `undefined` for an endpoint without a body. @internal */
 export type BodyOf<Id extends EndpointId> = Given<
   Id,
   'body',

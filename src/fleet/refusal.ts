@@ -10,7 +10,8 @@ import { LogEnded } from '../runtime/journal/log.ts';
 export class NodeOutdated extends LogEnded {
   constructor(what: string, needed: number, known: number) {
     super(
-      `The shared store contains ${what} of format ${String(needed)}, and this version of gateway-admin-core reads format ` +
+      `The shared store contains ${what} of format ${String(needed)}, and this version of ` +
+        `gateway-admin-core reads format ` +
         `${String(known)}. Update gateway-admin-core on this node.`,
       nodeOutdated,
     );

@@ -151,8 +151,7 @@ interface Beginning
 
 /** The state that the records lead to. @internal */
 export class SharedHistory {
-  /** The commands without an end. */
-  readonly unsettled: Unsettled<SharedCommand['intent']>;
+  readonly #unsettled: Unsettled<SharedCommand['intent']>;
   #snapshot: Snapshot;
   #isReadOnly: boolean;
   #readOnlyBy: string | undefined;
@@ -186,7 +185,7 @@ export class SharedHistory {
     this.#lives = new Map(lives.map((each) => [each.node, each]));
     this.#snapshot = snapshot;
     this.#ended = new Set(ended);
-    this.unsettled = new Unsettled(unsettled);
+    this.#unsettled = new Unsettled(unsettled);
   }
 
   /** What the fleet has: the configuration that every node follows. */
@@ -214,6 +213,11 @@ export class SharedHistory {
   /** Whether the document that a node was given has a listener, and no other node has it with the same address. */
   isOfDocument(listener: ListenerKeys, given: Snapshot): boolean {
     return this.#listeners.isOfDocument(listener, given);
+  }
+
+  /** The commands without an end. Only the fold changes them. */
+  get unsettled(): Pick<Unsettled<SharedCommand['intent']>, 'open' | 'abandoned' | 'isOpen' | 'isAbandoned'> {
+    return this.#unsettled;
   }
 
   /** Whether the nodes refuse every request that would change something. */
@@ -252,7 +256,7 @@ export class SharedHistory {
         this.#end(record.command);
         return;
       case 'intent':
-        this.unsettled.begin(record);
+        this.#unsettled.begin(record);
         return;
       case 'settlement':
         this.#settle(record);
@@ -280,14 +284,14 @@ export class SharedHistory {
    * @throws Error if there is the plain text of a secret parameter
    */
   assertSealed(): void {
-    this.declare(storedSecretParameters(this.#snapshot, this.unsettled.events));
+    this.declare(storedSecretParameters(this.#snapshot, this.#unsettled.events));
   }
 
   #settle(record: SharedRecord & { type: 'settlement' }): void {
     if (record.events.length > 0) this.#fold(record);
     if (record.last || record.why === 'abandoned') this.#entries.end(record.command);
-    if (record.why === 'abandoned') return this.unsettled.abandon(record.command, this.#snapshot);
-    this.unsettled.settle(record);
+    if (record.why === 'abandoned') return this.#unsettled.abandon(record.command, this.#snapshot);
+    this.#unsettled.settle(record);
     if (record.last && record.why === undefined) this.#end(record.command);
   }
 
@@ -336,8 +340,8 @@ export class SharedHistory {
       versions: versionsOf(this.#snapshot),
       document: this.#document(),
       listeners: [...this.#listeners.changes],
-      open: [...this.unsettled.open],
-      abandoned: [...this.unsettled.abandoned],
+      open: [...this.#unsettled.open],
+      abandoned: [...this.#unsettled.abandoned],
       ended: [...this.#ended],
       begun: this.#begun,
       lives: [...this.#lives.values()],

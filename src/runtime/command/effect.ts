@@ -140,7 +140,8 @@ const asksInspect = 'The library asks inspect for the outcome.';
 function unsettled(effect: Effect, { id: commandId, runtime }: Flight): HostError {
   const place = effectText(effect, { commandId });
   return new HostError(
-    `apply did not settle within ${String(runtime.limits.effectDeadlineMs)} ms at ${place}, and the command was answered with 504. apply must ` +
+    `apply did not settle within ${String(runtime.limits.effectDeadlineMs)} ms at ${place}, and the command was answered ` +
+      `with 504. apply must ` +
       'settle when its signal aborts.',
     { call: 'apply', effect, commandId },
   );

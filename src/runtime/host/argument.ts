@@ -57,7 +57,7 @@ export function assertCommand(transition: unknown, options: unknown): void {
   if (!isObject(options)) throw new TypeError('The options of a command must be an object');
   assertEach(options, commandOptions, 'option of a command');
   // A mark that is undefined, such as that of a refused plan, must not leave the command without a bound.
-  if (Object.hasOwn(options, 'mark')) assertMark(options['mark']);
+  if (Object.hasOwn(options, 'mark') && options['mark'] === undefined) assertMark(undefined);
 }
 
 function assertMark(mark: unknown): void {

@@ -210,7 +210,12 @@ const mostNotes = 20;
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** The notes of a host; `undefined` if nobody knows what the gateway will do. Never throws. @internal */
+/**
+ * Asks the host for notes on a decision. Never throws.
+ *
+ * @returns the notes; `undefined` without such a function, and if it fails
+ * @internal
+ */
 export type GuardedForesee = (...given: Parameters<Foresee>) => ReturnType<Foresee> | undefined;
 
 /** A clock of which only the first reading can fail. @internal */

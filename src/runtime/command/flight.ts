@@ -111,6 +111,7 @@ export interface FlightOptions {
 
 /** A command in flight. @internal */
 export class Flight {
+  readonly id: string;
   readonly command: Command;
   readonly runtime: Runtime;
   readonly span: CommandSpan | undefined;
@@ -132,14 +133,11 @@ export class Flight {
   #search: AbortController | undefined;
 
   constructor(command: Command, options: FlightOptions, runtime: Runtime) {
+    this.id = command.id;
     this.command = command;
     this.runtime = runtime;
     this.span = options.span;
     this.#options = options;
-  }
-
-  get id(): string {
-    return this.command.id;
   }
 
   /** Whether a caller got the answer that the outcome is unknown. */

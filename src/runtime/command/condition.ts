@@ -102,9 +102,17 @@ function collectionOf({ id }: BoundResourceRoute): string {
   return `/${id.slice(0, id.indexOf('.'))}`;
 }
 
-/** The version of the resource at a place; `undefined` if its representation has no entity tag. @internal */
-export function versionAt({ route, parameters }: Place, snapshot: Snapshot): Version | undefined {
-  const found = route.find(snapshot, parameters);
+/**
+ * The version of the resource at a place; `undefined` if its representation has no entity tag.
+ *
+ * @param found - the resource, if it was looked up before
+ * @internal
+ */
+export function versionAt(
+  { route, parameters }: Place,
+  snapshot: Snapshot,
+  found = route.find(snapshot, parameters),
+): Version | undefined {
   if (found.ok) return route.version?.(snapshot, found.value);
   return route.kind === 'command' ? route.versionWhenGone?.(snapshot, parameters) : undefined;
 }

@@ -22,7 +22,7 @@ import {
   type Closed,
   type Execution,
 } from './execution.ts';
-import { isActing, type Group } from './stage.ts';
+import { eventsOf, isActing, type Group } from './stage.ts';
 
 /** A command in flight, without its outcome. @internal */
 export type Command = Omit<CommandInFlight, 'outcome' | 'progress'>;
@@ -183,7 +183,7 @@ export class Flight {
     const effects = group.filter(isActing).map(({ effect }) => effect);
     if (effects.length === 0) return;
     const { id: command, resources } = this.command;
-    const events = group.map(({ event }) => event);
+    const events = eventsOf(group);
     const record = { type: 'intent', command, resources, part: done, of, events, effects } as const;
     const keeping = { record, resources, use: 'before', then: () => undefined } as const;
     try {

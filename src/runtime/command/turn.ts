@@ -245,8 +245,11 @@ export class Turns {
   }
 
   #refuseHeld(keys: readonly string[]): Refusal | undefined {
-    const flight = keys.map((key) => this.#holders.get(key)).find((each) => each?.isUnknown === true);
-    return flight && inProgress(flight.id);
+    for (const key of keys) {
+      const flight = this.#holders.get(key);
+      if (flight?.isUnknown === true) return inProgress(flight.id);
+    }
+    return undefined;
   }
 
   /** Refuses waiting commands and later ones. Resolves when the commands in flight have left the table. */

@@ -54,15 +54,20 @@ interface Asked {
   readonly query: { readonly dryRun: boolean };
   /** Gets the caller before anything about the route is decided; `undefined` if the request changes nothing. */
   readonly attempt: { caller?: { readonly principal: Principal | undefined } } | undefined;
+  /** Gets the caller who may use the route. */
+  caller: Caller;
 }
+
+/** Why a caller is not admitted: `unauthenticated`, `login-throttled`, `overloaded`, `forbidden` or `read-only`. */
+type Refusal = Problem<ProblemCode> | undefined;
 
 /**
  * Finds the caller of a request, and decides whether the caller may use the route.
  *
- * @returns the caller, or a problem: `unauthenticated`, `login-throttled`, `forbidden` or `read-only`
+ * @returns `undefined` if the caller may
  * @internal
  */
-export function admit(running: Running, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
+export function admit(running: Running, asked: Asked): Refusal | Promise<Refusal> {
   const { coordinator, writer } = running;
   return coordinator === undefined
     ? admitOn(writer.snapshot, running, asked)
@@ -70,26 +75,26 @@ export function admit(running: Running, asked: Asked): Result<Caller> | Promise<
 }
 
 /** Decides again if other nodes have changed the users, or the read-only mode, on which a refusal rests. */
-async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinator): Promise<Result<Caller>> {
+async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinator): Promise<Refusal> {
   const { route, request } = asked;
   const { headers, principal } = request;
   const before = running.writer.snapshot;
-  const admitted = await admitOn(before, running, asked);
-  if (admitted.ok || ![unauthenticated, readOnly].includes(admitted.problem)) return admitted;
+  const refused = await admitOn(before, running, asked);
+  if (refused !== unauthenticated && refused !== readOnly) return refused;
   // A read may be as old as the last look at the log, and a caller without credentials is unknown at every node.
-  const isNamed = admitted.problem === readOnly || (headers['authorization'] ?? principal) !== undefined;
-  if (route.kind !== 'command' || !isNamed) return admitted;
+  const isNamed = refused === readOnly || (headers['authorization'] ?? principal) !== undefined;
+  if (route.kind !== 'command' || !isNamed) return refused;
   const unread = await catchUp(['/users']);
-  if (unread !== undefined) return { ok: false, problem: unread.problem as Problem<ProblemCode> };
+  if (unread !== undefined) return unread.problem as Problem<ProblemCode>;
   const now = running.writer.snapshot;
-  const isMoved = admitted.problem === readOnly ? !running.mode.isReadOnly : now.users !== before.users;
-  if (!isMoved) return admitted;
+  const isMoved = refused === readOnly ? !running.mode.isReadOnly : now.users !== before.users;
+  if (!isMoved) return refused;
   // A principal that the host has given is still the user of before. A password is checked again.
   return admitOn(typeof principal === 'object' ? before : now, running, asked);
 }
 
 /** Decides on the caller as a snapshot knows the users. */
-function admitOn(before: Snapshot, running: Running, asked: Asked): Result<Caller> | Promise<Result<Caller>> {
+function admitOn(before: Snapshot, running: Running, asked: Asked): Refusal | Promise<Refusal> {
   const { request } = asked;
   // Without a promise where the caller is known at once: a promise takes as long as to find a resource.
   const known = isOpen(running, request, before) ? ok(undefined) : identify(running, request, before);
@@ -104,27 +109,24 @@ function decideOn(
   asked: Asked,
   known: Result<Principal | undefined>,
   before: Snapshot,
-): Result<Caller> {
-  if (!known.ok) return known;
+): Refusal {
+  if (!known.ok) return known.problem;
   const principal = known.value;
   if (asked.attempt !== undefined) asked.attempt.caller = { principal };
-  const refusalIn = (snapshot: Snapshot): Problem<ProblemCode> | undefined => {
+  const refusalIn = (snapshot: Snapshot): Refusal => {
     const isKnown =
       principal === undefined
         ? isOpen(running, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     return isKnown ? refusalTo(principal, running, asked) : unauthenticated;
   };
-  const refusal = refusalIn(running.writer.snapshot);
-  return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
+  const refused = refusalIn(running.writer.snapshot);
+  if (refused === undefined) asked.caller = { principal, refusalIn };
+  return refused;
 }
 
 /** Why a caller may not use a route now, by the rights of the caller and the read-only mode. @internal */
-export function refusalTo(
-  principal: Principal | undefined,
-  running: Running,
-  usage: Usage,
-): Problem<ProblemCode> | undefined {
+export function refusalTo(principal: Principal | undefined, running: Running, usage: Usage): Refusal {
   const { route, query } = usage;
   const isWrite = route.kind === 'command' && route.worksReadOnly !== true && !query.dryRun;
   const refused = forbiddenTo(principal, running, usage);
@@ -194,19 +196,16 @@ type Usage = Pick<Asked, 'route' | 'parameters' | 'query'>;
  *
  * @internal
  */
-export function forbiddenTo(
-  principal: Principal | undefined,
-  running: Running,
-  usage: Usage,
-): Problem<ProblemCode> | undefined {
+export function forbiddenTo(principal: Principal | undefined, running: Running, usage: Usage): Refusal {
   const { authorize, onError } = running;
   if (authorize === undefined) return undefined;
   const { route, parameters, query } = usage;
   const ask = (): unknown => authorize(principal, route, canonical(parameters), { dryRun: query.dryRun });
   const allowed = callHost('authorize', ask);
+  if (allowed === true) return undefined;
   // To give nothing is a usual way to refuse. A promise is not: the host must know that its rule allows nobody.
   if (isThenable(allowed)) onError(wrongAnswer('authorize', allowed, 'true or false'));
-  return allowed === true ? undefined : forbidden(running, principal, usage);
+  return forbidden(running, principal, usage);
 }
 
 /** What `GET /` shows of a caller. A role that the host gives wrongly is not shown. @internal */

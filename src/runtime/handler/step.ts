@@ -3,10 +3,10 @@
  */
 import { parseEntityTags } from '../../http/etag.ts';
 import type { HostRoute, Route } from '../../http/route.ts';
-import type { Problem, Result } from '../../problem.ts';
+import type { Problem } from '../../problem.ts';
 import type { BoundRoute } from '../../resources/index.ts';
 import { isAction, isSequence } from '../../resources/shared/route.ts';
-import { admit, isOpen, type Caller } from './access.ts';
+import { admit, isOpen } from './access.ts';
 import type { Arrival, Replying, Step, Ways } from './arrival.ts';
 import type { Running } from '../running.ts';
 import { readBody } from './body.ts';
@@ -32,13 +32,10 @@ function caller<R extends Route>(
   turnAway: (reason: Problem, arrival: Arrival<R>, running: Running) => Replying,
 ): Step<R> {
   return (arrival, running) => {
-    const enter = (admitted: Result<Caller>): Replying | undefined => {
-      if (!admitted.ok) return turnAway(admitted.problem, arrival, running);
-      arrival.caller = admitted.value;
-      return undefined;
-    };
-    const admitted = admit(running, arrival);
-    return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
+    const refused = admit(running, arrival);
+    return refused instanceof Promise
+      ? refused.then((reason) => reason && turnAway(reason, arrival, running))
+      : refused && turnAway(refused, arrival, running);
   };
 }
 

@@ -188,13 +188,13 @@ async function conclude(
 ): Promise<Reply> {
   const { snapshot } = execution;
   const place = creates ?? { route, parameters };
-  const version = versionAt(place, snapshot);
+  const found = place.route.find(snapshot, place.parameters);
+  const version = versionAt(place, snapshot, found);
   const headers: Headers = {
     ...(await coordinator?.settled(request, execution)),
     ...(version && { etag: formatEtag(snapshot.epoch, version) }),
   };
   if (creates === undefined && route.answer === undefined) return done(request, doneBy(execution), headers);
-  const found = place.route.find(snapshot, place.parameters);
   if (!found.ok) return refusal(found.problem);
   if (creates !== undefined) {
     const place = placeFrom(request.target, creates.route.link(found.value));

@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ActId, Client, EndpointId } from '../client/index.ts';
-import type { DrainRepresentation } from '../index.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
+import type { DrainRepresentation } from '../resources/shared/drain.ts';
 import { isPassing, messageOf, valueOf } from './answer.ts';
 import { changing, make, sayUnchanged, unlessInterrupted } from './change.ts';
 import { changeOptions, CommandError, exitCodes, wrongUse, type Call, type Command } from './command.ts';

@@ -294,8 +294,12 @@ export class Writer {
     this.#departed.take(events);
     this.#ground.journal.mark(next.revision);
     const drains = changedDrains(before, next);
-    const drained = drainedOf(drains, before, next, this.#ground.clock.now()) as readonly AdminEvent[];
-    this.#ground.log.append(next.revision, drained.length === 0 ? events : [...events, ...drained]);
+    let published = events;
+    if (drains.length > 0) {
+      const drained = drainedOf(drains, before, next, this.#ground.clock.now());
+      published = [...events, ...(drained as readonly AdminEvent[])];
+    }
+    this.#ground.log.append(next.revision, published);
     this.#ground.onChanged(drains);
   };
 

@@ -122,6 +122,8 @@ export class Flight {
   outcome: CommandInFlight['outcome'] = 'pending';
   /** How far the command has come, if it has several groups. */
   progress: Progress | undefined;
+  /** The keys of the links of the resources that the flight holds; empty before it is in the table. */
+  keys: readonly string[] = [];
   /** Resolves when the command has left the table of commands in flight. */
   left: Promise<void> = Promise.resolve();
   readonly #options: FlightOptions;

@@ -191,8 +191,8 @@ function isSameUser({ name }: Principal, before: Snapshot, now: Snapshot): boole
 type Usage = Pick<Asked, 'route' | 'parameters' | 'query'>;
 
 /**
- * Why a caller may not use a route; `undefined` if the caller may. Only `true` allows: a hook that returns nothing, or a
- * promise, must not allow anybody.
+ * Why a caller may not use a route; `undefined` if the caller may. Only `true` allows: a hook that returns nothing, or
+ * a promise, must not allow anybody.
  *
  * @internal
  */

@@ -117,7 +117,7 @@ const steps: { readonly [K in Route['kind']]: readonly Step<RouteOf<K>>[] } = {
   probe: [form, origin, presence, query, probe],
 };
 
-/** The steps of a request to a route of the interface, by the kind of the route. The last one always replies. @internal */
+/** The steps of a request to a route of the interface, by the kind of the route. The last one replies. @internal */
 export const ways = steps as Ways<BoundRoute>;
 
 /** Refuses a command while no command is possible. */

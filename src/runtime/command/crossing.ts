@@ -80,10 +80,11 @@ export class Crossings {
       const crossing = this.#byAspect.get(aspect);
       if (crossing?.commandId !== commandId) continue;
       this.#byAspect.delete(aspect);
-      reports.push(crossing.earlier, crossing.later);
+      if (crossing.earlier !== undefined) reports.push(crossing.earlier);
+      if (crossing.later !== undefined) reports.push(crossing.later);
     }
     this.#aspects.delete(commandId);
-    return reports.filter((report) => report !== undefined);
+    return reports;
   }
 }
 

@@ -76,7 +76,8 @@ export {
   type UserRepresentation,
 } from './resources/user.ts';
 export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
-export type { InterfaceRepresentation } from './resources/interface.ts';
+export type { Interface, InterfaceSettings, InterfaceRepresentation } from './resources/interface.ts';
+export { patchInterface } from './resources/mode.ts';
 export { metricsOf } from './resources/metric.ts';
 export {
   routes,

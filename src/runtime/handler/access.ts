@@ -5,14 +5,7 @@
  * body, a password hash or the queue can take a long time.
  */
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import {
-  canonical,
-  roles,
-  type ActionRoute,
-  type PathParameters,
-  type Role,
-  type Route,
-} from '../../http/route.ts';
+import { canonical, roles, type PathParameters, type Role, type Route } from '../../http/route.ts';
 import type { Authenticate } from '../../ports/port.ts';
 import type { Coordinator } from '../command/coordinator.ts';
 import {
@@ -33,6 +26,7 @@ import { isThenable } from '../host/check.ts';
 import { wrongAnswer } from '../host/host-error.ts';
 import { longestName } from '../limits.ts';
 import type { Running } from '../running.ts';
+import type { CommandRoute } from './write.ts';
 import type { Headers } from './respond.ts';
 
 /** A caller who may use a route now. @internal */
@@ -49,7 +43,7 @@ export const nobody: Caller = Object.freeze({ principal: undefined, refusalIn: (
 /** A request with its route, and with the parameters as the client wrote them. */
 interface Asked {
   readonly request: AdminRequest;
-  readonly route: Route & Pick<ActionRoute<unknown>, 'worksReadOnly'>;
+  readonly route: Route & Partial<Pick<CommandRoute, 'uses'>>;
   readonly parameters: PathParameters;
   readonly query: { readonly dryRun: boolean };
   /** Gets the caller before anything about the route is decided; `undefined` if the request changes nothing. */
@@ -82,7 +76,10 @@ async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinat
   const unread = await catchUp(['/users']);
   if (unread !== undefined) return { ok: false, problem: unread.problem as Problem<ProblemCode> };
   const now = running.writer.snapshot;
-  const isMoved = admitted.problem === readOnly ? !running.mode.isReadOnly : now.users !== before.users;
+  const isMoved =
+    admitted.problem === readOnly
+      ? readOnlyRefusal(running, asked, now) === undefined
+      : now.users !== before.users;
   if (!isMoved) return admitted;
   // A principal that the host has given is still the user of before. A password is checked again.
   return admitOn(typeof principal === 'object' ? before : now, running, asked);
@@ -113,7 +110,7 @@ function decideOn(
         ? isOpen(running, asked.request, snapshot)
         : isSameUser(principal, before, snapshot);
     if (!isKnown) return unauthenticated;
-    return refusalTo(principal, running, asked);
+    return refusalTo(principal, running, asked, snapshot);
   };
   const refusal = refusalIn(running.writer.snapshot);
   return refusal === undefined ? ok({ principal, refusalIn }) : { ok: false, problem: refusal };
@@ -124,16 +121,24 @@ export function refusalTo(
   principal: Principal | undefined,
   running: Running,
   usage: Usage,
+  snapshot: Snapshot,
 ): Problem<ProblemCode> | undefined {
-  return forbiddenTo(principal, running, usage) ?? readOnlyRefusal(running, usage);
+  return forbiddenTo(principal, running, usage) ?? readOnlyRefusal(running, usage, snapshot);
 }
 
 /**
  * The refusal of a request by the read-only mode; `undefined` if the mode is off, or has nothing against the request.
  */
-function readOnlyRefusal({ mode }: Running, { route, query }: Usage): typeof readOnly | undefined {
-  const isAllowed = route.kind !== 'command' || route.worksReadOnly === true || query.dryRun;
-  return !isAllowed && mode.isReadOnly ? readOnly : undefined;
+function readOnlyRefusal(
+  { surroundings }: Running,
+  { route, parameters, query }: Usage,
+  { interface: { settings } }: Snapshot,
+): typeof readOnly | undefined {
+  if (!settings.read_only || route.kind !== 'command' || query.dryRun) return undefined;
+  const uses = route.uses?.(surroundings, parameters) ?? [];
+  return (uses.length === 0 ? [{ route }] : uses).every((use) => use.route.worksReadOnly)
+    ? undefined
+    : readOnly;
 }
 
 /** Whether a request needs no log-in, because the interface has none, or has none yet. @internal */
@@ -266,7 +271,7 @@ function forbidden(
 const readOnly = problem(
   'read-only',
   'The interface is read-only at the moment. Nothing was changed. An administrator can end this with PATCH /, and GET / ' +
-    'shows who has begun it.',
+    'shows who has begun it, when and why.',
 );
 
 /** A scheme that no browser knows. A 401 must have a challenge (RFC 9110 §15.5.2), and this one opens no dialog. */

@@ -76,11 +76,9 @@ export function misfitOf(
 
 const ofAnotherLife = 'The plan was made before the last start of the interface, or by another node.';
 
-/** @internal */
-export const foreign = 'The mark is that of another command.';
+const foreign = 'The mark is that of another command.';
 
-/** @internal */
-export const changedSince = 'What the command does has changed since the plan was made.';
+const changedSince = 'What the command does has changed since the plan was made.';
 
 /** The digits of a command that a program in the process makes. @internal */
 export const ownCommand = '00000000';

@@ -48,7 +48,10 @@ function tableWith(first: string): Table {
   return table;
 }
 
-const commands = endpoints.filter(({ method }) => method !== 'GET');
+const commands = [
+  ...endpoints.filter(({ method }) => method !== 'GET'),
+  ...additions.filter(({ method, path }) => method === 'PATCH' && path === '/'),
+];
 
 const facts = { state: 'a', user: 'b', address: 'c', service: 'My Service', connected: 7 };
 const report: readonly HostReport[] = [

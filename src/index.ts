@@ -76,7 +76,6 @@ export {
   type UserRepresentation,
 } from './resources/user.ts';
 export type { CommandInFlight, CommandRepresentation } from './resources/command.ts';
-export type { Interface, InterfaceSettings, InterfaceRepresentation } from './resources/interface.ts';
 export { patchInterface } from './resources/mode.ts';
 export { metricsOf } from './resources/metric.ts';
 export {

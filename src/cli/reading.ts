@@ -2,9 +2,10 @@
  * `status`, `list` and `show`: what the interface shows, as tables.
  */
 import type { Client, EndpointId } from '../client/index.ts';
-import type { DrainRepresentation, InterfaceRepresentation, May } from '../index.ts';
+import type { DrainRepresentation, May } from '../index.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
+import type { InterfaceRepresentation } from '../resources/interface.ts';
 import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';

@@ -9,7 +9,6 @@ import type {
   FilterRepresentation,
   GatewayDocument,
   InstanceRepresentation,
-  InterfaceRepresentation,
   ListenerRepresentation,
   LogsRepresentation,
   Module,
@@ -24,6 +23,7 @@ import type {
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetNodeRepresentation } from '../resources/fleet.ts';
 import type { HistoryEntryRepresentation } from '../resources/history.ts';
+import type { InterfaceRepresentation } from '../resources/interface.ts';
 import type { Threads } from '../resources/telemetry.ts';
 import type { SessionSearch } from '../resources/session.ts';
 

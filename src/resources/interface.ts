@@ -1,6 +1,6 @@
 /**
- * The interface itself: what there is to read, the version of the library, the health, and the read-only mode. `mode.ts`
- * has the endpoints.
+ * The interface itself: what there is to read, the version of the library, the health, and the read-only mode. The
+ * endpoints are in `mode.ts`.
  */
 import type { Role } from '../http/route.ts';
 import type { DrainingResource } from '../snapshot/state.ts';

@@ -42,8 +42,6 @@ export type InterfaceEvent = EventHead<'interface.updated'> & ReversibleUpdate<I
 /** The decision about the interface. @internal */
 export type InterfaceDecision = DecisionOf<Snapshot, InterfaceEvent, never>;
 
-const longestReason = 1024;
-
 const fields = defineFields<{
   settings: InterfaceSettings;
   representation: InterfaceRepresentation;
@@ -59,7 +57,7 @@ const fields = defineFields<{
   read_only: { shape: z.boolean(), setting: true },
   read_only_since: { shape: shape.instant, time: 'iso8601', optional: true },
   read_only_by: { shape: shape.text(4096), optional: true },
-  read_only_reason: { shape: shape.text(longestReason), setting: true, optional: true },
+  read_only_reason: { shape: shape.text(1024), setting: true, optional: true },
   store: { shape: z.enum(['ok', 'retrying', 'lost']), optional: true },
   unknown_outcomes: { shape: shape.count },
   time_zone: { shape: shape.text(255) },
@@ -86,8 +84,8 @@ const reasonAlone: Fault = {
   detail: 'is allowed only while read_only is true',
 };
 
-const changing: InterfaceSettings = Object.freeze({ read_only: false });
-const initial: Interface = Object.freeze({ settings: changing });
+const writable: InterfaceSettings = Object.freeze({ read_only: false });
+const initial: Interface = Object.freeze({ settings: writable });
 
 const resource = '/';
 
@@ -105,7 +103,7 @@ const events: EventTable<Snapshot, InterfaceEvent> = {
       for (const each of [event.before, event.after]) assertObject(each, 'The settings');
       const { settings: before, ...begun } = snapshot.interface;
       const merged = mergeUpdate(before, event);
-      const settings = merged.read_only ? Object.freeze(merged) : changing;
+      const settings = merged.read_only ? Object.freeze(merged) : writable;
       if (sameJson(settings as object as Json, before as object as Json)) return snapshot;
       const by = event.actor === undefined ? {} : { read_only_by: event.actor };
       // Another reason does not begin the mode again.
@@ -131,7 +129,7 @@ function noNames(): undefined {
  * ends the mode removes the reason.
  *
  * @param snapshot - the snapshot to decide on
- * @param operations - the operations, on the fields of {@link InterfaceSettings}
+ * @param operations - the operations, on `read_only` and `read_only_reason`
  * @param context - the time and the caller, who is shown with the mode
  * @returns the decision, with one `interface.updated` and no effect
  *
@@ -168,7 +166,7 @@ function decidePatch(
   const patched = patchSettings(view, () => shown() as JsonObject, before, operations, noNames);
   // The reason goes with the mode.
   const isEnd = patched.ok && !patched.value.after.read_only;
-  return decideUpdate(snapshot, isEnd ? adoptSettings(view, before, changing, noNames) : patched, context);
+  return decideUpdate(snapshot, isEnd ? adoptSettings(view, before, writable, noNames) : patched, context);
 }
 
 /**

@@ -5,7 +5,14 @@
  * body, a password hash or the queue can take a long time.
  */
 import type { AdminRequest, Principal } from '../../http/message.ts';
-import { canonical, roles, type PathParameters, type Role, type Route } from '../../http/route.ts';
+import {
+  canonical,
+  roles,
+  type CommandRoute,
+  type PathParameters,
+  type Role,
+  type Route,
+} from '../../http/route.ts';
 import type { Authenticate } from '../../ports/port.ts';
 import type { Coordinator } from '../command/coordinator.ts';
 import {
@@ -26,7 +33,6 @@ import { isThenable } from '../host/check.ts';
 import { wrongAnswer } from '../host/host-error.ts';
 import { longestName } from '../limits.ts';
 import type { Running } from '../running.ts';
-import type { CommandRoute } from './write.ts';
 import type { Headers } from './respond.ts';
 
 /** A caller who may use a route now. @internal */
@@ -43,7 +49,7 @@ export const nobody: Caller = Object.freeze({ principal: undefined, refusalIn: (
 /** A request with its route, and with the parameters as the client wrote them. */
 interface Asked {
   readonly request: AdminRequest;
-  readonly route: Route & Partial<Pick<CommandRoute, 'uses'>>;
+  readonly route: Route & Partial<Pick<CommandRoute<Snapshot, unknown, Surroundings>, 'uses'>>;
   readonly parameters: PathParameters;
   readonly query: { readonly dryRun: boolean };
   /** Gets the caller before anything about the route is decided; `undefined` if the request changes nothing. */
@@ -76,11 +82,7 @@ async function admitTwice(running: Running, asked: Asked, { catchUp }: Coordinat
   const unread = await catchUp(['/users']);
   if (unread !== undefined) return { ok: false, problem: unread.problem as Problem<ProblemCode> };
   const now = running.writer.snapshot;
-  const isMoved =
-    admitted.problem === readOnly
-      ? readOnlyRefusal(running, asked, now) === undefined
-      : now.users !== before.users;
-  if (!isMoved) return admitted;
+  if (now.users === before.users && now.interface === before.interface) return admitted;
   // A principal that the host has given is still the user of before. A password is checked again.
   return admitOn(typeof principal === 'object' ? before : now, running, asked);
 }

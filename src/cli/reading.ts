@@ -1,11 +1,10 @@
 /**
  * `status`, `list` and `show`: what the interface shows, as tables.
  */
-import type { Client, EndpointId } from '../client/index.ts';
+import type { Client, EndpointId, ResultOf } from '../client/index.ts';
 import type { DrainRepresentation, May } from '../index.ts';
 import type { AlertRepresentation } from '../resources/alert.ts';
 import type { FleetLagRepresentation, FleetNodeRepresentation } from '../resources/fleet.ts';
-import type { InterfaceRepresentation } from '../resources/interface.ts';
 import { shownTag, valueOf } from './answer.ts';
 import { CommandError, connectionOptions, exitCodes, wrongUse, type Call, type Command } from './command.ts';
 import { connect, methodOf } from './connection.ts';
@@ -48,7 +47,7 @@ export const status: Command = {
   },
 };
 
-type Held = Pick<InterfaceRepresentation, `read_only_${'since' | 'by' | 'reason'}`>;
+type Held = Pick<ResultOf<'interface.get'>, `read_only_${'since' | 'by' | 'reason'}`>;
 
 /** How many there are of a kind, and how many of them serve. */
 interface Count {

@@ -168,8 +168,8 @@ function digestOfHead({ events, effects }: Head): string {
   return digestOf([...events, ...effects].map(shown));
 }
 
-/** Gives the digits of what a plan shows. @internal */
-export function digestOf(shown: Json): string {
+/** Gives the digits of what a plan shows. */
+function digestOf(shown: Json): string {
   return sha256(canonicalText(shown)).slice(0, 32);
 }
 
